@@ -96,6 +96,12 @@ pub struct Client {
 }
 
 impl Client {
+    /// How long failed requests are retried; zero if none is.
+    #[must_use]
+    pub fn retry_for(&self) -> Duration {
+        self.policy.retry_for()
+    }
+
     /// Prepares a client; does not connect. Shares the connections of `like` if the settings allow it.
     ///
     /// # Errors

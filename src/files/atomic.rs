@@ -1,9 +1,8 @@
 //! A file that appears at its path only when complete: it is written under a temporary name and then renamed.
 //!
-//! Until then whatever was at the path stays there, even if the process dies. A file for an object store is written to
-//! this machine, without a name where the system can do that, and uploaded when it is complete.
+//! Until then whatever was at the path stays there, even if the process dies. Of a file for an object store, parts are
+//! uploaded while it is written, and the object appears when all are there.
 
-use std::env;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::iter;
@@ -16,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::system::{failure, sync_folder};
 use super::temporary::Temporary;
 use crate::error::{Error, Kind, Result};
-use crate::store::Object;
+use crate::store::{Failure, Object, Reason, Replaces, Upload};
 
 /// A complete file that is not at its path yet. Dropped unpublished, it leaves nothing.
 #[derive(Debug)]
@@ -25,10 +24,18 @@ pub struct Complete {
     path: PathBuf,
     kind: Kind,
     bytes: u64,
-    temporary: Temporary,
-    upload: Option<(Object, File)>,
+    target: Target,
     /// Cancelled when the caller no longer wants the file.
     abandoned: CancellationToken,
+}
+
+/// Where the bytes go until the file is complete.
+#[derive(Debug)]
+enum Target {
+    File(File, Temporary),
+    Upload(Upload),
+    /// It is complete, or an error has ended it.
+    Closed,
 }
 
 impl Complete {
@@ -49,27 +56,39 @@ impl Complete {
         if self.abandoned.is_cancelled() {
             return Err(cancelled());
         }
-        match self.upload.take() {
-            Some((object, file)) => tokio::select! {
+        match mem::replace(&mut self.target, Target::Closed) {
+            Target::File(_, temporary) => block_in_place(|| self.rename(temporary))?,
+            Target::Upload(upload) => tokio::select! {
                 biased;
                 () = self.abandoned.cancelled() => return Err(cancelled()),
-                uploaded = object.upload(file, self.bytes, self.kind) => uploaded?,
+                uploaded = upload.complete() => uploaded.map_err(|failure| self.not_uploaded(&failure))?,
             },
-            None => block_in_place(|| self.rename())?,
+            Target::Closed => {}
         }
         Ok(self.bytes)
     }
 
     /// Renames the temporary file. Makes the folder of a staged file, if it does not exist.
-    fn rename(&mut self) -> Result<()> {
+    fn rename(&self, mut temporary: Temporary) -> Result<()> {
         let failed = |done: &str, cause| failure(self.kind, &self.path, done, cause);
-        if let Some(temporary) = self.temporary.path() {
+        if let Some(temporary) = temporary.path() {
             rename(temporary, &self.path).map_err(|cause| failed("renamed to its path", cause))?;
         }
         let synced = sync_folder(parent(&self.path));
         let synced = synced.map_err(|cause| failed("made durable, but is complete and at its path", cause));
-        self.temporary.forget();
+        temporary.forget();
         synced
+    }
+
+    fn not_uploaded(&self, failure: &Failure) -> Error {
+        let url = self.path.to_string_lossy();
+        if !failure.is_conflict() || failure.reason() == Reason::Missing {
+            return failure.clone().into_error(self.kind, &url, "written");
+        }
+        Error::new(Kind::CheckpointLocked, format!("`{url}` was written by another run meanwhile, and stays as it is"))
+            .retryable()
+            .with_path(&self.path)
+            .with_hint("wait until that run has ended, and run again")
     }
 }
 
@@ -97,11 +116,8 @@ fn rename(temporary: &Path, path: &Path) -> io::Result<()> {
 pub struct AtomicFile {
     /// Where the file will be; of an object, its URL.
     path: PathBuf,
-    object: Option<Object>,
     kind: Kind,
-    file: File,
-    /// None once the file has its own name, or none at all.
-    temporary: Temporary,
+    target: Target,
     /// Bytes written.
     bytes: u64,
     /// Why it cannot be finished: the Parquet and CSV libraries drop the system's error or its details.
@@ -135,22 +151,11 @@ impl AtomicFile {
         Self::begin(path, Some(staging), kind, is_private)
     }
 
-    /// Creates an empty temporary file on this machine, which is uploaded as an object when it is complete.
-    ///
-    /// # Errors
-    /// No file can be created in the folder for temporary files.
-    pub fn of_object(object: &Object, kind: Kind) -> Result<Self> {
-        let folder = env::temp_dir();
-        let (file, temporary) = Temporary::create(&folder, "dataaccess", true)
-            .map_err(|cause| failure(kind, &folder, "used for a temporary file", cause))?;
-        // Where an open file may have no name, nothing is left behind even if the process dies.
-        let temporary = if cfg!(unix) { temporary.without_name() } else { temporary };
+    /// A file of an object store. Sends nothing before it is longer than a part of an upload.
+    #[must_use]
+    pub fn of_object(object: &Object, replaces: Replaces, kind: Kind) -> Self {
         let path = PathBuf::from(object.url());
-        Ok(Self::of(path, Some(object.clone()), kind, file, temporary))
-    }
-
-    fn of(path: PathBuf, object: Option<Object>, kind: Kind, file: File, temporary: Temporary) -> Self {
-        Self { path, object, kind, file, temporary, bytes: 0, failure: None }
+        Self { path, kind, target: Target::Upload(Upload::new(object.clone(), replaces)), bytes: 0, failure: None }
     }
 
     fn begin(path: &Path, staging: Option<&Path>, kind: Kind, is_private: bool) -> Result<Self> {
@@ -173,7 +178,7 @@ impl AtomicFile {
         let folder = staging.unwrap_or_else(|| parent(&absolute));
         let created = Temporary::create(folder, &name.to_string_lossy(), is_private);
         let (file, temporary) = created.map_err(|cause| failure(kind, path, "written", cause))?;
-        Ok(Self::of(absolute, None, kind, file, temporary))
+        Ok(Self { path: absolute, kind, target: Target::File(file, temporary), bytes: 0, failure: None })
     }
 
     /// The absolute path where the file will be, or its URL.
@@ -190,18 +195,14 @@ impl AtomicFile {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        let upload = if let Some(object) = self.object.clone() {
-            Some((object, self.file.try_clone().map_err(|cause| self.failed("written", cause))?))
-        } else {
-            self.file.sync_all().map_err(|cause| self.failed("written", cause))?;
-            None
-        };
+        if let Target::File(file, _) = &self.target {
+            file.sync_all().map_err(|cause| self.failed("written", cause))?;
+        }
         Ok(Complete {
             path: self.path.clone(),
             kind: self.kind,
             bytes: self.bytes,
-            temporary: mem::take(&mut self.temporary),
-            upload,
+            target: mem::replace(&mut self.target, Target::Closed),
             abandoned: CancellationToken::new(),
         })
     }
@@ -214,30 +215,35 @@ impl AtomicFile {
         })
     }
 
-    fn failed(&mut self, done: &str, cause: io::Error) -> Error {
-        let error = match &self.object {
-            None => failure(self.kind, &self.path, done, cause),
-            Some(object) => {
-                let folder = env::temp_dir();
-                failure(self.kind, &folder, &format!("used for the temporary file of `{object}`"), cause)
-            }
-        };
-        self.failure = Some(error.clone());
-        error
+    fn failed(&self, done: &str, cause: io::Error) -> Error {
+        failure(self.kind, &self.path, done, cause)
     }
 }
 
 impl Write for AtomicFile {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        match self.file.write(piece) {
+        let written = match &mut self.target {
+            Target::File(file, _) => match file.write(piece) {
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => return Err(cause),
+                written => written.map_err(|cause| (cause.kind(), self.failed("written", cause))),
+            },
+            Target::Upload(upload) => match upload.write(piece) {
+                Ok(()) => Ok(piece.len()),
+                Err(cause) => {
+                    Err((ErrorKind::Other, cause.into_error(self.kind, &self.path.to_string_lossy(), "written")))
+                }
+            },
+            Target::Closed => Err((ErrorKind::Other, Error::new(Kind::Internal, "a complete file was written to"))),
+        };
+        match written {
             Ok(written) => {
                 self.bytes += written as u64;
                 Ok(written)
             }
-            Err(cause) if cause.kind() == ErrorKind::Interrupted => Err(cause),
-            Err(cause) => {
-                let kind = cause.kind();
-                self.failed("written", cause);
+            Err((kind, failure)) => {
+                // The libraries may go on to write after an error.
+                self.failure.get_or_insert(failure);
+                self.target = Target::Closed;
                 Err(kind.into())
             }
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::AtomicFile;
 use crate::error::{Error, Kind, Result};
-use crate::store::{self, Object, StorageOptions};
+use crate::store::{self, Object, Replaces, StorageOptions};
 
 /// A path or a URL.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ impl Location {
     pub fn create(&self, kind: Kind, is_private: bool) -> Result<AtomicFile> {
         match self {
             Self::Path(path) => AtomicFile::create(path, kind, is_private),
-            Self::Object(object) if object.has_name() => AtomicFile::of_object(object, kind),
+            Self::Object(object) if object.has_name() => Ok(AtomicFile::of_object(object, Replaces::Anything, kind)),
             Self::Object(object) => {
                 let message = format!("`{object}` names no file");
                 Err(Error::new(kind, message).with_path(Path::new(object.url())).with_hint("name a file"))

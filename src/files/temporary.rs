@@ -51,14 +51,6 @@ impl Temporary {
         self.0.as_deref()
     }
 
-    /// Removes the name of the open file, where the system allows it.
-    pub fn without_name(mut self) -> Self {
-        if self.path().is_some_and(|path| fs::remove_file(path).is_ok()) {
-            self.forget();
-        }
-        self
-    }
-
     /// Leaves the file where it is: it has its own name now, or was never made.
     pub fn forget(&mut self) {
         if self.0.take().is_some() {

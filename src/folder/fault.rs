@@ -25,3 +25,8 @@ pub(super) fn missing(path: &Path, problem: &str) -> Error {
 pub(super) fn at(kind: Kind, path: &Path, problem: &str) -> Error {
     Error::new(kind, format!("`{}` {problem}", path.display())).with_path(path)
 }
+
+/// The error for a folder that another process uses, which may end.
+pub(super) fn in_use(path: &Path, problem: &str) -> Error {
+    at(Kind::CheckpointLocked, path, problem).retryable()
+}

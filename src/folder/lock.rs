@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process;
 
-use super::fault::{at, failure};
+use super::fault::{failure, in_use};
 use super::local::Access;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::files::options;
 
 /// The name of the file.
@@ -66,7 +66,7 @@ fn locked(folder: &Path, file: File) -> Error {
     let read = file.take(DIGITS).read_to_string(&mut digits);
     let owner = read.ok().and_then(|_| digits.trim().parse::<u32>().ok());
     let by = owner.map_or_else(|| "another process".to_owned(), |owner| format!("process {owner}"));
-    at(Kind::CheckpointLocked, folder, &format!("is in use by {by}"))
+    in_use(folder, &format!("is in use by {by}"))
         .with_hint("wait until that run has ended, or name another folder")
         .with(|details| details.pid = owner)
 }

@@ -155,7 +155,7 @@ impl Folder {
     pub fn create(&self, name: &PartName) -> Result<AtomicFile> {
         match &self.0 {
             Place::Local(folder) => folder.create(name),
-            Place::Remote(folder) => AtomicFile::of_object(&folder.object(name), Kind::CheckpointFile),
+            Place::Remote(folder) => Ok(folder.create(name)),
         }
     }
 
@@ -163,10 +163,10 @@ impl Folder {
     ///
     /// # Errors
     /// `CheckpointLocked`.
-    pub fn check_lock(&self) -> Result<()> {
+    pub async fn check_lock(&self) -> Result<()> {
         match &self.0 {
             Place::Local(_) => Ok(()),
-            Place::Remote(folder) => folder.check_lock(),
+            Place::Remote(folder) => folder.check_lock().await,
         }
     }
 

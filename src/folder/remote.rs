@@ -7,12 +7,12 @@ use std::time::Duration;
 use arrow_array::RecordBatch;
 use bytes::Bytes;
 
-use super::fault::{at, missing};
+use super::fault::{at, in_use, missing};
 use super::name::day_folder;
 use super::{HIDDEN, Names, PartName, is_hidden, names, unreadable};
 use crate::error::{Error, Kind, Result};
-use crate::files::{Part, Unreadable};
-use crate::store::{Failure, Holder, Listed, Lock, Object, Reason, Refusal};
+use crate::files::{AtomicFile, Part, Unreadable};
+use crate::store::{Failure, Holder, Holding, Listed, Lock, Object, Reason, Refusal, Replaces};
 
 /// The name of the lock in the hidden folder.
 const LOCK: &str = "lock";
@@ -89,15 +89,22 @@ impl Remote {
         Err(at(Kind::Checkpoint, Path::new(object.url()), "is being replaced again and again").with_hint("try again"))
     }
 
-    pub(super) fn check_lock(&self) -> Result<()> {
-        match &self.lock {
-            Some(lock) if lock.is_lost() => {
-                let problem = "was taken over by another run, as this one could not renew its lock for two minutes";
-                let error = at(Kind::CheckpointLocked, Path::new(self.url()), problem);
-                Err(error.with_hint("wait until that run has ended, and run again"))
-            }
-            _ => Ok(()),
-        }
+    pub(super) async fn check_lock(&self) -> Result<()> {
+        let Some(lock) = &self.lock else { return Ok(()) };
+        let problem = match lock.check().await {
+            Holding::Held => return Ok(()),
+            Holding::TakenOver => "was taken over by another run, as this one could not renew its lock for two minutes",
+            Holding::RanOut => "may be of another run by now: its lock could not be renewed for two minutes",
+        };
+        let error = in_use(Path::new(self.url()), problem);
+        Err(error.with_hint("wait until that run has ended, and run again"))
+    }
+
+    /// A file that becomes a part, if the part is still the one that was listed when the run began.
+    pub(super) fn create(&self, name: &PartName) -> AtomicFile {
+        let listed = self.files.get(&name.to_string()).cloned();
+        let replaces = listed.map_or(Replaces::Nothing, Replaces::Version);
+        AtomicFile::of_object(&self.object(name), replaces, Kind::CheckpointFile)
     }
 
     pub(super) async fn close(&self) {
@@ -159,7 +166,7 @@ fn locked(folder: &Path, holder: Option<Holder>, left: Duration) -> Error {
         "wait until that run has ended, or name another folder; if it was killed, its lock runs out in {} s",
         left.as_secs() + 1
     );
-    at(Kind::CheckpointLocked, folder, &format!("is in use by {by}"))
+    in_use(folder, &format!("is in use by {by}"))
         .with_hint(hint)
         .with(|details| (details.pid, details.host) = holder.map(|holder| (holder.pid, holder.host)).unzip())
 }

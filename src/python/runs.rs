@@ -43,8 +43,8 @@ pub(super) struct RunArguments<'py> {
 
 impl RunArguments<'_> {
     /// The options of the core.
-    pub(super) fn options(self, py: Python<'_>) -> PyResult<RunOptions> {
-        let folder = location(py, self.folder, self.storage_options)?;
+    pub(super) fn options(self, py: Python<'_>, retry_for: Option<Duration>) -> PyResult<RunOptions> {
+        let folder = location(py, self.folder, self.storage_options, retry_for)?;
         let Self { service, layout, refresh, on_doubt: on_doubt_given, same_service, private, fail_fast, .. } = self;
         let settle = Duration::try_from_secs_f64(self.settle).unwrap_or(Duration::MAX);
         let layout = layout.map(|layout| if layout == "days" { Layout::Days } else { Layout::Flat });
@@ -87,10 +87,16 @@ fn on_doubt(given: &Bound<'_, PyAny>) -> PyResult<OnDoubt> {
     Ok(if given.extract::<&str>()? == "error" { OnDoubt::Error } else { OnDoubt::Warn })
 }
 
-/// The location with a path or URL.
-pub(super) fn location(py: Python<'_>, path: PathBuf, storage_options: Storage) -> PyResult<Location> {
+/// The location with a path or URL. Its store is retried for as long as a client's service, if there is a client.
+pub(super) fn location(
+    py: Python<'_>,
+    path: PathBuf,
+    storage_options: Storage,
+    retry_for: Option<Duration>,
+) -> PyResult<Location> {
     let options = StorageOptions {
         given: storage_options.unwrap_or_default(),
+        retry_for,
         #[cfg(feature = "testing")]
         time_scale: super::testing::time_scale(),
         #[cfg(not(feature = "testing"))]

@@ -164,7 +164,7 @@ impl RawScan {
         on_progress: Option<Py<PyAny>>,
         storage_options: Storage,
     ) -> PyResult<(Py<PyAny>, RawUnpublished)> {
-        let location = location(py, path, storage_options)?;
+        let location = location(py, path, storage_options, self.retry_for(py))?;
         let (writing, events) = self.writing(py, location, format, private, on_progress.is_some())?;
         let mut updates = Updates::new(py, on_progress)?;
         self.written(py, bridge::block_with(py, writing, events, |py, progress| updates.take(py, progress.as_ref()))?)
@@ -180,7 +180,7 @@ impl RawScan {
         storage_options: Storage,
     ) -> PyResult<Bound<'_, PyAny>> {
         let py = slf.py();
-        let location = location(py, path, storage_options)?;
+        let location = location(py, path, storage_options, slf.get().retry_for(py))?;
         let (writing, events) = slf.get().writing(py, location, format, private, on_progress.is_some())?;
         let updates = Updates::in_running_loop(py, on_progress)?;
         let scan = slf.unbind();
@@ -190,7 +190,7 @@ impl RawScan {
 
     /// Runs the unfinished tasks into parts of a folder.
     fn run(&self, py: Python<'_>, options: RunArguments<'_>, on_progress: Py<PyAny>) -> PyResult<RawReport> {
-        let (run, events) = self.running(py, options.options(py)?)?;
+        let (run, events) = self.running(py, options.options(py, self.retry_for(py))?)?;
         let mut updates = Updates::new(py, Some(on_progress))?;
         let report = bridge::block_with(py, run, events, |py, progress| updates.take(py, progress.as_ref()))?;
         raw_report(py, report)
@@ -203,7 +203,7 @@ impl RawScan {
         options: RunArguments<'_>,
         on_progress: Py<PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (run, events) = self.running(py, options.options(py)?)?;
+        let (run, events) = self.running(py, options.options(py, self.retry_for(py))?)?;
         let updates = Updates::in_running_loop(py, Some(on_progress))?;
         bridge::spawn_call(py, RunsOn::Workers, run, updates.relay(events), |py, report, _| raw_report(py, report))
     }
@@ -216,7 +216,7 @@ impl RawScan {
         ignore_missing: bool,
         storage_options: Storage,
     ) -> PyResult<RawTable> {
-        let folder = location(py, folder, storage_options)?;
+        let folder = location(py, folder, storage_options, self.retry_for(py))?;
         bridge::block(py, self.reading(folder, ignore_missing)).map(RawTable::new)
     }
 
@@ -228,7 +228,7 @@ impl RawScan {
         ignore_missing: bool,
         storage_options: Storage,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let reading = self.reading(location(py, folder, storage_options)?, ignore_missing);
+        let reading = self.reading(location(py, folder, storage_options, self.retry_for(py))?, ignore_missing);
         bridge::spawn_call(py, RunsOn::Workers, reading, ready(Ok(())), |_, collected, ()| Ok(RawTable::new(collected)))
     }
 

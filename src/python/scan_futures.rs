@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pythonize::pythonize;
@@ -60,6 +61,11 @@ impl RawScan {
         let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
         let (sender, events) = mpsc::channel(scan.requests() + 2);
         Ok((async move { scan.run(&core, &options, sender).await }, events))
+    }
+
+    /// How long the client retries; None of one that is closed.
+    pub(super) fn retry_for(&self, py: Python<'_>) -> Option<Duration> {
+        self.client.get().core(py).ok().map(|core| core.retry_for())
     }
 
     pub(super) fn reading(

@@ -169,7 +169,7 @@ impl RawTable {
         let (schema, batches) = (SchemaRef::clone(&self.schema), self.batches.clone());
         let abandoned = CancellationToken::new();
         let _ends = abandoned.clone().drop_guard();
-        let location = location(py, path, storage_options)?;
+        let location = location(py, path, storage_options, None)?;
         bridge::block(py, async move {
             let complete = tokio::task::spawn_blocking(move || {
                 let mut writer = Parquet::new(location.create(Kind::File, private)?, &schema)?;
@@ -210,7 +210,7 @@ pub(super) fn read_files(
     attributes: Vec<String>,
     storage_options: Storage,
 ) -> PyResult<RawTable> {
-    let parts = location(py, folder, storage_options)
+    let parts = location(py, folder, storage_options, None)
         .and_then(|folder| Location::all(&folder, paths).map_err(|error| raise(py, error)))?;
     bridge::block(py, async move { scan::read_files(&parts, &attributes).await }).map(RawTable::new)
 }

@@ -44,6 +44,12 @@ impl Policy {
         Self { retry_for, retries, base, throttled_base, cap, restart }
     }
 
+    /// How long failed requests are retried; zero if none is.
+    #[must_use]
+    pub fn retry_for(&self) -> Duration {
+        if self.has_retries() { self.retry_for } else { Duration::ZERO }
+    }
+
     /// Whether a request may be sent after the first.
     #[must_use]
     pub fn has_retries(&self) -> bool {

@@ -322,7 +322,7 @@ impl Run {
     }
 
     async fn publish(&self, complete: Complete) -> Result<u64> {
-        self.folder.check_lock()?;
+        self.folder.check_lock().await?;
         complete.publish().await
     }
 

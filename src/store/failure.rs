@@ -12,6 +12,8 @@ const SHOWN: usize = 200;
 /// What replaces a credential. Shorter values are names or switches.
 const REDACTED: &str = "<redacted>";
 const MIN_SECRET: usize = 4;
+/// What S3 says in a response that has another status, or none.
+const TRANSIENT: [&str; 4] = ["InternalError", "SlowDown", "ServiceUnavailable", "RequestTimeout"];
 
 /// A failure of a request to a store.
 #[derive(Clone, Debug)]
@@ -19,6 +21,10 @@ pub struct Failure {
     reason: Reason,
     message: String,
     hint: Option<&'static str>,
+    /// Whether the same request may succeed later.
+    is_transient: bool,
+    /// Whether no response came in time.
+    is_timeout: bool,
 }
 
 /// Why a request failed.
@@ -46,7 +52,8 @@ impl Failure {
     pub(super) fn of(cause: &object_store::Error, bucket: &Bucket) -> Self {
         let text = cause.to_string();
         let code = between(&text, "<Code>", "</Code>");
-        let reason = match (reason(cause, &text), code) {
+        let transport = transport(cause);
+        let reason = match (reason(cause, &text, transport), code) {
             // S3 has one status for both.
             (Reason::Refused, Some("AccessDenied" | "AllAccessDisabled" | "AuthorizationPermissionMismatch")) => {
                 Reason::Forbidden
@@ -68,8 +75,14 @@ impl Failure {
             Reason::Unreachable => "the store cannot be reached",
             Reason::Other => "the store failed",
         };
+        let is_timeout = transport == Some(HttpErrorKind::Timeout);
+        let status = status(&text);
+        let is_busy = status
+            .is_some_and(|it| matches!(it, "408" | "409" | "429") || it.starts_with('5') && it != "501")
+            || code.is_some_and(|code| TRANSIENT.contains(&code));
         // The text of other causes has the URL, which may be signed.
-        let detail = said.or_else(|| status(&text).map(|status| format!("HTTP {status}"))).or_else(|| match reason {
+        let detail = said.or_else(|| status.map(|status| format!("HTTP {status}"))).or_else(|| match reason {
+            Reason::Unreachable if is_timeout => Some("no response in time".to_owned()),
             Reason::Unreachable => Some(innermost(cause)),
             Reason::Other => Some(text.clone()),
             _ => None,
@@ -83,7 +96,30 @@ impl Failure {
             Reason::Missing if code == Some("NoSuchBucket") => Some("create it, or name another one"),
             _ => None,
         };
-        Self { reason, message: format!("{what}{}", detail.unwrap_or_default()), hint }
+        let is_transient = reason == Reason::Unreachable || reason == Reason::Other && is_busy;
+        Self { reason, message: format!("{what}{}", detail.unwrap_or_default()), hint, is_transient, is_timeout }
+    }
+
+    /// The failure of an upload whose object is not what it was to replace.
+    pub(super) fn conflict(reason: Reason) -> Self {
+        let message = "it was changed meanwhile".to_owned();
+        Self { reason, message, hint: None, is_transient: false, is_timeout: false }
+    }
+
+    /// Whether the same request may succeed later.
+    pub(super) fn is_transient(&self) -> bool {
+        self.is_transient
+    }
+
+    /// Whether no response came in time.
+    pub(super) fn is_timeout(&self) -> bool {
+        self.is_timeout
+    }
+
+    /// Whether the object is not what a request was to replace. Stores say so in different ways.
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        matches!(self.reason, Reason::Changed | Reason::Exists | Reason::Missing)
     }
 
     /// Why it failed.
@@ -97,6 +133,7 @@ impl Failure {
     pub fn into_error(self, kind: Kind, url: &str, done: &str) -> Error {
         let error = Error::new(kind, format!("`{url}` cannot be {done}: {}", self.message));
         let error = error.with_path(std::path::Path::new(url));
+        let error = if self.is_transient { error.retryable() } else { error };
         match self.hint {
             Some(hint) => error.with_hint(hint),
             None => error,
@@ -105,7 +142,7 @@ impl Failure {
 }
 
 /// The reason of a failure. The variants of a listing have no status of their own.
-fn reason(cause: &object_store::Error, text: &str) -> Reason {
+fn reason(cause: &object_store::Error, text: &str, transport: Option<HttpErrorKind>) -> Reason {
     use object_store::Error as Cause;
     match cause {
         Cause::NotFound { .. } => return Reason::Missing,
@@ -115,15 +152,10 @@ fn reason(cause: &object_store::Error, text: &str) -> Reason {
         Cause::PermissionDenied { .. } | Cause::Unauthenticated { .. } => return Reason::Refused,
         _ => {}
     }
-    let mut next = cause.source();
-    while let Some(source) = next {
-        if let Some(error) = source.downcast_ref::<HttpError>() {
-            return match error.kind() {
-                HttpErrorKind::Unknown | HttpErrorKind::Decode => Reason::Other,
-                _ => Reason::Unreachable,
-            };
-        }
-        next = source.source();
+    match transport {
+        Some(HttpErrorKind::Unknown | HttpErrorKind::Decode) => return Reason::Other,
+        Some(_) => return Reason::Unreachable,
+        None => {}
     }
     match status(text) {
         Some("404") => Reason::Missing,
@@ -131,6 +163,18 @@ fn reason(cause: &object_store::Error, text: &str) -> Reason {
         Some("501") => Reason::Unsupported,
         _ => Reason::Other,
     }
+}
+
+/// What happened to the connection, if it is the cause.
+fn transport(cause: &object_store::Error) -> Option<HttpErrorKind> {
+    let mut next = cause.source();
+    while let Some(source) = next {
+        if let Some(error) = source.downcast_ref::<HttpError>() {
+            return Some(error.kind());
+        }
+        next = source.source();
+    }
+    None
 }
 
 /// The HTTP status in the text of a cause, whose type is private.

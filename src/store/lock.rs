@@ -1,7 +1,8 @@
 //! A lock that is an object: made if there is none, renewed while it is held, and taken over when it was not renewed.
 //!
 //! Each of these is a conditional put, so that of two processes one succeeds. A process that was killed cannot remove
-//! its lock, which delays others until it runs out.
+//! its lock, which delays others until it runs out. One that was frozen, with its machine or alone, finds by its own
+//! clocks that its lock ran out, and takes it again before it goes on, unless another process has it.
 
 use std::env;
 use std::fs;
@@ -23,8 +24,12 @@ use super::{Failure, Object, ProcessCount, Reason};
 const RENEWAL: Duration = Duration::from_secs(30);
 /// A lock that was not renewed for so long may be taken over.
 const EXPIRY: Duration = Duration::from_secs(120);
-/// How long the end of a run waits until its lock is removed.
+/// The limit of a renewal, after which the next one is sent.
+const RENEWAL_LIMIT: Duration = Duration::from_secs(20);
+/// How long the end of a run waits until its lock is removed. If the store is away, its removal goes on.
 const RELEASE: Duration = Duration::from_secs(5);
+/// The pause before a lock is removed again.
+const PAUSE: Duration = Duration::from_secs(1);
 /// How often another process may be faster before this one gives up.
 const ATTEMPTS: usize = 5;
 
@@ -78,11 +83,51 @@ impl From<Failure> for Refusal {
     }
 }
 
+/// How long things take.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    renewal: Duration,
+    renewal_limit: Duration,
+    expiry: Duration,
+    pause: Duration,
+}
+
+/// A moment on both clocks of this machine: the monotonic one stands still while the machine sleeps, the other one can be
+/// set.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    monotonic: Instant,
+    wall: SystemTime,
+}
+
+impl Moment {
+    fn now() -> Self {
+        Self { monotonic: Instant::now(), wall: SystemTime::now() }
+    }
+
+    /// The longer of the times that the clocks say.
+    fn since(self, earlier: Self) -> Duration {
+        let wall = self.wall.duration_since(earlier.wall).unwrap_or_default();
+        self.monotonic.saturating_duration_since(earlier.monotonic).max(wall)
+    }
+}
+
+/// Whether a lock is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holding {
+    /// It is.
+    Held,
+    /// Another process has taken it over.
+    TakenOver,
+    /// It could not be renewed for so long that another process may have taken it over.
+    RanOut,
+}
+
 /// A lock that is held.
 #[derive(Debug)]
 pub struct Lock {
     held: Arc<Held>,
-    renewal: JoinHandle<()>,
+    renewal: Option<JoinHandle<()>>,
     runtime: Handle,
     is_released: AtomicBool,
 }
@@ -91,15 +136,17 @@ pub struct Lock {
 struct Held {
     object: Object,
     holder: Holder,
-    expiry: Duration,
+    times: Times,
     state: Mutex<State>,
     is_lost: AtomicBool,
+    /// Whether there may be an object of this lock.
+    may_exist: AtomicBool,
 }
 
 #[derive(Debug)]
 struct State {
     version: UpdateVersion,
-    renewed: Instant,
+    renewed: Moment,
     renewals: u64,
 }
 
@@ -110,45 +157,74 @@ impl Lock {
     /// Another process holds it, or a request fails.
     pub async fn take(object: Object) -> Result<Self, Refusal> {
         let options = &object.bucket.options;
-        let (renewal, expiry) = (options.scaled(RENEWAL), options.scaled(EXPIRY));
-        Self::take_for(object, renewal, expiry).await
+        let [renewal, renewal_limit, expiry, pause] =
+            [RENEWAL, RENEWAL_LIMIT, EXPIRY, PAUSE].map(|time| options.scaled(time));
+        Self::take_for(object, Times { renewal, renewal_limit, expiry, pause }).await
     }
 
-    async fn take_for(object: Object, renewal: Duration, expiry: Duration) -> Result<Self, Refusal> {
+    async fn take_for(object: Object, times: Times) -> Result<Self, Refusal> {
         let id = format!("{:016x}", getrandom::u64().unwrap_or_default());
         let holder = Holder { host: host(), pid: process::id(), id };
-        let renewed = Instant::now();
-        let version = acquire(&object, &holder, expiry).await?;
-        let state = Mutex::new(State { version, renewed, renewals: 0 });
+        let state =
+            State { version: UpdateVersion { e_tag: None, version: None }, renewed: Moment::now(), renewals: 0 };
         HELD.add();
-        let held = Arc::new(Held { object, holder, expiry, state, is_lost: AtomicBool::new(false) });
-        let runtime = Handle::current();
-        let renewal = runtime.spawn(Arc::clone(&held).renew(renewal));
-        Ok(Self { held, renewal, runtime, is_released: AtomicBool::new(false) })
-    }
-
-    /// Whether another process took the lock over, because this one could not renew it in time.
-    #[must_use]
-    pub fn is_lost(&self) -> bool {
-        self.held.is_lost.load(Ordering::Relaxed)
-    }
-
-    /// Removes the lock, as far as the store can be reached. Otherwise it runs out.
-    pub async fn release(&self) {
-        if !self.is_released.swap(true, Ordering::Relaxed) {
-            self.renewal.abort();
-            _ = timeout(RELEASE, Arc::clone(&self.held).remove()).await;
+        let held = Arc::new(Held {
+            object,
+            holder,
+            times,
+            state: Mutex::new(state),
+            is_lost: AtomicBool::new(false),
+            may_exist: AtomicBool::new(false),
+        });
+        // Before the first request: what it makes is removed, however this ends.
+        let mut lock = Self { held, renewal: None, runtime: Handle::current(), is_released: AtomicBool::new(false) };
+        match acquire(&lock.held).await {
+            Ok((version, renewed)) => lock.held.renewed(version, renewed),
+            Err(refusal) => {
+                lock.release().await;
+                return Err(refusal);
+            }
         }
+        lock.renewal = Some(lock.runtime.spawn(Arc::clone(&lock.held).renew()));
+        Ok(lock)
+    }
+
+    /// Whether the lock is still held. One that ran out is renewed, unless another process has it.
+    pub async fn check(&self) -> Holding {
+        if !self.held.is_lost() && self.held.has_run_out() {
+            self.held.renew_once().await;
+        }
+        match (self.held.is_lost(), self.held.has_run_out()) {
+            (true, _) => Holding::TakenOver,
+            (false, true) => Holding::RanOut,
+            (false, false) => Holding::Held,
+        }
+    }
+
+    /// Removes the lock, as far as the store can be reached. Otherwise that is tried until it runs out.
+    pub async fn release(&self) {
+        if let Some(removal) = self.removal() {
+            _ = timeout(RELEASE, removal).await;
+        }
+    }
+
+    /// Removes the lock once.
+    fn removal(&self) -> Option<JoinHandle<()>> {
+        // In a forked child no thread runs the runtime, and the lock is its parent's.
+        if self.held.holder.pid != process::id() || self.is_released.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        if let Some(renewal) = &self.renewal {
+            renewal.abort();
+        }
+        let may_exist = self.held.may_exist.load(Ordering::Relaxed);
+        may_exist.then(|| self.runtime.spawn(Arc::clone(&self.held).remove()))
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // In a forked child no thread runs the runtime, and the lock is its parent's.
-        if self.held.holder.pid == process::id() && !self.is_released.load(Ordering::Relaxed) {
-            self.renewal.abort();
-            self.runtime.spawn(timeout(RELEASE, Arc::clone(&self.held).remove()));
-        }
+        _ = self.removal();
     }
 }
 
@@ -161,36 +237,55 @@ impl Drop for Held {
 }
 
 impl Held {
-    async fn renew(self: Arc<Self>, every: Duration) {
-        loop {
-            sleep(every).await;
-            let begun = Instant::now();
-            let (version, renewals) = self.next();
+    async fn renew(self: Arc<Self>) {
+        while !self.is_lost() {
+            sleep(self.times.renewal).await;
+            self.renew_once().await;
+        }
+    }
+
+    async fn renew_once(&self) {
+        let begun = Moment::now();
+        let (version, renewals) = self.next();
+        let renewal = async {
             match put(&self.object, &self.holder, renewals, PutMode::Update(version)).await {
                 Ok(version) => self.renewed(version, begun),
                 // A renewal whose response was lost, or another process.
-                Err(failure) if is_outdated(&failure) => match read(&self.object).await {
+                Err(failure) if failure.is_conflict() => match read(&self.object).await {
                     Ok((Some(holder), version, _)) if holder == self.holder => self.renewed(version, begun),
                     Err(failure) if failure.reason() != Reason::Missing => {}
-                    _ => return self.is_lost.store(true, Ordering::Relaxed),
+                    _ => self.is_lost.store(true, Ordering::Relaxed),
                 },
                 // The version shows later whether another process took it meanwhile.
                 Err(_) => {}
             }
+        };
+        _ = timeout(self.times.renewal_limit, renewal).await;
+    }
+
+    /// Removes the object if it is of this lock, as soon as the store can be reached, until it runs out.
+    async fn remove(self: Arc<Self>) {
+        while !self.is_lost() && !self.has_run_out() {
+            let removed = async {
+                match read(&self.object).await?.0 {
+                    Some(holder) if holder == self.holder => self.object.delete().await,
+                    _ => Ok(()),
+                }
+            };
+            match removed.await {
+                Err(failure) if failure.is_transient() => sleep(self.times.pause).await,
+                _ => return,
+            }
         }
     }
 
-    async fn remove(self: Arc<Self>) {
-        let is_ours = if self.is_lost.load(Ordering::Relaxed) {
-            false
-        } else if self.state().renewed.elapsed() < self.expiry / 2 {
-            true
-        } else {
-            matches!(read(&self.object).await, Ok((Some(holder), _, _)) if holder == self.holder)
-        };
-        if is_ours {
-            _ = self.object.bucket.store.delete(&self.object.path).await;
-        }
+    fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// Whether another process may have taken it over.
+    fn has_run_out(&self) -> bool {
+        Moment::now().since(self.state().renewed) >= self.times.expiry
     }
 
     /// The version to renew, and the number of the renewal.
@@ -200,7 +295,7 @@ impl Held {
         (state.version.clone(), state.renewals)
     }
 
-    fn renewed(&self, version: UpdateVersion, renewed: Instant) {
+    fn renewed(&self, version: UpdateVersion, renewed: Moment) {
         let mut state = self.state();
         (state.version, state.renewed) = (version, renewed);
     }
@@ -210,20 +305,20 @@ impl Held {
     }
 }
 
-/// Makes the lock, or takes it over.
-async fn acquire(object: &Object, holder: &Holder, expiry: Duration) -> Result<UpdateVersion, Refusal> {
+/// Makes the lock, or takes it over. Returns its version, and since when it is held.
+async fn acquire(held: &Held) -> Result<(UpdateVersion, Moment), Refusal> {
+    let Held { object, holder, times: Times { expiry, .. }, .. } = held;
     let mut seen = None;
     for _ in 0..ATTEMPTS {
+        held.may_exist.store(true, Ordering::Relaxed);
+        let begun = Moment::now();
         match put(object, holder, 0, PutMode::Create).await {
             Ok(version) => {
                 // A store that ignores conditions accepts this, and would accept it of another process.
                 return match put(object, holder, 0, PutMode::Create).await {
-                    Err(failure) if failure.reason() == Reason::Exists => Ok(version),
+                    Err(failure) if failure.reason() == Reason::Exists => Ok((version, begun)),
                     Err(failure) => Err(failure.into()),
-                    Ok(_) => {
-                        _ = object.bucket.store.delete(&object.path).await;
-                        Err(Refusal::NoConditions)
-                    }
+                    Ok(_) => Err(Refusal::NoConditions),
                 };
             }
             Err(failure) if failure.reason() == Reason::Exists => {}
@@ -235,23 +330,21 @@ async fn acquire(object: &Object, holder: &Holder, expiry: Duration) -> Result<U
         };
         if other.as_ref() == Some(holder) {
             // The response to the put was lost.
-            return Ok(version);
+            return Ok((version, begun));
         }
+        held.may_exist.store(false, Ordering::Relaxed);
         let age = store_time(object, holder).await?.duration_since(renewed).unwrap_or_default();
         if let Some(left) = expiry.checked_sub(age).filter(|left| !left.is_zero()) {
             return Err(Refusal::Held { holder: other, left });
         }
+        held.may_exist.store(true, Ordering::Relaxed);
+        let begun = Moment::now();
         match put(object, holder, 0, PutMode::Update(version)).await {
-            Err(failure) if is_outdated(&failure) => seen = other,
-            taken => return taken.map_err(Refusal::from),
+            Err(failure) if failure.is_conflict() => seen = other,
+            taken => return Ok((taken?, begun)),
         }
     }
-    Err(Refusal::Held { holder: seen, left: expiry })
-}
-
-/// Whether the lock is not of the version that was to be replaced. Stores say so in different ways.
-fn is_outdated(failure: &Failure) -> bool {
-    matches!(failure.reason(), Reason::Changed | Reason::Exists | Reason::Missing)
+    Err(Refusal::Held { holder: seen, left: *expiry })
 }
 
 async fn put(object: &Object, holder: &Holder, renewals: u64, mode: PutMode) -> Result<UpdateVersion, Failure> {

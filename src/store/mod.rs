@@ -1,7 +1,7 @@
 //! Object stores: S3, Google Cloud Storage and Azure Blob Storage, named by URLs.
 //!
-//! Knows objects, and nothing of rows and folders. Retries are those of the crate `object_store`, which is used here
-//! alone, and end within a minute. No error shows a credential.
+//! Knows objects, and nothing of rows and folders. Requests are sent by the crate `object_store`, which is used here
+//! alone, and retried for as long as the client's. No error shows a credential.
 
 mod failure;
 mod lock;
@@ -13,17 +13,20 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use object_store::path::Path;
 use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, ObjectStoreScheme};
+use tokio::time::sleep;
 use url::Url;
 
 pub use failure::{Failure, Reason};
-pub use lock::{Holder, Lock, Refusal, is_holding_locks};
+pub use lock::{Holder, Holding, Lock, Refusal, is_holding_locks};
 pub use options::StorageOptions;
 pub use process_count::ProcessCount;
+pub use upload::{Replaces, Upload};
 
 use crate::error::{Error, Kind, Result, excerpt};
 
@@ -31,6 +34,8 @@ use crate::error::{Error, Kind, Result, excerpt};
 const SCHEMES: [&str; 7] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];
 /// Characters of a URL that an error shows.
 const SHOWN: usize = 200;
+/// The pause before a request is sent again that the library did not repeat.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Whether a location is a URL of an object store.
 #[must_use]
@@ -111,8 +116,8 @@ impl Object {
     /// # Errors
     /// The bucket does not exist or cannot be listed.
     pub async fn list(&self) -> Result<BTreeMap<String, Listed>, Failure> {
-        let listed = self.bucket.store.list(self.has_name().then_some(&self.path));
-        let objects: Vec<ObjectMeta> = listed.try_collect().await.map_err(|cause| self.failure(&cause))?;
+        let list = || self.sent(self.bucket.store.list(self.has_name().then_some(&self.path)).try_collect());
+        let objects: Vec<ObjectMeta> = self.tried(list).await?;
         let named = objects.into_iter().filter_map(|object| {
             let parts: Vec<_> =
                 object.location.prefix_match(&self.path)?.map(|part| part.as_ref().to_owned()).collect();
@@ -128,7 +133,8 @@ impl Object {
     /// # Errors
     /// As those of `list`. Who may write need not be allowed to list.
     pub async fn check(&self) -> Result<(), Failure> {
-        match self.bucket.store.list(Some(&self.path)).try_next().await.map_err(|cause| self.failure(&cause)) {
+        let first = || self.sent(async { self.bucket.store.list(Some(&self.path)).try_next().await });
+        match self.tried(first).await {
             Err(failure) if failure.reason() != Reason::Forbidden => Err(failure),
             _ => Ok(()),
         }
@@ -139,7 +145,7 @@ impl Object {
     /// # Errors
     /// There is none.
     pub async fn head(&self) -> Result<Listed, Failure> {
-        let object = self.bucket.store.head(&self.path).await.map_err(|cause| self.failure(&cause))?;
+        let object = self.tried(|| self.sent(self.bucket.store.head(&self.path))).await?;
         Ok(Listed { bytes: object.size, tag: object.e_tag })
     }
 
@@ -148,8 +154,12 @@ impl Object {
     /// # Errors
     /// `Changed` if there is another version by now.
     pub async fn read_range(&self, listed: &Listed, range: Range<u64>) -> Result<Bytes, Failure> {
-        let options = GetOptions { if_match: listed.tag.clone(), range: Some(range.into()), ..GetOptions::default() };
-        self.get(options).await
+        self.get(|| GetOptions {
+            if_match: listed.tag.clone(),
+            range: Some(range.clone().into()),
+            ..GetOptions::default()
+        })
+        .await
     }
 
     /// Reads the object.
@@ -157,12 +167,39 @@ impl Object {
     /// # Errors
     /// It cannot be read.
     pub async fn read(&self) -> Result<Bytes, Failure> {
-        self.get(GetOptions::default()).await
+        self.get(GetOptions::default).await
     }
 
-    async fn get(&self, options: GetOptions) -> Result<Bytes, Failure> {
-        let read = async { self.bucket.store.get_opts(&self.path, options).await?.bytes().await };
-        read.await.map_err(|cause| self.failure(&cause))
+    async fn get(&self, options: impl Fn() -> GetOptions) -> Result<Bytes, Failure> {
+        let get = || self.sent(async { self.bucket.store.get_opts(&self.path, options()).await?.bytes().await });
+        self.tried(get).await
+    }
+
+    async fn delete(&self) -> Result<(), Failure> {
+        self.sent(self.bucket.store.delete(&self.path)).await
+    }
+
+    async fn sent<T>(&self, request: impl Future<Output = object_store::Result<T>>) -> Result<T, Failure> {
+        request.await.map_err(|cause| self.failure(&cause))
+    }
+
+    /// Sends a request again after failures that the library does not repeat: a connection that hangs or is lost, after
+    /// the request was sent.
+    async fn tried<T, F: Future<Output = Result<T, Failure>>>(&self, request: impl Fn() -> F) -> Result<T, Failure> {
+        let (retry_for, began) = (self.bucket.options.retry_for(), Instant::now());
+        let mut is_first = true;
+        loop {
+            match request().await {
+                // One that hung may have taken all of the time.
+                Err(failure)
+                    if failure.is_transient()
+                        && !retry_for.is_zero()
+                        && (began.elapsed() < retry_for || is_first && failure.is_timeout()) => {}
+                done => return done,
+            }
+            is_first = false;
+            sleep(self.bucket.options.scaled(PAUSE)).await;
+        }
     }
 
     fn failure(&self, cause: &object_store::Error) -> Failure {

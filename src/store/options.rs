@@ -19,10 +19,12 @@ use super::Bucket;
 use super::failure::redact;
 use crate::error::{Error, Kind, Result, excerpt};
 
-/// How long a request is retried.
+/// How long a request is retried, unless a client says it.
 const RETRY_FOR: Duration = Duration::from_secs(60);
+/// The longest pause before a request is sent again.
+const MOST_BACKOFF: Duration = Duration::from_secs(5);
 /// The limit of a request, long enough for a part of an upload on a slow line.
-const TIMEOUT: &str = "120 seconds";
+const TIMEOUT: &str = "45 seconds";
 /// Words in the names of options that are credentials, or say where they are.
 const CREDENTIALS: [&str; 13] = [
     "access_key",
@@ -46,6 +48,8 @@ const ENDPOINTS: [&str; 5] = ["endpoint", "endpoint_url", "aws_endpoint", "aws_e
 pub struct StorageOptions {
     /// Options of the caller.
     pub given: BTreeMap<String, String>,
+    /// How long a request is retried. None is a minute.
+    pub retry_for: Option<Duration>,
     /// Divides durations, for tests; 0 is 1.
     pub time_scale: u32,
 }
@@ -71,6 +75,7 @@ impl StorageOptions {
             _ => ("AZURE_", |name| AzureConfigKey::from_str(name).is_ok()),
         };
         let settings = self.merged(env_options(prefix, knows));
+        check_tls(&settings)?;
         let secret = |(name, value): &(String, String)| is_credential(name).then(|| value.clone());
         let secrets: Vec<String> = settings.iter().filter_map(secret).collect();
         let has_credentials = settings.iter().any(|(name, _)| is_credential(name) || name.contains("skip_signature"));
@@ -97,11 +102,18 @@ impl StorageOptions {
         duration / self.time_scale.max(1)
     }
 
+    /// How long a request is retried.
+    pub(super) fn retry_for(&self) -> Duration {
+        self.retry_for.unwrap_or_else(|| self.scaled(RETRY_FOR))
+    }
+
     fn retry(&self) -> RetryConfig {
-        let BackoffConfig { init_backoff, max_backoff, base } = BackoffConfig::default();
-        let [init_backoff, max_backoff, retry_timeout] =
-            [init_backoff, max_backoff, RETRY_FOR].map(|it| self.scaled(it));
-        RetryConfig { backoff: BackoffConfig { init_backoff, max_backoff, base }, max_retries: 20, retry_timeout }
+        let BackoffConfig { init_backoff, base, .. } = BackoffConfig::default();
+        let [init_backoff, max_backoff] = [init_backoff, MOST_BACKOFF].map(|it| self.scaled(it));
+        let retry_timeout = self.retry_for();
+        // The time decides.
+        let max_retries = if retry_timeout.is_zero() { 0 } else { usize::MAX };
+        RetryConfig { backoff: BackoffConfig { init_backoff, max_backoff, base }, max_retries, retry_timeout }
     }
 
     /// All options, of which a later one replaces an earlier one: the store may have several names for it.
@@ -135,6 +147,21 @@ fn is_endpoint(name: &str) -> bool {
     ENDPOINTS.contains(&name)
 }
 
+/// Refuses an endpoint without TLS that is not permitted: requests would fail without a reason.
+fn check_tls(settings: &[(String, String)]) -> Result<()> {
+    let last = |names: fn(&str) -> bool| settings.iter().rev().find(|(name, _)| names(name)).map(|(_, value)| value);
+    let is_plain = last(is_endpoint).is_some_and(|url| url.trim().to_ascii_lowercase().starts_with("http://"));
+    // What is no boolean is refused by the library.
+    let is_permitted = last(|name| name.ends_with("allow_http"))
+        .is_some_and(|value| !matches!(value.to_ascii_lowercase().as_str(), "" | "0" | "false" | "off" | "no" | "n"));
+    if !is_plain || is_permitted || last(|name| name.ends_with("use_emulator")).is_some() {
+        return Ok(());
+    }
+    let problem = "storage_options: the endpoint of the store has no TLS (http://)";
+    Err(Error::new(Kind::Config, problem)
+        .with_hint("pass aws_allow_http=\"true\" (azure_allow_http, google_allow_http) to permit it"))
+}
+
 fn unknown(name: &str) -> Error {
     Error::new(Kind::Config, format!("storage_options: this store has no option `{}`", excerpt(name, 80)))
         .with_hint("the names are those of polars and delta-rs, such as aws_endpoint_url: see docs/configuration.md")
@@ -160,7 +187,7 @@ mod tests {
         let [key, token, endpoint, region] =
             ["aws_access_key_id", "aws_session_token", "aws_endpoint_url_s3", "aws_region"].map(|name| (name, "env"));
         let merged = |given: &[(&str, &str)]| {
-            let options = StorageOptions { given: pairs(given).into_iter().collect(), time_scale: 1 };
+            let options = StorageOptions { given: pairs(given).into_iter().collect(), ..Default::default() };
             options.merged(pairs(&[key, token, endpoint, region])).split_off(1)
         };
         assert_eq!(merged(&[]), pairs(&[key, token, endpoint, region]));
@@ -174,7 +201,7 @@ mod tests {
     fn no_text_shows_a_value() {
         let options = StorageOptions {
             given: pairs(&[("aws_secret_access_key", "s3cr3t")]).into_iter().collect(),
-            time_scale: 1,
+            ..Default::default()
         };
         assert_eq!(format!("{options:?}"), "{\"aws_secret_access_key\"}");
     }

@@ -8,6 +8,10 @@ use crate::store::{Bucket, StorageOptions};
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(60);
 
+fn times(renewal: Duration, expiry: Duration) -> Times {
+    Times { renewal, renewal_limit: renewal, expiry, pause: SHORT }
+}
+
 fn object() -> Object {
     let (options, secrets) = (StorageOptions::default(), Vec::new());
     let bucket = Bucket { store: Arc::new(InMemory::new()), options, secrets, has_credentials: true };
@@ -17,7 +21,7 @@ fn object() -> Object {
 #[tokio::test]
 async fn one_of_many_takes_it_and_the_next_when_it_is_released() {
     let object = object();
-    let takes = (0..8).map(|_| tokio::spawn(Lock::take_for(object.clone(), LONG, LONG)));
+    let takes = (0..8).map(|_| tokio::spawn(Lock::take_for(object.clone(), times(LONG, LONG))));
     let mut locks = Vec::new();
     for take in takes.collect::<Vec<_>>() {
         match take.await.unwrap() {
@@ -31,26 +35,52 @@ async fn one_of_many_takes_it_and_the_next_when_it_is_released() {
     }
     assert_eq!(locks.len(), 1);
     locks.pop().unwrap().release().await;
-    let lock = Lock::take_for(object.clone(), LONG, LONG).await.unwrap();
+    let lock = Lock::take_for(object.clone(), times(LONG, LONG)).await.unwrap();
     drop(lock);
     tokio::task::yield_now().await;
-    Lock::take_for(object, LONG, LONG).await.unwrap();
+    Lock::take_for(object, times(LONG, LONG)).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_lock_is_held_while_it_is_renewed_and_taken_over_after() {
     let object = object();
-    let renewed = Lock::take_for(object.clone(), SHORT, 10 * SHORT).await.unwrap();
+    let renewed = Lock::take_for(object.clone(), times(SHORT, 10 * SHORT)).await.unwrap();
     sleep(20 * SHORT).await;
-    assert!(matches!(Lock::take_for(object.clone(), LONG, 10 * SHORT).await, Err(Refusal::Held { .. })));
+    assert!(matches!(Lock::take_for(object.clone(), times(LONG, 10 * SHORT)).await, Err(Refusal::Held { .. })));
     // As of a process that was killed.
-    renewed.renewal.abort();
+    renewed.renewal.as_ref().unwrap().abort();
     sleep(12 * SHORT).await;
-    let second = Lock::take_for(object.clone(), LONG, 10 * SHORT).await.unwrap();
+    let second = Lock::take_for(object.clone(), times(LONG, 10 * SHORT)).await.unwrap();
     // The first one neither renews nor removes what is no longer its own.
-    let first = Arc::clone(&renewed.held).renew(SHORT);
-    timeout(LONG, first).await.unwrap();
-    assert!(renewed.is_lost() && !second.is_lost());
+    assert_eq!(renewed.check().await, Holding::TakenOver);
+    assert_eq!(second.check().await, Holding::Held);
     renewed.release().await;
-    assert!(matches!(Lock::take_for(object, LONG, LONG).await, Err(Refusal::Held { .. })));
+    assert!(matches!(Lock::take_for(object, times(LONG, LONG)).await, Err(Refusal::Held { .. })));
+}
+
+#[tokio::test]
+async fn a_frozen_process_renews_a_lock_that_nobody_took() {
+    let object = object();
+    let lock = Lock::take_for(object.clone(), times(LONG, 2 * LONG)).await.unwrap();
+    let day = Duration::from_secs(86_400);
+    // The clocks as after a night: the monotonic one stood still.
+    lock.held.state().renewed.wall -= day;
+    assert!(lock.held.has_run_out());
+    assert_eq!(lock.check().await, Holding::Held);
+    assert!(!lock.held.has_run_out());
+    // Nor is it removed by who cannot know whose it is.
+    lock.held.state().renewed.wall -= day;
+    object.bucket.store.delete(&object.path).await.unwrap();
+    assert_eq!(lock.check().await, Holding::TakenOver);
+}
+
+#[test]
+fn both_clocks_count() {
+    let [second, minute] = [1, 60].map(Duration::from_secs);
+    let then = Moment::now();
+    let now = Moment { monotonic: then.monotonic + second, wall: then.wall + minute };
+    assert_eq!(now.since(then), minute);
+    let set_back = Moment { monotonic: then.monotonic + minute, wall: then.wall - minute };
+    assert_eq!(set_back.since(then), minute);
+    assert_eq!(then.since(now), Duration::ZERO);
 }

@@ -177,6 +177,47 @@ def test_o5_a_store_that_fails_for_a_moment_is_retried(service: da.Sandbox, stor
     assert len(store.ids()) == ROWS
 
 
+@pytest.mark.parametrize("outcome", [(503, error("SlowDown")), (500, ""), "close"])
+def test_o12_retry_for_holds_for_the_store(service: da.Sandbox, store: Store, time_scale: Any, outcome: Any) -> None:
+    # Twelve seconds of an outage, then one that is longer than the client retries.
+    time_scale(10)
+    began = time.monotonic()
+    seconds = 1.2
+    store.hook = lambda request: outcome if is_part(request) and time.monotonic() - began < seconds else None
+    with service.client(retry_for=60) as client:
+        assert run(client, store).rows == ROWS
+    store.delete("codes/day=2024-01-01/part-0.parquet")
+    began, seconds = time.monotonic(), 60
+    with service.client(retry_for=3) as client, pytest.raises(da.CheckpointFileError) as caught:
+        run(client, store)
+    assert (caught.value.exit_code, caught.value.retryable) == (75, True)
+    assert 0.2 < time.monotonic() - began < 20
+    with service.client(retry_for=0) as client:
+        store.requests.clear()
+        with pytest.raises(da.CheckpointFileError):
+            run(client, store)
+    assert len([request for request in store.requests if is_part(request)]) == 1
+
+
+@pytest.mark.parametrize("is_meant", [lambda request: "list-type" in request.query, is_part])
+def test_o12_a_connection_that_hangs_is_tried_again(service: da.Sandbox, store: Store, is_meant: Any) -> None:
+    silent = [20.0]
+    store.hook = lambda request: silent.pop() if is_meant(request) and silent else None
+    with service.client() as client:
+        report = by_day(client).run(store.url(), storage_options={**store.options, "timeout": "1 second"})
+    assert (report.rows, silent) == (ROWS, [])
+
+
+def test_an_upload_needs_no_room_on_this_machine(
+    service: da.Sandbox, store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
+    with service.client() as client:
+        by_day(client).to_csv(store.url("codes.csv"), storage_options=store.options)
+        run(client, store)
+    assert len(store.ids()) == ROWS
+
+
 def test_o6_a_refused_upload_ends_the_run_and_the_next_one_continues(service: da.Sandbox, store: Store) -> None:
     uploads: list[str] = []
 

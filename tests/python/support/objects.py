@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -58,8 +59,9 @@ class Request:
     headers: dict[str, str]
 
 
-# What a hook makes of a request: None to forward it, a status and a body in its place, or "close" for no response.
-Hook = Callable[[Request], tuple[int, str] | str | None]
+# What a hook makes of a request: None to forward it, a status and a body in its place, "close" for no response, "lost"
+# for none although it was forwarded, or how long the store is silent before that.
+Hook = Callable[[Request], tuple[int, str] | str | float | None]
 
 
 @dataclass
@@ -165,22 +167,28 @@ class _Forwarder(BaseHTTPRequestHandler):
         request = Request(self.command, path, query, {name.lower(): text for name, text in self.headers.items()})
         self.store.requests.append(request)
         outcome = self.store.hook(request) if self.store.hook is not None else None
-        if outcome == "close":
+        if isinstance(outcome, float):
+            self.close_connection = True
+            time.sleep(outcome)
+        elif outcome == "close":
             self.close_connection = True
         elif isinstance(outcome, tuple):
             status, text = outcome
             self._reply(status, [("Content-Type", "application/xml")], text.encode())
         else:
-            self._forward(body)
+            self._forward(body, is_lost=outcome == "lost")
 
-    def _forward(self, body: bytes) -> None:
+    def _forward(self, body: bytes, *, is_lost: bool) -> None:
         ignored = self.store.ignored_headers
         headers = {name: text for name, text in self.headers.items() if name.lower() not in ignored}
         connection = http.client.HTTPConnection("127.0.0.1", self.store.moto, timeout=30)
         try:
             connection.request(self.command, self.path, body, headers)
             response = connection.getresponse()
-            self._reply(response.status, response.getheaders(), response.read())
+            if is_lost:
+                self.close_connection = True
+            else:
+                self._reply(response.status, response.getheaders(), response.read())
         finally:
             connection.close()
 
