@@ -68,6 +68,7 @@ class RawClient:
         export_id: object,
         timeout: float,
         poll: float | None,
+        check: bool,
         on_update: Callable[[dict[str, Any]], object] | None,
     ) -> tuple[bool, dict[str, Any] | None]: ...
     def wait_for_segment_async(
@@ -75,6 +76,7 @@ class RawClient:
         export_id: object,
         timeout: float,
         poll: float | None,
+        check: bool,
         on_update: Callable[[dict[str, Any]], object] | None,
     ) -> Awaitable[tuple[bool, dict[str, Any] | None]]: ...
     def post(self, path: str, body: object, idempotent: bool, timeout: float | None) -> dict[str, Any]: ...

@@ -1,9 +1,10 @@
-//! Waits until an export has ended: each of its entries has an `endTime`.
+//! Waits until an export has ended: each of its entries has an `endTime`, or one of them has failed.
 
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::Client;
@@ -29,10 +30,12 @@ pub enum WaitOutcome {
 
 impl Client {
     /// Polls until the export has ended or the time-out is reached; the last poll starts just before the time-out. Sends
-    /// every response to `updates`. A retryable failure does not end the wait.
+    /// every response to `updates`. A retryable failure does not end the wait; with `ends_on_failure` an entry that failed
+    /// does.
     pub async fn wait(
         &self,
         export: DownloadBody,
+        ends_on_failure: bool,
         timeout: Duration,
         poll: Option<Duration>,
         updates: mpsc::Sender<Envelope>,
@@ -44,7 +47,7 @@ impl Client {
             let allowed = timeout.saturating_sub(started.elapsed()).min(self.settings.timeout);
             let failure = match self.download_within("wait_for_segment", &export, allowed).await {
                 Ok(envelope) => {
-                    let is_last = has_ended(&envelope);
+                    let is_last = has_ended(&envelope, ends_on_failure);
                     // The receiver of the updates was dropped.
                     if updates.send(envelope).await.is_err() {
                         return Ok(WaitOutcome::TimedOut(None));
@@ -71,14 +74,26 @@ impl Client {
     }
 }
 
-/// Whether there are entries and each has an `endTime`. The API specification does not define `exportStatus`.
-fn has_ended(envelope: &Envelope) -> bool {
+/// Whether there are entries and each has an `endTime`, or, if that ends the wait, one has failed. The API specification
+/// does not define `exportStatus`.
+fn has_ended(envelope: &Envelope, ends_on_failure: bool) -> bool {
     #[derive(Deserialize)]
     struct Entry {
         #[serde(rename = "endTime")]
         end_time: Option<IgnoredAny>,
+        #[serde(rename = "responseCode")]
+        response_code: Option<Value>,
     }
+    let has_failed = |entry: &Entry| entry.end_time.is_some() && entry.response_code.as_ref().is_some_and(is_failure);
     let Some(Member::Json(entries)) = envelope.data_member(field::ENTRIES) else { return false };
-    serde_json::from_str::<Vec<Entry>>(entries)
-        .is_ok_and(|entries| !entries.is_empty() && entries.iter().all(|entry| entry.end_time.is_some()))
+    serde_json::from_str::<Vec<Entry>>(entries).is_ok_and(|entries| {
+        let is_over = !entries.is_empty() && entries.iter().all(|entry| entry.end_time.is_some());
+        is_over || ends_on_failure && entries.iter().any(has_failed)
+    })
+}
+
+/// Whether the code of an entry is of no success, as a number or a string.
+fn is_failure(code: &Value) -> bool {
+    let text = code.as_str().map_or_else(|| code.to_string(), ToOwned::to_owned);
+    !matches!(text.as_str(), "200" | "200.0")
 }

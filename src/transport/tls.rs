@@ -90,11 +90,18 @@ pub(super) fn refused(refusal: &Refusal, peer: &str, trust: &Trust) -> Error {
         "unknown issuer" => {
             error.with_hint(format!("trusted: {trust}; trust a private CA with ca_bundle= or DATAACCESS_CA_BUNDLE"))
         }
+        "bad certificate" if message == AUTHORITY => error.with_hint(format!(
+            "make one for the server that is no authority: openssl req -x509 … -addext basicConstraints=critical,CA:FALSE; \
+             trusted: {trust}"
+        )),
         "wrong name" | "bad certificate" => error.with_hint(format!("trusted: {trust}")),
         "not TLS" => error.with_hint("check the scheme and port of base_url="),
         _ => error,
     }
 }
+
+/// The server has the certificate of an authority, as `openssl req -x509` makes one.
+const AUTHORITY: &str = "certificate is that of an authority, and not of a server";
 
 /// A short reason, which is public, and a sentence.
 fn reason(refusal: &Refusal) -> (&'static str, Cow<'static, str>) {
@@ -133,6 +140,28 @@ fn of_certificate(error: &CertificateError) -> (&'static str, Cow<'static, str>)
             ("wrong name", format!("certificate is for {}", excerpt(&presented.join(", "), SHOWN)).into())
         }
         Cause::UnknownIssuer => ("unknown issuer", "certificate signed by an untrusted CA".into()),
-        other => ("bad certificate", format!("certificate cannot be used: {other}").into()),
+        other => {
+            let cause = other.to_string();
+            if cause.contains("CaUsedAsEndEntity") {
+                return ("bad certificate", AUTHORITY.into());
+            }
+            ("bad certificate", format!("certificate cannot be used: {}", in_words(&cause)).into())
+        }
     }
+}
+
+/// The innermost name of a cause that the library shows as Rust writes it, as words: `Other(OtherError(NameIsWrong))`.
+fn in_words(cause: &str) -> String {
+    let innermost = cause.rsplit('(').next().unwrap_or(cause).trim_end_matches(')');
+    if innermost.contains(' ') {
+        return cause.to_owned();
+    }
+    let mut words = String::new();
+    for letter in innermost.chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
 }

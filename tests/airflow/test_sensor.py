@@ -62,6 +62,17 @@ def test_a_failed_export_is_not_retried(dag: DAG, sandbox: da.Sandbox, *, deferr
     assert (done.states, tries(done, "ended")) == ({"ended": "failed"}, 1)
 
 
+@pytest.mark.parametrize("deferrable", [False, True])
+def test_an_entry_that_failed_ends_the_wait_for_the_others(dag: DAG, sandbox: da.Sandbox, *, deferrable: bool) -> None:
+    export_id = sandbox.start_export(seconds=1_000, entries=2, succeeds=False)
+    # The first entry ends.
+    with at_request(sandbox, 2, lambda: sandbox.advance(700)):
+        sensor(dag, export_id, deferrable=deferrable, retries=3)
+        done = run(dag)
+    assert (done.states, tries(done, "ended")) == ({"ended": "failed"}, 1)
+    assert len(sandbox.requests) == 2
+
+
 def test_a_failed_export_can_be_accepted(dag: DAG, sandbox: da.Sandbox) -> None:
     with export(sandbox, ends_at=2, succeeds=False) as export_id:
         sensor(dag, export_id, deferrable=True, check=False)
@@ -145,5 +156,5 @@ def test_the_trigger_is_made_again_from_what_is_stored() -> None:
     assert path == "dataaccess.airflow.trigger.SegmentExportTrigger"
     assert SegmentExportTrigger(**stored).serialize() == (
         path,
-        {"export_id": 7, "poll_interval": 30, "dataaccess_conn_id": "cdp"},
+        {"export_id": 7, "poll_interval": 30, "dataaccess_conn_id": "cdp", "check": False},
     )

@@ -159,7 +159,7 @@ def export_progress() -> Callable[[dict[str, Any]], Progress]:
 def ended(
     export_id: object, timeout: float, outcome: tuple[bool, dict[str, Any] | None], *, check: bool
 ) -> SegmentStatus:
-    """The status of an export that has ended; with `check`, successfully.
+    """The status of an export that has ended; with `check`, successfully so far.
 
     Raises:
         SegmentExportError: An entry failed.
@@ -172,30 +172,26 @@ def ended(
         if check:
             check_entries(export_id, entries)
         return status
-    from dataaccess._display.segment import has_failed
-
     states = _states(entries, entries) or "it has no entries yet"
-    is_lost = any(has_failed(entry) for entry in entries)
-    hint = "waiting longer will not make it succeed, as an entry has failed" if is_lost else "raise timeout="
     raise WaitTimeoutError(
         f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; "
-        f"{hint}, the last response is in .last",
+        "raise timeout=, the last response is in .last",
         operation="wait_for_segment",
-        hint=hint,
-        retryable=not is_lost,
+        hint="raise timeout=",
+        retryable=True,
         last=status,
     )
 
 
 def check_entries(export_id: object, entries: list[ExportEntry]) -> None:
-    """Checks the entries of an export that has ended.
+    """Checks the entries of an export that have ended.
 
     Raises:
         SegmentExportError: An entry failed.
     """
-    from dataaccess._display.segment import has_failed
+    from dataaccess._display.segment import state_of
 
-    failed = [entry for entry in entries if has_failed(entry)]
+    failed = [entry for entry in entries if state_of(entry) == "failed"]
     if failed:
         raise SegmentExportError(
             f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "

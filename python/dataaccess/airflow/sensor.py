@@ -28,7 +28,8 @@ class SegmentExportSensor(ClientUser, BaseSensorOperator):
 
     Args:
         export_id: Id of the export. Templated.
-        check: Whether an entry that failed (its `responseCode` is set and not 200) fails the task, without retries.
+        check: Whether an entry that failed (its `responseCode` is set and not 200) fails the task at once, without
+            retries.
         deferrable: Whether to wait in the triggerer; default: `[operators] default_deferrable`.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment. Templated.
         **options: Arguments of every sensor, such as `poke_interval` and `timeout` (seconds).
@@ -69,7 +70,7 @@ class SegmentExportSensor(ClientUser, BaseSensorOperator):
             from dataaccess.airflow.trigger import SegmentExportTrigger
 
             self.defer(
-                trigger=SegmentExportTrigger(self._id(), self.poke_interval, self.dataaccess_conn_id),
+                trigger=SegmentExportTrigger(self._id(), self.poke_interval, self.dataaccess_conn_id, check=self.check),
                 method_name=self.resume.__name__,
                 timeout=timedelta(seconds=self.timeout),
             )
@@ -79,10 +80,10 @@ class SegmentExportSensor(ClientUser, BaseSensorOperator):
         """Asks once. Airflow calls it."""
         with without_useless_retries():
             status = (self._client or self.connect()).download_segment(self._id())
-            entries = status["entries"]
+            entries = self._checked(status)["entries"]
             if not entries or any(entry.get("endTime") is None for entry in entries):
                 return PokeReturnValue(is_done=False)
-            return PokeReturnValue(is_done=True, xcom_value=self._checked(status))
+            return PokeReturnValue(is_done=True, xcom_value=status)
 
     def resume(self, context: Context, event: dict[str, Any]) -> SegmentStatus:  # noqa: ARG002 - that of Airflow
         """Goes on with the event of the trigger. Airflow calls it."""

@@ -28,6 +28,7 @@ class SegmentExportTrigger(BaseTrigger):
         export_id: Id of the export.
         poll_interval: Seconds between two requests.
         dataaccess_conn_id: Id of the connection; None: everything from the triggerer's environment.
+        check: Whether an entry that failed ends the wait, with an `error`.
 
     Examples:
         >>> import asyncio
@@ -38,12 +39,15 @@ class SegmentExportTrigger(BaseTrigger):
         ['Success']
     """
 
-    def __init__(self, export_id: int, poll_interval: float, dataaccess_conn_id: str | None) -> None:
+    def __init__(
+        self, export_id: int, poll_interval: float, dataaccess_conn_id: str | None, *, check: bool = False
+    ) -> None:
         """Sends nothing yet."""
         super().__init__()
         self.export_id = export_id
         self.poll_interval = poll_interval
         self.dataaccess_conn_id = dataaccess_conn_id
+        self.check = check
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """What Airflow keeps of the trigger in its database."""
@@ -51,6 +55,7 @@ class SegmentExportTrigger(BaseTrigger):
             "export_id": self.export_id,
             "poll_interval": self.poll_interval,
             "dataaccess_conn_id": self.dataaccess_conn_id,
+            "check": self.check,
         }
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
@@ -58,7 +63,7 @@ class SegmentExportTrigger(BaseTrigger):
         try:
             async with await DataAccessHook(self.dataaccess_conn_id).async_client() as client:
                 status = await client.wait_for_segment(
-                    self.export_id, timeout=_LONGER_THAN_ANY_SENSOR, poll=self.poll_interval, check=False
+                    self.export_id, timeout=_LONGER_THAN_ANY_SENSOR, poll=self.poll_interval, check=self.check
                 )
         except DataAccessError as error:
             text = f"{type(error).__name__}: {error}"

@@ -82,7 +82,9 @@ def _absent_profile() -> str:
     from dataaccess._client.config_path import config_path
 
     path = config_path()
-    return f"{path} has no profile default" if path.exists() else f"there is no file of profiles {path}"
+    # `Path.exists` raises where HOME may not be read.
+    found = os.path.exists(path)  # noqa: PTH110
+    return f"{path} has no profile default" if found else f"there is no file of profiles {path}"
 
 
 def connecting(*left_out: str) -> Callable[[Any], Any]:

@@ -106,6 +106,8 @@ def _last_line(error: BaseException) -> tuple[str, int]:
         case click.UsageError():
             path = error.ctx.command_path if error.ctx else "dataaccess"
             return f"{_sentence(error)} (see {path} --help)", error.exit_code
+        case OSError(filename=str(path)):
+            return f"{path}: {error.strerror}", _FAILED
         case OSError():
             # Python must not flush to the same file again at exit.
             silence("stdout")

@@ -38,7 +38,7 @@ class WaitTimeoutError(DataAccessError, TimeoutError):
 
 
 class SegmentExportError(DataAccessError):
-    """A segment export has ended, and an entry of it failed: its `responseCode` is not 200.
+    """An entry of a segment export has ended and failed: its `responseCode` is not 200.
 
     Attributes:
         entries: All entries of the export.

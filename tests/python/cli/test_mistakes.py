@@ -199,6 +199,18 @@ def test_what_is_missing_names_the_file_of_profiles(run: Any, monkeypatch: pytes
     assert run("codes", *DAY).reported.endswith(f"; {file} has no profile default\n")
 
 
+def test_a_home_that_may_not_be_read_is_no_output_that_failed(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A name that is too long fails for every user; a folder of another user does not for root.
+    folder = "/" + "x" * 300
+    monkeypatch.setenv("XDG_CONFIG_HOME", folder)
+    monkeypatch.setenv("APPDATA", folder)
+    for words in (("codes", *DAY), ("doctor",)):
+        ended = run(*words)
+        assert ended.code == 78, ended
+        assert "could not be written" not in ended.reported
+    assert f"there is no file of profiles {folder}" in run("codes", *DAY).reported
+
+
 def test_a_setting_of_a_profile_is_78(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("APPDATA", str(tmp_path))

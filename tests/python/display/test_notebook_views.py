@@ -96,15 +96,20 @@ def test_a_running_export_shows_dashes_and_its_id() -> None:
             assert f"Segment export {number}" in shown._repr_html_()
 
 
-def test_a_wait_for_an_export_that_has_failed_does_not_advise_to_wait_longer(connect: Any) -> None:
+@pytest.mark.parametrize("code", [500, "E17", 0])
+def test_an_entry_that_failed_ends_the_wait_at_once(connect: Any, code: Any) -> None:
     running = {**ENTRY, "endTime": None, "responseCode": None}
-    failed = {**running, "endTime": "2024-01-15T08:05:00.000Z", "responseCode": 500}
-    body = {"code": 200, "message": "Success", "data": {"entries": [failed, running], "meta": {"total": 2}}}
-    with serving(always(http(body))) as server, pytest.raises(da.WaitTimeoutError) as caught:
-        connect(server.base_url).wait_for_segment(7, timeout=0.1, poll=0.05)
-    assert "waiting longer will not make it succeed, as an entry has failed, the last response" in str(caught.value)
-    assert "raise timeout" not in str(caught.value)
-    assert caught.value.retryable is False
+    failed = {**running, "endTime": "2024-01-15T08:05:00.000Z", "responseCode": code}
+    body = {"code": 200, "message": "Success", "data": {"entries": [running, failed], "meta": {"total": 2}}}
+    with serving(always(http(body))) as server:
+        client = connect(server.base_url)
+        with pytest.raises(da.SegmentExportError, match="1 of 2 entries of export 7 failed: entry 2 ended") as caught:
+            client.wait_for_segment(7, timeout=3_600, poll=3_600)
+        assert (caught.value.exit_code, len(caught.value.entries), len(server.requests)) == (69, 2, 1)
+        # Without the check all entries are waited for.
+        with pytest.raises(da.WaitTimeoutError, match=r"entry 1 is running .*; raise timeout=, the last") as timed_out:
+            client.wait_for_segment(7, timeout=0.1, poll=0.05, check=False)
+        assert timed_out.value.retryable is True
 
 
 def test_with_and_for_without_async_say_what_to_write(sandbox: da.Sandbox) -> None:

@@ -130,10 +130,28 @@ def test_an_untrusted_server_gets_no_request(
     assert (error.reason, error.phase, error.attempts, error.retryable) == (reason, "tls", 1, False), str(error)
     assert f"localhost:{server.port}" in str(error)
     assert str(error).isprintable()
+    assert "Other" not in str(error)
     if reason in {"expired", "not yet valid"}:
         assert re.search(r"this machine's clock says \w+, \d\d \w+ \d{4} [\d:]+ GMT", str(error))
     elif reason in {"unknown issuer", "wrong name", "bad certificate"}:
         assert f"trusted: ca_bundle={bundle}" in str(error)
+
+
+def test_c6_a_self_signed_certificate_works_unless_it_is_that_of_an_authority(connect: Any, tmp_path: Path) -> None:
+    for extension, is_refused in ((AN_AUTHORITY, True), (FOR_SERVERS, False)):
+        own = leaf(None, extension)
+        trusted = tmp_path / "own.pem"
+        trusted.write_bytes(own.cert_chain_pems[0].bytes())
+        with serving(always(WHOLE), context(own)) as server:
+            client = connect(server.base_url, ca_bundle=trusted)
+            if is_refused:
+                message = (
+                    "certificate is that of an authority, and not of a server; .*basicConstraints=critical,CA:FALSE"
+                )
+                with pytest.raises(da.TlsError, match=message):
+                    search(client)
+            else:
+                search(client)
 
 
 def test_names_in_a_certificate_cannot_deceive_the_reader(connect: Any, authority: trustme.CA, bundle: Path) -> None:

@@ -63,7 +63,7 @@ def wait_for_segment(
     check: bool = True,
     client: Client | None = None,
 ) -> SegmentStatus:
-    """Waits until a segment export has entries and each of them has an `endTime`.
+    """Waits until a segment export has entries and each of them has an `endTime`, or one of them has failed.
 
     Args:
         export_id: Id of the export.
@@ -72,8 +72,8 @@ def wait_for_segment(
         on_update: Called with each response, in the form of the result, in the calling thread.
         progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
             gets a `Progress` with each response, in the calling thread.
-        check: Whether an entry that failed is an error: one whose `responseCode` is set and not 200. Otherwise the
-            entries are returned whatever they say.
+        check: Whether an entry that failed is an error, which ends the wait: one that has ended and whose
+            `responseCode` is set and not 200. Otherwise the entries are returned once all have ended.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
@@ -82,7 +82,7 @@ def wait_for_segment(
     Raises:
         ConfigError: No client is given, and the environment has no address or token.
         ValidationError: `export_id` is not an integer.
-        SegmentExportError: The export has ended, and an entry failed; `.entries` has all entries.
+        SegmentExportError: An entry failed; `.entries` has all entries.
         WaitTimeoutError: The export has not ended in time; `.last` is the last response.
         PermissionDeniedError: The token was refused.
         DataAccessError: Any other failure; see `dataaccess.errors`.

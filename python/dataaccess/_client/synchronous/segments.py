@@ -58,7 +58,7 @@ class Segments(Connection):
         progress: ProgressArgument = None,
         check: bool = True,
     ) -> SegmentStatus:
-        """Waits until a segment export has entries and each of them has an `endTime`.
+        """Waits until a segment export has entries and each of them has an `endTime`, or one of them has failed.
 
         Args:
             export_id: Id of the export.
@@ -67,15 +67,15 @@ class Segments(Connection):
             on_update: Called with each response, in the form of the result, in the calling thread.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` with each response, in the calling thread.
-            check: Whether an entry that failed is an error: one whose `responseCode` is set and not 200. Otherwise the
-                entries are returned whatever they say.
+            check: Whether an entry that failed is an error, which ends the wait: one that has ended and whose
+                `responseCode` is set and not 200. Otherwise the entries are returned once all have ended.
 
         Returns:
             The last response, in the form of `download_segment`.
 
         Raises:
             ValidationError: `export_id` is not an integer.
-            SegmentExportError: The export has ended, and an entry failed; `.entries` has all entries.
+            SegmentExportError: An entry failed; `.entries` has all entries.
             WaitTimeoutError: The export has not ended in time; `.last` is the last response.
             PermissionDeniedError: The token was refused.
             DataAccessError: Any other failure; see `dataaccess.errors`.
@@ -96,5 +96,5 @@ class Segments(Connection):
             follow(progress, f"export {export_id}", export_progress) as report,
         ):
             callback = update_callback(export_id, on_update, report)
-            outcome = self._raw.wait_for_segment(export_id, limit, pause, callback)
+            outcome = self._raw.wait_for_segment(export_id, limit, pause, check, callback)
         return ended(export_id, limit, outcome, check=check)
