@@ -48,6 +48,13 @@ impl Scan {
         };
         let (schema, batches) = columns::unify(&collected, options.views, batches)?;
         let (schema, batches, strings) = columns::parse_times(&self.columns, &schema, &batches)?;
+        let mut ids = self.ids();
+        if let Some(ids) = &mut ids {
+            for batch in &batches {
+                ids.add(batch);
+            }
+        }
+        stats.set_ids(ids.as_ref());
         stats.notes.extend(
             strings
                 .into_iter()

@@ -8,6 +8,7 @@ mod cap;
 mod collect;
 mod data_warning;
 mod day;
+mod ids;
 mod one_request;
 #[cfg(feature = "files")]
 mod outdated;

@@ -12,6 +12,7 @@ use super::Scan;
 use super::cap::Suspicion;
 use super::data_warning::{self, DataWarning, Dropped};
 use super::day::OutOfDayRows;
+use super::ids::Ids;
 use super::stored::{Before, Finished, TaskFigures, Tasks};
 use crate::error::Error;
 use crate::folder::Folder;
@@ -106,6 +107,8 @@ pub struct Report {
     pub stray_days: Vec<String>,
     /// Attributes that no record of any task had.
     pub absent: Vec<String>,
+    /// The ids that were asked for and are in no row, of a scan by ids whose column is among the attributes.
+    pub missing_ids: Option<Vec<String>>,
     /// What looks wrong in the data.
     pub warnings: Vec<DataWarning>,
     /// The tasks that failed in this run, in the order of the plan.
@@ -192,6 +195,8 @@ impl Report {
         stray_days.dedup();
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
         let absent = absent(&tasks);
+        let found = tasks.iter().map(|task| (task.index, task.figures.found_ids.as_deref()));
+        let missing_ids = if tasks.is_empty() { None } else { Ids::missing_of_tasks(scan, found) };
         let is_empty = rows == 0 && tasks.len() == scan.requests();
         let warnings = [
             data_warning::incomplete(&reasons, scan.operation, scan.splits()),
@@ -213,6 +218,7 @@ impl Report {
             open_days: Vec::new(),
             stray_days,
             absent,
+            missing_ids,
             warnings: warnings.into_iter().flatten().collect(),
             failed,
             ended: None,

@@ -348,6 +348,7 @@ fn figures(stats: Stats, is_split: bool, snapshot: i64) -> TaskFigures {
         extra_keys: stats.extra_keys,
         empty_columns: Vec::new(),
         times: stats.times,
+        found_ids: stats.found_ids,
         requested_at: stats.requested_at.map_or(0, |time| Moment::from(time).milliseconds()),
         snapshot,
     }

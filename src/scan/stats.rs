@@ -8,6 +8,7 @@ use super::Scan;
 use super::cap::{Count, Suspicion};
 use super::data_warning::{self, DataWarning};
 use super::day::OutOfDayRows;
+use super::ids::Ids;
 use super::record_stats::RecordStats;
 use super::split::Outcome;
 use crate::client::Completed;
@@ -34,6 +35,8 @@ pub struct Stats {
     pub absent: Vec<String>,
     /// Why rows may be missing, as the responses look capped.
     pub reasons: Vec<String>,
+    /// The ids that were asked for and are in no row, of a scan by ids whose column is among the attributes.
+    pub missing_ids: Option<Vec<String>>,
     /// What is worth knowing about the columns of a collected result.
     pub notes: Vec<String>,
     /// What looks wrong in the data.
@@ -47,9 +50,23 @@ pub struct Stats {
     /// The least and the greatest time of the rows of a day, as the service writes times.
     #[serde(skip)]
     pub times: Option<(String, String)>,
+    /// Which ids were found, of the request of a task.
+    #[serde(skip)]
+    pub found_ids: Option<String>,
     /// When the first of the requests was sent: by the clock of this machine or of the service, whichever is earlier.
     #[serde(skip)]
     pub requested_at: Option<SystemTime>,
+}
+
+impl Stats {
+    /// Sets what is known of the ids.
+    pub(super) fn set_ids(&mut self, ids: Option<&Ids>) {
+        self.missing_ids = ids.and_then(Ids::missing);
+        #[cfg(feature = "files")]
+        {
+            self.found_ids = ids.and_then(Ids::found);
+        }
+    }
 }
 
 /// Adds up the figures of responses.

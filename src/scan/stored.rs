@@ -52,6 +52,9 @@ pub(super) struct TaskFigures {
     pub(super) empty_columns: Vec<String>,
     /// The least and the greatest time of the rows of a day.
     pub(super) times: Option<(String, String)>,
+    /// Which of the ids that it asked for it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) found_ids: Option<String>,
     /// When the first request was sent, in Unix milliseconds: by the clock of the client or of the service, whichever was
     /// earlier.
     pub(super) requested_at: i64,

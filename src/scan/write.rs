@@ -84,8 +84,15 @@ impl Scan {
         client: &Arc<Client>,
         create: impl Fn() -> Result<JsonLines>,
     ) -> Result<(Stats, Complete)> {
+        let mut ids = self.ids();
         if self.splits() {
-            let (blocks, stats) = self.blocks_in_parts(client, Kept::Batches).await?;
+            let (blocks, mut stats) = self.blocks_in_parts(client, Kept::Batches).await?;
+            if let Some(ids) = &mut ids {
+                for block in &blocks {
+                    ids.add_block(block);
+                }
+            }
+            stats.set_ids(ids.as_ref());
             let complete = block_in_place(|| {
                 let mut writer = create()?;
                 blocks.iter().try_for_each(|block| writer.write(block))?;
@@ -97,12 +104,22 @@ impl Scan {
         let mut writer = block_in_place(&create)?;
         while let Some(event) = responses.next().await? {
             block_in_place(|| match event {
-                Event::Batch(block) => writer.write(&block),
-                Event::Restart => create().map(|restarted| writer = restarted),
+                Event::Batch(block) => {
+                    if let Some(ids) = &mut ids {
+                        ids.add_block(&block);
+                    }
+                    writer.write(&block)
+                }
+                Event::Restart => {
+                    ids = self.ids();
+                    create().map(|restarted| writer = restarted)
+                }
             })?;
         }
         let complete = block_in_place(|| writer.finish())?;
-        Ok((responses.stats(), complete))
+        let mut stats = responses.stats();
+        stats.set_ids(ids.as_ref());
+        Ok((stats, complete))
     }
 
     /// Writes columns with the writer that `create` makes of their schema and of the time when they were requested, if
@@ -126,10 +143,13 @@ impl Scan {
             return Ok((Arc::unwrap_or_clone(stats), writer));
         }
         let mut batches = TypedBatches::new(self, client, self.written(), OPTIONS);
-        let mut writer = None;
+        let (mut writer, mut ids) = (None, self.ids());
         while let Some(event) = batches.next().await? {
             match event {
                 Event::Batch(batch) => block_in_place(|| {
+                    if let Some(ids) = &mut ids {
+                        ids.add(&batch);
+                    }
                     let requested_at = batches.requested_at();
                     let writer = match &mut writer {
                         Some(writer) => writer,
@@ -137,10 +157,12 @@ impl Scan {
                     };
                     writer.write(&batch)
                 })?,
-                Event::Restart => writer = None,
+                Event::Restart => (writer, ids) = (None, self.ids()),
             }
         }
-        Ok((batches.stats(), writer))
+        let mut stats = batches.stats();
+        stats.set_ids(ids.as_ref());
+        Ok((stats, writer))
     }
 
     /// How the requests for a file are sent: the rows of a single one can be written anew after a retry.

@@ -35,6 +35,8 @@ class ScanStats:
         reasons: Why rows may be missing, as the numbers of rows look as if the service capped responses; empty
             otherwise.
         notes: What is worth knowing about the columns of a collected result, such as a time that stayed a string.
+        missing_ids: The ids that were asked for and are in no row; None unless the scan selects by a list of ids whose
+            column is among `attrs`, and was collected or written into a file.
     """
 
     rows: int
@@ -47,6 +49,7 @@ class ScanStats:
     absent: list[str]
     reasons: list[str]
     notes: list[str]
+    missing_ids: list[str] | None
 
     @property
     def maybe_capped(self) -> bool:
@@ -163,6 +166,8 @@ class ScanReport:
         stray_days: The days whose requests returned rows of another day. Empty too if nothing was checked, as
             `allocated_time` is not in `attrs`.
         absent: Attributes missing from every record of every task, as a misspelled one is.
+        missing_ids: The ids that were asked for and are in no row of these tasks; None unless the scan selects by a
+            list of ids whose column is among `attrs`.
         warnings: The texts of the warnings of this run.
     """
 
@@ -177,6 +182,7 @@ class ScanReport:
     open_days: list[str]
     stray_days: list[str]
     absent: list[str]
+    missing_ids: list[str] | None
     warnings: list[str]
     # Reads the files of these tasks. It holds no client, so that a report pickles.
     _reader: Callable[[Any, Any], Callable[[], Any]] = field(compare=False)

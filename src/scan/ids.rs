@@ -1,0 +1,156 @@
+//! Which of the ids that a scan asks for are in the rows: those of the list by which it selects, if the column is among
+//! the attributes.
+
+use std::collections::{HashMap, HashSet};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::DataType;
+use serde_json::Value;
+
+use super::Scan;
+use crate::cells::Block;
+use crate::contract::codes::POSITIONS;
+use crate::contract::condition::MATCHES;
+use crate::contract::search::Filters;
+use crate::decode::Cell;
+
+/// What a list of a code search selects, and is no id: the type of the audience and the status.
+const KINDS: [&str; 2] = [POSITIONS[0], POSITIONS[2]];
+
+/// The ids that requests ask for, and which of them were found.
+#[derive(Clone, Debug)]
+pub(super) struct Ids {
+    column: usize,
+    asked: Vec<String>,
+    positions: HashMap<String, usize>,
+    found: Vec<bool>,
+    /// Whether the column has a type that was not compared.
+    is_unknown: bool,
+}
+
+impl Scan {
+    /// The ids that all requests ask for, if they ask for ids.
+    pub(super) fn ids(&self) -> Option<Ids> {
+        if self.limit.is_some() {
+            return None;
+        }
+        let column = self.id_column()?;
+        if self.chosen.len() == self.plan.requests() {
+            return Some(Ids::new(self, &column, &[self.plan.filters()]));
+        }
+        let filters: Vec<Filters> = (0..self.requests()).map(|index| self.body(index).filters).collect();
+        Some(Ids::new(self, &column, &filters))
+    }
+
+    /// The ids that one request asks for.
+    #[cfg(feature = "files")]
+    pub(super) fn ids_of(&self, index: usize) -> Option<Ids> {
+        Some(Ids::new(self, &self.id_column()?, &[self.body(index).filters]))
+    }
+
+    /// The column by which records are selected: that of the longest list.
+    fn id_column(&self) -> Option<String> {
+        let filters = self.plan.filters();
+        let [group] = filters.or.as_slice() else { return None };
+        let lists = group.and.iter().filter(|condition| condition.operator == MATCHES);
+        let lists = lists.filter(|condition| !KINDS.contains(&condition.column.as_str()));
+        let length = |value: &Value| value.as_array().map_or(0, Vec::len);
+        let longest = lists.max_by_key(|condition| length(&condition.value))?;
+        let is_asked = self.attributes().contains(&longest.column);
+        (is_asked && length(&longest.value) > 1).then(|| longest.column.clone())
+    }
+}
+
+impl Ids {
+    fn new(scan: &Scan, column: &str, filters: &[Filters]) -> Self {
+        let mut asked = Vec::new();
+        let mut positions = HashMap::new();
+        let conditions = filters.iter().filter_map(|filters| filters.or.first()).flat_map(|group| &group.and);
+        let lists = conditions.filter(|condition| condition.operator == MATCHES && condition.column == column);
+        for value in lists.filter_map(|condition| condition.value.as_array()).flatten() {
+            let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+            positions.entry(text).or_insert_with_key(|text| {
+                asked.push(text.clone());
+                asked.len() - 1
+            });
+        }
+        let column = scan.attributes().iter().position(|name| name == column).unwrap_or_default();
+        Self { column, found: vec![false; asked.len()], asked, positions, is_unknown: false }
+    }
+
+    /// Looks the ids up in rows.
+    pub(super) fn add(&mut self, batch: &RecordBatch) {
+        let Some(array) = batch.columns().get(self.column) else { return };
+        match array.data_type() {
+            DataType::Utf8 => array.as_string::<i32>().iter().flatten().for_each(|text| self.find(text)),
+            DataType::Utf8View => array.as_string_view().iter().flatten().for_each(|text| self.find(text)),
+            DataType::Int64 => {
+                array.as_primitive::<Int64Type>().iter().flatten().for_each(|number| self.find(&number.to_string()));
+            }
+            DataType::Null => {}
+            _ => self.is_unknown = true,
+        }
+    }
+
+    /// Looks the ids up in rows as they are on the wire.
+    pub(super) fn add_block(&mut self, block: &Block) {
+        for row in 0..block.rows() {
+            if let Some(Cell::String(text) | Cell::Integer(text)) = block.row(row).nth(self.column) {
+                self.find(text);
+            }
+        }
+    }
+
+    fn find(&mut self, text: &str) {
+        if let Some(position) = self.positions.get(text)
+            && let Some(found) = self.found.get_mut(*position)
+        {
+            *found = true;
+        }
+    }
+
+    /// The ids that were not found; nothing if that is not known.
+    pub(super) fn missing(&self) -> Option<Vec<String>> {
+        let missing = self.asked.iter().zip(&self.found).filter(|(_, found)| !**found);
+        (!self.is_unknown).then(|| missing.map(|(id, _)| id.clone()).collect())
+    }
+
+    /// Which were found, one digit for four.
+    #[cfg(feature = "files")]
+    pub(super) fn found(&self) -> Option<String> {
+        let digit = |four: &[bool]| {
+            let number = four.iter().enumerate().map(|(place, found)| u32::from(*found) << place).sum();
+            char::from_digit(number, 16).unwrap_or('0')
+        };
+        (!self.is_unknown).then(|| self.found.chunks(4).map(digit).collect())
+    }
+
+    /// Adds what [`Self::found`] said.
+    #[cfg(feature = "files")]
+    pub(super) fn set_found(&mut self, digits: &str) {
+        let numbers = digits.chars().filter_map(|digit| digit.to_digit(16));
+        for (four, number) in self.found.chunks_mut(4).zip(numbers) {
+            four.iter_mut().enumerate().for_each(|(place, found)| *found |= number >> place & 1 == 1);
+        }
+    }
+
+    /// The ids that are in none of the tasks that asked for them; nothing if that is not known.
+    #[cfg(feature = "files")]
+    pub(super) fn missing_of_tasks<'a>(
+        scan: &Scan,
+        tasks: impl Iterator<Item = (usize, Option<&'a str>)>,
+    ) -> Option<Vec<String>> {
+        let (mut asked, mut found) = (Vec::new(), HashSet::new());
+        for (index, digits) in tasks {
+            let mut ids = scan.ids_of(index)?;
+            ids.set_found(digits?);
+            let is_found = |position: usize| ids.found.get(position).copied().unwrap_or_default();
+            found.extend(ids.asked.iter().enumerate().filter(|(at, _)| is_found(*at)).map(|(_, id)| id.clone()));
+            asked.extend(ids.asked);
+        }
+        let mut seen = HashSet::new();
+        Some(asked.into_iter().filter(|id| !found.contains(id) && seen.insert(id.clone())).collect())
+    }
+}
