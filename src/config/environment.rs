@@ -6,6 +6,12 @@ pub const BASE_URL: &str = "DATAACCESS_BASE_URL";
 /// The bearer token, when `token=` is not given.
 pub const TOKEN: &str = "DATAACCESS_TOKEN";
 
+/// The file of the bearer token, when neither `token=` nor [`TOKEN`] is given.
+pub const TOKEN_FILE: &str = "DATAACCESS_TOKEN_FILE";
+
+/// The zone of days, when `timezone=` is not given.
+pub const TIMEZONE: &str = "DATAACCESS_TIMEZONE";
+
 /// PEM file of trusted CA certificates, when `ca_bundle=` is not given.
 pub const CA_BUNDLE: &str = "DATAACCESS_CA_BUNDLE";
 
@@ -34,9 +40,11 @@ pub const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
 pub const REQUEST_METHOD: &str = "REQUEST_METHOD";
 
 /// Every variable whose change may change a client.
-pub const ALL: [&str; 15] = [
+pub const ALL: [&str; 17] = [
     BASE_URL,
     TOKEN,
+    TOKEN_FILE,
+    TIMEZONE,
     CA_BUNDLE,
     SSL_CERT_FILE,
     SSL_CERT_DIR,

@@ -73,7 +73,7 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         ca_bundle: take(settings, "ca_bundle")?,
         proxy: take(settings, "proxy")?,
         allow_http: take(settings, "allow_http")?,
-        headers: take::<Option<Vec<(String, String)>>>(settings, "headers")?.unwrap_or_default(),
+        headers: headers(settings)?,
         strict_empty: take(settings, "strict_empty")?,
         record: take(settings, "record")?,
         reads_environment: settings.get_item("reads_environment")?.map_or(Ok(true), |value| value.extract())?,
@@ -82,6 +82,12 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         #[cfg(not(feature = "testing"))]
         time_scale: 1,
     })
+}
+
+/// The pairs of `headers=`, which Python hides in an object.
+fn headers(settings: &Bound<'_, PyDict>) -> PyResult<Vec<(String, String)>> {
+    let headers = settings.as_any().get_item("headers")?;
+    if headers.is_none() { Ok(Vec::new()) } else { headers.call_method0("pairs")?.extract() }
 }
 
 /// A setting in seconds.

@@ -9,6 +9,13 @@ from importlib import import_module
 from dataaccess._client.given import find_profile, noting_arguments
 from dataaccess._client.settings import CHECKS, UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.validation import Validation
+from dataaccess._client.variables import (
+    TOKEN_FILE,
+    file_of_environment,
+    token_variable,
+    warn_of_unknown_variables,
+    zone_of_environment,
+)
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
 from dataaccess._core.warn import warn_caller, warn_of_recording
@@ -42,6 +49,9 @@ class Connection(Validation):
     _profile_argument: str | None
     _profile: Profile | None
     _is_token_of_profile: bool = False
+    # The variables of the environment that say the token and the zone.
+    _token_variable: str | None = None
+    _timezone_variable: str | None = None
     # The settings of the profile that `with_options` set to None before this client was pickled.
     _cleared: frozenset[str] = frozenset()
 
@@ -97,6 +107,10 @@ class Connection(Validation):
             self._given |= self._cleared
             self._profile_argument = profile
             self._profile = find_profile(profile, base_url)
+            if self._profile is not None or not (embedded_name(base_url) or is_sandbox(base_url)):
+                warn_of_unknown_variables()
+                self._timezone_variable = refused.keep(zone_of_environment, self._given)
+                settings["timezone"] = self._timezone_variable or timezone
             self._of_profile = set() if self._profile is None else self._profile.fill(settings, self._given)
             address = settings["base_url"]
             settings.check(settings, refused)
@@ -120,18 +134,22 @@ class Connection(Validation):
         of_profile = None if profile is None else profile.settings.get("base_url")
         named = variable or of_profile
         is_elsewhere = here is not None and named is not None and origin(named) != here
-        if os.environ.get("DATAACCESS_TOKEN") and not is_elsewhere:
+        self._token_variable = token_variable()
+        if self._token_variable and not is_elsewhere:
             if profile is not None and profile.token is not None and "base_url" in self._of_profile:
-                message = f"the token of DATAACCESS_TOKEN is sent to the address of {profile}, which has its own"
-                warn_caller(f"{message}: unset DATAACCESS_TOKEN if it is for another service", DataAccessWarning)
-            return RawToken(None)
+                message = f"the token of {self._token_variable} is sent to the address of {profile}, which has its own"
+                warn_caller(f"{message}: unset {self._token_variable} if it is for another service", DataAccessWarning)
+            return RawToken(file_of_environment() if self._token_variable == TOKEN_FILE else None)
         if profile is not None and profile.token is not None:
-            self._is_token_of_profile = True
+            self._is_token_of_profile, self._token_variable = True, None
             return RawToken(profile.token_for(base_url))
-        if is_elsewhere and os.environ.get("DATAACCESS_TOKEN"):
+        if variable_of_token := self._token_variable:
+            # It is for another address.
+            self._token_variable = None
             source = "DATAACCESS_BASE_URL" if variable else str(profile)
             raise ConfigError(
-                f"no token: that of DATAACCESS_TOKEN is for the address of {source}, and {here} is another; pass token="
+                f"no token: that of {variable_of_token} is for the address of {source}, and {here} is another; "
+                "pass token="
             )
         return RawToken(None)
 
@@ -261,6 +279,8 @@ class Connection(Validation):
             copy._given, copy._of_profile = self._given | set(given), self._of_profile - set(given)
             copy._profile_argument, copy._profile = self._profile_argument, self._profile
             copy._is_token_of_profile = self._is_token_of_profile
+            copy._token_variable = self._token_variable
+            copy._timezone_variable = None if "timezone" in given else self._timezone_variable
             if "base_url" in given and copy._profile is not None:
                 for name in copy._of_profile & copy._profile.unfit(settings["base_url"]):
                     settings[name] = CHECKS[name][1]
@@ -287,12 +307,12 @@ class Connection(Validation):
     def _token_source(self) -> str:
         if self._embedded is not None:
             return "the sandbox"
-        return f"profile {self._profile.name}" if self._is_token_of_profile and self._profile else self._token.source
+        if self._is_token_of_profile and self._profile:
+            return f"profile {self._profile.name}"
+        return "environment" if self._token_variable else self._token.source
 
     @classmethod
     def _unpickled(cls, settings: dict[str, Any], profile: str | None, token: Callable[[], Any] | None) -> Self:
-        if settings.get("headers") is not None:
-            settings["headers"] = dict(settings["headers"])
         # The constructor takes None for no value, and the profile would say it again.
         cleared = {name for name, value in settings.items() if value is None and name != "concurrency"}
         client = object.__new__(cls)
@@ -308,7 +328,7 @@ class Connection(Validation):
                 f"a {type(self).__name__} with {secret} does not pickle, as the pickle would hold the secret: "
                 "make the client where it runs"
             )
-        if self._embedded is not None or self._is_token_of_profile or self._token.source == "environment":
+        if self._embedded is not None or self._is_token_of_profile or self._token_variable is not None:
             token = None
         elif self._token.source == "callable":
             token = self._token.callable
@@ -320,6 +340,8 @@ class Connection(Validation):
             )
         # Built last: the frame of an error has no header.
         given = {name: self._settings[name] for name in sorted(self._given)}
+        if given.get("headers") is not None:
+            given["headers"] = dict(given["headers"].pairs())
         return self._unpickled, (given, self._profile_argument, token)
 
     def __repr__(self) -> str:

@@ -35,6 +35,7 @@ _KEYS = [*CHECKS, "token", "token_file"]
 # The variables that say a setting in place of a profile.
 _VARIABLES = {
     "base_url": ["DATAACCESS_BASE_URL"],
+    "timezone": ["DATAACCESS_TIMEZONE"],
     "ca_bundle": ["DATAACCESS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"],
     "proxy": ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"],
 }
@@ -233,6 +234,12 @@ def _refused(values: dict[str, Any]) -> Iterator[str]:
         error = _accepts({"base_url": UNUSED_URL, **shared, key: value})
         if error is not None:
             yield _line(key, error)
+
+
+def refusal_of(key: str, value: object) -> str | None:
+    """Why the core refuses a setting."""
+    error = _accepts({"base_url": UNUSED_URL, key: value})
+    return None if error is None else _line(key, error)
 
 
 def _accepts(given: dict[str, Any]) -> ConfigError | None:

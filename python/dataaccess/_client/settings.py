@@ -38,6 +38,29 @@ UNUSED_URL = "https://localhost"
 _SECRET_NAMES = ("auth", "cookie", "key", "passw", "secret", "session", "token")
 
 
+class Headers:
+    """The pairs of `headers=`. Tools that show the locals of a traceback walk through dicts and lists, and not this."""
+
+    __slots__ = ("_pairs",)
+
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        """Names and values."""
+        self._pairs = pairs
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names and values, for what sends or shows them."""
+        return self._pairs
+
+    def __repr__(self) -> str:
+        return f"Headers({', '.join(name for name, _ in self._pairs)})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Headers) and self._pairs == other._pairs
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._pairs))
+
+
 class Settings(dict[str, "Any"]):
     """The settings by name. The repr, which a traceback with locals shows, hides the values that may be secret."""
 
@@ -59,7 +82,8 @@ class Settings(dict[str, "Any"]):
         """Describes the setting among these that must not be pickled, if there is one."""
         if "proxy" in names and "@" in (self["proxy"] or ""):
             return "a password in proxy="
-        headers = [name for name, _ in self["headers"] or () if is_secret(name)]
+        pairs = () if self["headers"] is None else self["headers"].pairs()
+        headers = [name for name, _ in pairs if is_secret(name)]
         return f"the header {headers[0]}" if headers and "headers" in names else None
 
 
@@ -143,10 +167,10 @@ def checked_item_types(given: object) -> dict[str, int]:
     return types
 
 
-def header_pairs(headers: object) -> list[tuple[str, str]] | None:
+def header_pairs(headers: object) -> Headers | None:
     """Headers as the core takes them. The error for another type does not show the value, which may be a secret."""
-    if headers is None:
-        return None
+    if headers is None or isinstance(headers, Headers):
+        return headers
     if not isinstance(headers, Mapping):
         raise ConfigError(f"headers= must be a dict of names and values, not of type {type(headers).__name__}")
     for name, value in headers.items():
@@ -155,7 +179,7 @@ def header_pairs(headers: object) -> list[tuple[str, str]] | None:
                 kind = type(one).__name__
                 raise ConfigError(f"headers= must have strings as names and values: {what} is of type {kind}")
             string("headers", one)
-    return list(headers.items())
+    return Headers(list(headers.items()))
 
 
 def _path(name: str, path: object) -> str:

@@ -8,13 +8,13 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._client.settings import is_secret
+from dataaccess._client.variables import TIMEZONE
 from dataaccess.reports import Setting
 
 if TYPE_CHECKING:
     from dataaccess._client.base import Connection
 
 _HIDDEN = "(hidden)"
-_OF_TOKEN = {"text": "argument", "callable": "argument", "environment": "environment variable DATAACCESS_TOKEN"}
 
 
 def settings_of(client: Connection) -> dict[str, Setting]:
@@ -31,7 +31,7 @@ def _setting(client: Connection, name: str) -> Setting:
     value: Any = client._settings[name]
     source = _source(client, name)
     if name == "headers" and value is not None:
-        value = {key: _HIDDEN if is_secret(key) else shown for key, shown in value}
+        value = {key: _HIDDEN if is_secret(key) else shown for key, shown in value.pairs()}
     if name in ("proxy", "ca_bundle"):
         # The core alone knows which variable counts, and whether NO_PROXY exempts the service.
         used = [(shown, origin) for setting, shown, origin in client._raw.origins if setting == name]
@@ -47,6 +47,8 @@ def _source(client: Connection, name: str) -> str:
         return "argument"
     if name in client._of_profile:
         return str(client._profile)
+    if name == "timezone" and client._timezone_variable is not None:
+        return f"environment variable {TIMEZONE}"
     return "environment variable DATAACCESS_BASE_URL" if name == "base_url" else "default"
 
 
@@ -55,7 +57,8 @@ def _token(client: Connection) -> Setting:
         return Setting(_HIDDEN, "the sandbox")
     if client._is_token_of_profile:
         return Setting(_HIDDEN, str(client._profile))
-    return Setting(_HIDDEN, _OF_TOKEN[client._token.source])
+    variable = client._token_variable
+    return Setting(_HIDDEN, "argument" if variable is None else f"environment variable {variable}")
 
 
 def _profile(client: Connection) -> Setting:

@@ -110,6 +110,35 @@ def test_no_traceback_shows_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "hunter2" not in str(caught.value)
 
 
+def walked(value: Any, depth: int = 6) -> str:
+    """What a tool sees that walks through the containers of a local, as those that report errors do."""
+    if depth and isinstance(value, dict):
+        return " ".join(walked(each, depth - 1) for pair in dict(value).items() for each in pair)
+    if depth and isinstance(value, list | tuple | set | frozenset):
+        return " ".join(walked(each, depth - 1) for each in value)
+    return repr(value)
+
+
+def test_no_local_of_a_frame_has_the_value_of_a_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracebacks, "_is_hidden", lambda *_error: False)
+    client = da.Client("https://cdp.example.com", token="tok", headers={"X-Api-Key": "hunter2"})
+    acts: list[Any] = [
+        lambda: da.Client("https://x", token="tok", headers={"X-Api-Key": "hunter2"}, ca_bundle="/nowhere"),
+        lambda: da.Client("https://x", token="tok", headers={"X-Api-Key": "hunter2", "X-B": "\n"}),
+        lambda: client.with_options(timeout=-1),
+        lambda: client.with_options(base_url="https://elsewhere.example.com"),
+        lambda: pickle.dumps(client),
+    ]
+    for act in acts:
+        with pytest.raises((da.ConfigError, TypeError)) as caught:
+            act()
+        frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
+        ours = [frame for frame in frames if frame.f_code.co_filename.startswith(str(Path(da.__file__).parent))]
+        assert ours
+        for frame in ours:
+            assert "hunter2" not in walked(frame.f_locals), frame
+
+
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 def test_the_demo_sandbox_has_one_token_for_all_clients() -> None:
     # More than a sandbox issues.

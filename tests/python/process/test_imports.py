@@ -14,6 +14,7 @@ CLIENT = """
     dataaccess._client.settings
     dataaccess._client.synchronous dataaccess._client.synchronous.client dataaccess._client.synchronous.scans
     dataaccess._client.synchronous.searches dataaccess._client.synchronous.segments dataaccess._client.validation
+    dataaccess._client.variables
     dataaccess._core dataaccess._core.arguments dataaccess._core.checks dataaccess._core.embedded
     dataaccess._core.process dataaccess._core.managed dataaccess._core.suggest dataaccess._core.tracebacks
     dataaccess._core.warn dataaccess._native dataaccess._public dataaccess._scan dataaccess._scan.outcome

@@ -1,0 +1,83 @@
+"""The variables of the environment that say the token and the zone, and names that look like variables."""
+
+from __future__ import annotations
+
+import os
+
+from dataaccess._core.warn import warn_caller
+from dataaccess.errors import ConfigError, DataAccessWarning
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from dataaccess.tokens import TokenFile
+
+TOKEN = "DATAACCESS_TOKEN"  # noqa: S105 - its name
+TOKEN_FILE = "DATAACCESS_TOKEN_FILE"  # noqa: S105 - likewise
+TIMEZONE = "DATAACCESS_TIMEZONE"
+
+# All that some part of this package reads.
+KNOWN = {
+    "DATAACCESS_BASE_URL",
+    "DATAACCESS_CA_BUNDLE",
+    "DATAACCESS_PROFILE",
+    "DATAACCESS_SANDBOX_TOKEN",
+    "DATAACCESS_SPARK_ALLOW_HOSTS",
+    "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES",
+    "DATAACCESS_SPARK_ALLOW_TOKEN_FILES",
+    TIMEZONE,
+    TOKEN,
+    TOKEN_FILE,
+}
+_PREFIXES = ("DATAACCESS_", "DATA_ACCESS_")
+# `URL` is meant to be `BASE_URL`.
+_CUTOFF = 0.5
+
+
+def token_variable() -> str | None:
+    """The variable that says the token, if one does.
+
+    Raises:
+        ConfigError: Two do.
+    """
+    found = [name for name in (TOKEN, TOKEN_FILE) if os.environ.get(name)]
+    if len(found) > 1:
+        raise ConfigError(f"{TOKEN} and {TOKEN_FILE} are both set: unset one of them")
+    return found[0] if found else None
+
+
+def file_of_environment() -> TokenFile:
+    """The file of the token."""
+    from dataaccess.tokens import token_file
+
+    return token_file(os.environ[TOKEN_FILE])
+
+
+def zone_of_environment(given: set[str]) -> str | None:
+    """The zone, unless it is an argument.
+
+    Raises:
+        ConfigError: There is no such zone.
+    """
+    zone = os.environ.get(TIMEZONE)
+    if not zone or "timezone" in given:
+        return None
+    from dataaccess._client.profiles import refusal_of
+
+    if (problem := refusal_of("timezone", zone)) is not None:
+        raise ConfigError(f"{TIMEZONE}: {problem}")
+    return zone
+
+
+def warn_of_unknown_variables() -> None:
+    """Warns of variables that look like ours and that nothing reads."""
+    for name in sorted(os.environ):
+        if name.startswith(_PREFIXES) and name not in KNOWN:
+            from difflib import get_close_matches
+
+            # All have the same beginning.
+            endings = {known.removeprefix(_PREFIXES[0]): known for known in sorted(KNOWN)}
+            ending = name.removeprefix(_PREFIXES[0]).removeprefix(_PREFIXES[1])
+            meant = [endings[match] for match in get_close_matches(ending, endings, n=1, cutoff=_CUTOFF)]
+            advice = f"did you mean {meant[0]!r}?" if meant else f"there are {', '.join(sorted(KNOWN))}"
+            warn_caller(f"nothing reads the environment variable {name}; {advice}", DataAccessWarning)
