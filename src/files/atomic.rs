@@ -178,6 +178,11 @@ impl AtomicFile {
         let folder = staging.unwrap_or_else(|| parent(&absolute));
         let created = Temporary::create(folder, &name.to_string_lossy(), is_private);
         let (file, temporary) = created.map_err(|cause| failure(kind, path, "written", cause))?;
+        // A file keeps its mode. What a link leads to is not replaced.
+        if let Some(replaced) = fs::symlink_metadata(&absolute).ok().filter(|found| found.is_file() && !is_private) {
+            // Some file systems have no modes.
+            _ = file.set_permissions(replaced.permissions());
+        }
         Ok(Self { path: absolute, kind, target: Target::File(file, temporary), bytes: 0, failure: None })
     }
 

@@ -31,6 +31,12 @@ pub(super) struct Ids {
 }
 
 impl Scan {
+    /// Whether it selects by a list of ids whose column is among the attributes.
+    #[must_use]
+    pub fn asks_for_ids(&self) -> bool {
+        self.limit.is_none() && self.id_column().is_some()
+    }
+
     /// The ids that all requests ask for, if they ask for ids.
     pub(super) fn ids(&self) -> Option<Ids> {
         if self.limit.is_some() {

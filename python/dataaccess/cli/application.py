@@ -39,6 +39,20 @@ _EPILOG = """\b
 Try it without an account:
   dataaccess demo
   dataaccess codes --on 2024-01-15 --base-url sandbox:demo
+
+\b
+Exit codes:
+  0    success
+  2    what was typed is wrong
+  64   the folder belongs to another query
+  65   the data look wrong (--strict, --fail-empty), or a file of the folder is damaged
+  69   the service refuses or fails, and repeating does not help
+  70   a defect
+  74   a file, the folder or standard output cannot be written or used
+  75   the same command may succeed later
+  77   the token is refused
+  78   a setting of the environment or the profile is wrong
+  130  Ctrl-C; 141 and 143 likewise for a reader that ended and for SIGTERM
 """
 
 

@@ -11,17 +11,19 @@ import click
 
 from dataaccess.cli.ending import naming
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.values import ColumnDay, Filter, List, Matches, Whole, flat
+from dataaccess.cli.values import ColumnDay, Filter, List, Matches, Pair, Whole, day_in, flat, last_days
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from click.shell_completion import CompletionItem
 
     from dataaccess import Client, Scan
 
 _SECTION = "Rows"
-_DAY = "DAY is 2024-01-31; of a time as 2024-01-31T09:30 its whole day counts."
+_DAY = "DAY is 2024-01-31, yesterday or today; of a time as 2024-01-31T09:30 its whole day counts."
 _PROMOTION_CODE = -100
-_TIMES = ("on", "since", "after", "before", "days")
+_TIMES = ("on", "since", "after", "before", "days", "last")
 
 _FILTER = option(
     "--filter",
@@ -49,6 +51,13 @@ _CODES = all_of(
         option("--on", metavar="DAY", section=_SECTION, help=f"Allocated on this day. {_DAY}"),
         option(
             "--days", nargs=2, metavar="START STOP", section=_SECTION, help="Each day before STOP: a request a day."
+        ),
+        option(
+            "--last",
+            type=Whole(min=1),
+            metavar="N",
+            section=_SECTION,
+            help="The last N days that are over, in --timezone: a request a day.",
         ),
         option("--since", metavar="DAY", section=_SECTION, help="Allocated on this day or later."),
         option("--after", metavar="DAY", section=_SECTION, help="Allocated after this day."),
@@ -101,6 +110,13 @@ _ITEMS = all_of(
             section=_SECTION,
             help="Time from START on, and before STOP.",
         ),
+        option(
+            "--last",
+            type=Pair("COLUMN=N", "opened=30"),
+            metavar="COLUMN=N",
+            section=_SECTION,
+            help="Time on one of the last N days that are over, in --timezone.",
+        ),
         option("--since", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time on this day or later."),
         option("--after", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time after this day."),
         option("--before", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time before this day."),
@@ -123,11 +139,14 @@ class Search:
     call: str
     arguments: dict[str, Any]
     options: dict[str, str]
+    # What depends on the zone of the client, such as `yesterday`.
+    of_zone: Callable[[str], dict[str, Any]] = lambda _: {}
 
     def scan(self, client: Client, **more: Any) -> Scan:
         """The scan. Sends nothing."""
         with naming({**self.options, "limit": "--limit"}):
-            scan: Scan = getattr(client, f"scan_{self.call}")(**self.arguments, **more)
+            arguments = {**self.arguments, **self.of_zone(client.timezone), **more}
+            scan: Scan = getattr(client, f"scan_{self.call}")(**arguments)
             return scan
 
 
@@ -171,16 +190,22 @@ def _codes(
         return Search("items", raw_arguments, {"attrs": "--attrs", "where": "--filter"})
     if len(given) != 1:
         what = "several of them are given" if given else "none is given"
-        advice = "write one of --on, --since, --after and --before; for a range of days --days START STOP"
+        advice = "write one of --on, --since, --after and --before; for a range --days START STOP or --last N"
         raise click.UsageError(f"a search of codes has one time condition, and {what}: {advice}")
     ((name, value),) = given.items()
     arguments: dict[str, Any] = {
         "attrs": attributes,
-        "allocated_time": da.days(*value) if name == "days" else getattr(da, name)(value),
         "code_status": [_number(one) for one in flat(status)] or None,
         "audience_type": [_number(one) for one in flat(audience_type)] or None,
         "allocated_audience": flat(audience) or None,
     }
+
+    def time(zone: str) -> dict[str, Any]:
+        if name in ("days", "last"):
+            days = last_days(value, zone) if name == "last" else [day_in(day, zone) for day in value]
+            return {"allocated_time": da.days(*days)}
+        return {"allocated_time": getattr(da, name)(day_in(value, zone))}
+
     options = {
         "attrs": "--attrs",
         "allocated_time": f"--{name}",
@@ -188,7 +213,7 @@ def _codes(
         "audience_type": "--audience-type",
         "allocated_audience": "--audience",
     }
-    return Search("codes", arguments, options)
+    return Search("codes", arguments, options, time)
 
 
 def _items(
@@ -201,35 +226,18 @@ def _items(
     attrs_format: str,
     **times: Any,
 ) -> Search:
-    import dataaccess as da
-
     given = {name: value for name, value in times.items() if value is not None}
-    where: Any = raw
     if raw is not None:
         _check_alone([*(f"--{name}" for name in given), *(["--matches"] if matches else [])])
-    else:
-        if (name == "promotion_code" or item_type_id == _PROMOTION_CODE) and ("days" in given or len(given) > 1):
-            raise click.UsageError("promotion codes take one time condition: for a range use `dataaccess codes --days`")
-        # The values of one column belong together, however often the option is given.
-        columns: dict[str, list[Any]] = {}
-        for column, values in matches:
-            columns.setdefault(column, []).extend(values)
-        parts = [da.col(column).matches(values) for column, values in columns.items()]
-        for kind, value in given.items():
-            if kind == "days":
-                (column, start), stop = value
-                _check_range(start, stop)
-                parts.append(da.col(column).between(start, stop))
-            else:
-                column, day = value
-                parts.append(getattr(da.col(column), kind)(day))
-        where = reduce(and_, parts) if parts else None
+    elif (name == "promotion_code" or item_type_id == _PROMOTION_CODE) and (
+        given.keys() & {"days", "last"} or len(given) > 1
+    ):
+        raise click.UsageError("promotion codes take one time condition: for a range use `dataaccess codes --days`")
     if not attrs:
         raise click.UsageError("missing option --attrs: write the attributes to return, as --attrs customer_id,name")
     arguments = {
         "item_type_name": name,
         "attrs": flat(attrs),
-        "where": where,
         "item_type_id": item_type_id,
         "attrs_format": attrs_format,
     }
@@ -239,7 +247,36 @@ def _items(
         "where": "--filter" if raw is not None else "the conditions",
         "item_type_id": "--item-type-id",
     }
-    return Search("items", arguments, options)
+    return Search(
+        "items", arguments, options, lambda zone: {"where": _conditions(matches, given, zone) if raw is None else raw}
+    )
+
+
+def _conditions(matches: list[tuple[str, list[Any]]], times: dict[str, Any], zone: str) -> Any:
+    """All conditions together; None if there is none."""
+    import dataaccess as da
+
+    # The values of one column belong together, however often the option is given.
+    columns: dict[str, list[Any]] = {}
+    for column, values in matches:
+        columns.setdefault(column, []).extend(values)
+    parts = [da.col(column).matches(values) for column, values in columns.items()]
+    for kind, value in times.items():
+        if kind in ("days", "last"):
+            (column, first), stop = value if kind == "days" else (value, "")
+            days = _last(column, first, zone) if kind == "last" else (day_in(first, zone), day_in(stop, zone))
+            _check_range(*days)
+            parts.append(da.col(column).between(*days))
+        else:
+            column, day = value
+            parts.append(getattr(da.col(column), kind)(day_in(day, zone)))
+    return reduce(and_, parts) if parts else None
+
+
+def _last(column: str, count: str, zone: str) -> tuple[str, str]:
+    if not count.isdecimal() or int(count) < 1:
+        raise click.UsageError(f"--last {column}={count}: write a number of days, such as {column}=30")
+    return last_days(int(count), zone)
 
 
 def _check_range(start: str, stop: str) -> None:

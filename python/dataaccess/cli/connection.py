@@ -31,7 +31,7 @@ _OPTIONS = {
         type=TokenPath(),
         metavar="FILE",
         section=_SECTION,
-        help="File with the token; or set DATAACCESS_TOKEN.",
+        help="File with the token; or set DATAACCESS_TOKEN or DATAACCESS_TOKEN_FILE.",
     ),
     "timezone": option("--timezone", metavar="ZONE", section=_SECTION, help="Zone of days: an IANA name. [UTC]"),
     "timeout": option(
@@ -40,6 +40,13 @@ _OPTIONS = {
     "retry_for": option(
         "--retry-for", type=Duration(), metavar="DURATION", section=_SECTION, help="How long to retry; 0: never. [60s]"
     ),
+    "concurrency": option(
+        "--concurrency", type=int, metavar="N", section=_SECTION, help="Requests in flight, at most. [8]"
+    ),
+    "requests_per_second": option(
+        "--requests-per-second", type=float, metavar="N", section=_SECTION, help="Requests a second, at most."
+    ),
+    "proxy": option("--proxy", metavar="URL", section=_SECTION, help="Proxy, in place of that of the environment."),
     "ca_bundle": option("--ca-bundle", metavar="PATH", section=_SECTION, help="CA certificates to trust, in PEM."),
     "allow_http": option("--allow-http", is_flag=True, section=_SECTION, help="Permit an address without TLS."),
     "verbose": option("-v", "--verbose", is_flag=True, section=_SECTION, help="Log each request to standard error."),

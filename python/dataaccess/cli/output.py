@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess.cli import doubts
 from dataaccess.cli.parts import all_of, option
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ FORMS = all_of(
         option("--json", "as_json", is_flag=True, section=_SECTION, help="JSON lines; the default without a terminal."),
         option("--csv", "as_csv", is_flag=True, section=_SECTION, help="CSV with a line of names."),
         escaping(_SECTION),
+        doubts.options(_SECTION),
     ]
 )
 JSON = option("--json", "as_json", is_flag=True, section=_SECTION, help="JSON; the default without a terminal.")
@@ -55,7 +57,7 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def check_forms(*, as_json: bool, as_csv: bool, escape_formulas: bool) -> None:
+def check_forms(*, as_json: bool, as_csv: bool, escape_formulas: bool, **_: bool) -> None:
     """Refuses options that do not fit each other."""
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other: leave one out")
@@ -63,20 +65,24 @@ def check_forms(*, as_json: bool, as_csv: bool, escape_formulas: bool) -> None:
         raise click.UsageError("--escape-formulas is for CSV: add --csv, or leave it out")
 
 
-def write_rows(scan: Scan, *, as_json: bool, as_csv: bool, escape_formulas: bool) -> None:
+def write_rows(
+    scan: Scan, *, as_json: bool, as_csv: bool, escape_formulas: bool, strict: bool, fail_empty: bool
+) -> None:
     """Writes the rows of a scan to standard output, once all have arrived."""
     from dataaccess.cli.progress import progress
 
-    with progress() as shown:
+    judge = doubts.Doubts(strict, fail_empty)
+    with progress() as shown, judge.judged():
         if as_csv:
             with binary_stdout(_in_csv) as file:
-                scan.to_csv(file, escape_formulas=escape_formulas, **shown)
+                scan.to_csv(file, escape_formulas=escape_formulas, on_doubt=judge.accept, **shown)
             return
         if as_json or not is_terminal():
             with binary_stdout(_in_json) as file:
-                scan.to_jsonl(file, **shown)
+                scan.to_jsonl(file, on_doubt=judge.accept, **shown)
             return
         table = scan.collect(**shown)
+        judge.check_rows(table.num_rows)
     from dataaccess._display.grid import columns_of
     from dataaccess._display.text import counted
 

@@ -69,6 +69,12 @@ class Command(click.Command):
         with in_the_words_of_the_command():
             return super().invoke(ctx)
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The examples, and where the exit codes are."""
+        super().format_epilog(ctx, formatter)
+        formatter.write_paragraph()
+        formatter.write_text("Exit codes: 0 is success, 2 a wrong command line; dataaccess --help lists all.")
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options by section; those of click, as `--help`, come last."""
         sections: dict[str, list[tuple[str, str]]] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess.cli import conditions, output
+from dataaccess.cli import conditions, doubts, output
 from dataaccess.cli.connection import connecting
 from dataaccess.cli.ending import CommandError, naming, signaled
 from dataaccess.cli.parts import Commands, all_of, option
@@ -42,7 +42,17 @@ _WRITING = all_of(
         option("--private", is_flag=True, section=_WHERE, help="Nobody else may read what is written."),
         option("--explain", is_flag=True, section=_WHERE, help="Print the plan and send nothing."),
         option("--json", "as_json", is_flag=True, section=_WHERE, help="Print a report of what was written, as JSON."),
-        option("--refresh", metavar="DAYS", section=_RUN, help='Days to request again: a day, or "last 3 days".'),
+        option("--missing", metavar="FILE", section=_WHERE, help="Write the ids that were asked for and not found."),
+        doubts.options(_WHERE),
+        option(
+            "--refresh",
+            multiple=True,
+            metavar="DAYS",
+            section=_RUN,
+            help='What to request again: a day, "2024-01-05 to 2024-01-09", "last 3 days", "older than 7 days", all, '
+            "1/30 in turn.",
+        ),
+        option("--requested-at", is_flag=True, section=_RUN, help="Add a column with the time of each request."),
         option(
             "--settle",
             type=Duration(),
@@ -136,6 +146,9 @@ def _run(
     kind: str | None,
     private: bool,
     escape_formulas: bool,
+    missing: str | None,
+    strict: bool,
+    fail_empty: bool,
     **run: Any,
 ) -> None:
     if explain and as_json:
@@ -146,21 +159,37 @@ def _run(
     cap = "split" if split_capped else "warn"
     more = {"known_row_cap": known_row_cap, "on_suspected_cap": cap, "values_per_request": values_per_request}
     scan = search.scan(connection.client(), schema=dict(schema) or None, **more)
+    if missing is not None and not scan._raw.asks_for_ids():  # noqa: SLF001 - of this package
+        raise click.UsageError("--missing: the search has no list of ids in a column that is among --attrs")
     if explain:
         click.echo(scan.explain())
-    elif target.folder is not None:
-        _into_folder(scan, target, run, as_json=as_json)
+        return
+    judge = doubts.Doubts(strict, fail_empty)
+    if target.folder is not None:
+        ids = _into_folder(scan, target, run, judge, as_json=as_json)
     else:
-        _into_file(scan, target, as_json=as_json, escape_formulas=escape_formulas)
+        with judge.judged():
+            ids = _into_file(scan, target, judge, as_json=as_json, escape_formulas=escape_formulas)
+    if missing is not None:
+        from dataaccess.cli.complete_file import write_lines
+
+        write_lines(missing, ids or [])
 
 
-def _into_folder(scan: Scan, target: Target, run: dict[str, Any], *, as_json: bool) -> None:
+def _into_folder(
+    scan: Scan, target: Target, run: dict[str, Any], judge: doubts.Doubts, *, as_json: bool
+) -> list[str] | None:
+    """Returns the ids that were not found."""
     from dataaccess.cli.progress import progress
     from dataaccess.errors import DataAccessError
 
     try:
         with naming({"refresh": "--refresh", "layout": "--layout", "folder": "--folder"}), progress() as shown:
-            chosen = {name: value for name, value in run.items() if value is not None}
+            chosen = {name: value for name, value in run.items() if value not in (None, ())}
+            if "refresh" in chosen:
+                chosen["refresh"] = list(chosen["refresh"])
+            if judge.strict:
+                chosen["on_doubt"] = "error"
             report = scan.run(target.folder or "", private=target.private, **shown, **chosen)
     except KeyboardInterrupt as error:
         message, code = signaled(error)
@@ -179,6 +208,9 @@ def _into_folder(scan: Scan, target: Target, run: dict[str, Any], *, as_json: bo
     elif sys.stderr.isatty():
         kept = f", {report.kept:,} of them kept" if report.kept else ""
         note(f"{report.folder}: {report.rows:,} rows of {len(report.tasks):,} requests{kept}")
+    if judge.fail_empty and not report.rows:
+        raise CommandError(f"{report.folder} has no rows of this scan", doubts.DOUBTFUL)
+    return report.missing_ids
 
 
 def _as_dict(report: ScanReport, error: DataAccessError | None = None) -> dict[str, Any]:
@@ -190,35 +222,40 @@ def _as_dict(report: ScanReport, error: DataAccessError | None = None) -> dict[s
     }
 
 
-def _into_file(scan: Scan, target: Target, *, as_json: bool, escape_formulas: bool) -> None:
+def _into_file(
+    scan: Scan, target: Target, judge: doubts.Doubts, *, as_json: bool, escape_formulas: bool
+) -> list[str] | None:
+    """Returns the ids that were not found."""
     if as_json and target.file is None:
         raise click.UsageError("--json prints a report to standard output, where the rows go: name a file")
-    _write(scan, target, {"escape_formulas": True} if escape_formulas else {})
+    _write(scan, target, judge, {"escape_formulas": True} if escape_formulas else {})
     stats = scan.last_stats
     if stats is None or target.file is None:
-        return
+        return None if stats is None else stats.missing_ids
     if as_json:
-        names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "reasons", "absent")
+        names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "reasons", "absent", "missing_ids")
         output.write_json({"file": target.file, **{name: getattr(stats, name) for name in names}})
     elif sys.stderr.isatty():
         from dataaccess._display.text import size
 
         note(f"{target.file}: {stats.rows:,} rows, {size(stats.bytes)} in {stats.seconds:.1f} s")
+    return stats.missing_ids
 
 
-def _write(scan: Scan, target: Target, settings: dict[str, Any]) -> None:
+def _write(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str, Any]) -> None:
     with naming({"path": "--output", "private": "--private"}):
-        _write_as(scan, target, settings)
+        _write_as(scan, target, judge, settings)
 
 
-def _write_as(scan: Scan, target: Target, settings: dict[str, Any]) -> None:
+def _write_as(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str, Any]) -> None:
     from dataaccess.cli.progress import progress
 
     if target.kind == "arrow":
         from dataaccess.cli.arrow_file import write
 
-        write(scan, target.file, private=target.private)
+        write(scan, target.file, judge, private=target.private)
         return
+    settings["on_doubt"] = judge.accept
     with progress() as shown:
         write_as = getattr(scan, f"to_{target.kind}")
         if target.file is None:

@@ -28,6 +28,7 @@ _OTHER_NAMES = {
     "zone": ["--timezone"],
     "cacert": ["--ca-bundle"],
     "debug": ["--verbose"],
+    "V": ["--version"],
     "dry-run": ["--explain"],
     "out": ["--output"],
     "file": ["--output"],
@@ -68,8 +69,11 @@ def unknown_option(error: click.NoSuchOption) -> str:
         return text
     known = [one for parameter in context.command.params for one in parameter.opts]
     if isinstance(context.command, click.Group) and _similar(name, known) is None:
-        example = f"{context.command_path} {context.command.list_commands(context)[0]} {name}"
-        return f"{text} before the command: write it after the command, as in {example}"
+        first = context.command.list_commands(context)[0]
+        command = context.command.get_command(context, first)
+        if command is not None and any(name in one.opts for one in command.params):
+            example = f"{context.command_path} {first} {name}"
+            return f"{text} before the command: write it after the command, as in {example}"
     path = context.command_path.partition(" ")[2]
     if (path, word) in _ELSEWHERE:
         return f"{text}; {_ELSEWHERE[path, word]}"

@@ -38,7 +38,7 @@ _CONDITION = re.compile(r'(?:& )?col\("(.+?)"\)\.(\w+)(?:\("(.+?)"\))?')
 # `which to_csv does not write`
 _FORMAT = re.compile(r"\bto_(\w+) does not write")
 _VERBS = {"between": "days"}
-_DAY = re.compile(r'refresh=\["([\d-]+)"\]')
+_DAYS = re.compile(r'refresh=\[("[\d-]+"(?:, "[\d-]+")*)\]')
 _SCHEMA = re.compile(r'schema=\{"(.+?)": "(\w+)"\}')
 _COLUMN = re.compile(r'^--schema\["(.+?)"\]')
 _KEYWORD = re.compile(r"\b([a-z][a-z_]*)=(?:True\b)?(?=([^\s,;)])?)")
@@ -87,11 +87,13 @@ def for_options(text: str, names: dict[str, str] | None = None) -> str:
     """
     known = options() if names is None else names
     for phrase, instead in PHRASES.items():
-        text = text.replace(phrase, instead)
+        if phrase in text:
+            text = text.replace(phrase, _where_it_is(instead, known))
     text = _CALL.sub("", text)
     text = _FORMAT.sub(r"--format \1 does not write", text)
     text = _CONDITION.sub(_condition, text)
-    text = _DAY.sub(r"--refresh \1", _SCHEMA.sub(r"--schema \1=\2", text))
+    text = _SCHEMA.sub(r"--schema \1=\2", text)
+    text = _DAYS.sub(lambda days: " ".join(f"--refresh {day}" for day in re.findall(r"[\d-]+", days[1])), text)
     written = typed()
     text = _FIRST.sub(lambda found: known[found[1]] if found[1] in written & known.keys() else found[1], text)
     return _KEYWORD.sub(lambda found: _keyword(found, known), text)
@@ -109,10 +111,23 @@ def problems_for_options(error: ValidationError, own: dict[str, str]) -> str:
     for problem in error.problems:
         name = re.split(r"\W", problem.argument, maxsplit=1)[0]
         path = _COLUMN.sub(r"--schema \1", names.get(name, name) + problem.argument[len(name) :])
-        message = for_options(_NAME.sub(lambda found: names.get(found[0], found[0]), problem.message), names)
+        message = problem.message
+        # Of attributes it lists names, of which some are those of options too.
+        if name != "attrs":
+            message = _NAME.sub(lambda found: names.get(found[0], found[0]), message)
+        message = for_options(message, names)
         # A condition names its own option.
         lines.append(message if message.startswith("--") else f"{path}: {message}")
     return "; ".join(lines) or for_options(str(error), names)
+
+
+def _where_it_is(advice: str, known: dict[str, str]) -> str:
+    """The advice to use an option, with the command that has it if this one has not."""
+    context = click.get_current_context(silent=True)
+    is_here = not advice.startswith("--split") or advice in known.values()
+    if is_here or context is None:
+        return advice
+    return f"dataaccess scan {context.info_name} {advice}"
 
 
 def _condition(found: re.Match[str]) -> str:

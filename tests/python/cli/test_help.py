@@ -62,6 +62,7 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
                 "codes",
                 "conditions",
                 "connection",
+                "doubts",
                 "output",
                 "values",
             },

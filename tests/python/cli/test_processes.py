@@ -104,7 +104,7 @@ def test_completion_suggests_commands_and_options(tmp_path: Path) -> None:
     environment = {
         **os.environ,
         "_DATAACCESS_COMPLETE": "bash_complete",
-        "COMP_WORDS": "dataaccess codes --st",
+        "COMP_WORDS": "dataaccess codes --sta",
         "COMP_CWORD": "2",
     }
     done = subprocess.run(MODULE, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603

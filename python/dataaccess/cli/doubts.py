@@ -1,0 +1,73 @@
+"""`--strict` and `--fail-empty`: a result that looks wrong replaces nothing, and ends the command with 65."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dataaccess.cli.ending import CommandError
+from dataaccess.cli.parts import all_of, option
+from dataaccess.cli.wording import for_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# As in `sysexits.h`: the data are wrong.
+DOUBTFUL = 65
+
+
+def options(section: str) -> Callable[[Any], Any]:
+    """Both options."""
+    return all_of(
+        [
+            option(
+                "--strict", is_flag=True, section=section, help="Write nothing, and exit with 65, if data look wrong."
+            ),
+            option(
+                "--fail-empty", is_flag=True, section=section, help="Write nothing, and exit with 65, without any row."
+            ),
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """What the options say."""
+
+    strict: bool
+    fail_empty: bool
+
+    @contextmanager
+    def judged(self) -> Iterator[None]:
+        """What a call warns of is an error, before it has written anything."""
+        from dataaccess import errors
+
+        kinds = (
+            errors.AbsentAttributeWarning,
+            errors.EmptyResultWarning,
+            errors.IncompleteWarning,
+            errors.StrayDayWarning,
+        )
+        with warnings.catch_warnings():
+            for kind in kinds if self.strict else ():
+                warnings.simplefilter("error", kind)
+            try:
+                yield
+            except kinds as doubt:
+                raise CommandError(f"nothing was written: {for_options(str(doubt))}", DOUBTFUL) from None
+
+    def check_rows(self, rows: int) -> None:
+        """Refuses a result without rows.
+
+        Raises:
+            CommandError: There are none.
+        """
+        if self.fail_empty and not rows:
+            raise CommandError("nothing was written: the result has no rows", DOUBTFUL)
+
+    def accept(self, stats: Any) -> bool:
+        """Whether a file may be written: `on_doubt=` of a scan."""
+        self.check_rows(stats.rows)
+        return True

@@ -1,0 +1,187 @@
+"""`--strict`, `--fail-empty`, `--missing`, relative days, and advice that fits the command."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import click
+import pytest
+
+import dataaccess as da
+from dataaccess.cli.application import COMMANDS, application
+
+DAY = ("--on", "2024-01-15")
+
+
+def row(name: str, day: str = "2024-01-01") -> dict[str, Any]:
+    """A code."""
+    return {"id": name, "allocated_time": f"{day} 09:00:00"}
+
+
+@pytest.fixture
+def strange(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A service that returns a row of another day for the first one, and none for the next ones."""
+    with da.Sandbox(switches={"day_zone": "Asia/Tokyo"}) as service:
+        service.load("promotion_code", [row("a"), {"id": "late", "allocated_time": "2023-12-31 16:00:00"}])
+        monkeypatch.setenv("DATAACCESS_BASE_URL", service.base_url)
+        monkeypatch.setenv("DATAACCESS_TOKEN", service.issue_token())
+        yield service
+
+
+STRANGE = ("codes", "--on", "2024-01-01", "--attrs", "id,allocated_time")
+
+
+@pytest.mark.usefixtures("strange")
+@pytest.mark.parametrize("form", ["--json", "--csv", "terminal"])
+def test_strict_prints_nothing_that_looks_wrong(run: Any, form: str) -> None:
+    words = () if form == "terminal" else (form,)
+    assert run(*STRANGE, *words, terminal=form == "terminal").code == 0
+    ended = run(*STRANGE, *words, "--strict", terminal=form == "terminal")
+    assert (ended.code, "late" in ended.output) == (65, False)
+    assert ended.reported.startswith("dataaccess: nothing was written: 1 of the requested days returned rows") or (
+        "rows outside the requested day" in ended.reported
+    ), ended.reported
+
+
+@pytest.mark.usefixtures("strange")
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl.gz", "arrow"])
+@pytest.mark.parametrize(
+    ("option", "day", "said"),
+    [("--strict", "2024-01-01", "rows outside the requested day"), ("--fail-empty", "2024-01-09", "has no rows")],
+)
+def test_a_file_stays_as_it_is(run: Any, tmp_path: Path, suffix: str, option: str, day: str, said: str) -> None:
+    file = tmp_path / f"codes.{suffix}"
+    file.write_bytes(b"before")
+    words = ("scan", "codes", "--on", day, "--attrs", "id,allocated_time", "-o", str(file))
+    ended = run(*words, option)
+    assert (ended.code, file.read_bytes()) == (65, b"before"), ended
+    assert said in ended.reported
+    assert list(tmp_path.iterdir()) == [file]
+    assert run(*words).code == 0
+    assert file.read_bytes() != b"before"
+
+
+@pytest.mark.usefixtures("strange")
+def test_a_folder_keeps_its_files(run: Any, tmp_path: Path) -> None:
+    words = ("scan", "codes", "--days", "2024-01-01", "2024-01-03", "--attrs", "id,allocated_time", "--folder")
+    ended = run(*words, str(tmp_path / "strict"), "--strict")
+    assert ended.code == 65
+    assert "1 of 2 tasks failed permanently (2024-01-01)" in ended.reported
+    assert [path.name for path in (tmp_path / "strict").glob("day=*")] == ["day=2024-01-02"]
+    empty = ("scan", "codes", "--days", "2024-01-05", "2024-01-07", "--folder", str(tmp_path / "empty"))
+    ended = run(*empty, "--fail-empty", "--json")
+    assert (ended.code, json.loads(ended.output)["rows"]) == (65, 0)
+
+
+def test_the_ids_that_were_not_found_are_written(run: Any, tmp_path: Path) -> None:
+    base = ("--base-url", "sandbox:demo", "--attrs", "customer_id", "--missing", str(tmp_path / "missing.txt"))
+    ids = ("--matches", "customer_id=nobody,demo-customer-0001,no one")
+    for target in (["--folder", str(tmp_path / "folder")], ["-o", str(tmp_path / "x.csv")], ["-o", "-"]):
+        assert run("scan", "items", "customer", *ids, *base, *target).code == 0
+        assert (tmp_path / "missing.txt").read_text().splitlines() == ["nobody", "no one"]
+        (tmp_path / "missing.txt").unlink()
+    others = ("--base-url", "sandbox:demo", "--missing", str(tmp_path / "missing.txt"))
+    ended = run("scan", "codes", "--on", "2024-01-15", *others, "-o", str(tmp_path / "y.csv"))
+    assert (ended.code, (tmp_path / "y.csv").exists()) == (2, False)
+    assert "--missing: the search has no list of ids in a column that is among --attrs" in ended.reported
+
+
+def test_days_may_be_relative_in_the_zone(run: Any) -> None:
+    zone = "Pacific/Kiritimati"
+    before = datetime.now(ZoneInfo(zone)).date()
+    words = ("--timezone", zone)
+    yesterday = run("validate", "codes", "--on", "yesterday", *words)
+    relative = run("validate", "codes", "--days", "yesterday", "today", *words)
+    last = run("validate", "codes", "--last", "3", *words)
+    days = [run("validate", "codes", "--on", str(before - timedelta(days=ago)), *words) for ago in (3, 2, 1)]
+    after = datetime.now(ZoneInfo(zone)).date()
+    if before == after:
+        assert yesterday == days[2]
+        assert relative.output == days[2].output
+        assert last.output == "".join(day.output for day in days)
+    items = ("items", "store", "--item-type-id", "7", "--attrs", "id")
+    one = run("validate", *items, "--days", "opened=yesterday", "today", *words)
+    assert one.output == run("validate", *items, "--last", "opened=1", *words).output or before != after
+    assert run("validate", *items, "--on", "opened=yesterday", *words).code == 0
+    ended = run("validate", *items, "--last", "opened=soon")
+    assert (ended.code, "--last opened=soon: write a number of days" in ended.reported) == (2, True)
+
+
+def test_a_file_keeps_its_mode(run: Any, tmp_path: Path) -> None:
+    for suffix in ("csv", "arrow"):
+        file = tmp_path / f"codes.{suffix}"
+        words = ("scan", "codes", *DAY, "--base-url", "sandbox:demo", "-o", str(file))
+        for options, mode in ((["--private"], 0o600), ([], 0o600)):
+            assert run(*words, *options).code == 0
+            assert stat.S_IMODE(file.stat().st_mode) == mode
+        file.chmod(0o640)
+        assert run(*words).code == 0
+        assert stat.S_IMODE(file.stat().st_mode) == 0o640
+        assert run(*words, "--private").code == 0
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_an_error_about_attributes_names_attributes(run: Any) -> None:
+    ended = run("codes", *DAY, "--attrs", "id,staus", "--base-url", "sandbox:demo")
+    assert ended.code == 2
+    assert (
+        "they are id, name, pool_id, date_created, allocated_time, allocated_audience, audience_type" in ended.reported
+    )
+
+
+def test_advice_names_only_what_the_command_has(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with da.Sandbox() as service:
+        service.load("promotion_code", [row(f"{n}") for n in range(1_000)])
+        monkeypatch.setenv("DATAACCESS_BASE_URL", service.base_url)
+        monkeypatch.setenv("DATAACCESS_TOKEN", service.issue_token())
+        for path in ("codes", "scan codes"):
+            ended = run(
+                *path.split(), "--on", "2024-01-01", *(["-o", "-"] if "scan" in path else []), keeps_warnings=True
+            )
+            assert "rows may be missing" in ended.reported
+            check_advice(path, ended.reported)
+    for words in (["-V"], ["--nothing"], ["--attrs", "id"]):
+        check_advice("", run(*words).reported)
+
+
+def check_advice(path: str, text: str) -> None:
+    """Each option in a text is one of the command, or of the command that the text names before it."""
+    text = re.sub(r"there is no option \S+", "", text)
+    found = re.findall(r"(?:dataaccess ((?:[a-z]+ )+))?(?<![\w-])(--?[a-zA-Z][a-z-]*)", text)
+    for command, option in found:
+        assert option in options(command.strip() or path), (path, command, option, text)
+
+
+def options(path: str) -> set[str]:
+    """The options of a command."""
+    with click.Context(application) as context:
+        command: Any = application
+        for name in path.split():
+            command = command.get_command(context, name)
+        return {one for parameter in command.get_params(context) for one in parameter.opts}
+
+
+def test_exit_codes_are_in_the_help(run: Any) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| (\d+) \|", page, re.MULTILINE)) - {"1"}
+    text = run("--help").output
+    assert {code for code in listed if not re.search(rf"\b{code}\b", text)} == set()
+    for name in COMMANDS:
+        assert "Exit codes: 0 is success" in run(name, "--help").output or name in ("scan", "validate")
+
+
+def test_a_polite_backfill_needs_no_profile(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with da.Sandbox() as service:
+        monkeypatch.setenv("DATAACCESS_TOKEN", service.issue_token())
+        words = ("codes", *DAY, "--base-url", service.base_url, "--requests-per-second", "200", "--concurrency", "1")
+        assert run(*words).code == 0
+        ended = run(*words, "--proxy", "ftp://nowhere")
+        assert (ended.code, "--proxy" in ended.reported) == (2, True), ended
+        ended = run(*words[:-2], "--concurrency", "0")
+        assert (ended.code, "--concurrency" in ended.reported) == (2, True), ended
