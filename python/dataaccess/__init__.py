@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dataaccess._scan.asynchronous.scan import AsyncScan
     from dataaccess._scan.asynchronous.scan import AsyncTask as AsyncTask
     from dataaccess._scan.batch import Batch as Batch
+    from dataaccess._scan.folder_status import folder_status
     from dataaccess._scan.synchronous.batches import Batches as Batches
     from dataaccess._scan.synchronous.scan import Scan
     from dataaccess._scan.synchronous.scan import Task as Task
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from dataaccess.filters import after, before, between, col, days, on, op, since
     from dataaccess.reports import ClientCheck as ClientCheck
     from dataaccess.reports import ClientStats as ClientStats
+    from dataaccess.reports import FolderStatus as FolderStatus
+    from dataaccess.reports import PartStatus as PartStatus
     from dataaccess.reports import Progress as Progress
     from dataaccess.reports import ScanReport
     from dataaccess.reports import ScanStats as ScanStats
@@ -66,6 +69,7 @@ __all__ = [
     "col",
     "days",
     "download_segment",
+    "folder_status",
     "on",
     "op",
     "scan_codes",
@@ -93,11 +97,22 @@ _MODULES = {
     "_scan.asynchronous.batches": ["AsyncBatches"],
     "_scan.asynchronous.scan": ["AsyncScan", "AsyncTask"],
     "_scan.batch": ["Batch"],
+    "_scan.folder_status": ["folder_status"],
     "_scan.synchronous.batches": ["Batches"],
     "_scan.synchronous.scan": ["Scan", "Task"],
     "_scan.table": ["Table"],
     "filters": ["after", "before", "between", "col", "days", "on", "op", "since"],
-    "reports": ["ClientCheck", "ClientStats", "Progress", "ScanReport", "ScanStats", "Setting", "TaskReport"],
+    "reports": [
+        "ClientCheck",
+        "ClientStats",
+        "FolderStatus",
+        "PartStatus",
+        "Progress",
+        "ScanReport",
+        "ScanStats",
+        "Setting",
+        "TaskReport",
+    ],
     "sandbox": ["Sandbox"],
     "tokens": ["token_file"],
     "types": ["PROMOTION_CODE_ATTRIBUTES", "AudienceType", "CodeStatus"],

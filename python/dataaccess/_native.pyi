@@ -21,6 +21,7 @@ __all__ = [
     "RawToken",
     "RawUnpublished",
     "check_settings",
+    "folder_status",
     "is_of_this_machine",
     "origin",
     "panic_for_test",
@@ -248,6 +249,7 @@ def panic_for_test(runs: str) -> object: ...  # in builds with the feature `test
 def read_files(
     folder: str, paths: list[str], attributes: list[str], storage_options: dict[str, str] | None
 ) -> RawTable: ...
+def folder_status(folder: str, settle: float, storage_options: dict[str, str] | None) -> dict[str, Any]: ...
 def set_time_scale(times: int) -> None: ...  # likewise
 def check_settings(settings: dict[str, Any]) -> None: ...
 def origin(address: object) -> str | None: ...

@@ -1,5 +1,6 @@
 //! Identifies the query of a folder, so that no other query is mixed into it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,12 @@ impl Query {
             _ => value.to_owned(),
         };
         self.0.insert(field.to_owned(), Value::from(value));
+    }
+
+    /// The fields.
+    #[must_use]
+    pub fn fields(&self) -> BTreeMap<String, Value> {
+        self.0.clone().into_iter().collect()
     }
 
     /// Removes a field. Returns whether there was one.

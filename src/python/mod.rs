@@ -51,6 +51,8 @@ mod _native {
     #[pymodule_export]
     use super::request::{validate_codes, validate_items, zone_name};
     #[pymodule_export]
+    use super::runs::folder_status;
+    #[pymodule_export]
     use super::sandbox::{RawFault, RawSandbox};
     #[pymodule_export]
     use super::scan::RawScan;

@@ -8,11 +8,11 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pythonize::pythonize;
 
-use super::bridge::with_gil;
+use super::bridge::{self, with_gil};
 use super::input::input;
 use super::raise::raise;
 use crate::files::Location;
-use crate::scan::{Keep, Layout, OnDoubt, OnShrink, Report, RunOptions, Service, TaskReport};
+use crate::scan::{self, Keep, Layout, OnDoubt, OnShrink, Report, RunOptions, Service, TaskReport};
 use crate::store::StorageOptions;
 
 /// `storage_options=`, for a URL.
@@ -103,6 +103,20 @@ pub(super) fn location(
         time_scale: 1,
     };
     Location::new(path, &options).map_err(|error| raise(py, error))
+}
+
+/// What a folder holds, by the records of its parts. Sends nothing to a service.
+#[pyfunction]
+pub(super) fn folder_status(
+    py: Python<'_>,
+    folder: PathBuf,
+    settle: f64,
+    storage_options: Storage,
+) -> PyResult<Py<PyAny>> {
+    let location = location(py, folder, storage_options, None)?;
+    let settle = Duration::try_from_secs_f64(settle).unwrap_or(Duration::MAX);
+    let status = bridge::block(py, async move { scan::folder_status(&location, settle).await })?;
+    Ok(pythonize(py, &status)?.unbind())
 }
 
 /// What Python gets of a report.

@@ -8,6 +8,8 @@ mod cap;
 mod collect;
 mod data_warning;
 mod day;
+#[cfg(feature = "files")]
+mod folder_status;
 mod ids;
 mod one_request;
 #[cfg(feature = "files")]
@@ -59,6 +61,8 @@ use tokio::time::Instant;
 
 pub use collect::Collected;
 pub use data_warning::{DataWarning, DataWarningKind};
+#[cfg(feature = "files")]
+pub use folder_status::{FolderStatus, PartStatus, folder_status};
 pub use progress::Progress;
 #[cfg(feature = "files")]
 pub use read::read_files;

@@ -24,8 +24,8 @@ pub(super) type Types = Vec<(String, String)>;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Record {
     format: u32,
-    query: Query,
-    service: Service,
+    pub(super) query: Query,
+    pub(super) service: Service,
     task: String,
     #[serde(flatten)]
     pub(super) figures: TaskFigures,

@@ -145,11 +145,17 @@ def find(name: str | None) -> Profile | None:
     profile = profiles[name]
     # No frame holds the secrets of other profiles; they may have mistakes of their own.
     del profiles
-    lines = [f"{path}: profiles.{name}{line}" for line in _mistakes(name, profile, path.parent)]
+    lines = [f"{path}: profiles.{name}{line}" for line in mistakes_of(name, profile, path.parent)]
     if lines:
         profile = None
         raise _error(lines)
     return Profile(name, path, profile)
+
+
+def profiles_in(path: Path) -> dict[str, Any]:
+    """All profiles of a file, which need not exist. The values of each are not checked."""
+    # A folder that cannot be read has no file for us.
+    return _read(path) if os.path.exists(path) else {}  # noqa: PTH110 - `Path.exists` may raise
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -181,7 +187,7 @@ def _misplaced(tables: dict[str, Any]) -> Iterator[str]:
         yield "profiles must be tables: write [profiles.NAME]"
 
 
-def _mistakes(name: str, profile: Any, folder: Path) -> Iterator[str]:
+def mistakes_of(name: str, profile: Any, folder: Path) -> Iterator[str]:
     """Unknown keys, wrong types and refused values of a profile, whose paths it completes.
 
     No line has a string that may be a secret.

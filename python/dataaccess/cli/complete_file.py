@@ -20,9 +20,9 @@ _PRIVATE, _USUAL = 0o600, 0o666
 _REPEATED = 48
 
 
-def write_lines(file: str, lines: Iterable[str]) -> None:
+def write_lines(file: str, lines: Iterable[str], *, private: bool = False) -> None:
     """Writes texts, one a line."""
-    with appearing(Path(file).expanduser()) as opened:
+    with appearing(Path(file).expanduser(), private=private) as opened:
         opened.writelines(f"{line}\n".encode() for line in lines)
 
 

@@ -1,0 +1,69 @@
+"""`folder_status`: what a folder of a run holds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from dataaccess._core.checks import duration
+from dataaccess._core.paths import location
+from dataaccess._core.storage import checked, hidden
+from dataaccess._native import folder_status as read_status
+from dataaccess._public import public
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from dataaccess.reports import FolderStatus
+    from dataaccess.types import PathArgument, StorageOptions
+
+
+@public
+def folder_status(
+    folder: PathArgument,
+    *,
+    settle: float | timedelta = timedelta(hours=1),
+    storage_options: StorageOptions | None = None,
+) -> FolderStatus:
+    """Says what a folder of a run holds: its days and those that are missing, their age, and what looks wrong.
+
+    It reads the end of each file, not the rows, and needs neither a service nor a token.
+
+    Args:
+        folder: The folder, or its URL in an object store.
+        settle: A day is final if it was requested so long after its end: seconds, or a timedelta.
+        storage_options: How to reach an object store.
+
+    Returns:
+        The status; `print` shows it in lines.
+
+    Raises:
+        CheckpointFileError: There is no such folder, or it cannot be read.
+        CheckpointError: It holds files that are of no run.
+
+    Examples:
+        >>> import dataaccess as da
+        >>> client = da.Client("sandbox:demo")
+        >>> report = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04")).run("codes")
+        >>> status = da.folder_status("codes")
+        >>> status.days, status.missing_days, status.open_days
+        (['2024-01-01', '2024-01-02', '2024-01-03'], [], [])
+    """
+    options = hidden(storage_options)
+    place = location("folder", folder, options)
+    found = read_status(place, duration("settle", settle), checked(options))
+    return _status_of(found, str if "://" in place else Path)
+
+
+def _status_of(found: dict[str, Any], path: Any) -> FolderStatus:
+    from dataaccess.reports import FolderStatus, PartStatus
+
+    def part(values: dict[str, Any]) -> PartStatus:
+        requested_at = values["requested_at"]
+        time = None if requested_at is None else datetime.fromtimestamp(requested_at / 1000, UTC)
+        return PartStatus(**{**values, "path": path(values["path"]), "requested_at": time})
+
+    parts = [part(values) for values in found["parts"]]
+    return FolderStatus(**{**found, "folder": path(found["folder"]), "parts": parts})

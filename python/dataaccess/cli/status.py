@@ -1,0 +1,57 @@
+"""`dataaccess status`: what a folder holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from dataaccess.cli import doubts, output
+from dataaccess.cli.ending import CommandError, naming
+from dataaccess.cli.parts import Command, option
+from dataaccess.cli.values import Duration
+
+if TYPE_CHECKING:
+    from dataaccess.reports import FolderStatus
+
+_SETTLE = 3_600
+
+_EPILOG = """\b
+Examples:
+  dataaccess status /data/codes
+  dataaccess status s3://warehouse/codes --strict --json
+"""
+
+
+@click.command("status", cls=Command, epilog=_EPILOG)
+@click.argument("folder")
+@option("--settle", type=Duration(), metavar="TIME", help="Time for which a day that is over may still grow. [1h]")
+@option("--strict", is_flag=True, help="Exit with 65 if days are missing or open, or rows look wrong.")
+@output.JSON
+def command(folder: str, settle: float | None, *, strict: bool, as_json: bool) -> None:
+    """Show what a folder of a scan holds.
+
+    Its days, those that are missing or not final, its age, and what looks wrong. Needs neither an address nor a token.
+    A damaged file is exit code 65.
+    """
+    from dataaccess import folder_status
+
+    with naming({"folder": "FOLDER"}):
+        status = folder_status(folder, settle=_SETTLE if settle is None else settle)
+    if as_json or not output.is_terminal():
+        output.write_json(status.to_dict())
+    else:
+        click.echo(str(status))
+    if problem := _problem(status, strict=strict):
+        raise CommandError(f"{status.folder} {problem}", doubts.DOUBTFUL)
+
+
+def _problem(status: FolderStatus, *, strict: bool) -> str | None:
+    counts = {
+        "damaged": len(status.damaged),
+        "missing": len(status.missing_days) * strict,
+        "open": len(status.open_days) * strict,
+        "doubtful": len(status.doubtful) * strict,
+    }
+    found = [f"{count:,} {name}" for name, count in counts.items() if count]
+    return f"has files or days that are not as they should be: {', '.join(found)}" if found else None

@@ -1,0 +1,136 @@
+"""What a folder holds: its days, their age, and what looks wrong."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from dataaccess._public import public
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+    from typing import Any
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class PartStatus:
+    """A file of a folder.
+
+    Attributes:
+        day: Its day, as `2024-01-15`; None in a folder of a scan without days.
+        path: Where it is, in an object store its URL as a string.
+        rows: Its rows; 0 if it is damaged.
+        bytes: Its size.
+        requested_at: When it was requested, in UTC; None if it is damaged.
+        is_final: Whether it was requested after its day was over, and had settled. True without days.
+        doubts: What looks wrong in its rows.
+        damage: Why it cannot be read; None if it can.
+    """
+
+    day: str | None
+    path: Path | str
+    rows: int
+    bytes: int
+    requested_at: datetime | None
+    is_final: bool
+    doubts: list[str]
+    damage: str | None
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class FolderStatus:
+    """What a folder of a run holds: what `dataaccess.folder_status` returns.
+
+    Attributes:
+        folder: The folder, in an object store its URL as a string.
+        service: The address of the service whose rows it has; None if no file can be read.
+        query: The query that it belongs to, in words: object, attributes, time zone and filters.
+        parts: Its files: a file a day, or more where lists were split.
+        missing_days: The days between the first and the last one that have no file.
+    """
+
+    folder: Path | str
+    service: str | None
+    query: dict[str, str]
+    parts: list[PartStatus]
+    missing_days: list[str]
+
+    @property
+    def rows(self) -> int:
+        """Rows of all files."""
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def days(self) -> list[str]:
+        """The days that have a file, in order."""
+        return list(dict.fromkeys(part.day for part in self.parts if part.day is not None))
+
+    @property
+    def open_days(self) -> list[str]:
+        """The days that were not over, or had not settled, when they were requested."""
+        open_ = (part.day for part in self.parts if part.day is not None and not part.is_final and not part.damage)
+        return list(dict.fromkeys(open_))
+
+    @property
+    def doubtful(self) -> list[PartStatus]:
+        """The files whose rows look wrong."""
+        return [part for part in self.parts if part.doubts]
+
+    @property
+    def damaged(self) -> list[PartStatus]:
+        """The files that cannot be read."""
+        return [part for part in self.parts if part.damage is not None]
+
+    @property
+    def oldest(self) -> datetime | None:
+        """When the oldest file was requested."""
+        return min((part.requested_at for part in self.parts if part.requested_at is not None), default=None)
+
+    @property
+    def newest(self) -> datetime | None:
+        """When the newest file was requested."""
+        return max((part.requested_at for part in self.parts if part.requested_at is not None), default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the status as a dict that `json.dumps` takes: paths and times are strings.
+
+        Returns:
+            The figures by name; `parts` is a list of dicts.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).run("codes")
+            >>> da.folder_status("codes").to_dict()["rows"]
+            73
+        """
+
+        def text(time: datetime | None) -> str | None:
+            return None if time is None else time.isoformat()
+
+        parts = [
+            {**asdict(part), "path": str(part.path), "requested_at": text(part.requested_at)} for part in self.parts
+        ]
+        return {
+            "folder": str(self.folder),
+            "service": self.service,
+            "query": self.query,
+            "rows": self.rows,
+            "days": self.days,
+            "missing_days": self.missing_days,
+            "open_days": self.open_days,
+            "doubtful": len(self.doubtful),
+            "damaged": len(self.damaged),
+            "oldest": text(self.oldest),
+            "newest": text(self.newest),
+            "parts": parts,
+        }
+
+    def __str__(self) -> str:
+        """A line for each fact: what `print(status)` shows."""
+        from dataaccess._display.folder import status_text
+
+        return status_text(self)

@@ -1,0 +1,168 @@
+//! What a folder holds, by the records of its parts alone: which days, how old, and what looks wrong. Sends nothing to the
+//! service.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::cap::{Count, Suspicion};
+use super::stored::Record;
+use crate::error::Result;
+use crate::files::{Location, Part};
+use crate::folder::{Folder, PartName};
+use crate::time::{Moment, Zone};
+
+/// Milliseconds of a usual day.
+const DAY: i64 = 24 * 60 * 60 * 1_000;
+
+/// A part of a folder.
+#[derive(Debug, Serialize)]
+pub struct PartStatus {
+    /// Its day, as `2024-01-15`; none of a scan without days.
+    pub day: Option<String>,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Rows.
+    pub rows: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// When it was requested, in Unix milliseconds.
+    pub requested_at: Option<i64>,
+    /// Whether it was requested after its day was over, and had settled.
+    pub is_final: bool,
+    /// What looks wrong in its rows.
+    pub doubts: Vec<String>,
+    /// Why it cannot be read.
+    pub damage: Option<String>,
+}
+
+/// What a folder holds.
+#[derive(Debug, Serialize)]
+pub struct FolderStatus {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The address of the service whose rows it has.
+    pub service: Option<String>,
+    /// The query that it belongs to, in words.
+    pub query: BTreeMap<String, Value>,
+    /// Its parts, in the order of their names.
+    pub parts: Vec<PartStatus>,
+    /// The days between the first and the last one that have no part.
+    pub missing_days: Vec<String>,
+}
+
+/// The parts of a folder. A day is final once its request was sent so long after its end.
+///
+/// # Errors
+/// There is no folder, it holds other files, or it cannot be read.
+pub async fn folder_status(location: &Location, settle: Duration) -> Result<FolderStatus> {
+    let (folder, names) = Folder::read_only(location).await?;
+    let mut all: Vec<PartName> = names.parts.iter().cloned().collect();
+    for day in &names.days {
+        all.extend(folder.parts_of_day(day)?);
+    }
+    let read = folder.parts(&all.iter().collect::<Vec<_>>()).await;
+    let records: Vec<Result<(Part, Record)>> =
+        read.into_iter().zip(&all).map(|(part, name)| record(&folder, name, part)).collect();
+    let first = records.iter().flatten().next().map(|(_, record)| record);
+    let query: BTreeMap<String, Value> = first.map(|record| record.query.fields()).unwrap_or_default();
+    let service = first.map(|record| record.service.address.clone());
+    let zone =
+        query.get("timezone").and_then(Value::as_str).and_then(|name| Zone::try_new(name).ok()).unwrap_or_default();
+    let counts: Vec<Count> =
+        records.iter().enumerate().filter_map(|(index, read)| count(index, &all, read.as_ref().ok()?)).collect();
+    let suspicion = Suspicion::of(&counts, None);
+    let mut parts = Vec::with_capacity(all.len());
+    for (index, (name, read)) in all.iter().zip(records).enumerate() {
+        let mut status = PartStatus {
+            day: name.day.clone(),
+            path: folder.path_of(name),
+            rows: 0,
+            bytes: 0,
+            requested_at: None,
+            is_final: false,
+            doubts: Vec::new(),
+            damage: None,
+        };
+        match read {
+            Err(error) => status.damage = Some(error.message().to_owned()),
+            Ok((part, record)) => {
+                let bounds = name.day.as_deref().and_then(|day| bounds(&zone, day));
+                let settle = i64::try_from(settle.as_millis()).unwrap_or(i64::MAX);
+                let requested_at = record.figures.requested_at;
+                (status.rows, status.bytes, status.requested_at) = (part.rows, part.bytes, Some(requested_at));
+                status.is_final = bounds.is_none_or(|(_, end)| requested_at >= end.saturating_add(settle));
+                status.doubts = doubts(&record, bounds);
+                if suspicion.requests.contains(&index) {
+                    status.doubts.extend(suspicion.reasons.first().cloned());
+                }
+            }
+        }
+        parts.push(status);
+    }
+    let missing_days = missing_days(&zone, names.days.first(), names.days.last(), |day| names.days.contains(day));
+    Ok(FolderStatus { folder: folder.path().to_path_buf(), service, query, parts, missing_days })
+}
+
+fn record(folder: &Folder, name: &PartName, part: Result<Part>) -> Result<(Part, Record)> {
+    let part = part?;
+    let record: Record =
+        serde_json::from_value(part.record.clone()).map_err(|_| folder.corrupt(name, "its record is not one"))?;
+    if record.figures.rows != part.rows {
+        return Err(
+            folder.corrupt(name, &format!("it has {} rows, and its record says {}", part.rows, record.figures.rows))
+        );
+    }
+    Ok((part, record))
+}
+
+/// What a part says about a cap, unless its request was split.
+fn count(index: usize, names: &[PartName], (part, record): &(Part, Record)) -> Option<Count> {
+    let name = names.get(index)?;
+    let name = name.day.clone().unwrap_or_else(|| name.to_string());
+    let total = record.figures.other_total.clone();
+    record.figures.split.is_none().then_some(Count {
+        request: index,
+        name,
+        rows: part.rows,
+        is_explained: false,
+        total,
+    })
+}
+
+fn doubts(record: &Record, bounds: Option<(i64, i64)>) -> Vec<String> {
+    let figures = &record.figures;
+    let mut doubts: Vec<String> = figures.split.iter().flatten().cloned().collect();
+    if figures.rows > 0 && !figures.absent.is_empty() {
+        doubts.push(format!("no record has {}", figures.absent.join(", ")));
+    }
+    let read = |text: &String| Zone::default().parse_moment(text).ok().map(Moment::milliseconds);
+    let range = figures.times.as_ref().and_then(|(least, greatest)| read(least).zip(read(greatest)));
+    if let (Some((start, end)), Some((least, greatest))) = (bounds, range)
+        && !(start <= least && greatest < end)
+    {
+        doubts.push("it has rows of another day".to_owned());
+    }
+    doubts
+}
+
+/// The first instant of a day, and that of the next one.
+fn bounds(zone: &Zone, day: &str) -> Option<(i64, i64)> {
+    let start = zone.start_of_day(zone.parse_day(day).ok()?).ok()?.milliseconds();
+    // An instant of the next day, whether clock changes make this one shorter or longer.
+    Some((start, zone.start_of_day(Moment::at(start + DAY + DAY / 2)).ok()?.milliseconds()))
+}
+
+fn missing_days(
+    zone: &Zone,
+    first: Option<&String>,
+    last: Option<&String>,
+    is_there: impl Fn(&String) -> bool,
+) -> Vec<String> {
+    let moment = |day: Option<&String>| zone.parse_day(day?).ok();
+    let Some((first, last)) = moment(first).zip(moment(last)) else { return Vec::new() };
+    zone.days(first, last).map(|day| zone.day_of(day)).filter(|day| !is_there(day)).collect()
+}

@@ -1,0 +1,103 @@
+"""`folder_status`: which days a folder has, how old, and what looks wrong."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+
+NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
+
+
+def row(day: int, name: str) -> dict[str, Any]:
+    """A code of March."""
+    return {"id": name, "allocated_time": f"2024-03-{day:02} 09:00:00"}
+
+
+def fill(client: Any, folder: Path, start: int, stop: int, **options: Any) -> Any:
+    """Runs some days of March."""
+    days = da.days(f"2024-03-{start:02}", f"2024-03-{stop:02}")
+    return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options).run(folder)
+
+
+def test_days_are_present_missing_open_and_of_an_age(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now=NOON) as service:
+        service.load("promotion_code", [row(day, f"{day}-{n}") for day in range(1, 7) for n in range(day)])
+        client = connect(service)
+        fill(client, tmp_path, 1, 3)
+        service.advance(timedelta(minutes=5))
+        fill(client, tmp_path, 4, 6)
+    status = da.folder_status(tmp_path)
+    assert (status.folder, status.service, status.rows) == (tmp_path, client.base_url, 1 + 2 + 4 + 5)
+    assert status.days == ["2024-03-01", "2024-03-02", "2024-03-04", "2024-03-05"]
+    assert (status.missing_days, status.open_days) == (["2024-03-03"], ["2024-03-05"])
+    assert da.folder_status(tmp_path, settle=timedelta(days=2)).open_days == ["2024-03-04", "2024-03-05"]
+    assert status.oldest is not None
+    assert status.newest is not None
+    assert NOON <= status.oldest < NOON + timedelta(minutes=1)
+    assert timedelta(minutes=4) < status.newest - status.oldest < timedelta(minutes=6)
+    assert (status.doubtful, status.damaged) == ([], [])
+    assert status.query["timezone"] == "UTC"
+    assert json.loads(json.dumps(status.to_dict()))["missing_days"] == ["2024-03-03"]
+    shown = str(status)
+    assert "missing:   1 day: 2024-03-03" in shown
+    assert "open:      1 day: 2024-03-05" in shown
+
+
+def test_days_end_in_the_zone_of_the_folder(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now=datetime(2024, 3, 5, 18, tzinfo=UTC)) as service:
+        service.load("promotion_code", [row(4, "a"), row(5, "b")])
+        for zone, opened in (("UTC", ["2024-03-05"]), ("Asia/Ho_Chi_Minh", [])):
+            days = da.days("2024-03-04", "2024-03-06")
+            scan = connect(service, timezone=zone).scan_codes(["id"], allocated_time=days)
+            scan.run(tmp_path / zone.replace("/", "-"))
+            assert da.folder_status(tmp_path / zone.replace("/", "-"), settle=0).open_days == opened
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
+def test_what_looks_wrong_is_named_and_damage_hides_nothing_else(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(switches={"day_zone": "Asia/Tokyo"}) as service:
+        service.load(
+            "promotion_code", [row(1, "a"), row(2, "b"), {"id": "late", "allocated_time": "2024-03-01 16:00:00"}]
+        )
+        fill(connect(service), tmp_path, 1, 4)
+    (tmp_path / "day=2024-03-03" / "part-0.parquet").write_bytes(b"PAR1")
+    status = da.folder_status(tmp_path)
+    assert [(part.day, part.doubts) for part in status.doubtful] == [("2024-03-02", ["it has rows of another day"])]
+    assert [part.day for part in status.damaged] == ["2024-03-03"]
+    assert (status.rows, status.damaged[0].rows, status.damaged[0].requested_at) == (3, 0, None)
+    assert "doubtful:  2024-03-02: it has rows of another day" in str(status)
+    assert "damaged:   2024-03-03: " in str(status)
+
+
+def test_capped_days_are_doubtful(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox() as service:
+        service.load(
+            "promotion_code", [row(day, f"{day}-{n}") for day in (1, 2) for n in range(1_000 - 1_000 * (day > 1))]
+        )
+        with pytest.warns(da.IncompleteWarning):
+            fill(connect(service), tmp_path, 1, 3)
+    (part,) = da.folder_status(tmp_path).doubtful
+    assert (part.day, "exactly 1000 rows" in part.doubts[0]) == ("2024-03-01", True)
+
+
+def test_a_snapshot_has_files_without_days(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
+    connect(sandbox).scan_codes(["id"], allocated_time=da.since("2024-01-15")).run(tmp_path)
+    status = da.folder_status(str(tmp_path))
+    assert (status.days, status.missing_days, status.open_days, len(status.parts)) == ([], [], [], 1)
+    assert status.rows > 0
+
+
+def test_what_is_no_folder_of_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(da.CheckpointFileError, match="nowhere` does not exist"):
+        da.folder_status(tmp_path / "nowhere")
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(da.CheckpointError, match=r"holds `notes.txt` and no parts of a run"):
+        da.folder_status(tmp_path)
+    with pytest.raises(da.ConfigError, match="settle"):
+        da.folder_status(tmp_path, settle=-1)
