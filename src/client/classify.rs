@@ -99,6 +99,7 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
         300..=399 => (Kind::RedirectRefused, redirect.as_str()),
         408 | 500..=502 | 504..=599 => (Kind::Server, "the service failed"),
         413 | 414 | 431 => (Kind::RequestRejected, "the request is too large"),
+        503 if response.retry_after.is_none() => (Kind::Throttled, "the service is unavailable"),
         429 | 503 => (Kind::Throttled, "the service asks to slow down"),
         400..=499 => (Kind::RequestRejected, "the request was rejected"),
         _ => (Kind::Api, "unexpected HTTP status"),

@@ -19,11 +19,14 @@ use super::finalization;
 use super::raise::{no_unicode, raise};
 use crate::client::{Grant, TokenFuture, TokenSource};
 use crate::config::environment;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, excerpt};
 use crate::secret::Secret;
 
 /// In 2001: an `expires_at` before it is a duration by mistake.
 const LEAST_UNIX_SECONDS: f64 = 1e9;
+
+/// Characters of the text of an exception that an error shows.
+const SHOWN: usize = 200;
 
 thread_local! {
     /// The callable that this thread runs, identified by its address.
@@ -132,7 +135,8 @@ fn call(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
     let returned = callable.call0().and_then(|returned| awaited(py, returned)).map_err(|raised| {
         let class = raised.get_type(py).name().map(|name| name.to_string()).unwrap_or_default();
         let is_retryable = is_retryable(py, &raised);
-        let error = Error::new(Kind::Config, format!("the token callable raised {class}")).with_source(raised);
+        let error = Error::new(Kind::Config, format!("the token callable raised {class}{}", reason_of(py, &raised)));
+        let error = error.with_source(raised);
         if is_retryable { error.retryable() } else { error }
     })?;
     if let Ok(text) = returned.cast::<PyString>() {
@@ -148,6 +152,12 @@ fn call(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
         Kind::Config,
         format!("the token callable returned a {class}, not a string or (string, expires_at)"),
     ))
+}
+
+/// What the callable says of its failure.
+fn reason_of(py: Python<'_>, raised: &PyErr) -> String {
+    let reason = raised.value(py).str().map(|text| text.to_string()).unwrap_or_default();
+    if reason.is_empty() { String::new() } else { format!(": {}", excerpt(&reason, SHOWN)) }
 }
 
 /// Whether the next call of the callable may succeed: not after an exception that shows a mistake in it, nor after one

@@ -8,15 +8,19 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-use futures_util::stream;
+use futures_util::stream::{self, StreamExt};
 use serde_json::Value;
 
 use super::reply::Refusal;
 use crate::contract::recording::{Line, VERSION};
 use crate::error::{Error, Kind, Result};
+
+/// How long a response that was cut off stays open after what was recorded of it.
+const BEFORE_CUT: Duration = Duration::from_millis(100);
 
 /// The exchanges of a recording that have a response.
 #[derive(Debug)]
@@ -138,15 +142,14 @@ impl Recording {
     fn response(&self, exchange: &Exchange) -> io::Result<Response<Body>> {
         let mut file = File::open(&self.file)?;
         let mut pieces = exchange.pieces.clone().into_iter();
-        let mut is_cut = !exchange.is_complete;
-        let body = Body::from_stream(stream::iter(std::iter::from_fn(move || match pieces.next() {
-            Some((at, size)) => Some(piece(&mut file, at, size)),
-            None if is_cut => {
-                is_cut = false;
-                Some(Err(io::Error::other("the recorded response ends here")))
-            }
-            None => None,
-        })));
+        let pieces = std::iter::from_fn(move || pieces.next().map(|(at, size)| piece(&mut file, at, size)));
+        // What arrived is sent first: without a pause the connection would be closed before. A client that has all it
+        // wants, as of a search with a limit, has ended by then.
+        let cut = (!exchange.is_complete).then_some(async {
+            tokio::time::sleep(BEFORE_CUT).await;
+            Err(io::Error::other("the recorded response ends here"))
+        });
+        let body = Body::from_stream(stream::iter(pieces).chain(stream::iter(cut).then(|cut| cut)));
         let mut response = Response::new(body);
         if let Some((status, headers)) = &exchange.head {
             *response.status_mut() = *status;

@@ -32,6 +32,8 @@ _ENDED = (
 _WITHOUT_RESPONSE = (
     "%(operation)s: attempt %(attempt)d ended (%(outcome)s) after %(seconds).3f s, request %(request_id)s"
 )
+# A record of a scan by days has its day; `_FORMS` are of the others.
+_OF_DAY = "%(operation)s %(day)s: "
 _AGAIN = (
     "%(operation)s: attempt %(attempt)d failed, retry in %(delay).3f s: %(reason)s: %(detail)s, request %(request_id)s"
 )
@@ -86,6 +88,8 @@ def emit(fields: dict[str, Any]) -> None:
         return
     if form is _ENDED and fields["status"] is None:
         form = _WITHOUT_RESPONSE
+    if fields.get("day") is not None:
+        form = _OF_DAY + form.removeprefix("%(operation)s: ")
     record = logger.makeRecord(logger.name, level, __file__, 0, form, (fields,), None, fields["operation"], fields)
     # The event is older than this call: it waited for this thread.
     record.relativeCreated -= (record.created - time) * 1000

@@ -58,7 +58,7 @@ def test_a_recording_without_the_requests_is_a_reason(
     [
         (NOT_FOUND, 69, "(HTTP 404)"),
         (http(b"<html>", content_type="text/html"), 65, "the response is not JSON"),
-        (http(b"", status="503 Service Unavailable"), 75, "the service asks to slow down"),
+        (http(b"", status="503 Service Unavailable"), 75, "the service is unavailable (HTTP 503)"),
         (http(b"", status="302 Found", headers=("Location: https://login.example/",)), 69, "login.example"),
     ],
     ids=["no path", "no JSON", "busy", "redirect"],

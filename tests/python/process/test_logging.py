@@ -78,7 +78,7 @@ def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(c
     assert (done.outcome, done.status, done.bytes) == ("ok", 200, len(whole.partition(b"\r\n\r\n")[2]))
     assert (again.reason, again.delay >= 0) == ("ThrottledError", True)
     assert "HTTP 503" in again.detail
-    assert again.getMessage().startswith("search_codes: attempt 1 failed, retry in ")
+    assert again.getMessage().startswith("search_codes 2024-01-15: attempt 1 failed, retry in ")
     assert done.getMessage().startswith("search_codes: attempt 2 ended (ok) after ")
     assert ids[1] in done.getMessage()
     times = [record.created for record in kept.records]
@@ -320,3 +320,28 @@ def test_the_course_of_a_run_is_logged(connect: Any, tmp_path: Path, caplog: pyt
     ]
     assert vars(records[1])["day"] == "2024-01-01"
     assert (vars(records[3])["failed"], vars(records[4])["open_days"]) == (1, ["2024-01-02"])
+
+
+def test_a_retry_names_its_day_and_what_happened(sandbox: da.Sandbox, caplog: pytest.LogCaptureFixture) -> None:
+    days = da.days("2024-01-14", "2024-01-16")
+    with sandbox.fault("status", status=503, times=1), sandbox.client(concurrency=1) as client:
+        client.scan_codes(["id"], allocated_time=days).collect()
+    (record,) = [each for each in caplog.records if each.name == "dataaccess.retry"]
+    assert record.getMessage().startswith("scan_codes 2024-01-14: attempt 1 failed, retry in ")
+    assert "ThrottledError: the service is unavailable (HTTP 503)" in record.getMessage()
+    assert vars(record)["day"] == "2024-01-14"
+
+
+def test_a_token_callable_that_fails_says_why(sandbox: da.Sandbox, caplog: pytest.LogCaptureFixture) -> None:
+    failures = [OSError(111, "Connection refused"), ConnectionError("the vault is sealed")]
+
+    def token() -> str:
+        if failures:
+            raise failures.pop()
+        return sandbox.issue_token()
+
+    with da.Client(sandbox.base_url, token=token) as client:
+        client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    texts = [record.getMessage() for record in caplog.records if record.name == "dataaccess.retry"]
+    assert "the token callable raised ConnectionError: the vault is sealed" in texts[0]
+    assert "Connection refused" in texts[1]

@@ -100,6 +100,15 @@ def test_a_replay_gives_the_same_rows_columns_and_status(sandbox: da.Sandbox, pa
         assert use(replay.client()) == recorded, "the last responses are repeated"
 
 
+def test_a_search_that_needed_only_some_rows_is_replayed(sandbox: da.Sandbox, path: Path) -> None:
+    with sandbox.client(record=path) as client:
+        rows = client.search_codes(["id"], allocated_time=da.since("2024-01-01"), limit=3)
+    with da.Sandbox.replay(path) as replayed, replayed.client(retries=0) as client:
+        for limit in (3, 2):
+            again = client.search_codes(["id"], allocated_time=da.since("2024-01-01"), limit=limit)
+            assert again == rows[:limit]
+
+
 def test_a_failure_is_replayed_in_its_turn(sandbox: da.Sandbox, path: Path) -> None:
     with sandbox.fault("status", status=503, retry_after=0, times=1):
         rows = sandbox.client(record=path).search_codes(allocated_time=DAY)

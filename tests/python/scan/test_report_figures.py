@@ -31,5 +31,16 @@ def test_a_report_is_a_dict_for_json(sandbox: da.Sandbox, tmp_path: Path) -> Non
     assert (loaded["folder"], loaded["rows"], loaded["new"], loaded["kept"]) == (str(tmp_path), 73, 1, 0)
     assert set(loaded) == {
         *("folder", "rows", "bytes", "file_bytes", "retries", "seconds", "maybe_capped", "reasons", "stray_days"),
-        *("absent", "open_days", "oldest", "warnings", "tasks", "new", "kept", "refreshed", "rows_changed"),
+        *(
+            "absent",
+            "missing_ids",
+            "open_days",
+            "oldest",
+            "warnings",
+            "tasks",
+            "new",
+            "kept",
+            "refreshed",
+            "rows_changed",
+        ),
     }
