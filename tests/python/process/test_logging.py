@@ -79,7 +79,7 @@ def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(c
     assert (again.reason, again.delay >= 0) == ("ThrottledError", True)
     assert "HTTP 503" in again.detail
     assert again.getMessage().startswith("search_codes 2024-01-15: attempt 1 failed, retry in ")
-    assert done.getMessage().startswith("search_codes: attempt 2 ended (ok) after ")
+    assert done.getMessage().startswith("search_codes 2024-01-15: attempt 2 ended (ok) after ")
     assert ids[1] in done.getMessage()
     times = [record.created for record in kept.records]
     assert started - 1 < times[0] and times == sorted(times) and times[-1] < ended + 1  # noqa: PT018
