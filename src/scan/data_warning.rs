@@ -78,6 +78,7 @@ pub(super) fn absent(names: &[String]) -> Option<DataWarning> {
 }
 
 /// An attribute that all earlier files have and a response has not.
+#[cfg(feature = "files")]
 pub(super) struct Dropped {
     /// The index of the task.
     pub(super) index: usize,
@@ -89,6 +90,7 @@ pub(super) struct Dropped {
 }
 
 /// The warning for attributes that all earlier files have, unless there are none.
+#[cfg(feature = "files")]
 pub(super) fn dropped(dropped: &[Dropped]) -> Option<DataWarning> {
     let Dropped { attribute, task, instead, .. } = dropped.first()?;
     let others = match dropped.len() {
@@ -158,6 +160,7 @@ fn searches_available(search: &Search) -> bool {
 }
 
 /// The warning for files that were not replaced by responses with less; each by its name and what the response lacks.
+#[cfg(feature = "files")]
 pub(super) fn shrunk<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Option<DataWarning> {
     let mut texts: Vec<String> = files.map(|(name, lacks)| format!("{name} ({lacks})")).collect();
     let more = texts.len().saturating_sub(SHRUNK_NAMED);
@@ -172,6 +175,7 @@ pub(super) fn shrunk<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Opt
 }
 
 /// Files that a warning names.
+#[cfg(feature = "files")]
 const SHRUNK_NAMED: usize = 3;
 
 /// The warning for rows outside the requested day.

@@ -1,7 +1,9 @@
 //! Which of the ids that a scan asks for are in the rows: those of the list by which it selects, if the column is among
 //! the attributes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+#[cfg(feature = "files")]
+use std::collections::HashSet;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -10,10 +12,12 @@ use arrow_schema::DataType;
 use serde_json::Value;
 
 use super::Scan;
+#[cfg(feature = "files")]
 use crate::cells::Block;
 use crate::contract::codes::POSITIONS;
 use crate::contract::condition::MATCHES;
 use crate::contract::search::Filters;
+#[cfg(feature = "files")]
 use crate::decode::Cell;
 
 /// What a list of a code search selects, and is no id: the type of the audience and the status.
@@ -101,6 +105,7 @@ impl Ids {
     }
 
     /// Looks the ids up in rows as they are on the wire.
+    #[cfg(feature = "files")]
     pub(super) fn add_block(&mut self, block: &Block) {
         for row in 0..block.rows() {
             if let Some(Cell::String(text) | Cell::Integer(text)) = block.row(row).nth(self.column) {

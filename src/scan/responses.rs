@@ -8,6 +8,7 @@ use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+#[cfg(feature = "files")]
 use std::time::SystemTime;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -141,6 +142,7 @@ where
     }
 
     /// When the response of the last event was requested.
+    #[cfg(feature = "files")]
     pub(super) fn requested_at(&self) -> Option<SystemTime> {
         let of_last = self.open.iter().find(|response| response.index == self.last);
         of_last.and_then(|response| response.delivery.requested_at())

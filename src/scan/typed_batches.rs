@@ -1,6 +1,7 @@
 //! The batches of a scan in columns whose inferred types the first batch decides for all later ones.
 
 use std::sync::Arc;
+#[cfg(feature = "files")]
 use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
@@ -68,6 +69,7 @@ impl TypedBatches {
     }
 
     /// When the response of the last event was requested.
+    #[cfg(feature = "files")]
     pub(super) fn requested_at(&self) -> Option<SystemTime> {
         self.responses.requested_at()
     }

@@ -140,7 +140,7 @@ def a_refresh_by_nothing(story: Story) -> None:
         report = story.run()
     assert story.differing() <= before | set(report.open_days)
     assert {task.day for task in report.tasks if task.doubts} >= {str(story.day(ago)) for ago in (1, 2)}
-    assert any(isinstance(text, str) and "kept" in text for text in report.warnings)
+    assert any("kept" in text for text in report.warnings)
 
 
 def a_response_without_data(story: Story) -> None:
@@ -266,7 +266,8 @@ def test_after_each_night_the_folder_is_the_service_or_says_what_is_not(tmp_path
             story.change()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                EVENTS.get(night, lambda _: None)(story)
+                if night in EVENTS:
+                    EVENTS[night](story)
                 # Whatever the night was, the job that cron starts again makes it good.
                 report = story.succeeds()
             assert str(story.day()) not in report.open_days

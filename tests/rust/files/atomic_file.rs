@@ -227,15 +227,20 @@ fn staged_files_that_are_complete_at_the_same_moment_make_their_folder_once() {
 
 #[cfg(unix)]
 #[test]
-fn a_private_file_is_for_its_owner_alone_and_others_follow_the_umask() {
+fn a_private_file_is_for_its_owner_alone_and_others_follow_the_umask_or_the_file_that_they_replace() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     let usual = folder.file("usual");
     fs::write(&usual, "").unwrap();
-    for (is_private, expected) in [(true, 0o600), (false, mode(&usual))] {
-        let path = folder.file("a.csv");
-        fs::write(&path, "before").unwrap();
+    for (is_private, replaced, expected) in
+        [(true, Some(0o644), 0o600), (false, None, mode(&usual)), (false, Some(0o640), 0o640)]
+    {
+        let path = folder.file(&format!("{is_private}-{replaced:?}.csv"));
+        if let Some(replaced) = replaced {
+            fs::write(&path, "before").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(replaced)).unwrap();
+        }
         let mut file = AtomicFile::create(&path, Kind::File, is_private).unwrap();
         let name = names(folder.path()).into_iter().find(|name| name.starts_with('.')).unwrap();
         assert_eq!(mode(&folder.file(&name)), expected);
