@@ -3,12 +3,13 @@
 //! Events go into a bounded channel, so that sending one never waits. A call that is not observed makes none.
 
 use std::future::Future;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 
 /// Capacity of the channel; further events are dropped.
 const CAPACITY: usize = 256;
@@ -153,9 +154,9 @@ impl<'a> Attempt<'a> {
         self.bytes = bytes;
     }
 
-    /// Notes the outcome.
-    pub fn end<T>(mut self, outcome: &Result<T>) {
-        self.outcome = outcome.as_ref().map_or_else(|failure| failure.kind().class_name(), |_| "ok");
+    /// Notes the outcome: a failure, or success.
+    pub fn end(mut self, failure: Option<&Error>) {
+        self.outcome = failure.map_or("ok", |failure| failure.kind().class_name());
     }
 }
 
@@ -188,11 +189,11 @@ mod tests {
     use super::*;
     use crate::error::Kind;
 
-    fn attempt(outcome: &Result<()>) {
+    fn attempt(failure: Option<&Error>) {
         let mut attempt = Attempt::begin("search_codes", "id-1", 1);
         attempt.responded(200);
         attempt.received(7);
-        attempt.end(outcome);
+        attempt.end(failure);
     }
 
     fn outcomes(mut events: mpsc::Receiver<Box<Event>>) -> Vec<&'static str> {
@@ -211,8 +212,8 @@ mod tests {
     async fn an_attempt_reports_its_outcome_even_when_cancelled() {
         let (observer, events) = Observer::new(true);
         observed(Some(observer), async {
-            attempt(&Ok(()));
-            attempt(&Err(Error::new(Kind::Server, "test failure")));
+            attempt(None);
+            attempt(Some(&Error::new(Kind::Server, "test failure")));
             drop(Attempt::begin("post", "id-2", 2));
         })
         .await;
@@ -224,7 +225,7 @@ mod tests {
         let (observer, events) = Observer::new(false);
         let failure = Error::new(Kind::Throttled, "test failure");
         observed(Some(observer), async {
-            attempt(&Ok(()));
+            attempt(None);
             retrying("post", "id-1", 1, &failure, Duration::from_secs(1));
         })
         .await;
@@ -233,11 +234,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_channel_drops_events() {
-        attempt(&Ok(()));
+        attempt(None);
         let (observer, events) = Observer::new(true);
         observed(Some(observer), async {
             for _ in 0..CAPACITY {
-                attempt(&Ok(()));
+                attempt(None);
             }
         })
         .await;

@@ -1,23 +1,40 @@
-//! One attempt of a call: a request, and its response from the connection into the sink.
+//! One attempt of a call: its place among the requests in flight, its response from the connection into the sink, and
+//! the time it may take.
 
-use std::time::SystemTime;
+use std::future;
+use std::time::{Duration, SystemTime};
 
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
 use super::Client;
 use super::call::{Call, Destination};
 use super::classify;
-use super::concurrency::Slot;
 use super::delivery::{Arrived, Delivery};
-use crate::decode::{Batch as _, BatchSink, DecodePlan, Decoder, Envelope};
-use crate::error::Result;
+use crate::decode::{Batch, BatchSink, DecodePlan, Decoder, Envelope};
+use crate::error::{Error, Kind, Phase, Result};
 use crate::observe::Attempt;
 use crate::secret::Secret;
 use crate::transport::{Request, Response};
 
+/// Batches of one chunk are delivered together up to this size. Few rows need more: only those that are much shorter than
+/// their cells.
+const CHUNK_BYTES: usize = 16 << 20;
+
+/// How an attempt ended.
+#[derive(Debug)]
+pub(super) enum AttemptEnd {
+    /// With a result: its envelope, and when the request was sent, by the clock of this machine or of the service,
+    /// whichever is earlier.
+    Complete(Envelope, SystemTime),
+    /// The response was dropped because the buffer is full.
+    Evicted,
+    /// Without a result.
+    Failed(Error),
+}
+
 impl Client {
-    /// Sends one request. The last batch is delivered once the response has proved to be a result. Returns when it was
-    /// sent, too: by the clock of this machine or of the service, whichever is earlier.
+    /// Sends one request. The last batch is delivered once the response has proved to be a result.
     pub(super) async fn attempt<G: BatchSink>(
         &self,
         call: &Call<'_>,
@@ -26,7 +43,7 @@ impl Client {
         request_id: &str,
         slot: &mut Slot<'_>,
         observed: &mut Attempt<'_>,
-    ) -> Result<(Envelope, SystemTime)> {
+    ) -> Result<AttemptEnd> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
         let _in_flight = self.shared_limits.count_request();
         let (sent, now) = (Instant::now(), SystemTime::now());
@@ -43,28 +60,26 @@ impl Client {
         let mut sink = (to.new_sink)();
         let received = receive(&call.plan, &mut response, &mut sink, to.delivery, slot).await;
         observed.received(response.received());
-        let envelope = received.map_err(|error| classify::with_content_type(error, &response))?;
+        let Some(envelope) = received.map_err(|error| classify::with_content_type(error, &response))? else {
+            return Ok(AttemptEnd::Evicted);
+        };
         classify::check_envelope(&envelope, call.content, self.settings.strict_empty)?;
         while let Some(batch) = sink.take()? {
             to.delivery.push(batch)?;
         }
         to.delivery.complete();
-        Ok((envelope, requested_at))
+        Ok(AttemptEnd::Complete(envelope, requested_at))
     }
 }
 
-/// Batches of one chunk are delivered together up to this size. Few rows need more: only those that are much shorter than
-/// their cells.
-const CHUNK_BYTES: usize = 16 << 20;
-
-/// Decodes the body while it arrives and delivers its batches, but the last.
+/// Decodes the body while it arrives and delivers its batches, but the last. Returns nothing if the response was dropped.
 async fn receive<G: BatchSink>(
     plan: &DecodePlan,
     response: &mut Response,
     sink: &mut G,
     delivery: &Delivery<G::Batch>,
     slot: &mut Slot<'_>,
-) -> Result<Envelope> {
+) -> Result<Option<Envelope>> {
     let mut decoder = Decoder::new(plan.clone());
     let (mut full, mut bytes) = (Vec::new(), 0);
     while let Some(mut chunk) = response.chunk().await? {
@@ -83,19 +98,160 @@ async fn receive<G: BatchSink>(
             if chunk.is_empty() || is_satisfied || bytes >= CHUNK_BYTES {
                 bytes = 0;
                 for batch in full.drain(..) {
+                    delivery.push(batch)?;
                     // A response that has arrived waits for nothing: nobody could close its connection any more.
-                    if decoder.has_ended() {
-                        delivery.push(batch)?;
-                    } else {
-                        slot.deliver(delivery, batch).await?;
+                    if !decoder.has_ended() && !slot.wait_for_space(delivery).await {
+                        return Ok(None);
                     }
                 }
             }
             fed?;
             if is_satisfied {
-                return Ok(decoder.finish_early());
+                return Ok(Some(decoder.finish_early()));
             }
         }
     }
-    decoder.finish()
+    decoder.finish().map(Some)
+}
+
+/// The places for requests in flight: `concurrency=`.
+#[derive(Debug)]
+pub(super) struct Concurrency(Option<Semaphore>);
+
+/// The place of a request in flight; free again once it is dropped.
+pub(super) struct Slot<'a> {
+    places: &'a Concurrency,
+    permit: Option<SemaphorePermit<'a>>,
+}
+
+impl Concurrency {
+    /// At most `limit` places, or any number.
+    pub(super) fn new(limit: Option<u32>) -> Self {
+        Self(limit.map(|limit| Semaphore::new(limit.max(1) as usize)))
+    }
+
+    /// Waits for a free place.
+    pub(super) async fn slot(&self) -> Slot<'_> {
+        Slot { places: self, permit: self.permit().await }
+    }
+
+    async fn permit(&self) -> Option<SemaphorePermit<'_>> {
+        // The semaphore is never closed.
+        self.0.as_ref()?.acquire().await.ok()
+    }
+}
+
+impl Slot<'_> {
+    /// Waits for space for the next batch, and returns false if the response was dropped meanwhile. The place is free
+    /// until then: the consumer may need it for a request of its own before it takes the next batch.
+    async fn wait_for_space<B: Batch>(&mut self, delivery: &Delivery<B>) -> bool {
+        if delivery.has_space() {
+            return true;
+        }
+        self.permit = None;
+        let has_space = delivery.wait_for_space().await;
+        if has_space {
+            self.permit = self.places.permit().await;
+        }
+        has_space
+    }
+}
+
+/// What `timeout=` limits. After the first row the consumer's own time counts too, so only the stall rule applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutScope {
+    /// All calls that began at this time together, each with its back-offs.
+    WholeSince(Instant),
+    /// The call up to the first row.
+    ToFirstRow,
+    /// Each request up to its first row, anew with each attempt.
+    EachToFirstRow,
+}
+
+impl TimeoutScope {
+    /// The whole call that begins now.
+    #[must_use]
+    pub fn whole() -> Self {
+        Self::WholeSince(Instant::now())
+    }
+}
+
+/// The `timeout=` of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deadline {
+    pub(super) timeout: Duration,
+    pub(super) scope: TimeoutScope,
+}
+
+impl Deadline {
+    /// Whether it limits all requests of a call together.
+    pub(super) fn is_of_call(&self) -> bool {
+        self.scope != TimeoutScope::EachToFirstRow
+    }
+
+    /// What is left for a call that has started then.
+    pub(super) fn left(&self, started: Instant) -> Duration {
+        if self.is_of_call() { self.rest(started) } else { Duration::MAX }
+    }
+
+    fn rest(&self, started: Instant) -> Duration {
+        let began = if let TimeoutScope::WholeSince(began) = self.scope { began } else { started };
+        self.timeout.saturating_sub(began.elapsed())
+    }
+
+    /// Waits until it has passed, and returns the error.
+    pub(super) async fn passed<B: Batch>(&self, delivery: &Delivery<B>) -> Error {
+        tokio::time::sleep(self.rest(Instant::now())).await;
+        if !matches!(self.scope, TimeoutScope::WholeSince(_)) && delivery.arrived() == Arrived::Rows {
+            future::pending::<()>().await;
+        }
+        if delivery.arrived() >= Arrived::Headers {
+            self.without(Phase::Deadline, "complete response")
+        } else {
+            self.without(Phase::Headers, "response headers")
+        }
+    }
+
+    /// The error when it passed after attempts that had failed: of the attempt in flight, or else of the last attempt.
+    pub(super) fn after_failures(&self, passed: Error, last: Error, is_in_flight: bool) -> Error {
+        let seconds = self.timeout.as_secs_f64();
+        let ended = format!("timeout={seconds} s ended the retries: raise timeout= to retry for longer");
+        if is_in_flight {
+            let before = format!("{}: {}", last.kind().class_name(), last.message());
+            passed.with_hint(format!("{ended}; the failure before: {before}"))
+        } else {
+            last.with_reason(ended)
+        }
+    }
+
+    /// Limits the wait for a token where the call has no limit.
+    pub(super) async fn limit<T>(&self, token: impl Future<Output = Result<T>>) -> Result<T> {
+        if self.is_of_call() {
+            return token.await;
+        }
+        tokio::time::timeout(self.timeout, token).await.unwrap_or_else(|_| Err(self.without(Phase::Token, "token")))
+    }
+
+    /// The error when it passed before the first request.
+    pub(super) fn unsent(&self, waits_for: &str) -> Error {
+        let seconds = self.timeout.as_secs_f64();
+        let message = format!("timed out before sending, within timeout={seconds} s: waiting for {waits_for}");
+        Error::new(Kind::RequestTimeout, message)
+            .with(|details| details.phase = Some(Phase::Deadline))
+            .with_hint("raise timeout=")
+            .retryable()
+    }
+
+    fn without(&self, phase: Phase, missing: &str) -> Error {
+        let seconds = self.timeout.as_secs_f64();
+        let hint = if phase == Phase::Token {
+            "the token= callable takes longer; raise timeout="
+        } else {
+            "raise timeout=, or request less"
+        };
+        Error::new(Kind::RequestTimeout, format!("no {missing} within timeout={seconds} s"))
+            .with(|details| details.phase = Some(phase))
+            .with_hint(hint)
+            .retryable()
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::{self, Future};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
@@ -37,10 +37,26 @@ pub struct Grant {
     pub expires_at: Option<SystemTime>,
 }
 
+/// How long the calls of a scan wait for a token. It can be limited while they are in flight.
+#[derive(Debug, Default)]
+pub struct TokenWait(OnceLock<(Duration, &'static str)>);
+
+impl TokenWait {
+    /// Limits the wait for each token from now on. `hint` is what the user can do if it is over.
+    pub fn set(&self, limit: Duration, hint: &'static str) {
+        // The first limit holds.
+        _ = self.0.set((limit, hint));
+    }
+
+    pub(super) fn limit(&self) -> Option<(Duration, &'static str)> {
+        self.0.get().copied()
+    }
+}
+
 /// The result of a source, to be awaited.
 pub type TokenFuture = Pin<Box<dyn Future<Output = Result<Grant>> + Send>>;
 
-/// A source of tokens. Its future must not need the GIL, but a thread that it waits for may.
+/// A source of tokens. Its future must not block; a thread that it waits for may.
 pub trait TokenSource: Send + Sync + fmt::Debug {
     /// Fetches a token.
     fn fetch(&self) -> TokenFuture;

@@ -1,25 +1,21 @@
 //! The one loop that sends requests: attempts, back-off, deadline and token renewal.
 
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::classify::ExpectedContent;
-use super::deadline::Deadline;
+use super::attempt::{AttemptEnd, Deadline, Slot};
+use super::auth::TokenWait;
+use super::classify::{ExpectedContent, verdict};
 use super::delivery::{Arrived, Delivery};
-use super::rng::uniform;
 use super::{Client, Completed};
-use crate::decode::{BatchSink, DecodePlan, Envelope};
+use crate::decode::{BatchSink, DecodePlan};
 use crate::error::{Context, Error, Kind, Phase, Result};
 use crate::observe::{self, Attempt};
-use crate::retry::{Policy, RetryDecision, RetryState};
+use crate::retry::{Policy, Remedy, RetryDecision, RetryState, Verdict};
 use crate::secret::Secret;
-
-/// Time-out of a token callable while another library pulls the rows, as it may hold the GIL that the callable needs.
-const PULLED: Duration = Duration::from_secs(5);
-const GIL_HINT: &str = "another library pulls the rows and may hold the GIL, which the token callable needs; \
-    use to_arrow() instead, or a token that lives longer";
 
 #[derive(Debug)]
 pub(super) struct Call<'a> {
@@ -31,6 +27,7 @@ pub(super) struct Call<'a> {
     pub(super) idempotent: bool,
     pub(super) policy: Policy,
     pub(super) deadline: Deadline,
+    pub(super) token_wait: Option<Arc<TokenWait>>,
 }
 
 /// Where the records of a response go: into a new sink for each attempt, and from there in batches to the consumer.
@@ -85,8 +82,13 @@ impl Log {
 }
 
 impl Client {
-    /// Sends the request until it succeeds, fails permanently, or the call times out.
-    pub(super) async fn run<G: BatchSink>(&self, call: &Call<'_>, to: &Destination<'_, G>) -> Result<Completed> {
+    /// Sends the request until it succeeds, fails permanently, or the call times out. Returns nothing if the response was
+    /// dropped because the buffer is full.
+    pub(super) async fn run<G: BatchSink>(
+        &self,
+        call: &Call<'_>,
+        to: &Destination<'_, G>,
+    ) -> Result<Option<Completed>> {
         let mut log = Log::new(self.call_ids.next());
         // Boxed here, as each future around it would hold it twice: as an argument, and while it is awaited.
         let attempts = Box::pin(self.attempts(call, to, &mut log));
@@ -99,22 +101,17 @@ impl Client {
                 Some(last) => call.deadline.after_failures(passed, last, log.attempts as usize > log.history.len()),
             }),
         };
-        match outcome {
-            Ok((envelope, requested_at)) => {
-                Ok(Completed { envelope, attempts: log.attempts, elapsed: log.started.elapsed(), requested_at })
+        outcome.map_err(|error| {
+            to.delivery.resume();
+            let timed_out = error.kind() == Kind::RequestTimeout && error.details().phase != Some(Phase::Token);
+            let is_unsent = log.attempts == 0 && timed_out;
+            let error = if is_unsent { call.deadline.unsent(log.waits_for) } else { error };
+            // A deadline ends an attempt from outside; a token that fails prevents the first.
+            if log.history.len() < log.attempts.max(1) as usize {
+                log.record(&error);
             }
-            Err(error) => {
-                to.delivery.resume();
-                let timed_out = error.kind() == Kind::RequestTimeout && error.details().phase != Some(Phase::Token);
-                let is_unsent = log.attempts == 0 && timed_out;
-                let error = if is_unsent { call.deadline.unsent(log.waits_for) } else { error };
-                // A deadline ends an attempt from outside; a token that fails prevents the first.
-                if log.history.len() < log.attempts.max(1) as usize {
-                    log.record(&error);
-                }
-                Err(error.with_context(log.into_context(call.operation)))
-            }
-        }
+            error.with_context(log.into_context(call.operation))
+        })
     }
 
     async fn attempts<G: BatchSink>(
@@ -122,62 +119,75 @@ impl Client {
         call: &Call<'_>,
         to: &Destination<'_, G>,
         log: &mut Log,
-    ) -> Result<(Envelope, SystemTime)> {
+    ) -> Result<Option<Completed>> {
         let mut state = RetryState::new(call.policy, call.idempotent).within(call.deadline.timeout);
         let mut is_renewed = false;
         loop {
-            let ready = Instant::now();
-            log.waits_for = "a free place of concurrency=";
-            let mut slot = self.concurrency.slot().await;
-            state.exclude(ready.elapsed());
-            let mut token = self.token_within(call, to, log).await?;
-            // Last, so that each request is sent when it starts: starts keep their distance, and none comes in a pause.
-            let ready = Instant::now();
-            log.waits_for = self.rate_limiter.cause();
-            if self.rate_limiter.wait_for_start(&self.shared_limits).await {
-                state.exclude(ready.elapsed());
-                // The token may have expired meanwhile.
-                token = self.token_within(call, to, log).await?;
-            }
+            let (mut slot, token) = self.wait_for_start(call, &mut state, log).await?;
             log.attempts += 1;
             let request_id = log.request_id();
             let mut observed = Attempt::begin(call.operation, &request_id, log.attempts);
-            let outcome = tokio::select! {
+            let end = tokio::select! {
                 biased;
-                outcome = self.attempt(call, to, &token, &request_id, &mut slot, &mut observed) => outcome,
-                failure = call.deadline.passed(to.delivery), if !call.deadline.is_of_call() => Err(failure),
+                end = self.attempt(call, to, &token, &request_id, &mut slot, &mut observed) => end.unwrap_or_else(AttemptEnd::Failed),
+                failure = call.deadline.passed(to.delivery), if !call.deadline.is_of_call() => AttemptEnd::Failed(failure),
             };
             drop(slot);
-            if to.delivery.is_evicted() {
-                // Not a failure: the scan requests it again when there is space in the buffer.
-                return outcome;
-            }
             state.exclude(observed.receiving());
-            observed.end(&outcome);
-            let failure = match outcome {
-                Ok(received) => return Ok(received),
-                Err(failure) => failure.redact(token.expose()),
+            let failure = match end {
+                AttemptEnd::Complete(envelope, requested_at) => {
+                    observed.end(None);
+                    let (attempts, elapsed) = (log.attempts, log.started.elapsed());
+                    return Ok(Some(Completed { envelope, attempts, elapsed, requested_at }));
+                }
+                // The scan requests it again when there is space in the buffer.
+                AttemptEnd::Evicted => return Ok(None),
+                AttemptEnd::Failed(failure) => failure.redact(token.expose()),
             };
+            observed.end(Some(&failure));
             log.record(&failure);
-            self.shared_limits.record_failure(log.id, &failure, to.delivery.arrived() >= Arrived::Headers);
+            let verdict = verdict(&failure, to.delivery.arrived() >= Arrived::Headers);
+            self.shared_limits.record_failure(log.id, &failure, &verdict);
             if !to.delivery.suspend() {
                 return Err(failure);
             }
-            let may_renew = failure.kind() == Kind::PermissionDenied && !is_renewed && state.consume_auth_retry();
+            let may_renew = verdict.remedy == Remedy::NewToken && !is_renewed && state.consume_auth_retry();
             if may_renew {
                 self.auth.reject(&token);
             }
-            let retry = if may_renew && self.token_within(call, to, log).await? != token {
+            let retry = if may_renew && self.token_within(call, log).await? != token {
                 is_renewed = true;
                 self.shared_limits.count_retry();
                 RetryDecision::Immediate
             } else {
-                self.decide_retry(call, &mut state, failure.clone(), log)?
+                self.decide_retry(call, &mut state, &failure, &verdict, log)?
             };
             to.delivery.void();
-            self.back_off(call, retry, &state, &failure, log).await?;
-            to.delivery.restart().await;
+            self.back_off(call, retry, &state, &failure, &verdict, log).await?;
         }
+    }
+
+    /// Waits for a place, a token, and the start of the request.
+    async fn wait_for_start(
+        &self,
+        call: &Call<'_>,
+        state: &mut RetryState,
+        log: &mut Log,
+    ) -> Result<(Slot<'_>, Secret)> {
+        let ready = Instant::now();
+        log.waits_for = "a free place of concurrency=";
+        let slot = self.concurrency.slot().await;
+        state.exclude(ready.elapsed());
+        let mut token = self.token_within(call, log).await?;
+        // Last, so that each request is sent when it starts: starts keep their distance, and none comes in a pause.
+        let ready = Instant::now();
+        log.waits_for = self.rate_limiter.cause();
+        if self.rate_limiter.wait_for_start(&self.shared_limits).await {
+            state.exclude(ready.elapsed());
+            // The token may have expired meanwhile.
+            token = self.token_within(call, log).await?;
+        }
+        Ok((slot, token))
     }
 
     /// Returns when to retry, or the failure when it is final.
@@ -185,12 +195,13 @@ impl Client {
         &self,
         call: &Call<'_>,
         state: &mut RetryState,
-        failure: Error,
+        failure: &Error,
+        verdict: &Verdict,
         log: &Log,
     ) -> Result<RetryDecision> {
         let left = call.deadline.left(log.started);
-        let decision =
-            state.after(failure, left, Instant::now().into_std(), uniform()).map_err(|error| self.last(error))?;
+        let decided = state.after(failure.clone(), verdict, left, Instant::now().into_std(), self.rng.uniform());
+        let decision = decided.map_err(|error| self.last(error))?;
         match decision {
             RetryDecision::Immediate => self.shared_limits.count_free_retry(),
             RetryDecision::After(_) => self.shared_limits.count_retry(),
@@ -205,6 +216,7 @@ impl Client {
         retry: RetryDecision,
         state: &RetryState,
         failure: &Error,
+        verdict: &Verdict,
         log: &Log,
     ) -> Result<()> {
         let delay = if let RetryDecision::After(delay) = retry { delay } else { Duration::ZERO };
@@ -216,7 +228,7 @@ impl Client {
                 return Ok(());
             }
             let left = call.deadline.left(log.started);
-            let next = state.delay(failure, left, Instant::now().into_std(), uniform());
+            let next = state.delay(failure, verdict, left, Instant::now().into_std(), self.rng.uniform());
             delay = next.map_err(|error| self.last(error))?;
         }
     }
@@ -224,38 +236,33 @@ impl Client {
     /// The failure that ends a call.
     fn last(&self, failure: Error) -> Error {
         let is_outage = failure.is_retryable() && self.shared_limits.is_down_for_all();
-        failure.with(|details| details.is_outage = is_outage)
+        if is_outage { failure.of_all() } else { failure }
     }
 
     /// The token to send, waited for no longer than the call may take for its first row.
-    async fn token_within<G: BatchSink>(
-        &self,
-        call: &Call<'_>,
-        to: &Destination<'_, G>,
-        log: &mut Log,
-    ) -> Result<Secret> {
+    async fn token_within(&self, call: &Call<'_>, log: &mut Log) -> Result<Secret> {
         log.waits_for = "a token";
-        call.deadline.limit(self.token(call, to, log)).await
+        call.deadline.limit(self.token(call, log)).await
     }
 
     /// The token to send. A failing token source is retried as a failing connection is.
-    async fn token<G: BatchSink>(&self, call: &Call<'_>, to: &Destination<'_, G>, log: &Log) -> Result<Secret> {
+    async fn token(&self, call: &Call<'_>, log: &Log) -> Result<Secret> {
         let began = Instant::now();
         let mut state = RetryState::new(call.policy, true).within(call.deadline.timeout);
         loop {
-            let limit = if to.delivery.is_pulled() { PULLED } else { Duration::MAX };
-            let failure = match self.auth.token(limit).await {
-                Ok(token) => return Ok(token),
-                Err(failure) if limit == PULLED && failure.kind() == Kind::RequestTimeout => {
-                    return Err(failure.with_hint(GIL_HINT));
+            let wait = call.token_wait.as_ref().and_then(|wait| wait.limit());
+            let failure = match (self.auth.token(wait.map_or(Duration::MAX, |(limit, _)| limit)).await, wait) {
+                (Ok(token), _) => return Ok(token),
+                (Err(failure), Some((_, hint))) if failure.kind() == Kind::RequestTimeout => {
+                    return Err(failure.with_hint(hint));
                 }
-                Err(failure) => failure,
+                (Err(failure), _) => failure,
             };
             let left = call.deadline.timeout.saturating_sub(began.elapsed());
-            let decided = state.after(failure.clone(), left, Instant::now().into_std(), uniform());
+            let (verdict, now) = (verdict(&failure, false), Instant::now().into_std());
+            let decided = state.after(failure.clone(), &verdict, left, now, self.rng.uniform());
             // Without a token no request of a scan can be sent.
-            let decided = decided.map_err(|failure| failure.with(|details| details.is_outage = true));
-            let RetryDecision::After(delay) = decided? else { continue };
+            let RetryDecision::After(delay) = decided.map_err(Error::of_all)? else { continue };
             observe::retrying(call.operation, &log.request_id(), log.attempts + 1, &failure, delay);
             tokio::time::sleep(delay).await;
         }

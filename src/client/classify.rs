@@ -1,11 +1,14 @@
-//! Decides whether a response is a result, and if not, which error it is.
+//! Decides whether a response is a result, and if not, which error it is and what that means for this request and others.
+
+use std::time::Duration;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
 use crate::decode::{Envelope, Member, RecordShape};
-use crate::error::{Details, Error, Kind, Result, excerpt};
+use crate::error::{Details, Error, Kind, Result, Retry, excerpt};
+use crate::retry::{Pause, Remedy, Scope, Verdict};
 use crate::transport::Response;
 
 const EXCERPT_CHARACTERS: usize = 200;
@@ -19,6 +22,47 @@ pub(super) enum ExpectedContent {
     Entries,
     /// Anything.
     Any,
+}
+
+/// What a failure means. `has_responded`: the headers of a response had arrived.
+pub(super) fn verdict(failure: &Error, has_responded: bool) -> Verdict {
+    let (kind, details) = (failure.kind(), failure.details());
+    let status = details.status.filter(|_| kind == Kind::Throttled);
+    let pause = status.and_then(|status| asks_to_wait(status, details.retry_after));
+    let remedy = match (failure.retry(), pause) {
+        (Retry::None, _) if kind == Kind::PermissionDenied => Remedy::NewToken,
+        (Retry::None, _) => Remedy::None,
+        (_, Some(pause)) => Remedy::Pause(pause),
+        (Retry::One, None) => Remedy::Once,
+        (Retry::Any, None) => Remedy::BackOff,
+        (Retry::AtOnce, None) => Remedy::AtOnce,
+    };
+    // A service that has responded works, unless its response says that it does not.
+    let is_of_service = !has_responded || details.status.is_some_and(is_server_error);
+    let is_unsent = matches!(kind, Kind::Connect | Kind::Proxy);
+    let scope = match (remedy, kind, details.status) {
+        (Remedy::Once | Remedy::BackOff, ..) if !is_of_service => Scope::Request,
+        (Remedy::Once | Remedy::BackOff, ..) if is_unsent => Scope::All,
+        (Remedy::Once | Remedy::BackOff, Kind::ConnectionLost | Kind::Throttled, _)
+        | (Remedy::Once | Remedy::BackOff, Kind::Server, Some(502 | 504)) => Scope::Service,
+        (Remedy::Once | Remedy::BackOff, ..) => Scope::Unclear,
+        _ if failure.is_of_all() => Scope::All,
+        _ => Scope::Request,
+    };
+    let is_cut_off = matches!(kind, Kind::ConnectionLost | Kind::TruncatedResponse);
+    let cut_off_at = details.received.filter(|received| is_cut_off && *received > 0);
+    Verdict { remedy, scope, is_unsent, cut_off_at }
+}
+
+/// The pause that a response asks for by its status and `Retry-After`. A 503 without that header looks like an outage.
+pub(super) fn asks_to_wait(status: u16, retry_after: Option<Duration>) -> Option<Pause> {
+    let asks = status == 429 || status == 503 && retry_after.is_some();
+    asks.then_some(Pause { asked: retry_after })
+}
+
+/// Whether a status says that the service or a gateway failed.
+pub(super) fn is_server_error(status: u16) -> bool {
+    status >= 500
 }
 
 /// Checks that the envelope of a response with HTTP status 200 is as specified and reports success.
@@ -190,4 +234,67 @@ fn wrong_field(name: &'static str, what: &str) -> Error {
     Error::new(Kind::Envelope, format!("unexpected response envelope: {name} {what}"))
         .with(|details| details.field = Some(name.to_owned()))
         .with_hint("check base_url=; the service may have changed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKED: Option<Duration> = Some(Duration::from_secs(7));
+
+    fn of(kind: Kind, status: Option<u16>) -> Error {
+        Error::new(kind, "test failure").with(|details| details.status = status).retryable()
+    }
+
+    fn remedy(failure: &Error) -> Remedy {
+        verdict(failure, true).remedy
+    }
+
+    #[test]
+    fn only_a_429_and_a_503_with_retry_after_ask_all_requests_to_wait() {
+        assert_eq!(remedy(&of(Kind::Throttled, Some(429))), Remedy::Pause(Pause { asked: None }));
+        assert_eq!(remedy(&of(Kind::Throttled, Some(503))), Remedy::BackOff);
+        let asked = of(Kind::Throttled, Some(503)).with(|details| details.retry_after = ASKED);
+        assert_eq!(remedy(&asked), Remedy::Pause(Pause { asked: ASKED }));
+        assert_eq!(asks_to_wait(500, ASKED), None);
+        // `code` 429 in an envelope.
+        assert_eq!(remedy(&of(Kind::Throttled, Some(200))), Remedy::BackOff);
+    }
+
+    #[test]
+    fn a_failure_concerns_others_as_far_as_it_tells() {
+        for (failure, has_responded, expected) in [
+            (of(Kind::Connect, None), false, Scope::All),
+            (of(Kind::Proxy, None), false, Scope::All),
+            (of(Kind::ConnectionLost, None), false, Scope::Service),
+            (of(Kind::ConnectionLost, None), true, Scope::Request),
+            (of(Kind::ConnectionLost, None).stale(), false, Scope::Request),
+            (of(Kind::Throttled, Some(503)), true, Scope::Service),
+            (of(Kind::Throttled, Some(429)), true, Scope::Request),
+            (of(Kind::Server, Some(502)), true, Scope::Service),
+            (of(Kind::Server, Some(500)), true, Scope::Unclear),
+            (of(Kind::Server, Some(200)), true, Scope::Request),
+            (of(Kind::RequestTimeout, None), false, Scope::Unclear),
+            (Error::new(Kind::Tls, "test failure"), false, Scope::All),
+            (Error::new(Kind::RequestRejected, "test failure"), true, Scope::Request),
+        ] {
+            assert_eq!(verdict(&failure, has_responded).scope, expected, "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn the_remedy_follows_from_the_failure() {
+        assert_eq!(remedy(&Error::new(Kind::PermissionDenied, "test failure")), Remedy::NewToken);
+        assert_eq!(remedy(&Error::new(Kind::RequestRejected, "test failure")), Remedy::None);
+        assert_eq!(remedy(&Error::new(Kind::MalformedHttp, "test failure").retryable_once()), Remedy::Once);
+        assert_eq!(remedy(&of(Kind::ConnectionLost, None).stale()), Remedy::AtOnce);
+    }
+
+    #[test]
+    fn a_response_was_cut_off_after_its_first_byte() {
+        let after = |kind, received| verdict(&of(kind, None).with(|details| details.received = received), true);
+        assert_eq!(after(Kind::TruncatedResponse, Some(9)).cut_off_at, Some(9));
+        assert_eq!(after(Kind::ConnectionLost, Some(0)).cut_off_at, None);
+        assert_eq!(after(Kind::RequestTimeout, Some(9)).cut_off_at, None);
+    }
 }

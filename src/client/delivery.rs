@@ -15,10 +15,10 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::{Instant, timeout};
 
-pub use self::mode::{DeliveryMode, Event};
-use super::buffer::BufferBudget;
+pub use self::mode::{Delivered, DeliveryMode, OfAttempt};
+use super::budget::BufferBudget;
 use crate::decode::Batch;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 
 /// The buffered batches of one response.
 #[derive(Debug)]
@@ -48,16 +48,6 @@ enum Phase {
     Evicted,
 }
 
-/// Whether the consumer took batches that are void, and knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Restart {
-    No,
-    /// The next event is [`Event::Restart`].
-    Due,
-    /// The consumer got the event. It has discarded the batches, and what it inferred from them, once it polls again.
-    Announced,
-}
-
 #[derive(Debug)]
 struct State<B> {
     batches: VecDeque<B>,
@@ -71,9 +61,10 @@ struct State<B> {
     /// When the request was sent, once its response has begun.
     requested_at: Option<SystemTime>,
     phase: Phase,
+    /// How often batches that the consumer had taken became void.
+    attempt: u32,
     /// Whether the consumer took a batch of this attempt.
     is_taken: bool,
-    restart: Restart,
     consumer: Option<Waker>,
 }
 
@@ -89,38 +80,28 @@ impl<B: Batch> Delivery<B> {
             arrived: Arrived::Nothing,
             requested_at: None,
             phase: Phase::Open,
+            attempt: 0,
             is_taken: false,
-            restart: Restart::No,
             consumer: None,
         };
         Self { index, mode, budget, state: Mutex::new(state) }
     }
 
-    /// Returns the next event, or nothing after the last batch of a complete response.
-    pub fn poll(&self, context: &mut Context<'_>) -> Poll<Option<Event<B>>> {
+    /// Returns the next batch, or nothing after the last batch of a complete response.
+    pub fn poll(&self, context: &mut Context<'_>) -> Poll<Option<Delivered<B>>> {
         let mut state = self.state();
-        match state.restart {
-            Restart::Due => {
-                state.restart = Restart::Announced;
-                return Poll::Ready(Some(Event::Restart));
-            }
-            Restart::Announced => {
-                state.restart = Restart::No;
-                self.budget.notify();
-            }
-            Restart::No => {}
-        }
         let can_take = match (state.phase, self.mode) {
-            (Phase::Complete, _) | (Phase::Open, DeliveryMode::Provisional) => true,
+            (Phase::Complete, _) | (Phase::Open, DeliveryMode::Replaceable) => true,
             (Phase::Open, DeliveryMode::Streamed { held }) => state.is_taken || state.batches.len() > held,
             (Phase::Open, DeliveryMode::Complete) | (Phase::Suspended | Phase::Evicted, _) => false,
         };
         if can_take && let Some(batch) = state.batches.pop_front() {
             state.is_taken = true;
             state.bytes -= batch.bytes();
+            let attempt = state.attempt;
             drop(state);
             self.budget.release(batch.bytes());
-            return Poll::Ready(Some(Event::Batch(batch)));
+            return Poll::Ready(Some(Delivered { attempt, batch }));
         }
         if state.phase == Phase::Complete {
             return Poll::Ready(None);
@@ -135,8 +116,10 @@ impl<B: Batch> Delivery<B> {
         self.state().phase == Phase::Evicted
     }
 
-    pub(super) fn is_pulled(&self) -> bool {
-        self.budget.is_pulled()
+    /// The number of the last attempt: batches of others are void.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.state().attempt
     }
 
     /// Bytes of all batches of the current attempt, including those that were taken.
@@ -157,32 +140,12 @@ impl<B: Batch> Delivery<B> {
         true
     }
 
-    /// Drops all batches so far, for a retry.
+    /// Drops all batches so far, for a retry. Those that the consumer took are void.
     pub(super) fn void(&self) {
         let mut state = self.state();
-        if state.is_taken {
-            state.restart = Restart::Due;
-        }
-        (state.is_taken, state.total_bytes) = (false, 0);
+        state.attempt += u32::from(std::mem::take(&mut state.is_taken));
+        (state.phase, state.arrived, state.total_bytes) = (Phase::Open, Arrived::Nothing, 0);
         self.clear(state);
-    }
-
-    /// Begins a new attempt, once the consumer has discarded the batches of the last one.
-    pub(super) async fn restart(&self) {
-        loop {
-            let polled = self.budget.freed();
-            tokio::pin!(polled);
-            // Registers the waiter before the check, so that no change in between is missed.
-            polled.as_mut().enable();
-            {
-                let mut state = self.state();
-                if state.restart == Restart::No {
-                    (state.phase, state.arrived) = (Phase::Open, Arrived::Nothing);
-                    return;
-                }
-            }
-            polled.await;
-        }
     }
 
     /// Lets the consumer take what has arrived before a final failure.
@@ -226,9 +189,9 @@ impl<B: Batch> Delivery<B> {
         Ok(())
     }
 
-    /// Waits until there is space for the next batch. Fails if the buffer was full for too long: the response is
-    /// dropped ([`Delivery::is_evicted`]).
-    pub(super) async fn wait_for_space(&self) -> Result<()> {
+    /// Waits until there is space for the next batch. Returns false if the buffer was full for too long: the response
+    /// was dropped.
+    pub(super) async fn wait_for_space(&self) -> bool {
         let began = Instant::now();
         loop {
             let freed = self.budget.freed();
@@ -236,11 +199,11 @@ impl<B: Batch> Delivery<B> {
             // Registers the waiter before the check, so that no release in between is missed.
             freed.as_mut().enable();
             if self.has_space() {
-                return Ok(());
+                return true;
             }
             _ = timeout(self.budget.unread / 8, freed).await;
             if self.is_overdue(began.elapsed()) && self.evict() {
-                return Err(Error::new(Kind::Internal, "a response was dropped, to be requested again later"));
+                return false;
             }
         }
     }
@@ -256,7 +219,7 @@ impl<B: Batch> Delivery<B> {
     /// after it share the budget.
     pub(super) fn has_space(&self) -> bool {
         let ahead = match self.mode {
-            DeliveryMode::Provisional => 1,
+            DeliveryMode::Replaceable => 1,
             DeliveryMode::Streamed { held } => held + 1,
             DeliveryMode::Complete => return true,
         };

@@ -1,13 +1,10 @@
-//! The operations, each an `async fn`: search, download, wait, call. They block nothing, spawn nothing and know no
-//! Python.
+//! The operations, each an `async fn`: search, download, wait, call. They block nothing and spawn nothing.
 
 mod attempt;
 mod auth;
-mod buffer;
+mod budget;
 mod call;
 mod classify;
-mod concurrency;
-mod deadline;
 mod delivery;
 mod export_poll;
 mod rng;
@@ -18,13 +15,12 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use serde::Serialize;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-pub use auth::{Grant, TokenFuture, TokenSource};
-pub use buffer::{BufferBudget, Kept, ResultSize};
-pub use deadline::TimeoutScope;
-pub use delivery::{Delivery, DeliveryMode, Event};
+pub use attempt::TimeoutScope;
+pub use auth::{Grant, TokenFuture, TokenSource, TokenWait};
+pub use budget::{BufferBudget, Kept, ResultSize};
+pub use delivery::{Delivered, Delivery, DeliveryMode, OfAttempt};
 pub use export_poll::WaitOutcome;
 pub use shared_limits::Stats;
 
@@ -37,18 +33,17 @@ use crate::error::{Context, Error, Kind, Result};
 use crate::filter::Search;
 use crate::retry::Policy;
 use crate::transport::Transport;
+use attempt::{Concurrency, Deadline};
 use auth::Auth;
-use buffer::result_too_large;
+use budget::result_too_large;
 use call::{Call, Destination};
 use classify::ExpectedContent;
-use concurrency::Concurrency;
-use deadline::Deadline;
-use rng::CallIds;
+use rng::{CallIds, Rng};
 use shared_limits::{RateLimiter, SharedLimits};
 
 /// Most characters of a path: servers accept no more.
 const MAX_PATH: usize = 8 * 1024;
-/// What a value of JSON takes as an object of Python, approximately.
+/// What a value of JSON takes as an object of the caller, approximately.
 const VALUE_BYTES: u64 = 64;
 /// Enough for most requests.
 const BODY_BYTES: usize = 1_024;
@@ -67,7 +62,7 @@ pub struct Completed {
 }
 
 /// How a search is carried out.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SearchMode {
     /// Public name of the operation.
     pub operation: &'static str,
@@ -77,8 +72,8 @@ pub struct SearchMode {
     pub scope: TimeoutScope,
     /// In place of the client's `timeout=`.
     pub timeout: Option<Duration>,
-    /// When the time-out began, if it bounds all requests of a call together.
-    pub began: Option<Instant>,
+    /// How long the request waits for a token, if that can be limited while it is in flight.
+    pub token_wait: Option<Arc<TokenWait>>,
 }
 
 /// A client of one service in one process.
@@ -92,6 +87,7 @@ pub struct Client {
     rate_limiter: RateLimiter,
     concurrency: Concurrency,
     call_ids: CallIds,
+    rng: Rng,
     closed: CancellationToken,
 }
 
@@ -119,19 +115,21 @@ impl Client {
             rate_limiter: RateLimiter::new(settings.interval),
             concurrency: Concurrency::new(settings.concurrency),
             call_ids: CallIds::new(),
+            rng: Rng::System,
             closed: CancellationToken::new(),
             settings,
         })
     }
 
-    /// Searches items. The records go into a sink of `new_sink`, and from there in batches to `delivery`.
+    /// Searches items. The records go into a sink of `new_sink`, and from there in batches to `delivery`. Returns nothing
+    /// if the response was dropped because the buffer is full: it must be requested again.
     pub async fn search<G: BatchSink>(
         &self,
         mode: SearchMode,
         search: &Search,
         new_sink: &(dyn Fn() -> G + Send + Sync),
         delivery: &Delivery<G::Batch>,
-    ) -> Result<Completed> {
+    ) -> Result<Option<Completed>> {
         let plan =
             DecodePlan { columns: Some(search.attributes.clone()), max_records: search.limit, limits: self.limits() };
         let call = Call {
@@ -142,11 +140,8 @@ impl Client {
             content: ExpectedContent::Records,
             idempotent: true,
             policy: self.policy,
-            deadline: Deadline {
-                timeout: mode.timeout.unwrap_or(self.settings.timeout),
-                scope: mode.scope,
-                began: mode.began,
-            },
+            deadline: Deadline { timeout: mode.timeout.unwrap_or(self.settings.timeout), scope: mode.scope },
+            token_wait: mode.token_wait,
         };
         self.run(&call, &Destination { new_sink, delivery }).await
     }
@@ -215,11 +210,12 @@ impl Client {
             _ => self.limits(),
         };
         let plan = DecodePlan { columns: None, max_records: None, limits };
-        let deadline = Deadline { timeout, scope: TimeoutScope::Whole, began: None };
-        let call = Call { operation, path, body, plan, content, idempotent, policy: self.policy, deadline };
+        let (policy, deadline) = (self.policy, Deadline { timeout, scope: TimeoutScope::whole() });
+        let call = Call { operation, path, body, plan, content, idempotent, policy, deadline, token_wait: None };
         let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
         let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
         let completed = self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?;
+        let completed = completed.ok_or_else(never_evicted)?;
         let values: usize = completed.envelope.members.iter().map(|(_, member)| values(member)).sum();
         if completed.envelope.bytes + values as u64 * VALUE_BYTES > self.settings.max_result_bytes {
             let (attempts, elapsed) = (completed.attempts, completed.elapsed.as_secs_f64());
@@ -249,6 +245,11 @@ impl Client {
     fn limits(&self) -> Limits {
         Limits { body: self.settings.max_response_bytes, ..Limits::default() }
     }
+}
+
+/// The error where only a defect can have dropped a response: nothing else fills its buffer.
+pub(crate) fn never_evicted() -> Error {
+    Error::new(Kind::Internal, "the only response of a call was dropped: please report this")
 }
 
 /// How many values of JSON a member has.

@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 
+use super::classify::{asks_to_wait, is_server_error};
 use crate::error::{Error, Kind};
-use crate::retry::{Health, Policy, Throttle};
+use crate::retry::{Health, Policy, Remedy, Throttle, Verdict};
 use crate::transport::{Meter, Response};
 
 /// Counters of all calls over the same connections, since the first of their clients was made.
@@ -99,14 +100,13 @@ impl Drop for InFlightGuard<'_> {
 }
 
 impl SharedLimits {
-    /// Records that a request of this call failed. `has_responded`: after the headers of its response.
-    pub(super) fn record_failure(&self, call: u64, failure: &Error, has_responded: bool) {
+    /// Records that a request of this call failed.
+    pub(super) fn record_failure(&self, call: u64, failure: &Error, verdict: &Verdict) {
         if failure.kind() == Kind::Throttled {
             increment(&self.counters.throttled);
         }
-        let is_of_service = !has_responded || failure.details().status.is_some_and(is_server_error);
-        if is_of_service && failure.is_retryable() && !failure.is_stale() && !Policy::is_throttle(failure) {
-            lock(&self.health).failed(call, failure);
+        if matches!(verdict.remedy, Remedy::Once | Remedy::BackOff) {
+            lock(&self.health).failed(call, verdict.scope);
         }
     }
 
@@ -133,7 +133,8 @@ impl SharedLimits {
         if !is_server_error(response.status) || response.retry_after.is_some() {
             lock(&self.health).responded();
         }
-        if let Some(pause) = policy.throttle_pause(response.status, response.retry_after) {
+        let pause = asks_to_wait(response.status, response.retry_after).and_then(|pause| policy.pause(pause));
+        if let Some(pause) = pause {
             lock(&self.throttle).refused(sent.into_std(), now, pause);
         } else if response.status == 200 {
             lock(&self.throttle).accepted(now);
@@ -161,10 +162,6 @@ impl SharedLimits {
             connections_opened: count(&meter.connections),
         }
     }
-}
-
-fn is_server_error(status: u16) -> bool {
-    status >= 500
 }
 
 fn increment(counter: &AtomicU64) {

@@ -83,9 +83,6 @@ pub struct Details {
     pub pid: Option<u32>,
     /// Machine of that process, if it may be another one.
     pub host: Option<String>,
-    /// Whether every other request would fail too, as the service is down.
-    #[serde(skip)]
-    pub is_outage: bool,
 }
 
 impl Details {

@@ -94,3 +94,25 @@ kinds! {
     /// A defect of this package.
     Internal,
 }
+
+impl Kind {
+    /// Whether an error of this kind meets every other request and task too.
+    pub(super) const fn is_of_all(self) -> bool {
+        matches!(
+            self,
+            Self::PermissionDenied
+                | Self::Config
+                | Self::Tls
+                | Self::RedirectRefused
+                | Self::ClientClosed
+                | Self::ForkedHandle
+                | Self::Internal
+                | Self::File
+                | Self::Checkpoint
+                | Self::CheckpointFile
+                | Self::CheckpointMismatch
+                | Self::CheckpointCorrupt
+                | Self::CheckpointLocked
+        )
+    }
+}

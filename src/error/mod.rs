@@ -20,6 +20,19 @@ pub use problem::Problem;
 pub use redaction::{MAX_ESCAPED, occurrences};
 pub use text::{excerpt, is_unsafe_for_terminal, sanitize};
 
+/// Which retry of a failed request may succeed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// None.
+    None,
+    /// One: a second failure of the same kind is permanent.
+    One,
+    /// Any.
+    Any,
+    /// One at once: a reused connection was lost before the response began.
+    AtOnce,
+}
+
 /// The call in which an error occurred.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Context {
@@ -44,8 +57,8 @@ struct Inner {
     kind: Kind,
     message: String,
     hint: Option<String>,
-    max_retries: u32,
-    is_stale: bool,
+    retry: Retry,
+    is_of_all: bool,
     details: Details,
     problems: Vec<Problem>,
     context: Context,
@@ -62,8 +75,8 @@ impl Error {
             kind,
             message: sanitize(&message.into()),
             hint: None,
-            max_retries: 0,
-            is_stale: false,
+            retry: Retry::None,
+            is_of_all: kind.is_of_all(),
             details: Details::default(),
             problems: Vec::new(),
             context: Context::default(),
@@ -130,21 +143,28 @@ impl Error {
     /// Marks a failure that a retry may fix.
     #[must_use]
     pub fn retryable(mut self) -> Self {
-        self.0.max_retries = u32::MAX;
+        self.0.retry = Retry::Any;
         self
     }
 
     /// Marks a failure that one retry may fix: a second failure of the same kind is permanent.
     #[must_use]
     pub fn retryable_once(mut self) -> Self {
-        self.0.max_retries = 1;
+        self.0.retry = Retry::One;
         self
     }
 
     /// Marks a reused connection that was lost before the response began.
     #[must_use]
     pub fn stale(mut self) -> Self {
-        self.0.is_stale = true;
+        self.0.retry = Retry::AtOnce;
+        self
+    }
+
+    /// Marks a failure that every other request and task would meet too.
+    #[must_use]
+    pub fn of_all(mut self) -> Self {
+        self.0.is_of_all = true;
         self
     }
 
@@ -174,19 +194,19 @@ impl Error {
     /// Whether a retry may succeed.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        self.0.max_retries > 0
+        self.0.retry != Retry::None
     }
 
-    /// How often a retry of the request is worthwhile.
+    /// Which retry may succeed.
     #[must_use]
-    pub fn max_retries(&self) -> u32 {
-        self.0.max_retries
+    pub fn retry(&self) -> Retry {
+        self.0.retry
     }
 
-    /// Whether a reused connection was lost before the response began.
+    /// Whether every other request and task would fail too.
     #[must_use]
-    pub fn is_stale(&self) -> bool {
-        self.0.is_stale
+    pub fn is_of_all(&self) -> bool {
+        self.0.is_of_all
     }
 
     /// One line: what happened and where.

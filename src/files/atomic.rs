@@ -9,7 +9,6 @@ use std::iter;
 use std::mem;
 use std::path::{self, Path, PathBuf};
 
-use tokio::task::block_in_place;
 use tokio_util::sync::CancellationToken;
 
 use super::system::{failure, sync_folder};
@@ -57,7 +56,7 @@ impl Complete {
             return Err(cancelled());
         }
         match mem::replace(&mut self.target, Target::Closed) {
-            Target::File(_, temporary) => block_in_place(|| self.rename(temporary))?,
+            Target::File(_, temporary) => super::blocking(|| self.rename(temporary))?,
             Target::Upload(upload) => tokio::select! {
                 biased;
                 () = self.abandoned.cancelled() => return Err(cancelled()),

@@ -22,7 +22,18 @@ pub use self::part::{Part, Unreadable};
 pub use self::system::{failure, options};
 pub use self::temporary::{has_temporary_files, metadata_of_new_file, remove_stale};
 
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task::block_in_place;
+
 use crate::error::Result;
+
+/// Runs work that blocks its thread for a short time. The other tasks of the thread move to others, where there are any.
+pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::CurrentThread => work(),
+        _ => block_in_place(work),
+    }
+}
 
 /// Writes batches of rows into an [`AtomicFile`]. Dropped unfinished, it leaves no file.
 pub trait Writer: Send {

@@ -17,13 +17,12 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use futures_util::StreamExt;
 use futures_util::stream;
-use tokio::task::block_in_place;
 
 pub use name::PartName;
 pub use query::{Query, digest, mismatch};
 
 use crate::error::{Error, Kind, Result};
-use crate::files::{AtomicFile, Location, Part, Unreadable};
+use crate::files::{AtomicFile, Location, Part, Unreadable, blocking};
 use fault::{at, failure, refused};
 use local::Local;
 use name::{day_folder, day_of};
@@ -64,7 +63,7 @@ impl Folder {
     pub async fn open(location: &Location, is_private: bool) -> Result<(Self, Names)> {
         match location {
             Location::Path(path) => {
-                let (folder, names) = block_in_place(|| Local::open(path, is_private))?;
+                let (folder, names) = blocking(|| Local::open(path, is_private))?;
                 Ok((Self(Place::Local(folder)), names))
             }
             Location::Object(object) => {
@@ -81,7 +80,7 @@ impl Folder {
     pub async fn read_only(location: &Location) -> Result<(Self, Names)> {
         match location {
             Location::Path(path) => {
-                let (folder, names) = block_in_place(|| Local::read_only(path))?;
+                let (folder, names) = blocking(|| Local::read_only(path))?;
                 Ok((Self(Place::Local(folder)), names))
             }
             Location::Object(object) => {
@@ -115,7 +114,7 @@ impl Folder {
     /// It holds other files.
     pub fn parts_of_day(&self, day: &str) -> Result<BTreeSet<PartName>> {
         let files = match &self.0 {
-            Place::Local(folder) => block_in_place(|| folder.files_of_day(day))?,
+            Place::Local(folder) => blocking(|| folder.files_of_day(day))?,
             Place::Remote(folder) => folder.files_of_day(day),
         };
         let foreign = |file: &str| foreign(&self.path().join(day_folder(day)).join(file));
@@ -128,7 +127,7 @@ impl Folder {
     /// `CheckpointCorrupt` if it is damaged.
     pub async fn part(&self, name: &PartName) -> Result<Part> {
         match &self.0 {
-            Place::Local(folder) => block_in_place(|| folder.part(name)),
+            Place::Local(folder) => blocking(|| folder.part(name)),
             Place::Remote(folder) => folder.part(name).await,
         }
     }
@@ -233,7 +232,7 @@ pub async fn read(parts: &[Location]) -> Vec<Result<(Part, Vec<RecordBatch>)>> {
 
 async fn read_part(part: &Location) -> Result<(Part, Vec<RecordBatch>)> {
     match part {
-        Location::Path(path) => block_in_place(|| Part::read(path)).map_err(|cause| unreadable(path, cause)),
+        Location::Path(path) => blocking(|| Part::read(path)).map_err(|cause| unreadable(path, cause)),
         Location::Object(object) => remote::read(object).await,
     }
 }

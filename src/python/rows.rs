@@ -12,9 +12,9 @@ use super::bridge::{self, RunsOn};
 use super::record_dicts::RecordDicts;
 use super::updates::{self, Updates};
 use crate::cells::Block;
-use crate::client::{Client, Event};
+use crate::client::{Client, Delivered, OfAttempt};
 use crate::decode::Batch as _;
-use crate::scan::{LastStats, Scan, Stats};
+use crate::scan::{LastRows, LastStats, Scan, Stats};
 
 /// Blocks that may wait to become dicts; then no more is read from the socket.
 const BLOCKS_AHEAD: usize = 4;
@@ -28,10 +28,10 @@ pub(super) fn search(py: Python<'_>, client: Arc<Client>, search: Scan) -> PyRes
         return block(py, client, search, None, |py, stats| warnings(py, &stats));
     }
     let mut rows = Rows::new(py, search.attributes())?;
-    let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
+    let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
     let request = async move { search.rows(&client, sender).await };
-    let (last, stats) = bridge::call_with(py, request, events, |py, event| rows.take(py, event))?;
-    Ok((rows.finish(py, &last)?, warnings(py, &stats)?))
+    let last = bridge::call_with(py, request, blocks, |py, block| rows.take(py, block))?;
+    Ok((rows.finish(py, &last)?, warnings(py, &last.stats)?))
 }
 
 /// The rows of a scan, from a synchronous call. `figures` makes the second part of the result.
@@ -43,16 +43,16 @@ pub(super) fn block(
     figures: impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>>,
 ) -> PyResult<RowsAndStats> {
     let mut rows = Rows::new(py, scan.attributes())?;
-    let (sender, events) = mpsc::channel(BLOCKS_AHEAD);
+    let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
     let (scan, mut progress) = updates::reporting(scan, on_progress.is_some());
     let mut updates = Updates::new(py, on_progress)?;
     let request = async move { scan.rows(&client, sender).await };
-    let (last, stats) = bridge::block_with(py, request, events, |py, event| {
-        rows.take(py, event)?;
+    let last = bridge::block_with(py, request, blocks, |py, block| {
+        rows.take(py, block)?;
         updates.take_all(py, &mut progress)
     })?;
     updates.take_all(py, &mut progress)?;
-    Ok((rows.finish(py, &last)?, figures(py, stats)?))
+    Ok((rows.finish(py, &last)?, figures(py, last.stats)?))
 }
 
 /// The rows of a scan, awaited.
@@ -65,22 +65,22 @@ pub(super) fn spawn(
 ) -> PyResult<Bound<'_, PyAny>> {
     let runs_on = if scan.requests() > 1 { RunsOn::Workers } else { RunsOn::Watcher };
     let mut rows = Rows::new(py, scan.attributes())?;
-    let (sender, mut events) = mpsc::channel(BLOCKS_AHEAD);
+    let (sender, mut blocks) = mpsc::channel(BLOCKS_AHEAD);
     let (scan, progress) = updates::reporting(scan, on_progress.is_some());
     let updates = Updates::in_running_loop(py, on_progress)?;
     let request = async move {
-        let (last, stats) = scan.rows(&client, sender.clone()).await?;
-        for block in last {
+        let mut last = scan.rows(&client, sender.clone()).await?;
+        for batch in mem::take(&mut last.blocks) {
             // Without a receiver, the handler has failed.
-            drop(sender.send(Event::Batch(Box::new(block))).await);
+            drop(sender.send(Delivered { attempt: last.attempt, batch }.boxed()).await);
         }
-        Ok(stats)
+        Ok(last)
     };
     let taking = async move {
         let (mut waiting, mut bytes) = (Vec::new(), 0);
-        while let Some(event) = events.recv().await {
-            bytes += if let Event::Batch(block) = &event { block.bytes() } else { 0 };
-            waiting.push(event);
+        while let Some(block) = blocks.recv().await {
+            bytes += block.batch.bytes();
+            waiting.push(block);
             if bytes > bridge::LARGE {
                 let taken = mem::take(&mut waiting);
                 rows = bridge::with_gil(move |py| rows.take_all(py, taken).map(|()| rows)).await?;
@@ -90,9 +90,9 @@ pub(super) fn spawn(
         Ok((rows, waiting))
     };
     let handler = async move { tokio::try_join!(taking, updates.relay(progress)) };
-    bridge::spawn_call(py, runs_on, request, handler, move |py, stats, ((mut rows, waiting), _)| {
+    bridge::spawn_call(py, runs_on, request, handler, move |py, last, ((mut rows, waiting), _)| {
         rows.take_all(py, waiting)?;
-        Ok((rows.finish(py, &[])?, figures(py, stats)?))
+        Ok((rows.finish(py, &last)?, figures(py, last.stats)?))
     })
 }
 
@@ -114,36 +114,31 @@ pub(super) fn warnings(py: Python<'_>, stats: &Stats) -> PyResult<Py<PyAny>> {
 /// The rows that have arrived.
 struct Rows {
     dicts: RecordDicts,
-    list: Py<PyList>,
+    list: OfAttempt<Py<PyList>>,
 }
 
 impl Rows {
     /// No rows yet. Each will have these keys in this order.
     fn new(py: Python<'_>, attributes: &[String]) -> PyResult<Self> {
-        Ok(Self { dicts: RecordDicts::new(py, attributes)?, list: PyList::empty(py).unbind() })
+        Ok(Self { dicts: RecordDicts::new(py, attributes)?, list: OfAttempt::new(PyList::empty(py).unbind()) })
     }
 
     /// All rows, with the last ones, now that the result is complete.
-    fn finish(mut self, py: Python<'_>, last: &[Block]) -> PyResult<Py<PyList>> {
-        for block in last {
-            self.dicts.append(block, self.list.bind(py))?;
+    fn finish(mut self, py: Python<'_>, last: &LastRows) -> PyResult<Py<PyList>> {
+        let list = self.list.of_last(last.attempt, || PyList::empty(py).unbind());
+        for block in &last.blocks {
+            self.dicts.append(block, list.bind(py))?;
             py.check_signals()?;
         }
-        Ok(self.list)
+        Ok(list)
     }
 
-    fn take(&mut self, py: Python<'_>, event: Option<Event<Box<Block>>>) -> PyResult<()> {
-        match event {
-            None => Ok(()),
-            Some(Event::Batch(block)) => self.dicts.append(&block, self.list.bind(py)),
-            Some(Event::Restart) => {
-                self.list = PyList::empty(py).unbind();
-                Ok(())
-            }
-        }
+    fn take(&mut self, py: Python<'_>, block: Option<Delivered<Box<Block>>>) -> PyResult<()> {
+        let Some(Delivered { attempt, batch }) = block else { return Ok(()) };
+        self.dicts.append(&batch, self.list.of(attempt, || PyList::empty(py).unbind()).bind(py))
     }
 
-    fn take_all(&mut self, py: Python<'_>, events: Vec<Event<Box<Block>>>) -> PyResult<()> {
-        events.into_iter().try_for_each(|event| self.take(py, Some(event)))
+    fn take_all(&mut self, py: Python<'_>, blocks: Vec<Delivered<Box<Block>>>) -> PyResult<()> {
+        blocks.into_iter().try_for_each(|block| self.take(py, Some(block)))
     }
 }

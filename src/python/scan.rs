@@ -32,6 +32,11 @@ const BATCHES: Options = Options { views: false, max_rows: 8_192, max_bytes: 2 <
 /// The batches where the first has to show the types, and those of collected results, all of which are kept.
 pub(super) const LARGE_BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
 
+/// Time-out of a token callable while another library pulls the rows, as it may hold the GIL that the callable needs.
+const TOKEN_WAIT: Duration = Duration::from_secs(5);
+const TOKEN_HINT: &str = "another library pulls the rows and may hold the GIL, which the token callable needs; \
+    use to_arrow() instead, or a token that lives longer";
+
 /// A scan of one client. It holds no rows.
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawScan {
@@ -264,7 +269,7 @@ impl RawScan {
                 None => self.begun(py, &self.scan.frozen(&preview.schema))?,
             },
         };
-        opened.get().map_err(|error| raise(py, error))?.stream.hand_over();
+        opened.get().map_err(|error| raise(py, error))?.stream.limit_token_wait(TOKEN_WAIT, TOKEN_HINT);
         capsule::of_stream(py, Pulled::new(opened, schema))
     }
 }

@@ -3,8 +3,7 @@
 
 use std::time::Instant;
 
-use super::Policy;
-use crate::error::{Error, Kind};
+use super::{Policy, Scope};
 
 /// Failures in a row, of more than one call, that show an outage.
 const FAILURES: u32 = 5;
@@ -20,31 +19,23 @@ pub struct Health {
     retries: RetryBudget,
 }
 
-/// What a failure says about other requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scope {
-    /// It may come from what one request asks for, such as a day that is too large for the service.
-    Request,
-    /// It has nothing to do with what its request asks for.
-    Service,
-    /// No connection could be made.
-    Unreachable,
-}
-
 impl Health {
     /// Records that the headers of a response have arrived, and that it is no failure of the service.
     pub fn responded(&mut self) {
         *self = Self { has_responded: true, ..Self::default() };
     }
 
-    /// Records that a request of this call failed without such a response.
-    pub fn failed(&mut self, call: u64, failure: &Error) {
+    /// Records that a request of this call failed in a way that may concern other requests.
+    pub fn failed(&mut self, call: u64, scope: Scope) {
+        if scope == Scope::Request {
+            return;
+        }
         if self.failures == 0 {
             self.first_call = call;
         }
         self.failures = self.failures.saturating_add(1);
         self.is_of_several_calls |= self.first_call != call;
-        self.last = Some(Scope::of(failure));
+        self.last = Some(scope);
     }
 
     /// Whether requests of other calls would fail too.
@@ -52,10 +43,10 @@ impl Health {
     pub fn is_down_for_all(&self) -> bool {
         let are_many = self.failures >= FAILURES && self.is_of_several_calls;
         match self.last {
-            Some(Scope::Unreachable) => true,
+            Some(Scope::All) => true,
             Some(Scope::Service) => are_many,
-            Some(Scope::Request) => are_many && !self.has_responded,
-            None => false,
+            Some(Scope::Unclear) => are_many && !self.has_responded,
+            Some(Scope::Request) | None => false,
         }
     }
 
@@ -96,17 +87,6 @@ impl RetryBudget {
     }
 }
 
-impl Scope {
-    fn of(failure: &Error) -> Self {
-        match failure.kind() {
-            Kind::Connect | Kind::Proxy => Self::Unreachable,
-            Kind::ConnectionLost | Kind::Throttled => Self::Service,
-            Kind::Server if matches!(failure.details().status, Some(502 | 504)) => Self::Service,
-            _ => Self::Request,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -115,57 +95,51 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn of(kind: Kind) -> Error {
-        Error::new(kind, "test failure").retryable()
-    }
-
     /// The health after failures of these calls, of a service that had responded or not.
-    fn health(has_responded: bool, failure: &Error, calls: impl IntoIterator<Item = u64>) -> Health {
+    fn health(has_responded: bool, scope: Scope, calls: impl IntoIterator<Item = u64>) -> Health {
         let mut health = Health::default();
         if has_responded {
             health.responded();
         }
-        calls.into_iter().for_each(|call| health.failed(call, failure));
+        calls.into_iter().for_each(|call| health.failed(call, scope));
         health
     }
 
     #[test]
     fn five_failures_of_several_calls_are_an_outage() {
-        let lost = of(Kind::ConnectionLost);
         for has_responded in [false, true] {
-            assert!(!health(has_responded, &lost, [1, 1, 1, 2]).is_down_for_all());
-            assert!(health(has_responded, &lost, [1, 1, 1, 1, 2]).is_down_for_all());
-            assert!(!health(has_responded, &lost, [1; 20]).is_down_for_all(), "of one call");
+            assert!(!health(has_responded, Scope::Service, [1, 1, 1, 2]).is_down_for_all());
+            assert!(health(has_responded, Scope::Service, [1, 1, 1, 1, 2]).is_down_for_all());
+            assert!(!health(has_responded, Scope::Service, [1; 20]).is_down_for_all(), "of one call");
         }
     }
 
     #[test]
     fn a_response_ends_an_outage() {
-        let mut health = health(false, &of(Kind::ConnectionLost), 1..=9);
+        let mut health = health(false, Scope::Service, 1..=9);
         assert!(health.is_down_for_all());
         health.responded();
         assert!(!health.is_down_for_all());
-        (1..5).for_each(|call| health.failed(call, &of(Kind::ConnectionLost)));
+        (1..5).for_each(|call| health.failed(call, Scope::Service));
         assert!(!health.is_down_for_all());
     }
 
     #[test]
     fn one_failed_connection_is_an_outage() {
-        assert!(health(true, &of(Kind::Connect), [1]).is_down_for_all());
-        assert!(health(true, &of(Kind::Proxy), [1]).is_down_for_all());
+        assert!(health(true, Scope::All, [1]).is_down_for_all());
     }
 
     #[test]
     fn failures_that_one_request_may_cause_are_an_outage_only_of_a_service_that_never_responded() {
-        let error = of(Kind::Server).with(|details| details.status = Some(500));
-        assert!(!health(true, &error, 1..=9).is_down_for_all());
-        assert!(health(false, &error, 1..=9).is_down_for_all());
+        assert!(!health(true, Scope::Unclear, 1..=9).is_down_for_all());
+        assert!(health(false, Scope::Unclear, 1..=9).is_down_for_all());
+        assert!(!health(false, Scope::Request, 1..=9).is_down_for_all());
     }
 
     #[test]
     fn retries_are_bounded_until_the_service_responds() {
         let (policy, start) = (Policy::new(60 * SECOND, None), Instant::now());
-        let mut health = health(true, &of(Kind::Throttled), 1..=9);
+        let mut health = health(true, Scope::Service, 1..=9);
         let sent = |from: u32, to: u32, health: &mut Health| {
             (from * 100..to * 100).filter(|at| health.may_retry(&policy, start + SECOND * *at / 100)).count()
         };

@@ -5,8 +5,10 @@ mod header;
 mod health;
 mod policy;
 mod throttle;
+mod verdict;
 
 pub use header::retry_after;
 pub use health::Health;
 pub use policy::{Policy, RetryDecision, RetryState};
 pub use throttle::Throttle;
+pub use verdict::{Pause, Remedy, Scope, Verdict};

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::verdict::{Pause, Remedy, Verdict};
 use crate::error::{Error, Kind, Result};
 
 /// How a call deals with failures.
@@ -56,32 +57,19 @@ impl Policy {
         self.retries != Some(0) && !self.retry_for.is_zero()
     }
 
-    /// Whether the service asked to slow down. A 503 without `Retry-After` does not: it looks like an outage.
+    /// How long all calls pause when the service asks for it; nothing if that is longer than `retry_for`.
     #[must_use]
-    pub fn is_throttle(failure: &Error) -> bool {
-        failure.kind() == Kind::Throttled
-            && (failure.details().status == Some(429) || failure.details().retry_after.is_some())
+    pub fn pause(&self, pause: Pause) -> Option<Duration> {
+        Some(pause.asked.unwrap_or(self.throttled_base)).filter(|asked| *asked <= self.retry_for)
     }
 
-    /// How long all calls pause after a response with this status and `Retry-After`. Returns nothing when the
-    /// response does not ask for a pause, or for one longer than `retry_for`.
+    /// Whether a failed request may be retried at all, after `retries` retries. A request that is not `idempotent` may
+    /// be if it was never sent.
     #[must_use]
-    pub fn throttle_pause(&self, status: u16, retry_after: Option<Duration>) -> Option<Duration> {
-        let asked = match (status, retry_after) {
-            (429 | 503, Some(asked)) => asked,
-            (429, None) => self.throttled_base,
-            _ => return None,
-        };
-        (asked <= self.retry_for).then_some(asked)
-    }
-
-    /// Whether a failed request may be retried at all, after `retries` retries. One that is not `idempotent` may if
-    /// it was never sent.
-    #[must_use]
-    pub fn may_retry(&self, retries: u32, failure: &Error, idempotent: bool) -> bool {
-        // Without a connection nothing was sent.
-        let is_safe = idempotent || matches!(failure.kind(), Kind::Connect | Kind::Proxy);
-        is_safe && failure.is_retryable() && self.has_retries() && self.retries.is_none_or(|most| retries < most)
+    pub fn may_retry(&self, retries: u32, verdict: &Verdict, idempotent: bool) -> bool {
+        let is_final = matches!(verdict.remedy, Remedy::None | Remedy::NewToken);
+        let is_safe = idempotent || verdict.is_unsent;
+        is_safe && !is_final && self.has_retries() && self.retries.is_none_or(|most| retries < most)
     }
 
     /// The back-off of a request that has failed for this long; `jitter` is uniform in 0 to 1.
@@ -89,8 +77,8 @@ impl Policy {
     /// It grows with that time and not with the attempts, so that a service that returns is noticed before its outage
     /// has lasted half as long again.
     #[must_use]
-    pub fn backoff(&self, failing_for: Duration, is_throttle: bool, jitter: f64) -> Duration {
-        let base = if is_throttle { self.throttled_base } else { self.base };
+    pub fn backoff(&self, failing_for: Duration, is_pause: bool, jitter: f64) -> Duration {
+        let base = if is_pause { self.throttled_base } else { self.base };
         (base + failing_for / 2).min(self.cap).mul_f64(jitter.clamp(0.0, 1.0))
     }
 }
@@ -171,25 +159,31 @@ impl RetryState {
     ///
     /// # Errors
     /// The failure itself when it is final, with the reason unless the failure implies it.
-    pub fn after(&mut self, failure: Error, left: Duration, now: Instant, jitter: f64) -> Result<RetryDecision> {
+    pub fn after(
+        &mut self,
+        failure: Error,
+        verdict: &Verdict,
+        left: Duration,
+        now: Instant,
+        jitter: f64,
+    ) -> Result<RetryDecision> {
         // With `retries=0` or `retry_for=0` exactly one request is sent.
-        let is_free = failure.is_stale() && self.idempotent && !self.used_free_retry && self.policy.has_retries();
-        if is_free && !left.is_zero() {
+        let may_be_free = self.idempotent && !self.used_free_retry && self.policy.has_retries();
+        if verdict.remedy == Remedy::AtOnce && may_be_free && !left.is_zero() {
             self.used_free_retry = true;
             return Ok(RetryDecision::Immediate);
         }
-        // Some kinds of failure may be an accident and are retried once.
-        let is_second = failure.max_retries() == 1 && self.failed_kinds.contains(&failure.kind());
+        let is_second = verdict.remedy == Remedy::Once && self.failed_kinds.contains(&failure.kind());
         self.failed_kinds.push(failure.kind());
-        if is_second || !self.policy.may_retry(self.retries, &failure, self.idempotent) {
+        if is_second || !self.policy.may_retry(self.retries, verdict, self.idempotent) {
             // Had `retries=` been greater, the request would be retried.
-            let is_used_up = !is_second && self.retries > 0 && self.policy.may_retry(0, &failure, self.idempotent);
+            let is_used_up = !is_second && self.retries > 0 && self.policy.may_retry(0, verdict, self.idempotent);
             let reason = format!("retries={} ended the retries: raise retries= to retry more often", self.retries);
             return Err(if is_used_up { failure.with_reason(reason) } else { failure });
         }
         self.failing_since.get_or_insert(now);
-        let delay = self.delay(&failure, left, now, jitter)?;
-        if let Some(offset) = truncation_offset(&failure) {
+        let delay = self.delay(&failure, verdict, left, now, jitter)?;
+        if let Some(offset) = verdict.cut_off_at {
             self.truncations.push(offset);
             let times = self.truncations.iter().filter(|known| **known == offset).count();
             // A service that restarts cuts every response at its first buffers.
@@ -208,16 +202,24 @@ impl RetryState {
     ///
     /// # Errors
     /// The failure itself when the time is over, with the reason.
-    pub fn delay(&self, failure: &Error, left: Duration, now: Instant, jitter: f64) -> Result<Duration> {
+    pub fn delay(
+        &self,
+        failure: &Error,
+        verdict: &Verdict,
+        left: Duration,
+        now: Instant,
+        jitter: f64,
+    ) -> Result<Duration> {
         let (rest, retry_for) = (self.rest(now), self.policy.retry_for);
-        let asked = failure.details().retry_after.unwrap_or_default();
+        let asked = verdict.asked().unwrap_or_default();
         let ended = |reason| Err(failure.clone().with_reason(reason));
         if asked > rest {
             let [asked, retry_for] = [asked, retry_for].map(|duration| duration.as_secs_f64());
             return ended(format!("not retried: Retry-After asks for {asked} s, retry_for= is {retry_for} s"));
         }
         // The last retry comes when the time is just over: a service that returned in time is noticed.
-        let own = self.policy.backoff(retry_for.saturating_sub(rest), Policy::is_throttle(failure), jitter).min(rest);
+        let is_pause = matches!(verdict.remedy, Remedy::Pause(_));
+        let own = self.policy.backoff(retry_for.saturating_sub(rest), is_pause, jitter).min(rest);
         let delay = own.max(asked);
         if rest.is_zero() {
             return ended(ended_by("retry_for", retry_for));
@@ -231,12 +233,6 @@ impl RetryState {
 
 fn ended_by(name: &str, limit: Duration) -> String {
     format!("{name}={} s ended the retries: raise {name}= to retry for longer", limit.as_secs_f64())
-}
-
-/// After how many bytes the response was cut off, if it was.
-fn truncation_offset(failure: &Error) -> Option<u64> {
-    let is_cut_off = matches!(failure.kind(), Kind::ConnectionLost | Kind::TruncatedResponse);
-    failure.details().received.filter(|received| is_cut_off && *received > 0)
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use tokio::sync::mpsc;
 
 use super::record_stats::WithStats;
 use super::responses::Responses;
-use super::{Scan, Stats};
+use super::{Consumer, Scan, Stats};
 use crate::cells::Block;
-use crate::client::{Client, Event, Kept};
+use crate::client::{Client, Delivered, Kept, OfAttempt};
 use crate::columns::{self, ColumnSink, Options};
 use crate::error::{Error, Kind, Result};
 
@@ -25,6 +25,17 @@ pub struct Collected {
     pub stats: Arc<Stats>,
 }
 
+/// The end of a result in rows.
+#[derive(Debug)]
+pub struct LastRows {
+    /// The last rows.
+    pub blocks: Vec<Block>,
+    /// The number of the last attempt: blocks of others are void.
+    pub attempt: u32,
+    /// Figures and warnings.
+    pub stats: Stats,
+}
+
 impl Scan {
     /// Sends the requests and collects the rows in columns, whose types fit all rows.
     pub async fn collect(&self, client: &Arc<Client>, options: Options) -> Result<Collected> {
@@ -33,18 +44,15 @@ impl Scan {
         let sink = move || WithStats::new(ColumnSink::new(&columns, options), time_column);
         let result = client.result_size(Kept::Records);
         let open =
-            |scan: &Self| Responses::new(scan, client, scan.collected(), client.result_buffer(&result), sink.clone());
+            |scan: &Self| Responses::new(scan, client, scan.mode(Consumer::Collects), client.result_buffer(&result), sink.clone());
         let (batches, mut stats) = if self.splits() {
             self.collect_in_parts(open).await?
         } else {
-            let (mut responses, mut batches) = (open(self), Vec::new());
-            while let Some(event) = responses.next().await? {
-                match event {
-                    Event::Batch(batch) => batches.push(batch),
-                    Event::Restart => batches.clear(),
-                }
+            let (mut responses, mut batches) = (open(self), OfAttempt::new(Vec::new()));
+            while let Some(Delivered { attempt, batch }) = responses.next().await? {
+                batches.of(attempt, Vec::new).push(batch);
             }
-            (batches, responses.stats())
+            (batches.of_last(responses.attempt(), Vec::new), responses.stats())
         };
         let (schema, batches) = columns::unify(&collected, options.views, batches)?;
         let (schema, batches, strings) = columns::parse_times(&self.columns, &schema, &batches)?;
@@ -63,32 +71,28 @@ impl Scan {
         Ok(Collected { schema, batches, stats: Arc::new(stats) })
     }
 
-    /// Sends the requests and passes the rows in blocks to `events`, while there are more. Returns the last ones with the
-    /// figures: all rows of a small result.
-    pub async fn rows(
-        &self,
-        client: &Arc<Client>,
-        events: mpsc::Sender<Event<Box<Block>>>,
-    ) -> Result<(Vec<Block>, Stats)> {
+    /// Sends the requests and passes the rows in blocks to `blocks`, while there are more. Returns what is left: all rows
+    /// of a small result.
+    pub async fn rows(&self, client: &Arc<Client>, blocks: mpsc::Sender<Delivered<Box<Block>>>) -> Result<LastRows> {
         if self.splits() {
-            return self.blocks_in_parts(client, Kept::Records).await;
+            let (last, stats) = self.blocks_in_parts(client, Kept::Records).await?;
+            return Ok(LastRows { blocks: last, attempt: 0, stats });
         }
         if self.is_one_plain_request() {
-            return self.rows_of_one_request(client, &events).await;
+            return self.rows_of_one_request(client, &blocks).await;
         }
         let buffer = client.result_buffer(&client.result_size(Kept::Records));
-        let mut responses = Responses::of_cells(self, client, self.collected(), buffer);
-        while let Some(event) = responses.next().await? {
-            let sent = events.send(event.boxed()).await;
-            sent.map_err(|_| cancelled())?;
+        let mut responses = Responses::of_cells(self, client, self.mode(Consumer::Collects), buffer);
+        while let Some(block) = responses.next().await? {
+            blocks.send(block.boxed()).await.map_err(|_| cancelled())?;
         }
-        Ok((Vec::new(), responses.stats()))
+        Ok(LastRows { blocks: Vec::new(), attempt: responses.attempt(), stats: responses.stats() })
     }
 
     /// All rows in blocks, with the requests split whose responses look capped.
     pub(super) async fn blocks_in_parts(&self, client: &Arc<Client>, kept: Kept) -> Result<(Vec<Block>, Stats)> {
         let result = client.result_size(kept);
-        let open = |scan: &Self| Responses::of_cells(scan, client, scan.collected(), client.result_buffer(&result));
+        let open = |scan: &Self| Responses::of_cells(scan, client, scan.mode(Consumer::Collects), client.result_buffer(&result));
         self.collect_in_parts(open).await
     }
 }

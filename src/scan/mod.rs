@@ -27,7 +27,6 @@ mod refresh;
 #[cfg(feature = "files")]
 mod report;
 mod request;
-mod response;
 mod responses;
 #[cfg(feature = "files")]
 mod run;
@@ -57,9 +56,8 @@ use std::time::Duration;
 
 use arrow_schema::{Schema, SchemaRef};
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 
-pub use collect::Collected;
+pub use collect::{Collected, LastRows};
 pub use data_warning::{DataWarning, DataWarningKind};
 #[cfg(feature = "files")]
 pub use folder_status::{FolderStatus, PartStatus, folder_status};
@@ -69,7 +67,7 @@ pub use read::read_files;
 #[cfg(feature = "files")]
 pub use report::{FailedTask, Report, TaskReport};
 #[cfg(feature = "python")]
-pub(crate) use response::panicked;
+pub(crate) use responses::panicked;
 #[cfg(feature = "files")]
 pub use run_options::{Ask, Keep, Layout, OnDoubt, OnShrink, RunOptions};
 #[cfg(feature = "files")]
@@ -88,14 +86,17 @@ use crate::filter::{InputValue, Plan};
 use crate::time::Zone;
 use by_day::ByDay;
 use progress::Reporter;
-use request::PlannedRequest;
 
-/// What the time-out of a scan bounds.
+/// What the caller of a scan does with its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TimeLimit {
-    OfEachRequest,
-    /// All together, if the result is collected.
-    OfAllRequests,
+enum Consumer {
+    /// Gets all rows or none.
+    Collects,
+    /// Gets batches as they arrive.
+    Streams,
+    /// Writes a file, anew if need be, that appears when it is complete.
+    #[cfg(feature = "files")]
+    Writes,
 }
 
 /// A valid plan, or some of its requests, with the types of their columns.
@@ -112,7 +113,8 @@ pub struct Scan {
     limit: Option<u64>,
     /// In place of the client's `timeout=`.
     timeout: Option<Duration>,
-    time_limit: TimeLimit,
+    /// Whether the time-out bounds all requests together, if the result is collected.
+    is_bounded: bool,
     columns: Vec<Column>,
     /// The caller's zone, in which days are checked and named.
     zone: Zone,
@@ -162,7 +164,7 @@ impl Scan {
             is_ordered: true,
             limit: plan.template().limit,
             timeout: None,
-            time_limit: TimeLimit::OfEachRequest,
+            is_bounded: false,
             columns: Vec::new(),
             zone: zone.clone(),
             is_splitting: false,
@@ -229,7 +231,7 @@ impl Scan {
     /// The same scan with a time-out that bounds all its requests together, if its result is collected.
     #[must_use]
     pub fn bounded(self) -> Self {
-        Self { time_limit: TimeLimit::OfAllRequests, ..self }
+        Self { is_bounded: true, ..self }
     }
 
     /// The same scan with the requests split whose responses look capped, or not.
@@ -261,24 +263,25 @@ impl Scan {
         (Self { reporter: Some(reporter), ..self }, progress)
     }
 
-    /// How requests are sent when the caller gets all rows or none.
-    fn collected(&self) -> SearchMode {
-        // The batches of a single response are taken as they arrive and voided by a retry.
-        let delivery = if self.requests() > 1 { DeliveryMode::Complete } else { DeliveryMode::Provisional };
-        let began = (self.time_limit == TimeLimit::OfAllRequests).then(Instant::now);
-        let is_of_each = began.is_none() && (self.is_task || self.requests() > 1);
-        let scope = if is_of_each { TimeoutScope::EachToFirstRow } else { TimeoutScope::Whole };
-        SearchMode { operation: self.operation, delivery, scope, timeout: self.timeout, began }
-    }
-
-    /// How requests are sent when the caller gets batches as they arrive.
-    fn streamed(&self) -> SearchMode {
-        // Of several responses, one that is no longer than a batch can be retried to its end.
-        let held = usize::from(self.requests() > 1);
-        let delivery = DeliveryMode::Streamed { held };
-        let is_of_each = self.is_task || held > 0;
-        let scope = if is_of_each { TimeoutScope::EachToFirstRow } else { TimeoutScope::ToFirstRow };
-        SearchMode { operation: self.operation, delivery, scope, timeout: self.timeout, began: None }
+    /// How the requests are sent, which begins now.
+    fn mode(&self, consumer: Consumer) -> SearchMode {
+        let is_one = self.requests() == 1;
+        let delivery = match consumer {
+            // The batches of a single response are taken as they arrive, and voided by a retry.
+            Consumer::Collects if is_one => DeliveryMode::Replaceable,
+            Consumer::Collects => DeliveryMode::Complete,
+            #[cfg(feature = "files")]
+            Consumer::Writes if is_one => DeliveryMode::Replaceable,
+            // Of several responses, one that is no longer than a batch can be retried to its end.
+            _ => DeliveryMode::Streamed { held: usize::from(!is_one) },
+        };
+        let is_call = is_one && !self.is_task;
+        let scope = match consumer {
+            Consumer::Collects if self.is_bounded || is_call => TimeoutScope::whole(),
+            Consumer::Streams if is_call => TimeoutScope::ToFirstRow,
+            _ => TimeoutScope::EachToFirstRow,
+        };
+        SearchMode { operation: self.operation, delivery, scope, timeout: self.timeout, token_wait: None }
     }
 }
 

@@ -8,11 +8,11 @@ use tokio::sync::mpsc;
 
 use super::collect::cancelled;
 use super::record_stats::{BatchWithStats, RecordStats, WithStats};
-use super::split::Outcome;
+use super::responses::Outcome;
 use super::stats::Figures;
-use super::{Scan, Stats};
+use super::{Consumer, LastRows, Scan};
 use crate::cells::{Block, Cells};
-use crate::client::{Client, Delivery, Event, Kept};
+use crate::client::{Client, Delivered, Delivery, Kept, OfAttempt, never_evicted};
 use crate::error::Result;
 use crate::observe::{self, observed};
 
@@ -22,12 +22,12 @@ impl Scan {
         self.requests() == 1 && self.reporter.is_none() && self.limit != Some(0)
     }
 
-    /// Sends the request and passes full blocks to `events`. Returns the last rows with the figures.
+    /// Sends the request and passes full blocks to `blocks`. Returns the last rows with the figures.
     pub(super) async fn rows_of_one_request(
         &self,
         client: &Client,
-        events: &mpsc::Sender<Event<Box<Block>>>,
-    ) -> Result<(Vec<Block>, Stats)> {
+        blocks: &mpsc::Sender<Delivered<Box<Block>>>,
+    ) -> Result<LastRows> {
         let mut figures = Figures::new(self);
         let request = self.request(0, self.limit);
         let columns = self.attributes().len();
@@ -35,18 +35,20 @@ impl Scan {
         let time_column = day_column.and_then(|column| self.attributes().iter().position(|name| name == column));
         let new_sink = move || WithStats::new(Cells::new(columns), time_column);
         let buffer = client.result_buffer(&client.result_size(Kept::Records));
-        let delivery = Delivery::new(0, self.collected().delivery, Arc::new(buffer));
-        let mut rows = Rows { delivery: &delivery, records: RecordStats::default() };
+        let mode = self.mode(Consumer::Collects);
+        let delivery = Delivery::new(0, mode.delivery, Arc::new(buffer));
+        let mut rows = Rows { delivery: &delivery, records: OfAttempt::new(RecordStats::default()) };
         let observer = observe::observer().map(|observer| observer.for_day(self.day(0)));
-        let search = observed(observer, client.search(self.collected(), &request.search, &new_sink, &delivery));
+        let search = observed(observer, client.search(mode, &request.search, &new_sink, &delivery));
         let completed = tokio::select! {
             biased;
             completed = search => completed.map_err(|error| self.error_of(0, error))?,
-            () = rows.relay(events) => return Err(cancelled()),
+            () = rows.relay(blocks) => return Err(cancelled()),
         };
-        let (last, records) = rows.rest();
+        let completed = completed.ok_or_else(never_evicted)?;
+        let (blocks, attempt, records) = rows.rest();
         figures.add(self, &Outcome { index: 0, request, completed, records });
-        Ok((last, figures.stats(self)))
+        Ok(LastRows { blocks, attempt, stats: figures.stats(self) })
     }
 }
 
@@ -54,40 +56,34 @@ impl Scan {
 struct Rows<'a> {
     delivery: &'a Delivery<BatchWithStats<Block>>,
     /// Of the blocks that were taken.
-    records: RecordStats,
+    records: OfAttempt<RecordStats>,
 }
 
 impl Rows<'_> {
     /// Passes on what arrives before the response is complete, until the receiver is dropped. It can be dropped at any
-    /// time: an event is taken once there is space for it.
-    async fn relay(&mut self, events: &mpsc::Sender<Event<Box<Block>>>) {
-        while let Ok(space) = events.reserve().await {
-            let Some(event) = poll_fn(|context| self.poll(context)).await else { return };
-            space.send(event.boxed());
+    /// time: a block is taken once there is space for it.
+    async fn relay(&mut self, blocks: &mpsc::Sender<Delivered<Box<Block>>>) {
+        while let Ok(space) = blocks.reserve().await {
+            let Some(block) = poll_fn(|context| self.poll(context)).await else { return };
+            space.send(block.boxed());
         }
     }
 
-    /// What is left once the response is complete.
-    fn rest(mut self) -> (Vec<Block>, RecordStats) {
+    /// What is left once the response is complete: blocks, the number of their attempt, and the counts of all its blocks.
+    fn rest(mut self) -> (Vec<Block>, u32, RecordStats) {
         let mut blocks = Vec::new();
-        while let Poll::Ready(Some(Event::Batch(block))) = self.poll(&mut Context::from_waker(Waker::noop())) {
-            blocks.push(block);
+        while let Poll::Ready(Some(block)) = self.poll(&mut Context::from_waker(Waker::noop())) {
+            blocks.push(block.batch);
         }
-        (blocks, self.records)
+        let attempt = self.delivery.attempt();
+        (blocks, attempt, self.records.of_last(attempt, RecordStats::default))
     }
 
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Event<Block>>> {
-        self.delivery.poll(context).map(|event| {
-            Some(match event? {
-                Event::Batch(BatchWithStats { batch, stats }) => {
-                    self.records.add(stats);
-                    Event::Batch(batch)
-                }
-                Event::Restart => {
-                    self.records = RecordStats::default();
-                    Event::Restart
-                }
-            })
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Delivered<Block>>> {
+        self.delivery.poll(context).map(|delivered| {
+            let Delivered { attempt, batch: BatchWithStats { batch, stats } } = delivered?;
+            self.records.of(attempt, RecordStats::default).add(stats);
+            Some(Delivered { attempt, batch })
         })
     }
 }

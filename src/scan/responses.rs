@@ -1,4 +1,5 @@
-//! The responses of a scan in flight: a task for each request, and their batches in the order of the plan.
+//! The responses of a scan in flight: a task for each request reads its response, and their batches come in the order of
+//! the plan.
 //!
 //! How many requests are in flight follows from `concurrency=` and from the bytes that wait for the consumer
 //! (`max_buffered_bytes=`): once responses show their size, no more are requested than fit.
@@ -6,21 +7,22 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::future::poll_fn;
 use std::ops::Range;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 #[cfg(feature = "files")]
 use std::time::SystemTime;
 
+use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::progress::Progress;
 use super::record_stats::{BatchWithStats, RecordStats, WithStats};
-use super::response::{Next, RequestTask, Response};
-use super::split::Outcome;
+use super::request::PlannedRequest;
 use super::stats::Figures;
 use super::{Scan, Stats};
 use crate::cells::{Block, Cells};
-use crate::client::{BufferBudget, Client, Completed, Delivery, Event, SearchMode};
+use crate::client::{BufferBudget, Client, Completed, Delivered, Delivery, OfAttempt, SearchMode};
 use crate::decode::{Batch, BatchSink};
 use crate::error::{Error, Kind, Result};
 use crate::filter::Search;
@@ -38,7 +40,7 @@ pub(super) struct Responses<S: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
     unsent: Range<usize>,
     evicted: BTreeSet<usize>,
     /// The requests in flight, in the order of the plan.
-    open: VecDeque<Response<B>>,
+    open: VecDeque<OpenResponse<B>>,
     max_open: usize,
     budget: Arc<BufferBudget>,
     /// How many responses are complete, and their bytes in memory.
@@ -47,8 +49,10 @@ pub(super) struct Responses<S: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
     /// Records below the limit that did not arrive yet.
     missing: u64,
     figures: Figures,
-    /// The index of the response whose event came last.
+    /// The index of the response whose batch came last.
     last: usize,
+    /// The number of the last attempt of a scan of one request.
+    attempt: u32,
     /// The complete responses, if they are kept instead of added up.
     outcomes: Option<Vec<Outcome>>,
     cancelled: CancellationToken,
@@ -93,6 +97,7 @@ where
             completed: 0,
             completed_bytes: 0,
             last: 0,
+            attempt: 0,
             outcomes: None,
             _cancel_on_drop: cancelled.clone().drop_guard(),
             cancelled,
@@ -103,8 +108,8 @@ where
         responses
     }
 
-    /// The next event; `None` when all responses are complete. Cancel-safe.
-    pub(super) async fn next(&mut self) -> Result<Option<Event<B>>> {
+    /// The next batch; `None` when all responses are complete. Cancel-safe.
+    pub(super) async fn next(&mut self) -> Result<Option<Delivered<B>>> {
         // Batches that are always ready would never yield, so the call could not be cancelled.
         tokio::task::yield_now().await;
         poll_fn(|context| self.poll(context)).await
@@ -121,11 +126,6 @@ where
         self.cancelled.clone()
     }
 
-    /// The buffer that the responses share.
-    pub(super) fn budget(&self) -> Arc<BufferBudget> {
-        Arc::clone(&self.budget)
-    }
-
     /// Keeps the complete responses, for [`Self::take_outcomes`]; they do not count in the figures.
     pub(super) fn keep_outcomes(&mut self) {
         self.outcomes = Some(Vec::new());
@@ -136,12 +136,17 @@ where
         self.outcomes.take().unwrap_or_default()
     }
 
-    /// The index of the request to whose response the last event belongs.
+    /// The number of the last attempt: batches of others are void. Only a scan of one request has several.
+    pub(super) fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// The index of the request to whose response the last batch belongs.
     pub(super) fn last_index(&self) -> usize {
         self.last
     }
 
-    /// When the response of the last event was requested.
+    /// When the response of the last batch was requested.
     #[cfg(feature = "files")]
     pub(super) fn requested_at(&self) -> Option<SystemTime> {
         let of_last = self.open.iter().find(|response| response.index == self.last);
@@ -153,7 +158,7 @@ where
         self.figures.stats(&self.scan)
     }
 
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Event<B>>>> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Delivered<B>>>> {
         loop {
             self.remove_evicted();
             self.send_requests();
@@ -167,18 +172,16 @@ where
                 Poll::Pending => None,
             });
             match next {
-                Some((position, Next::Event(event))) => {
+                Some((position, Arrival::Batch(batch))) => {
                     self.last = self.open.get(position).map_or(0, |response| response.index);
                     if let Some(reporter) = &self.scan.reporter {
                         reporter.batch(|| self.progress());
                     }
-                    return Poll::Ready(Ok(Some(event)));
+                    return Poll::Ready(Ok(Some(batch)));
                 }
-                Some((position, Next::Ended(outcome))) => {
+                Some((position, Arrival::End(outcome))) => {
                     let Some(response) = self.open.remove(position) else { continue };
-                    if response.delivery.is_evicted() {
-                        self.evicted.insert(response.index);
-                    } else if let Err(error) = self.ended(response, outcome) {
+                    if let Err(error) = self.ended(response, outcome) {
                         self.stop();
                         return Poll::Ready(Err(error));
                     }
@@ -198,15 +201,14 @@ where
             let delivery = Arc::new(Delivery::new(index, self.mode.delivery, Arc::clone(&self.budget)));
             let task = self.spawn(index, Arc::clone(&request.search), Arc::clone(&delivery));
             let position = self.open.partition_point(|response| response.index < index);
-            let response = Response { index, request, delivery, task, outcome: None, stats: RecordStats::default() };
-            self.open.insert(position, response);
+            self.open.insert(position, OpenResponse::new(index, request, delivery, task));
             self.update_budget();
         }
     }
 
     /// Runs in a task of its own, so that a response is read while the consumer is busy.
     fn spawn(&self, index: usize, search: Arc<Search>, delivery: Arc<Delivery<BatchWithStats<B>>>) -> RequestTask {
-        let (client, sink, mode) = (Arc::clone(&self.client), Arc::clone(&self.sink), self.mode);
+        let (client, sink, mode) = (Arc::clone(&self.client), Arc::clone(&self.sink), self.mode.clone());
         let cancelled = self.cancelled.clone();
         let observer = self.observer.clone().map(|observer| observer.for_day(self.scan.day(index)));
         tokio::spawn(observe::observed(observer, async move {
@@ -261,12 +263,17 @@ where
         }
     }
 
-    fn ended(&mut self, response: Response<B>, outcome: Result<Completed>) -> Result<()> {
-        let completed = outcome.map_err(|error| self.scan.error_of(response.index, error))?;
-        self.missing = self.missing.saturating_sub(response.stats.rows);
+    fn ended(&mut self, response: OpenResponse<B>, outcome: Result<Option<Completed>>) -> Result<()> {
+        let Some(completed) = outcome.map_err(|error| self.scan.error_of(response.index, error))? else {
+            self.evicted.insert(response.index);
+            return Ok(());
+        };
+        self.attempt = response.delivery.attempt();
         self.completed += 1;
         self.completed_bytes += response.delivery.total_bytes();
-        let Response { index, request, stats: records, .. } = response;
+        let OpenResponse { index, request, stats, .. } = response;
+        let records = stats.of_last(self.attempt, RecordStats::default);
+        self.missing = self.missing.saturating_sub(records.rows);
         let outcome = Outcome { index, request, completed, records };
         match &mut self.outcomes {
             Some(outcomes) => outcomes.push(outcome),
@@ -280,7 +287,7 @@ where
     }
 
     fn progress(&self) -> Progress {
-        let in_flight: u64 = self.open.iter().map(|response| response.stats.rows).sum();
+        let in_flight: u64 = self.open.iter().map(|response| response.stats.last().rows).sum();
         let (rows, bytes, seconds) = self.figures.so_far();
         Progress {
             tasks: self.scan.requests(),
@@ -299,3 +306,64 @@ where
         self.open.clear();
     }
 }
+
+/// A complete response.
+pub(super) struct Outcome {
+    pub(super) index: usize,
+    pub(super) request: PlannedRequest,
+    pub(super) completed: Completed,
+    pub(super) records: RecordStats,
+}
+
+/// The task of a request. Without a value, its response was dropped because the buffer is full.
+type RequestTask = JoinHandle<Result<Option<Completed>>>;
+
+/// A response in flight.
+struct OpenResponse<B: Batch, T = RequestTask> {
+    index: usize,
+    request: PlannedRequest,
+    delivery: Arc<Delivery<BatchWithStats<B>>>,
+    task: T,
+    /// What the task returned, until its last batch was taken.
+    outcome: Option<Result<Option<Completed>>>,
+    stats: OfAttempt<RecordStats>,
+}
+
+/// What arrives of a response.
+enum Arrival<B> {
+    Batch(Delivered<B>),
+    End(Result<Option<Completed>>),
+}
+
+impl<B: Batch, T> OpenResponse<B, T> {
+    fn new(index: usize, request: PlannedRequest, delivery: Arc<Delivery<BatchWithStats<B>>>, task: T) -> Self {
+        Self { index, request, delivery, task, outcome: None, stats: OfAttempt::new(RecordStats::default()) }
+    }
+}
+
+impl<B: Batch, T: Future<Output = Result<Result<Option<Completed>>, JoinError>> + Unpin> OpenResponse<B, T> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Arrival<B>> {
+        // The task first: a batch that it sends just before it ends is then in the delivery, and is not lost.
+        if self.outcome.is_none()
+            && let Poll::Ready(ended) = Pin::new(&mut self.task).poll(context)
+        {
+            self.outcome = Some(ended.unwrap_or_else(|_| Err(panicked())));
+        }
+        if let Poll::Ready(Some(Delivered { attempt, batch: BatchWithStats { batch, stats } })) =
+            self.delivery.poll(context)
+        {
+            self.stats.of(attempt, RecordStats::default).add(stats);
+            return Poll::Ready(Arrival::Batch(Delivered { attempt, batch }));
+        }
+        self.outcome.take().map_or(Poll::Pending, |outcome| Poll::Ready(Arrival::End(outcome)))
+    }
+}
+
+/// The error for a task that panicked. The panic message may hold anything, so none of it is repeated.
+pub(crate) fn panicked() -> Error {
+    Error::new(Kind::Internal, "a bug in dataaccess ended the call")
+        .with_hint("please report it with the steps that led here; the client stays usable")
+}
+
+#[cfg(test)]
+mod tests;

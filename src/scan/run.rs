@@ -9,14 +9,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use arrow_schema::SchemaRef;
 use tokio::sync::mpsc;
-use tokio::task::{JoinSet, block_in_place};
+use tokio::task::JoinSet;
 
 use super::cap::Suspicion;
 use super::outdated::newest;
 use super::part_writer::{PartWriter, REQUESTED_AT, RowHashes};
 use super::progress::Progress;
 use super::report::{Report, suspicion};
-use super::response::panicked;
+use super::responses::panicked;
 use super::run_options::{Keep, Layout, OnDoubt, OnShrink, RunOptions};
 use super::run_progress::RunProgress;
 use super::shrink::{doubtful, shrunk};
@@ -26,7 +26,7 @@ use super::{Scan, Stats, invalid};
 use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
-use crate::files::Complete;
+use crate::files::{Complete, blocking};
 use crate::folder::{self, Folder, Names};
 use crate::observe::{self, Observer};
 use crate::time::Moment;
@@ -242,7 +242,7 @@ impl Run {
             rows_changed: self.rows_changed(task, rows).await,
         };
         self.accept(&finished).await?;
-        let (schema, complete) = block_in_place(|| {
+        let (schema, complete) = blocking(|| {
             let written = match (writer, self.scan.schema(false)) {
                 (Some(writer), _) => Some(writer),
                 (None, Some(schema)) => Some(self.part(task, &schema, requested_at)?),
@@ -300,7 +300,7 @@ impl Run {
         let name = self.tasks.names.get(task).filter(|_| before.figures.rows <= RowHashes::MOST)?;
         let Some(Ok((_, before))) = folder::read(&[self.folder.location_of(name)]).await.pop() else { return None };
         let mut others = RowHashes::default();
-        block_in_place(|| {
+        blocking(|| {
             for batch in &before {
                 others.add(batch);
             }
@@ -315,7 +315,7 @@ impl Run {
             let record = self.tasks.record(task.index, &task.figures);
             let requested_at =
                 Some(SystemTime::UNIX_EPOCH + Duration::from_millis(task.figures.requested_at.max(0).cast_unsigned()));
-            let complete = block_in_place(|| self.part(task.index, &schema, requested_at)?.finish_part(&record))?;
+            let complete = blocking(|| self.part(task.index, &schema, requested_at)?.finish_part(&record))?;
             task.file_bytes = Some(self.publish(complete).await?);
         }
         Ok(())

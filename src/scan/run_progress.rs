@@ -97,7 +97,7 @@ impl RunProgress {
 
     /// Whether the error of a task ends the run.
     pub(super) fn ends(&self, error: &Error) -> bool {
-        self.fail_fast || fails_all(error)
+        self.fail_fast || error.is_of_all()
     }
 
     /// Sends what is done so far.
@@ -106,25 +106,4 @@ impl RunProgress {
         let sent = self.sender.send(self.so_far.clone()).await;
         sent.map_err(|_| Error::new(Kind::Internal, "the run was cancelled: its progress receiver was dropped"))
     }
-}
-
-/// Whether the error of one task would fail every other one too.
-fn fails_all(error: &Error) -> bool {
-    let is_of_all = matches!(
-        error.kind(),
-        Kind::PermissionDenied
-            | Kind::Config
-            | Kind::Tls
-            | Kind::RedirectRefused
-            | Kind::ClientClosed
-            | Kind::ForkedHandle
-            | Kind::Internal
-            | Kind::File
-            | Kind::Checkpoint
-            | Kind::CheckpointFile
-            | Kind::CheckpointMismatch
-            | Kind::CheckpointCorrupt
-            | Kind::CheckpointLocked
-    );
-    is_of_all || error.details().is_outage
 }

@@ -14,12 +14,12 @@ use arrow_schema::DataType;
 
 use super::cap::{Count, Suspicion};
 use super::data_warning;
-use super::record_stats::{BatchWithStats, RecordStats};
-use super::responses::Responses;
+use super::record_stats::BatchWithStats;
+use super::responses::{Outcome, Responses};
 use super::stats::Figures;
-use super::{PlannedRequest, Scan, Stats};
+use super::{Scan, Stats};
 use crate::cells::{Block, Cell};
-use crate::client::{Completed, Event};
+use crate::client::{Delivered, OfAttempt};
 use crate::contract::codes::{POSITIONS, STATUSES};
 use crate::decode::{Batch, BatchSink};
 use crate::error::Result;
@@ -33,14 +33,6 @@ const NAMED: usize = 3;
 pub(super) trait Statuses {
     /// Whether the status of some record, in this column, is none of those that the API specification lists.
     fn has_other_status(&self, column: usize) -> bool;
-}
-
-/// A complete response.
-pub(super) struct Outcome {
-    pub(super) index: usize,
-    pub(super) request: PlannedRequest,
-    pub(super) completed: Completed,
-    pub(super) records: RecordStats,
 }
 
 /// A complete response with its rows, and the parts that may replace it.
@@ -134,16 +126,15 @@ where
     B: Batch,
 {
     responses.keep_outcomes();
-    let mut batches: Vec<Vec<B>> = Vec::new();
-    while let Some(event) = responses.next().await? {
-        let index = responses.last_index();
+    let mut batches: OfAttempt<Vec<Vec<B>>> = OfAttempt::new(Vec::new());
+    while let Some(Delivered { attempt, batch }) = responses.next().await? {
+        let (index, batches) = (responses.last_index(), batches.of(attempt, Vec::new));
         batches.resize_with(batches.len().max(index + 1), Vec::new);
-        let Some(batches) = batches.get_mut(index) else { continue };
-        match event {
-            Event::Batch(batch) => batches.push(batch),
-            Event::Restart => batches.clear(),
+        if let Some(of_request) = batches.get_mut(index) {
+            of_request.push(batch);
         }
     }
+    let mut batches = batches.of_last(responses.attempt(), Vec::new);
     let mut outcomes = responses.take_outcomes();
     outcomes.sort_by_key(|outcome| outcome.index);
     let window = |outcome: Outcome| Window {

@@ -10,7 +10,7 @@ use super::data_warning::{self, DataWarning};
 use super::day::OutOfDayRows;
 use super::ids::Ids;
 use super::record_stats::RecordStats;
-use super::split::Outcome;
+use super::responses::Outcome;
 use crate::client::Completed;
 use crate::decode::RecordShape;
 

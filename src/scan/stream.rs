@@ -3,6 +3,7 @@
 //! Waiting and taking are separate steps: a consumer that is cancelled while it waits has taken nothing.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use arrow_array::RecordBatch;
@@ -10,8 +11,8 @@ use arrow_schema::SchemaRef;
 use tokio_util::sync::CancellationToken;
 
 use super::typed_batches::TypedBatches;
-use super::{Scan, Stats};
-use crate::client::{BufferBudget, Client, Event};
+use super::{Consumer, Scan, Stats};
+use crate::client::{Client, Delivered, SearchMode, TokenWait};
 use crate::columns::{self, Options};
 use crate::error::{Error, Kind, Result};
 
@@ -24,7 +25,7 @@ pub struct Stream {
     views: bool,
     batches: tokio::sync::Mutex<TypedBatches>,
     cancelled: CancellationToken,
-    budget: Arc<BufferBudget>,
+    token_wait: Arc<TokenWait>,
     state: Mutex<State>,
     last_stats: LastStats,
 }
@@ -54,13 +55,15 @@ impl Scan {
     /// A stream of the scan's batches, whose first requests are sent now. Must be called inside a runtime.
     #[must_use]
     pub fn stream(self, client: &Arc<Client>, options: Options, last_stats: LastStats) -> Stream {
-        let mut batches = TypedBatches::new(&self, client, self.streamed(), options);
+        let token_wait = Arc::<TokenWait>::default();
+        let mode = SearchMode { token_wait: Some(Arc::clone(&token_wait)), ..self.mode(Consumer::Streams) };
+        let mut batches = TypedBatches::new(&self, client, mode, options);
         batches.send_requests();
         Stream {
             scan: self,
             views: options.views,
             cancelled: batches.cancellation(),
-            budget: batches.budget(),
+            token_wait,
             batches: tokio::sync::Mutex::new(batches),
             state: Mutex::default(),
             last_stats,
@@ -111,9 +114,9 @@ impl Stream {
         self.cancelled.cancel();
     }
 
-    /// From now on another library takes the batches. It may hold the interpreter while it waits.
-    pub fn hand_over(&self) {
-        self.budget.set_pulled();
+    /// Limits the wait for each token from now on; `hint` is what the user can do if it is over.
+    pub fn limit_token_wait(&self, limit: Duration, hint: &'static str) {
+        self.token_wait.set(limit, hint);
     }
 
     /// Waits until there is something to take. Cancel-safe.
@@ -127,12 +130,11 @@ impl Stream {
         match next {
             // It was closed meanwhile.
             _ if state.end.is_some() => {}
-            Ok(Some(Event::Batch(batch))) => {
+            Ok(Some(Delivered { batch, .. })) => {
                 state.schema.get_or_insert_with(|| batch.schema());
                 state.rows += batch.num_rows() as u64;
                 state.ready = Some(batch);
             }
-            Ok(Some(Event::Restart)) => {}
             Ok(None) => {
                 let figures = Arc::new(batches.stats());
                 self.last_stats.store(Some(Arc::clone(&figures)));

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::record_stats::WithStats;
 use super::responses::Responses;
 use super::{Scan, Stats};
-use crate::client::{BufferBudget, Client, Event, SearchMode};
+use crate::client::{Client, Delivered, SearchMode};
 use crate::columns::{self, Column, ColumnSink, Options};
 use crate::error::Result;
 
@@ -31,26 +31,27 @@ impl TypedBatches {
         let sink = move || WithStats::new(ColumnSink::new(&columns.load(), options), time_column);
         let mut responses = Responses::new(scan, client, mode, client.buffer(), sink);
         responses.set_concurrent(scan.schema(options.views).is_some());
-        Self { responses, columns: scan.columns.clone(), frozen, is_frozen: false }
+        // A batch of the only request may be void: it decides no types of a later attempt.
+        Self { responses, columns: scan.columns.clone(), frozen, is_frozen: scan.requests() == 1 }
     }
 
-    /// The next event; `None` when all responses are complete. Cancel-safe.
-    pub(super) async fn next(&mut self) -> Result<Option<Event<RecordBatch>>> {
-        let event = self.responses.next().await?;
-        match &event {
-            Some(Event::Batch(batch)) if !self.is_frozen => {
-                self.frozen.store(Arc::new(columns::frozen(&self.columns, &columns::type_names(batch.schema_ref()))));
-                self.is_frozen = true;
-                self.responses.set_concurrent(true);
-            }
-            Some(Event::Restart) => {
-                // Void batches decide no types.
-                self.frozen.store(Arc::new(self.columns.clone()));
-                self.is_frozen = false;
-            }
-            _ => {}
+    /// The next batch; `None` when all responses are complete. Cancel-safe.
+    pub(super) async fn next(&mut self) -> Result<Option<Delivered<RecordBatch>>> {
+        let delivered = self.responses.next().await?;
+        if let Some(Delivered { batch, .. }) = &delivered
+            && !self.is_frozen
+        {
+            self.frozen.store(Arc::new(columns::frozen(&self.columns, &columns::type_names(batch.schema_ref()))));
+            self.is_frozen = true;
+            self.responses.set_concurrent(true);
         }
-        Ok(event)
+        Ok(delivered)
+    }
+
+    /// The number of the last attempt: batches of others are void.
+    #[cfg(feature = "files")]
+    pub(super) fn attempt(&self) -> u32 {
+        self.responses.attempt()
     }
 
     /// Sends the first requests. Must be called inside a runtime.
@@ -63,12 +64,7 @@ impl TypedBatches {
         self.responses.cancellation()
     }
 
-    /// The buffer that the responses share.
-    pub(super) fn budget(&self) -> Arc<BufferBudget> {
-        self.responses.budget()
-    }
-
-    /// When the response of the last event was requested.
+    /// When the response of the last batch was requested.
     #[cfg(feature = "files")]
     pub(super) fn requested_at(&self) -> Option<SystemTime> {
         self.responses.requested_at()

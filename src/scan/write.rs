@@ -5,15 +5,13 @@ use std::time::SystemTime;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use tokio::task::block_in_place;
-
 use super::responses::Responses;
 use super::typed_batches::TypedBatches;
-use super::{Collected, Scan, Stats};
-use crate::client::{Client, DeliveryMode, Event, Kept, SearchMode, TimeoutScope};
+use super::{Collected, Consumer, Scan, Stats};
+use crate::client::{Client, Delivered, Kept, OfAttempt};
 use crate::columns::{self, Options};
 use crate::error::{Kind, Result};
-use crate::files::{Complete, Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Writer};
+use crate::files::{Complete, Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Writer, blocking};
 
 /// Batches for files: of plain strings, not views, and of types that do not change.
 const OPTIONS: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
@@ -75,7 +73,7 @@ impl Scan {
         create: impl Fn(&SchemaRef) -> Result<W>,
     ) -> Result<(Stats, Complete)> {
         let (stats, writer) = self.write_columns(client, |schema, _| create(schema)).await?;
-        let complete = block_in_place(|| writer.map_or_else(|| create(empty), Ok)?.finish())?;
+        let complete = blocking(|| writer.map_or_else(|| create(empty), Ok)?.finish())?;
         Ok((stats, complete))
     }
 
@@ -84,39 +82,36 @@ impl Scan {
         client: &Arc<Client>,
         create: impl Fn() -> Result<JsonLines>,
     ) -> Result<(Stats, Complete)> {
-        let mut ids = self.ids();
         if self.splits() {
             let (blocks, mut stats) = self.blocks_in_parts(client, Kept::Batches).await?;
+            let mut ids = self.ids();
             if let Some(ids) = &mut ids {
                 for block in &blocks {
                     ids.add_block(block);
                 }
             }
             stats.set_ids(ids.as_ref());
-            let complete = block_in_place(|| {
+            let complete = blocking(|| {
                 let mut writer = create()?;
                 blocks.iter().try_for_each(|block| writer.write(block))?;
                 writer.finish()
             })?;
             return Ok((stats, complete));
         }
-        let mut responses = Responses::of_cells(self, client, self.written(), client.buffer());
-        let mut writer = block_in_place(&create)?;
-        while let Some(event) = responses.next().await? {
-            block_in_place(|| match event {
-                Event::Batch(block) => {
-                    if let Some(ids) = &mut ids {
-                        ids.add_block(&block);
-                    }
-                    writer.write(&block)
+        let mut responses = Responses::of_cells(self, client, self.mode(Consumer::Writes), client.buffer());
+        let begin = || (None, self.ids());
+        let mut written = OfAttempt::new(begin());
+        while let Some(Delivered { attempt, batch: block }) = responses.next().await? {
+            blocking(|| {
+                let (writer, ids) = written.of(attempt, begin);
+                if let Some(ids) = ids {
+                    ids.add_block(&block);
                 }
-                Event::Restart => {
-                    ids = self.ids();
-                    create().map(|restarted| writer = restarted)
-                }
+                begun(writer, &create)?.write(&block)
             })?;
         }
-        let complete = block_in_place(|| writer.finish())?;
+        let (writer, ids) = written.of_last(responses.attempt(), begin);
+        let complete = blocking(|| writer.map_or_else(&create, Ok)?.finish())?;
         let mut stats = responses.stats();
         stats.set_ids(ids.as_ref());
         Ok((stats, complete))
@@ -139,47 +134,39 @@ impl Scan {
                 batches.iter().try_for_each(|batch| writer.write(batch))?;
                 Ok(writer)
             };
-            let writer = (!batches.is_empty()).then(|| block_in_place(write)).transpose()?;
+            let writer = (!batches.is_empty()).then(|| blocking(write)).transpose()?;
             return Ok((Arc::unwrap_or_clone(stats), writer));
         }
-        let mut batches = TypedBatches::new(self, client, self.written(), OPTIONS);
-        let (mut writer, mut ids) = (None, self.ids());
-        while let Some(event) = batches.next().await? {
-            match event {
-                Event::Batch(batch) => block_in_place(|| {
-                    if let Some(ids) = &mut ids {
-                        ids.add(&batch);
-                    }
-                    let requested_at = batches.requested_at();
-                    let writer = match &mut writer {
-                        Some(writer) => writer,
-                        none => none.insert(create(batch.schema_ref(), requested_at)?),
-                    };
-                    writer.write(&batch)
-                })?,
-                Event::Restart => (writer, ids) = (None, self.ids()),
-            }
+        let mut batches = TypedBatches::new(self, client, self.mode(Consumer::Writes), OPTIONS);
+        let begin = || (None, self.ids());
+        let mut written = OfAttempt::new(begin());
+        while let Some(Delivered { attempt, batch }) = batches.next().await? {
+            blocking(|| {
+                let (writer, ids) = written.of(attempt, begin);
+                if let Some(ids) = ids {
+                    ids.add(&batch);
+                }
+                begun(writer, || create(batch.schema_ref(), batches.requested_at()))?.write(&batch)
+            })?;
         }
+        let (writer, ids) = written.of_last(batches.attempt(), begin);
         let mut stats = batches.stats();
         stats.set_ids(ids.as_ref());
         Ok((stats, writer))
     }
+}
 
-    /// How the requests for a file are sent: the rows of a single one can be written anew after a retry.
-    fn written(&self) -> SearchMode {
-        match self.requests() {
-            1 => {
-                let (delivery, scope) = (DeliveryMode::Provisional, TimeoutScope::EachToFirstRow);
-                SearchMode { delivery, scope, ..self.streamed() }
-            }
-            _ => self.streamed(),
-        }
-    }
+/// The writer, which is made for the first rows.
+fn begun<W>(writer: &mut Option<W>, create: impl FnOnce() -> Result<W>) -> Result<&mut W> {
+    Ok(match writer {
+        Some(writer) => writer,
+        none => none.insert(create()?),
+    })
 }
 
 /// Where the file will be, absolutely. A place that cannot be written fails before a request is sent.
 async fn writable(location: &Location, is_private: bool) -> Result<Location> {
-    let file = block_in_place(|| location.create(Kind::File, is_private))?;
+    let file = blocking(|| location.create(Kind::File, is_private))?;
     match location {
         Location::Path(_) => Ok(Location::Path(file.path().to_path_buf())),
         Location::Object(object) => {

@@ -26,19 +26,23 @@ fn budget(limit: usize) -> Arc<BufferBudget> {
     Arc::new(BufferBudget::new(limit, UNREAD))
 }
 
-/// What the consumer gets now: the size of a batch, 0 for a restart, or nothing.
-async fn taken(delivery: &Delivery<Rows>) -> Option<usize> {
+/// What the consumer gets now: the attempt and the size of a batch, or nothing.
+async fn delivered(delivery: &Delivery<Rows>) -> Option<(u32, usize)> {
     match poll!(pin!(poll_fn(|context| delivery.poll(context)))) {
-        Poll::Ready(Some(Event::Batch(batch))) => Some(batch.0),
-        Poll::Ready(Some(Event::Restart)) => Some(0),
+        Poll::Ready(Some(Delivered { attempt, batch })) => Some((attempt, batch.0)),
         Poll::Ready(None) | Poll::Pending => None,
     }
 }
 
+/// The size of the batch that the consumer gets now.
+async fn taken(delivery: &Delivery<Rows>) -> Option<usize> {
+    delivered(delivery).await.map(|(_, bytes)| bytes)
+}
+
 impl<B: Batch> Delivery<B> {
-    /// As a request delivers a batch.
-    async fn send(&self, batch: B) -> Result<()> {
-        self.push(batch)?;
+    /// As a request delivers a batch. Returns false if the response was dropped.
+    async fn send(&self, batch: B) -> bool {
+        self.push(batch).expect("no limit");
         self.wait_for_space().await
     }
 }
@@ -47,18 +51,17 @@ impl<B: Batch> Delivery<B> {
 async fn a_failed_attempt_leaves_no_batch_to_be_taken() {
     let budget = budget(100);
     let delivery = delivery(0, STREAMED, &budget);
-    delivery.send(Rows(10)).await.expect("space");
+    assert!(delivery.send(Rows(10)).await, "space");
     assert!(delivery.suspend());
     assert_eq!((taken(&delivery).await, budget.used()), (None, 10), "it may be the last attempt");
     delivery.void();
-    delivery.restart().await;
     assert_eq!((taken(&delivery).await, budget.used()), (None, 0));
 }
 
 #[tokio::test]
 async fn what_arrived_before_a_final_failure_is_taken() {
     let delivery = delivery(0, STREAMED, &budget(100));
-    delivery.send(Rows(10)).await.expect("space");
+    assert!(delivery.send(Rows(10)).await, "space");
     assert!(delivery.suspend());
     assert_eq!(taken(&delivery).await, None);
     delivery.resume();
@@ -69,34 +72,48 @@ async fn what_arrived_before_a_final_failure_is_taken() {
 async fn no_retry_follows_a_batch_that_was_taken() {
     let budget = budget(100);
     let delivery = delivery(0, STREAMED, &budget);
-    delivery.send(Rows(10)).await.expect("space");
+    assert!(delivery.send(Rows(10)).await, "space");
     assert_eq!(taken(&delivery).await, Some(10));
-    delivery.send(Rows(20)).await.expect("space");
+    assert!(delivery.send(Rows(20)).await, "space");
     assert!(!delivery.suspend());
     assert_eq!(taken(&delivery).await, Some(20), "what arrived before the failure is good");
 }
 
 #[tokio::test]
-async fn a_new_attempt_waits_until_the_consumer_has_discarded_its_batches() {
-    let budget = budget(100);
-    let delivery = delivery(0, DeliveryMode::Provisional, &budget);
-    delivery.send(Rows(10)).await.expect("space");
-    assert_eq!(taken(&delivery).await, Some(10));
+async fn batches_that_a_retry_voids_have_another_number_than_those_after_them() {
+    let delivery = delivery(0, DeliveryMode::Replaceable, &budget(100));
+    let mut kept = OfAttempt::new(Vec::new());
+    for (size, expected) in [(10, vec![10]), (20, vec![20]), (30, vec![20, 30])] {
+        if size == 20 {
+            assert!(delivery.suspend(), "taken batches are no obstacle");
+            delivery.void();
+            assert_eq!(delivered(&delivery).await, None);
+        }
+        assert!(delivery.send(Rows(size)).await);
+        let (attempt, bytes) = delivered(&delivery).await.expect("a batch");
+        kept.of(attempt, Vec::new).push(bytes);
+        assert_eq!(*kept.of(attempt, Vec::new), expected);
+    }
     assert!(delivery.suspend());
     delivery.void();
-    let mut restart = pin!(delivery.restart());
-    assert!(poll!(restart.as_mut()).is_pending());
-    assert_eq!(taken(&delivery).await, Some(0));
-    assert!(poll!(restart.as_mut()).is_pending(), "announced, and not acted on yet");
-    assert_eq!(taken(&delivery).await, None);
-    assert!(poll!(restart.as_mut()).is_ready());
+    delivery.complete();
+    assert!(kept.of_last(delivery.attempt(), Vec::new).is_empty(), "the last attempt had no rows");
+}
+
+#[tokio::test]
+async fn a_retry_after_no_batch_was_taken_is_the_same_attempt_for_the_consumer() {
+    let delivery = delivery(0, DeliveryMode::Complete, &budget(100));
+    assert!(delivery.send(Rows(10)).await);
+    assert!(delivery.suspend());
+    delivery.void();
+    assert_eq!(delivery.attempt(), 0);
 }
 
 #[tokio::test]
 async fn nothing_is_taken_before_the_response_is_complete_in_that_mode() {
     let delivery = delivery(0, DeliveryMode::Complete, &budget(1));
     for _ in 0..3 {
-        delivery.send(Rows(10)).await.expect("the budget is for other modes");
+        assert!(delivery.send(Rows(10)).await, "the budget is for other modes");
     }
     assert_eq!(taken(&delivery).await, None);
     delivery.complete();
@@ -108,12 +125,12 @@ async fn responses_that_wait_for_space_are_dropped_and_the_last_one_first() {
     let budget = budget(20);
     let [front, second, third] = [0, 1, 2].map(|index| delivery(index, STREAMED, &budget));
     budget.set_open(0, 2);
-    front.send(Rows(5)).await.expect("the consumer waits for it");
-    second.send(Rows(10)).await.expect("space");
+    assert!(front.send(Rows(5)).await, "the consumer waits for it");
+    assert!(second.send(Rows(10)).await, "space");
     let began = Instant::now();
     let (second_sent, third_sent) = tokio::join!(second.send(Rows(10)), third.send(Rows(10)));
-    assert!(third_sent.is_err() && third.is_evicted());
-    assert!(second_sent.is_err() && second.is_evicted(), "it has no space without the third either");
+    assert!(!third_sent && third.is_evicted());
+    assert!(!second_sent && second.is_evicted(), "it has no space without the third either");
     assert!((2 * UNREAD..3 * UNREAD).contains(&began.elapsed()));
     assert_eq!(budget.used(), 5);
     assert!(!front.is_evicted());
@@ -124,12 +141,12 @@ async fn a_response_whose_turn_comes_is_kept() {
     let budget = budget(10);
     let second = delivery(1, STREAMED, &budget);
     budget.set_open(0, 1);
-    second.send(Rows(1)).await.expect("space");
+    assert!(second.send(Rows(1)).await, "space");
     let mut sending = pin!(second.send(Rows(10)));
     assert!(poll!(sending.as_mut()).is_pending());
     budget.set_open(1, 1);
     tokio::time::sleep(10 * UNREAD).await;
     assert!(poll!(sending.as_mut()).is_pending(), "one batch ahead of its consumer");
     assert_eq!(taken(&second).await, Some(1));
-    assert!(sending.await.is_ok());
+    assert!(sending.await);
 }

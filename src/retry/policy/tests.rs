@@ -1,9 +1,18 @@
 //! Policies, and the failures of a call.
 
+use super::super::Scope;
 use super::*;
 
-fn failure(kind: Kind) -> Error {
-    Error::new(kind, "test failure").retryable()
+/// A failure and its verdict.
+type Failure = (Error, Verdict);
+
+fn failure(kind: Kind, remedy: Remedy) -> Failure {
+    let verdict = Verdict { remedy, scope: Scope::Request, is_unsent: kind == Kind::Connect, cut_off_at: None };
+    (Error::new(kind, "test failure"), verdict)
+}
+
+fn server() -> Failure {
+    failure(Kind::Server, Remedy::BackOff)
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -23,28 +32,19 @@ fn back_off_grows_with_the_time_of_failing_up_to_the_cap_and_is_fully_jittered()
 }
 
 #[test]
-fn a_503_without_retry_after_is_no_request_to_slow_down() {
-    let of = |status| failure(Kind::Throttled).with(|details| details.status = Some(status));
-    assert!(Policy::is_throttle(&of(429)));
-    assert!(!Policy::is_throttle(&of(503)));
-    assert!(Policy::is_throttle(&of(503).with(|details| details.retry_after = Some(MINUTE))));
-}
-
-#[test]
 fn all_calls_pause_when_asked_to_and_not_for_longer_than_retry_for() {
     let policy = retries(3);
     let seconds = |seconds| Some(Duration::from_secs(seconds));
-    assert_eq!(policy.throttle_pause(429, None), seconds(1));
-    assert_eq!(policy.throttle_pause(429, seconds(0)), seconds(0));
-    assert_eq!(policy.throttle_pause(503, seconds(60)), seconds(60));
-    assert_eq!(policy.throttle_pause(429, seconds(61)), None);
-    assert_eq!(policy.throttle_pause(503, None), None);
-    assert_eq!(policy.throttle_pause(500, seconds(7)), None);
+    let pause = |asked| policy.pause(Pause { asked });
+    assert_eq!(pause(None), seconds(1));
+    assert_eq!(pause(seconds(0)), seconds(0));
+    assert_eq!(pause(seconds(60)), seconds(60));
+    assert_eq!(pause(seconds(61)), None);
 }
 
 #[test]
 fn the_number_of_retries_is_limited_only_if_it_is_given() {
-    let server = failure(Kind::Server);
+    let (_, server) = server();
     for (most, sent) in [(0, 0), (1, 1), (7, 7)] {
         assert_eq!((0..9).filter(|count| retries(most).may_retry(*count, &server, true)).count(), sent);
     }
@@ -55,9 +55,9 @@ fn the_number_of_retries_is_limited_only_if_it_is_given() {
 #[test]
 fn a_retry_that_may_not_be_sent_yet_backs_off_again_until_the_time_is_over() {
     let (mut state, began) = (RetryState::new(Policy::new(MINUTE, Some(1)), true), Instant::now());
-    let server = failure(Kind::Server);
-    assert!(state.after(server.clone(), Duration::MAX, began, 1.0).is_ok());
-    let later = |seconds| state.delay(&server, Duration::MAX, began + Duration::from_secs(seconds), 1.0);
+    let (server, verdict) = server();
+    assert!(state.after(server.clone(), &verdict, Duration::MAX, began, 1.0).is_ok());
+    let later = |seconds| state.delay(&server, &verdict, Duration::MAX, began + Duration::from_secs(seconds), 1.0);
     assert_eq!(later(4).ok(), Some(Duration::from_millis(2_200)), "the only retry is not counted twice");
     assert_eq!(later(59).ok(), Some(Duration::from_secs(1)));
     let error = later(60).expect_err("the end");
@@ -66,14 +66,17 @@ fn a_retry_that_may_not_be_sent_yet_backs_off_again_until_the_time_is_over() {
 
 #[test]
 fn a_permanent_failure_is_not_retried() {
-    assert!(!retries(9).may_retry(0, &Error::new(Kind::PermissionDenied, "no"), true));
+    for remedy in [Remedy::None, Remedy::NewToken] {
+        assert!(!retries(9).may_retry(0, &failure(Kind::PermissionDenied, remedy).1, true));
+    }
 }
 
 #[test]
 fn a_request_that_may_have_arrived_is_retried_only_if_idempotent() {
-    assert!(!retries(3).may_retry(0, &failure(Kind::ConnectionLost), false));
-    assert!(retries(3).may_retry(0, &failure(Kind::ConnectionLost), true));
-    assert!(retries(3).may_retry(0, &failure(Kind::Connect), false));
+    let [(_, lost), (_, unsent)] = [Kind::ConnectionLost, Kind::Connect].map(|kind| failure(kind, Remedy::BackOff));
+    assert!(!retries(3).may_retry(0, &lost, false));
+    assert!(retries(3).may_retry(0, &lost, true));
+    assert!(retries(3).may_retry(0, &unsent, false));
 }
 
 /// A call on a clock of its own, with `left` of its `timeout=`.
@@ -92,11 +95,11 @@ impl Call {
         Self::new(retries(most), true)
     }
 
-    fn after(&mut self, failure: Error) -> Result<RetryDecision> {
-        self.state.after(failure, self.left, self.now, 1.0)
+    fn after(&mut self, (failure, verdict): Failure) -> Result<RetryDecision> {
+        self.state.after(failure, &verdict, self.left, self.now, 1.0)
     }
 
-    fn delay(&mut self, failure: Error) -> Result<Duration> {
+    fn delay(&mut self, failure: Failure) -> Result<Duration> {
         self.after(failure).map(|decision| match decision {
             RetryDecision::Immediate => Duration::ZERO,
             RetryDecision::After(delay) => delay,
@@ -104,12 +107,13 @@ impl Call {
     }
 }
 
-fn cut_off(received: u64) -> Error {
-    failure(Kind::TruncatedResponse).with(|details| details.received = Some(received))
+fn cut_off(received: u64) -> Failure {
+    let (failure, verdict) = failure(Kind::TruncatedResponse, Remedy::BackOff);
+    (failure, Verdict { cut_off_at: Some(received), ..verdict })
 }
 
-fn stale() -> Error {
-    failure(Kind::ConnectionLost).with(|details| details.received = Some(0)).stale()
+fn stale() -> Failure {
+    failure(Kind::ConnectionLost, Remedy::AtOnce)
 }
 
 #[test]
@@ -131,7 +135,7 @@ fn nothing_is_free_without_retries_time_or_idempotence() {
 #[test]
 fn a_delay_longer_than_the_time_left_is_not_begun() {
     let mut call = Call { left: Duration::from_millis(200), ..Call::with_retries(3) };
-    assert!(call.after(failure(Kind::Server)).is_err());
+    assert!(call.after(server()).is_err());
 }
 
 #[test]
@@ -149,7 +153,7 @@ fn two_long_responses_cut_off_at_the_same_byte_end_the_retries() {
     assert!(error.hint().expect("a hint").contains(&format!("at byte {LONG}")));
     let mut call = Call::with_retries(9);
     for _ in 0..2 {
-        let lost = failure(Kind::ConnectionLost).with(|details| details.received = Some(0));
+        let lost = failure(Kind::ConnectionLost, Remedy::BackOff);
         assert!(call.after(lost).is_ok(), "no byte is no offset");
     }
 }
@@ -157,8 +161,8 @@ fn two_long_responses_cut_off_at_the_same_byte_end_the_retries() {
 #[test]
 fn a_possible_accident_is_retried_once_for_each_kind() {
     let mut call = Call::with_retries(9);
-    let mangled = || Error::new(Kind::MalformedHttp, "test failure").retryable_once();
-    assert!(call.after(failure(Kind::Server)).is_ok());
+    let mangled = || failure(Kind::MalformedHttp, Remedy::Once);
+    assert!(call.after(server()).is_ok());
     assert!(call.after(mangled()).is_ok(), "the first of its kind");
     assert!(call.after(mangled()).is_err());
 }
@@ -169,7 +173,8 @@ fn a_request_is_retried_until_retry_for_is_over_and_once_more_at_its_end() {
     let began = call.now;
     let mut sent = 1;
     let error = loop {
-        match call.delay(failure(Kind::Server).with_hint("look at it")) {
+        let (server, verdict) = server();
+        match call.delay((server.with_hint("look at it"), verdict)) {
             Ok(delay) => call.now += delay,
             Err(error) => break error,
         }
@@ -188,7 +193,7 @@ fn a_service_that_returns_is_noticed_before_its_outage_lasted_half_as_long_again
         let mut call = Call::new(Policy::new(MINUTE, None), true);
         let began = call.now;
         while call.now - began < outage {
-            let delay = call.delay(failure(Kind::Connect)).expect("a retry");
+            let delay = call.delay(failure(Kind::Connect, Remedy::BackOff)).expect("a retry");
             call.now += delay;
         }
         assert!(call.now - began <= outage + outage / 2 + Duration::from_millis(200));
@@ -211,8 +216,7 @@ fn time_in_which_a_response_arrives_is_not_time_of_failing() {
 #[test]
 fn retry_after_is_obeyed_within_retry_for() {
     let asked_for = |seconds| {
-        let asked = Duration::from_secs(seconds);
-        failure(Kind::Throttled).with(|details| details.retry_after = Some(asked))
+        failure(Kind::Throttled, Remedy::Pause(Pause { asked: Some(Duration::from_secs(seconds)) }))
     };
     let mut call = Call::new(Policy::new(MINUTE, None), true);
     assert_eq!(call.delay(asked_for(0)).ok(), Some(Duration::from_secs(1)));
@@ -227,7 +231,7 @@ fn a_retry_with_a_renewed_token_counts() {
     let mut call = Call::with_retries(1);
     assert!(call.state.consume_auth_retry());
     assert!(!call.state.consume_auth_retry());
-    assert!(call.after(failure(Kind::Server)).is_err());
+    assert!(call.after(server()).is_err());
     assert!(!Call::with_retries(0).state.consume_auth_retry());
     assert!(!Call::new(Policy::new(Duration::ZERO, None), true).state.consume_auth_retry());
 }

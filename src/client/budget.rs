@@ -1,7 +1,7 @@
-//! The buffer of a scan: the bytes that its responses hold for the consumer.
+//! The bytes that the responses of a scan hold for its consumer, and that its result takes; their limits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -74,7 +74,6 @@ pub struct BufferBudget {
     front: AtomicUsize,
     last: AtomicUsize,
     freed: Notify,
-    is_pulled: AtomicBool,
     /// The result that keeps all batches, if they are collected.
     result: Option<Arc<ResultSize>>,
 }
@@ -85,8 +84,7 @@ impl BufferBudget {
     #[must_use]
     pub fn new(limit: usize, unread: Duration) -> Self {
         let [used, front, last] = [0, 0, 0].map(AtomicUsize::new);
-        let (freed, is_pulled) = (Notify::new(), AtomicBool::new(false));
-        Self { limit, unread, used, front, last, freed, is_pulled, result: None }
+        Self { limit, unread, used, front, last, freed: Notify::new(), result: None }
     }
 
     /// The same budget for batches that are kept in a result.
@@ -113,16 +111,6 @@ impl BufferBudget {
         if self.front.swap(first, Ordering::Relaxed) != first {
             self.notify();
         }
-    }
-
-    /// Records that another library pulls the batches, through the Arrow C stream.
-    pub fn set_pulled(&self) {
-        self.is_pulled.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether another library pulls the batches.
-    pub(super) fn is_pulled(&self) -> bool {
-        self.is_pulled.load(Ordering::Relaxed)
     }
 
     /// Counts a batch that was buffered.
@@ -154,7 +142,7 @@ impl BufferBudget {
     }
 
     /// Wakes everything that awaits [`BufferBudget::freed`].
-    pub(super) fn notify(&self) {
+    fn notify(&self) {
         self.freed.notify_waiters();
     }
 
