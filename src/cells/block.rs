@@ -1,8 +1,6 @@
 //! A block of rows: flat cells over one text.
 
-use std::sync::{Mutex, PoisonError, Weak};
-
-use crate::decode::{Batch, Cell, count_values};
+use crate::decode::{Batch, Cell, PoolHandle, count_values};
 
 /// The variant of a [`Cell`].
 #[derive(Clone, Copy, Debug)]
@@ -62,13 +60,9 @@ pub(super) struct Memory {
     pub(super) extras: Vec<Extra>,
 }
 
-/// The memory of blocks that were dropped, for the next ones.
-pub(super) type Shelf = Mutex<Vec<Memory>>;
-/// Blocks whose memory is kept.
-const MAX_KEPT: usize = 3;
-
-/// What a row takes as a dict of Python, approximately: for itself, and for each key with its value.
-const DICT_BYTES: usize = 128;
+/// What a row takes as a map of the caller, approximately.
+const MAP_BYTES: usize = 128;
+/// What each key of the map takes with its value.
 const ENTRY_BYTES: usize = 64;
 
 /// Some records, cell by cell.
@@ -79,7 +73,7 @@ pub struct Block {
     pub(super) text: String,
     pub(super) cells: Vec<StoredCell>,
     pub(super) extras: Vec<Extra>,
-    pub(super) shelf: Weak<Shelf>,
+    pub(super) pool: PoolHandle<Memory>,
 }
 
 impl Block {
@@ -146,18 +140,14 @@ impl Batch for Block {
         let extras = self.extras.iter().map(|extra| (extra.json.start, extra.json.length));
         let values = |(start, length)| count_values(self.text_at(start, length));
         let inner: usize = nested.chain(extras).map(values).sum();
-        self.text.len() + self.rows * DICT_BYTES + (self.cells.len() + inner) * ENTRY_BYTES
+        self.text.len() + self.rows * MAP_BYTES + (self.cells.len() + inner) * ENTRY_BYTES
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let Some(kept) = self.shelf.upgrade() else { return };
-        let (cells, extras) = (std::mem::take(&mut self.cells), std::mem::take(&mut self.extras));
-        let memory = Memory { text: std::mem::take(&mut self.text).into_bytes(), cells, extras };
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < MAX_KEPT {
-            kept.push(memory);
-        }
+        let Self { text, cells, extras, pool, .. } = self;
+        let (text, cells, extras) = (std::mem::take(text), std::mem::take(cells), std::mem::take(extras));
+        pool.give_back(|| Some(Memory { text: text.into_bytes(), cells, extras }));
     }
 }

@@ -2,12 +2,10 @@
 
 mod block;
 
-use std::sync::{Arc, PoisonError};
-
 pub use self::block::{Block, Value};
-use self::block::{Extra, Memory, NULL, Shelf, Span, StoredCell, Tag};
+use self::block::{Extra, Memory, NULL, Span, StoredCell, Tag};
 pub use crate::decode::Cell;
-use crate::decode::{BatchSink, Block as Bytes, CellResult, Sink, SlackBytes, TypeMismatch};
+use crate::decode::{BatchSink, Block as Bytes, BufferPool, CellResult, Sink, SlackBytes, TypeMismatch};
 use crate::error::{Error, Kind, Result};
 
 /// A block is full once it has this many rows,
@@ -37,7 +35,7 @@ pub struct Cells {
     /// Length of the text of complete rows, and index of the first cell of the row that is incomplete.
     kept: usize,
     row: usize,
-    shelf: Arc<Shelf>,
+    pool: BufferPool<Memory>,
 }
 
 impl Cells {
@@ -58,7 +56,7 @@ impl Cells {
             last_extras,
             kept: 0,
             row: 0,
-            shelf: Arc::default(),
+            pool: BufferPool::default(),
         }
     }
 
@@ -74,12 +72,12 @@ impl Cells {
         let (columns, rows, extras) = (self.columns, self.rows, std::mem::take(&mut self.extras));
         (self.rows, self.kept, self.row) = (0, 0, 0);
         (self.row_extras, self.last_extras) = (0, 0);
-        Ok(Block { columns, rows, text, cells, extras, shelf: Arc::downgrade(&self.shelf) })
+        Ok(Block { columns, rows, text, cells, extras, pool: self.pool.handle() })
     }
 
     /// Begins the next block, in the memory of a dropped one if there is any.
     fn begin(&mut self) {
-        let memory = self.shelf.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let memory = self.pool.take();
         let Memory { mut text, mut cells, mut extras } = memory.unwrap_or_default();
         text.resize(text.capacity(), 0);
         cells.clear();

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 pub enum Kept {
     /// The batch as it is.
     Batches,
-    /// What its records become: columns of one type, or rows as dicts.
+    /// What its records become: columns of one type, or rows as maps.
     Records,
 }
 

@@ -268,3 +268,6 @@ impl Client {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,8 @@ mod delivery;
 mod export_poll;
 mod rng;
 mod shared_limits;
+#[cfg(any(test, feature = "testing"))]
+mod testing;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

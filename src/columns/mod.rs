@@ -3,10 +3,10 @@
 mod builder;
 mod inferred;
 mod json;
+mod lent;
 mod nulls;
 mod numbers;
 mod primitive_builder;
-mod shelf;
 mod sink;
 mod string_builder;
 mod times;

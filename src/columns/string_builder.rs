@@ -7,9 +7,9 @@ use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use super::defect;
 use super::json::push_compact;
+use super::lent::lend;
 use super::nulls::Nulls;
-use super::shelf::Shelf;
-use crate::decode::{Block, Cell, SlackBytes};
+use crate::decode::{Block, BufferPool, Cell, SlackBytes};
 use crate::error::Result;
 
 /// Strings in one buffer.
@@ -21,17 +21,17 @@ pub(super) struct StringBuilder {
     nulls: Nulls,
     /// Cells and bytes of the last array.
     last_size: (usize, usize),
-    bytes_shelf: Shelf<u8>,
-    ends_shelf: Shelf<i32>,
+    bytes_pool: BufferPool<Vec<u8>>,
+    ends_pool: BufferPool<Vec<i32>>,
     /// Whether to build views (`Utf8View`).
     views: bool,
 }
 
 impl StringBuilder {
     pub(super) fn new(views: bool) -> Self {
-        let (bytes_shelf, ends_shelf) = (Shelf::default(), Shelf::default());
+        let (bytes_pool, ends_pool) = (BufferPool::default(), BufferPool::default());
         let (bytes, nulls) = (SlackBytes::default(), Nulls::default());
-        Self { bytes, ends: vec![0], nulls, last_size: (0, 0), bytes_shelf, ends_shelf, views }
+        Self { bytes, ends: vec![0], nulls, last_size: (0, 0), bytes_pool, ends_pool, views }
     }
 
     #[inline]
@@ -96,12 +96,12 @@ impl StringBuilder {
     /// Reserves memory for an array as large as the last.
     pub(super) fn reserve(&mut self) {
         let (cells, bytes) = self.last_size;
-        if let Some(mut ends) = self.ends_shelf.take() {
+        if let Some(mut ends) = self.ends_pool.take() {
             ends.clear();
             ends.extend_from_slice(&self.ends);
             self.ends = ends;
         }
-        if let Some(bytes) = self.bytes_shelf.take() {
+        if let Some(bytes) = self.bytes_pool.take() {
             self.bytes.move_into(bytes);
         }
         self.ends.reserve_exact((cells + 1).saturating_sub(self.ends.len()));
@@ -121,7 +121,7 @@ impl StringBuilder {
             bytes.truncate(length);
             (Buffer::from_vec(bytes), Buffer::from_vec(ends))
         } else {
-            (self.bytes_shelf.lend(bytes).slice_with_length(0, length), self.ends_shelf.lend(ends))
+            (lend(&self.bytes_pool, bytes).slice_with_length(0, length), lend(&self.ends_pool, ends))
         };
         let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
         let strings = StringArray::try_new(offsets, values, nulls)

@@ -4,6 +4,7 @@
 //! `fast_path` reads records that look like the ones before them, most of their members in the loop of `straight`.
 //! `reference` reads all others with `serde_json` and alone reports what is wrong with a record.
 
+mod buffer_pool;
 mod column_names;
 mod cursor;
 mod decoder;
@@ -28,6 +29,7 @@ mod value_end;
 mod value_reader;
 mod vector;
 
+pub use buffer_pool::{BufferPool, PoolHandle};
 pub use decoder::Decoder;
 pub use envelope::{Envelope, Member, RecordShape};
 pub(crate) use error::too_large;

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{self, Path, PathBuf};
 
-use super::fault::{failure, missing, refused};
+use super::error::{failure, missing, refused};
 use super::lock::Lock;
 use super::name::day_folder;
 use super::{HIDDEN, Names, PartName, is_hidden, names, unreadable};

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process;
 
-use super::fault::{failure, in_use};
+use super::error::{failure, in_use};
 use super::local::Access;
 use crate::error::{Error, Result};
 use crate::files::options;

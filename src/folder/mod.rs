@@ -4,7 +4,7 @@
 //! What another process or a damaged disk leaves behind is reported; it is never read as rows. Callers know names and
 //! no paths: the folder is one of this machine (`local`) or of an object store (`remote`).
 
-mod fault;
+mod error;
 mod local;
 mod lock;
 mod name;
@@ -23,7 +23,7 @@ pub use query::{Query, digest, mismatch};
 
 use crate::error::{Error, Kind, Result};
 use crate::files::{AtomicFile, Location, Part, Unreadable, blocking};
-use fault::{at, failure, refused};
+use error::{at, failure, refused};
 use local::Local;
 use name::{day_folder, day_of};
 use remote::Remote;

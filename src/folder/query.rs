@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::fault::at;
+use super::error::at;
 use crate::error::{Error, Kind, excerpt};
 
 /// Hexadecimal digits of a digest: enough to tell values apart. They cannot be read back, but confirm a guess.

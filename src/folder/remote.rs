@@ -7,7 +7,7 @@ use std::time::Duration;
 use arrow_array::RecordBatch;
 use bytes::Bytes;
 
-use super::fault::{at, in_use, missing};
+use super::error::{at, in_use, missing};
 use super::name::day_folder;
 use super::{HIDDEN, Names, PartName, is_hidden, names, unreadable};
 use crate::error::{Error, Kind, Result};

@@ -138,7 +138,8 @@ impl RawTable {
 
     /// An empty table of the same columns.
     fn without_rows(&self) -> Self {
-        let stats = Stats { rows: 0, ..Stats::clone(&self.stats) };
+        let mut stats = Stats::clone(&self.stats);
+        stats.figures.rows = 0;
         Self { schema: SchemaRef::clone(&self.schema), batches: Vec::new(), stats: Arc::new(stats) }
     }
 

@@ -1,8 +1,11 @@
-//! The day that a request asks for, rows outside it, and the time zone of the service that would explain them.
+//! The days of a scan, the day that a request asks for, rows outside it, and the time zone of the service that would
+//! explain them.
 
 use crate::contract::condition::{Condition, DATETIME, EQUALS, TIME_UNIT};
-use crate::contract::search::Group;
-use crate::filter::Search;
+#[cfg(feature = "files")]
+use crate::contract::search::Filters;
+use crate::contract::search::{Group, SearchBody};
+use crate::filter::{Plan, Search};
 use crate::time::{Moment, Zone, offset_text};
 
 const MINUTE: i64 = 60_000;
@@ -12,6 +15,66 @@ const DAY: i64 = 24 * HOUR;
 const WESTERNMOST: i64 = -12 * HOUR;
 const EASTERNMOST: i64 = 14 * HOUR;
 const STEP: i64 = 15 * MINUTE;
+
+/// The condition that selects the day of each request, and the zone in which it is a day.
+#[derive(Clone, Debug)]
+pub(super) struct ByDay {
+    position: usize,
+    zone: Zone,
+}
+
+impl ByDay {
+    /// The days of a plan, if exactly one condition selects a day.
+    pub(super) fn of(plan: &Plan, zone: &Zone) -> Option<Self> {
+        let [group] = plan.template().body.filters.or.as_slice() else { return None };
+        let mut positions = (0..).zip(&group.and).filter(|(_, condition)| day_of(condition).is_some());
+        let (position, _) = positions.next()?;
+        positions.next().is_none().then(|| Self { position, zone: zone.clone() })
+    }
+
+    /// The day of a request, as `2024-01-15`.
+    pub(super) fn day(&self, body: &SearchBody) -> Option<String> {
+        Some(self.zone.day_of(self.sent(body)?))
+    }
+
+    /// The first instant of the day of a request, and the first of the next day.
+    #[cfg(feature = "files")]
+    pub(super) fn bounds(&self, body: &SearchBody) -> Option<(Moment, Moment)> {
+        bounds(&self.zone, self.sent(body)?)
+    }
+
+    fn sent(&self, body: &SearchBody) -> Option<Moment> {
+        day_of(body.filters.or.first()?.and.get(self.position)?)
+    }
+
+    /// The zone in which the days are cut.
+    #[cfg(feature = "files")]
+    pub(super) fn zone(&self) -> &Zone {
+        &self.zone
+    }
+
+    /// Takes the condition that selects the day out of the filters.
+    #[cfg(feature = "files")]
+    pub(super) fn take(&self, filters: &mut Filters) -> Option<Condition> {
+        let group = filters.or.first_mut()?;
+        (self.position < group.and.len()).then(|| group.and.remove(self.position))
+    }
+}
+
+/// The first instant of the day that an instant lies in, and the first of the next day.
+pub(super) fn bounds(zone: &Zone, instant: Moment) -> Option<(Moment, Moment)> {
+    let start = zone.start_of_day(instant).ok()?;
+    // An instant of the next day, whether clock changes make this one shorter or longer.
+    let next = Moment::at(start.milliseconds() + DAY + DAY / 2);
+    Some((start, zone.start_of_day(next).ok()?))
+}
+
+/// The instant of a condition that selects one day.
+fn day_of(condition: &Condition) -> Option<Moment> {
+    let Condition { data_type, operator, value, time_unit, .. } = condition;
+    let is_day = data_type == DATETIME && operator == EQUALS && time_unit.as_deref() == Some(TIME_UNIT);
+    value.as_i64().filter(|_| is_day).map(Moment::at)
+}
 
 /// A day in the caller's zone, in Unix milliseconds; or several, from the first to the last, if groups joined by OR ask
 /// for one each.
@@ -39,12 +102,10 @@ impl Day {
     /// The days of a column of which each record is, whichever group it satisfies.
     fn of_groups(groups: &[Group], column: &str, zone: &Zone) -> Option<Self> {
         let sent = |group: &Group| group.and.iter().filter(|each| each.column == column).find_map(day_of);
-        let sent: Vec<i64> = groups.iter().map(sent).collect::<Option<_>>()?;
+        let sent: Vec<Moment> = groups.iter().map(sent).collect::<Option<_>>()?;
         let (first, last) = (*sent.iter().min()?, *sent.iter().max()?);
-        let start = zone.start_of_day(Moment::at(first)).ok()?.milliseconds();
-        let last_start = zone.start_of_day(Moment::at(last)).ok()?.milliseconds();
-        // An instant of the next day, whether clock changes make this one shorter or longer.
-        let end = zone.start_of_day(Moment::at(last_start + DAY + DAY / 2)).ok()?.milliseconds();
+        let ((start, _), (_, end)) = (bounds(zone, first)?, bounds(zone, last)?);
+        let [first, last, start, end] = [first, last, start, end].map(Moment::milliseconds);
         Some(Self { sent: (first, last), start, end })
     }
 
@@ -124,13 +185,6 @@ fn all_offsets() -> Vec<i64> {
     let mut offsets: Vec<i64> = steps.map(|step| WESTERNMOST + step * STEP).collect();
     offsets.sort_by_key(|offset| (offset % HOUR != 0, offset.abs()));
     offsets
-}
-
-/// The instant of a condition that selects one day.
-fn day_of(condition: &Condition) -> Option<i64> {
-    let Condition { data_type, operator, value, time_unit, .. } = condition;
-    let is_day = data_type == DATETIME && operator == EQUALS && time_unit.as_deref() == Some(TIME_UNIT);
-    value.as_i64().filter(|_| is_day)
 }
 
 /// `+07:00`, of milliseconds.

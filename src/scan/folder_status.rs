@@ -9,14 +9,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::cap::{Count, Suspicion};
-use super::stored::Record;
+use super::day;
+use super::tasks::Record;
 use crate::error::Result;
 use crate::files::{Location, Part};
 use crate::folder::{Folder, PartName};
 use crate::time::{Moment, Zone};
-
-/// Milliseconds of a usual day.
-const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// A part of a folder.
 #[derive(Debug, Serialize)]
@@ -90,11 +88,13 @@ pub async fn folder_status(location: &Location, settle: Duration) -> Result<Fold
         match read {
             Err(error) => status.damage = Some(error.message().to_owned()),
             Ok((part, record)) => {
-                let bounds = name.day.as_deref().and_then(|day| bounds(&zone, day));
+                let day = name.day.as_deref().and_then(|day| zone.parse_day(day).ok());
+                let bounds = day.and_then(|day| day::bounds(&zone, day));
                 let settle = i64::try_from(settle.as_millis()).unwrap_or(i64::MAX);
                 let requested_at = record.figures.requested_at;
                 (status.rows, status.bytes, status.requested_at) = (part.rows, part.bytes, Some(requested_at));
-                status.is_final = bounds.is_none_or(|(_, end)| requested_at >= end.saturating_add(settle));
+                status.is_final =
+                    bounds.is_none_or(|(_, end)| requested_at >= end.milliseconds().saturating_add(settle));
                 status.doubts = doubts(&record, bounds);
                 if suspicion.requests.contains(&index) {
                     status.doubts.extend(suspicion.reasons.first().cloned());
@@ -133,13 +133,13 @@ fn count(index: usize, names: &[PartName], (part, record): &(Part, Record)) -> O
     })
 }
 
-fn doubts(record: &Record, bounds: Option<(i64, i64)>) -> Vec<String> {
+fn doubts(record: &Record, bounds: Option<(Moment, Moment)>) -> Vec<String> {
     let figures = &record.figures;
     let mut doubts: Vec<String> = figures.split.iter().flatten().cloned().collect();
     if figures.rows > 0 && !figures.absent.is_empty() {
         doubts.push(format!("no record has {}", figures.absent.join(", ")));
     }
-    let read = |text: &String| Zone::default().parse_moment(text).ok().map(Moment::milliseconds);
+    let read = |text: &String| Zone::default().parse_moment(text).ok();
     let range = figures.times.as_ref().and_then(|(least, greatest)| read(least).zip(read(greatest)));
     if let (Some((start, end)), Some((least, greatest))) = (bounds, range)
         && !(start <= least && greatest < end)
@@ -147,13 +147,6 @@ fn doubts(record: &Record, bounds: Option<(i64, i64)>) -> Vec<String> {
         doubts.push("it has rows of another day".to_owned());
     }
     doubts
-}
-
-/// The first instant of a day, and that of the next one.
-fn bounds(zone: &Zone, day: &str) -> Option<(i64, i64)> {
-    let start = zone.start_of_day(zone.parse_day(day).ok()?).ok()?.milliseconds();
-    // An instant of the next day, whether clock changes make this one shorter or longer.
-    Some((start, zone.start_of_day(Moment::at(start + DAY + DAY / 2)).ok()?.milliseconds()))
 }
 
 fn missing_days(

@@ -3,7 +3,6 @@
 //! Decides the types of the columns, how many requests are in flight, and which figures and warnings a result has.
 //! `client` sends the requests; the caller provides the runtime.
 
-mod by_day;
 mod cap;
 mod collect;
 mod data_warning;
@@ -41,10 +40,10 @@ mod service;
 mod shrink;
 mod split;
 mod stats;
-#[cfg(feature = "files")]
-mod stored;
 mod stream;
 mod task;
+#[cfg(feature = "files")]
+mod tasks;
 mod typed_batches;
 #[cfg(feature = "files")]
 mod write;
@@ -72,7 +71,7 @@ pub(crate) use responses::panicked;
 pub use run_options::{Ask, Keep, Layout, OnDoubt, OnShrink, RunOptions};
 #[cfg(feature = "files")]
 pub use service::Service;
-pub use stats::Stats;
+pub use stats::{Figures, Stats};
 pub use stream::{LastStats, Next, Stream};
 #[cfg(feature = "files")]
 pub use write::Format;
@@ -84,7 +83,7 @@ use crate::contract::search::SearchBody;
 use crate::error::{Error, Problem, Result};
 use crate::filter::{InputValue, Plan};
 use crate::time::Zone;
-use by_day::ByDay;
+use day::ByDay;
 use progress::Reporter;
 
 /// What the caller of a scan does with its rows.
@@ -290,3 +289,6 @@ fn invalid(argument: &str, message: &str) -> Error {
     let (argument, message) = (argument.to_owned(), message.to_owned());
     Error::validation(vec![Problem { argument, path: String::new(), message, value: String::new() }])
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::collect::cancelled;
 use super::record_stats::{BatchWithStats, RecordStats, WithStats};
 use super::responses::Outcome;
-use super::stats::Figures;
+use super::stats::StatsBuilder;
 use super::{Consumer, LastRows, Scan};
 use crate::cells::{Block, Cells};
 use crate::client::{Client, Delivered, Delivery, Kept, OfAttempt, never_evicted};
@@ -28,7 +28,7 @@ impl Scan {
         client: &Client,
         blocks: &mpsc::Sender<Delivered<Box<Block>>>,
     ) -> Result<LastRows> {
-        let mut figures = Figures::new(self);
+        let mut figures = StatsBuilder::new(self);
         let request = self.request(0, self.limit);
         let columns = self.attributes().len();
         let day_column = request.day.as_ref().map(|(column, _)| column);

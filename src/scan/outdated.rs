@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::Scan;
-use super::stored::Finished;
+use super::report::TaskReport;
 use crate::time::Moment;
 
 impl Scan {
@@ -11,7 +11,7 @@ impl Scan {
     ///
     /// A day is requested until it is final. A scan without days has no final rows: each run makes a new snapshot,
     /// unless the last run was broken off.
-    pub(super) fn drop_outdated(&self, done: &mut Vec<Finished>, settle: Duration) -> Option<i64> {
+    pub(super) fn drop_outdated(&self, done: &mut Vec<TaskReport>, settle: Duration) -> Option<i64> {
         if self.by_day.is_some() {
             done.retain(|done| self.is_final(done.index, done.figures.requested_at(), settle));
             return None;
@@ -51,6 +51,6 @@ impl Scan {
 }
 
 /// The newest snapshot of these tasks.
-pub(super) fn newest(done: &[Finished]) -> Option<i64> {
+pub(super) fn newest(done: &[TaskReport]) -> Option<i64> {
     done.iter().map(|done| done.figures.snapshot).max()
 }

@@ -2,7 +2,6 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
@@ -30,10 +29,10 @@ impl PartWriter {
     pub(super) fn new(
         file: AtomicFile,
         schema: &SchemaRef,
-        requested_at: Option<SystemTime>,
+        requested_at: Option<Moment>,
         counts_changes: bool,
     ) -> Result<Self> {
-        let requested_at = requested_at.map(|time| Moment::from(time).milliseconds() * 1_000);
+        let requested_at = requested_at.map(|time| time.milliseconds() * 1_000);
         let with_time = requested_at.map(|_| {
             let fields = schema.fields().iter().cloned().chain([Arc::new(field())]);
             Arc::new(Schema::new(fields.collect::<Vec<_>>()))

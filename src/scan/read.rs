@@ -10,7 +10,8 @@ use arrow_schema::SchemaRef;
 
 use super::report::Report;
 use super::service::Service;
-use super::stored::{Finished, Tasks, changes};
+use super::stats::Figures;
+use super::tasks::{Tasks, changes};
 use super::task::no_tasks;
 use super::{Collected, Layout, Scan, Stats};
 use crate::columns::{self, Column};
@@ -47,17 +48,12 @@ impl Scan {
         let names = done.iter().filter_map(|task| tasks.names.get(*task));
         let parts: Vec<Location> = names.map(|name| folder.location_of(name)).collect();
         let (schema, batches) = rows(&parts, &self.columns).await?;
-        let sum = |figure: fn(&Finished) -> u64| stored.done.iter().map(figure).sum();
-        let stats = Stats {
-            rows: sum(|task| task.figures.rows),
-            bytes: sum(|task| task.figures.bytes),
-            requests: stored.done.len() as u64,
-            attempts: sum(|task| task.figures.attempts),
-            ..Stats::default()
-        };
-        let report = Report::new(self, &folder, &tasks, &stored.before, stored.done, Vec::new(), begun.elapsed());
-        let Report { seconds, absent, reasons, warnings, .. } = report;
-        let stats = Stats { seconds, absent, reasons, warnings, ..stats };
+        let requests = stored.done.len() as u64;
+        let attempts = stored.done.iter().map(|task| task.figures.attempts).sum();
+        let report = Report::new(self, &folder, &stored.before, stored.done, Vec::new(), begun.elapsed());
+        let Report { rows, bytes, seconds, absent, reasons, warnings, .. } = report;
+        let figures = Figures { rows, bytes, attempts, seconds, absent, ..Figures::default() };
+        let stats = Stats { figures, requests, reasons, warnings, ..Stats::default() };
         Ok(Collected { schema, batches, stats: Arc::new(stats) })
     }
 
@@ -85,7 +81,8 @@ pub async fn read_files(parts: &[Location], attributes: &[String]) -> Result<Col
     let columns: Vec<Column> = attributes.iter().map(|name| Column::inferred(name)).collect();
     let (schema, batches) = rows(parts, &columns).await?;
     let rows = batches.iter().map(|batch| batch.num_rows() as u64).sum();
-    Ok(Collected { schema, batches, stats: Arc::new(Stats { rows, ..Stats::default() }) })
+    let stats = Stats { figures: Figures { rows, ..Figures::default() }, ..Stats::default() };
+    Ok(Collected { schema, batches, stats: Arc::new(stats) })
 }
 
 /// The rows of parts. Without parts, columns without a known type are strings.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::stored::Finished;
+use super::report::TaskReport;
 use super::{Scan, invalid};
 use crate::error::{Result, excerpt};
 use crate::filter::{Days, InputValue};
@@ -28,11 +28,11 @@ pub(super) struct Refresh {
 
 impl Refresh {
     /// The tasks to do once more, of those that a folder has and that are final.
-    pub(super) fn tasks(&self, scan: &Scan, done: &[Finished], settle: Duration, now: Moment) -> BTreeSet<usize> {
+    pub(super) fn tasks(&self, scan: &Scan, done: &[TaskReport], settle: Duration, now: Moment) -> BTreeSet<usize> {
         let mut tasks = self.tasks.clone();
         // The others are done once more anyway.
-        let is_final = |done: &&Finished| scan.is_final(done.index, done.figures.requested_at(), settle);
-        let done: Vec<&Finished> = done.iter().filter(is_final).collect();
+        let is_final = |done: &&TaskReport| scan.is_final(done.index, done.figures.requested_at(), settle);
+        let done: Vec<&TaskReport> = done.iter().filter(is_final).collect();
         if let Some(age) = self.older_than {
             let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
             let limit = now.milliseconds().saturating_sub(age);

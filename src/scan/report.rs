@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::Scan;
 use super::cap::Suspicion;
 use super::data_warning::{self, DataWarning, Dropped};
 use super::day::OutOfDayRows;
 use super::ids::Ids;
-use super::stored::{Before, Finished, TaskFigures, Tasks};
+use super::stats::Figures;
+use super::tasks::Before;
 use crate::error::Error;
 use crate::folder::Folder;
-use crate::time::Moment;
 
 /// So many reasons of tasks that were split are listed.
 const NAMED: usize = 3;
@@ -30,41 +30,34 @@ pub struct TaskReport {
     pub day: Option<String>,
     /// The index of its request in the plan.
     pub index: usize,
-    /// Rows.
-    pub rows: u64,
-    /// Bytes of the response.
-    pub bytes: u64,
-    /// Requests sent.
-    pub attempts: u64,
-    /// Duration of the task.
-    pub seconds: f64,
-    /// Its part, unless it has none.
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Its file, if it has one.
     pub path: Option<PathBuf>,
-    /// Bytes of the part.
-    pub file_bytes: u64,
+    /// Bytes of the file. None for a task without rows while the types of a file are not known.
+    #[serde(serialize_with = "or_zero")]
+    pub file_bytes: Option<u64>,
     /// Whether an earlier run finished it.
     pub was_done: bool,
-    /// Whether this run replaced its part.
+    /// Whether this run replaced its file.
     pub was_refreshed: bool,
-    /// Rows of the part that it had before this run.
+    /// Rows of the file that it had before this run.
     pub rows_before: Option<u64>,
-    /// Rows that the part before did not have, if that is known.
+    /// Rows that the file before did not have, if that is known.
     pub rows_changed: Option<u64>,
-    /// What looks wrong in its rows, or in a newer response, for which its part was not replaced.
+    /// What looks wrong in its rows, or in a newer response, for which its file was not replaced.
     pub doubts: Vec<DataWarning>,
-    /// When it was requested, in Unix milliseconds.
-    pub requested_at: i64,
     /// Whether it was requested after its day was over, and had settled.
     pub is_final: bool,
-    /// Attributes that no record had.
-    pub absent: Vec<String>,
-    /// Keys that were not requested, and how many records had each.
-    pub extra_keys: Vec<(String, u64)>,
-    /// What a newer response lacks.
+    /// What a newer response lacks, for which its file was not replaced.
     #[serde(skip)]
-    lacks: Option<String>,
-    #[serde(skip)]
-    figures: TaskFigures,
+    pub(super) lacks: Option<String>,
+}
+
+#[expect(clippy::ref_option, reason = "the signature that serde calls")]
+fn or_zero<S: Serializer>(bytes: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    bytes.unwrap_or_default().serialize(serializer)
 }
 
 /// A task that failed.
@@ -120,34 +113,6 @@ pub struct Report {
 }
 
 impl TaskReport {
-    fn new(scan: &Scan, folder: &Folder, tasks: &Tasks, before: &Before, done: Finished) -> Self {
-        let name = tasks.names.get(done.index).filter(|_| done.file_bytes.is_some());
-        Self {
-            id: tasks.ids.get(done.index).cloned().unwrap_or_default(),
-            day: scan.day(done.index),
-            index: done.index,
-            rows: done.figures.rows,
-            bytes: done.figures.bytes,
-            attempts: done.figures.attempts,
-            seconds: done.figures.seconds,
-            path: name.map(|name| folder.path_of(name)),
-            file_bytes: done.file_bytes.unwrap_or_default(),
-            was_done: done.was_done,
-            was_refreshed: !done.was_done && before.contains_key(&done.index),
-            rows_before: before.get(&done.index).and_then(|before| Some(before.as_ref()?.figures.rows)),
-            rows_changed: done.rows_changed,
-            doubts: done.doubt.iter().map(|lacks| DataWarning::kept(lacks)).collect(),
-            lacks: done.doubt,
-            is_final: true,
-            requested_at: done.figures.requested_at,
-            absent: done.figures.absent.clone(),
-            extra_keys: done.figures.extra_keys.clone(),
-            figures: done.figures,
-        }
-    }
-}
-
-impl TaskReport {
     /// What a warning calls it.
     fn name(&self) -> &str {
         self.day.as_deref().unwrap_or(&self.id)
@@ -158,17 +123,14 @@ impl Report {
     pub(super) fn new(
         scan: &Scan,
         folder: &Folder,
-        tasks: &Tasks,
         before: &Before,
-        done: Vec<Finished>,
+        mut tasks: Vec<TaskReport>,
         mut failed: Vec<FailedTask>,
         took: Duration,
     ) -> Self {
-        let report = |done| TaskReport::new(scan, folder, tasks, before, done);
-        let mut tasks: Vec<_> = done.into_iter().map(report).collect();
         tasks.sort_by_key(|task| task.index);
         failed.sort_by_key(|task| task.index);
-        let rows: u64 = tasks.iter().map(|task| task.rows).sum();
+        let rows: u64 = tasks.iter().map(|task| task.figures.rows).sum();
         let Suspicion { mut reasons, requests: capped, .. } =
             suspicion(scan, tasks.iter().map(|task| (task.index, &task.figures)));
         let left = || tasks.iter().flat_map(|task| task.figures.split.iter().flatten().cloned());
@@ -180,6 +142,11 @@ impl Report {
         let mut stray_days = Vec::new();
         let dropped = dropped(&tasks);
         for task in &mut tasks {
+            let before = before.get(&task.index);
+            task.path = task.path.take().filter(|_| task.file_bytes.is_some());
+            task.was_refreshed = !task.was_done && before.is_some();
+            task.rows_before = before.and_then(|before| Some(before.as_ref()?.figures.rows));
+            task.doubts.extend(task.lacks.iter().map(|lacks| DataWarning::kept(lacks)));
             if scan.splits() {
                 task.doubts.extend(task.figures.split.iter().flatten().map(|reason| DataWarning::capped(reason)));
             } else if capped.contains(&task.index) {
@@ -209,9 +176,9 @@ impl Report {
         Self {
             folder: folder.path().to_path_buf(),
             rows,
-            bytes: sum(|task| task.bytes),
-            file_bytes: sum(|task| task.file_bytes),
-            retries: sum(|task| task.attempts.saturating_sub(1)),
+            bytes: sum(|task| task.figures.bytes),
+            file_bytes: sum(|task| task.file_bytes.unwrap_or_default()),
+            retries: sum(|task| task.figures.attempts.saturating_sub(1)),
             seconds: took.as_secs_f64(),
             complete: if reasons.is_empty() { "unknown" } else { "capped" },
             reasons,
@@ -231,14 +198,11 @@ impl Report {
     /// The report with the days that the next run asks for again.
     pub(super) fn with_open_days(mut self, scan: &Scan, settle: Duration) -> Self {
         for task in &mut self.tasks {
-            task.is_final = scan.is_final(task.index, Moment::at(task.requested_at), settle);
+            task.is_final = scan.is_final(task.index, task.figures.requested_at(), settle);
         }
         let now = SystemTime::now();
-        let done: BTreeMap<usize, i64> = self.tasks.iter().map(|task| (task.index, task.requested_at)).collect();
-        let is_open = |task: &usize| match done.get(task) {
-            Some(requested_at) => !scan.is_final(*task, Moment::at(*requested_at), settle),
-            None => !scan.has_begun(*task, now),
-        };
+        let done: BTreeMap<usize, bool> = self.tasks.iter().map(|task| (task.index, task.is_final)).collect();
+        let is_open = |task: &usize| done.get(task).map_or_else(|| !scan.has_begun(*task, now), |is_final| !is_final);
         let mut open_days: Vec<String> =
             (0..scan.requests()).filter(is_open).filter_map(|task| scan.day(task)).collect();
         open_days.dedup();
@@ -248,23 +212,23 @@ impl Report {
 
 /// The attributes that no record of any task had.
 fn absent(tasks: &[TaskReport]) -> Vec<String> {
-    let mut with_rows = tasks.iter().filter(|task| task.rows > 0);
+    let mut with_rows = tasks.iter().filter(|task| task.figures.rows > 0);
     let Some(first) = with_rows.next() else { return Vec::new() };
-    let mut absent = first.absent.clone();
+    let mut absent = first.figures.absent.clone();
     for task in with_rows {
-        absent.retain(|name| task.absent.contains(name));
+        absent.retain(|name| task.figures.absent.contains(name));
     }
     absent
 }
 
 /// The attributes that all earlier files have and a new response has not.
 fn dropped(tasks: &[TaskReport]) -> Vec<Dropped> {
-    let earlier: Vec<&TaskReport> = tasks.iter().filter(|task| task.was_done && task.rows > 0).collect();
-    let is_known = |name: &String| !earlier.is_empty() && !earlier.iter().any(|task| task.absent.contains(name));
+    let earlier: Vec<&TaskReport> = tasks.iter().filter(|task| task.was_done && task.figures.rows > 0).collect();
+    let is_known = |name: &String| !earlier.is_empty() && !earlier.iter().any(|task| task.figures.absent.contains(name));
     let mut dropped = Vec::new();
-    for task in tasks.iter().filter(|task| !task.was_done && task.rows > 0) {
-        for name in task.absent.iter().filter(|name| is_known(name)) {
-            let instead = task.extra_keys.iter().map(|(key, _)| key).find(|key| letters(key) == letters(name)).cloned();
+    for task in tasks.iter().filter(|task| !task.was_done && task.figures.rows > 0) {
+        for name in task.figures.absent.iter().filter(|name| is_known(name)) {
+            let instead = task.figures.extra_keys.iter().map(|(key, _)| key).find(|key| letters(key) == letters(name)).cloned();
             dropped.push(Dropped { index: task.index, attribute: name.clone(), task: task.name().to_owned(), instead });
         }
     }
@@ -277,9 +241,9 @@ fn letters(name: &str) -> String {
 }
 
 /// Which tasks look capped. Those that were split are no longer suspected.
-pub(super) fn suspicion<'a>(scan: &Scan, tasks: impl Iterator<Item = (usize, &'a TaskFigures)>) -> Suspicion {
+pub(super) fn suspicion<'a>(scan: &Scan, tasks: impl Iterator<Item = (usize, &'a Figures)>) -> Suspicion {
     let whole = tasks.filter(|(_, figures)| figures.split.is_none());
-    let count = |(index, figures): (usize, &TaskFigures)| {
+    let count = |(index, figures): (usize, &Figures)| {
         scan.request(index, None).count(index, figures.rows, figures.other_total.clone())
     };
     Suspicion::of(&whole.map(count).collect::<Vec<_>>(), scan.known_row_cap())
@@ -294,23 +258,16 @@ mod tests {
             id: format!("{index:05}"),
             day: None,
             index,
-            rows: *rows,
-            bytes: 0,
-            attempts: 1,
-            seconds: 0.0,
+            figures: Figures { rows: *rows, ..Figures::default() },
             path: None,
-            file_bytes: 0,
+            file_bytes: None,
             was_done: false,
             was_refreshed: false,
             rows_before: None,
             rows_changed: None,
             doubts: Vec::new(),
-            lacks: None,
             is_final: true,
-            requested_at: 0,
-            absent: Vec::new(),
-            extra_keys: Vec::new(),
-            figures: TaskFigures::default(),
+            lacks: None,
         };
         rows.iter().enumerate().map(task).collect()
     }
@@ -319,7 +276,7 @@ mod tests {
     fn an_attribute_is_absent_only_if_no_task_had_it() {
         let mut some = tasks(&[3, 0, 5]);
         for (task, absent) in some.iter_mut().zip([&["a", "b"][..], &["a", "b", "c"], &["b"]]) {
-            task.absent = absent.iter().map(|name| (*name).to_owned()).collect();
+            task.figures.absent = absent.iter().map(|name| (*name).to_owned()).collect();
         }
         assert_eq!(absent(&some), ["b"]);
         assert!(absent(&tasks(&[0])).is_empty());

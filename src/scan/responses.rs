@@ -19,7 +19,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::progress::Progress;
 use super::record_stats::{BatchWithStats, RecordStats, WithStats};
 use super::request::PlannedRequest;
-use super::stats::Figures;
+use super::stats::StatsBuilder;
 use super::{Scan, Stats};
 use crate::cells::{Block, Cells};
 use crate::client::{BufferBudget, Client, Completed, Delivered, Delivery, OfAttempt, SearchMode};
@@ -27,6 +27,8 @@ use crate::decode::{Batch, BatchSink};
 use crate::error::{Error, Kind, Result};
 use crate::filter::Search;
 use crate::observe::{self, Observer};
+#[cfg(feature = "files")]
+use crate::time::Moment;
 
 /// All responses of a scan. Dropped, it cancels the requests in flight and closes their connections.
 pub(super) struct Responses<S: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
@@ -48,7 +50,7 @@ pub(super) struct Responses<S: BatchSink<Batch = BatchWithStats<B>>, B: Batch> {
     completed_bytes: usize,
     /// Records below the limit that did not arrive yet.
     missing: u64,
-    figures: Figures,
+    figures: StatsBuilder,
     /// The index of the response whose batch came last.
     last: usize,
     /// The number of the last attempt of a scan of one request.
@@ -82,7 +84,7 @@ where
     ) -> Self {
         let cancelled = CancellationToken::new();
         let responses = Self {
-            figures: Figures::new(scan),
+            figures: StatsBuilder::new(scan),
             max_open: if scan.limit.is_some() { 1 } else { client.concurrency() },
             missing: scan.limit.unwrap_or(u64::MAX),
             unsent: 0..scan.requests(),
@@ -148,9 +150,10 @@ where
 
     /// When the response of the last batch was requested.
     #[cfg(feature = "files")]
-    pub(super) fn requested_at(&self) -> Option<SystemTime> {
+    pub(super) fn requested_at(&self) -> Moment {
         let of_last = self.open.iter().find(|response| response.index == self.last);
-        of_last.and_then(|response| response.delivery.requested_at())
+        let requested_at = of_last.and_then(|response| response.delivery.requested_at());
+        Moment::from(requested_at.unwrap_or_else(SystemTime::now))
     }
 
     /// The figures of the responses that are complete.

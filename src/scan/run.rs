@@ -15,14 +15,15 @@ use super::cap::Suspicion;
 use super::outdated::newest;
 use super::part_writer::{PartWriter, REQUESTED_AT, RowHashes};
 use super::progress::Progress;
-use super::report::{Report, suspicion};
+use super::report::{Report, TaskReport, suspicion};
 use super::responses::panicked;
 use super::run_options::{Keep, Layout, OnDoubt, OnShrink, RunOptions};
 use super::run_progress::RunProgress;
 use super::shrink::{doubtful, shrunk};
-use super::stored::{Before, Finished, Stored, TaskFigures, Tasks, Types};
+use super::stats::Figures;
+use super::tasks::{Before, Stored, Tasks, Types};
 use super::task::no_tasks;
-use super::{Scan, Stats, invalid};
+use super::{Scan, invalid};
 use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
@@ -41,7 +42,7 @@ const UNLOCKING: Duration = Duration::from_secs(2);
 impl Scan {
     /// Runs the unfinished tasks and reports on all of them. Blocks its thread for short times.
     ///
-    /// An error that would fail every task, as `PermissionDenied`, ends the run and is in its report. Finished tasks are
+    /// An error that would fail every task, as `PermissionDenied`, ends the run and is in its report. TaskReport tasks are
     /// kept.
     ///
     /// # Errors
@@ -66,7 +67,7 @@ impl Scan {
         let folder = Arc::new(folder);
         let report = async {
             let refreshed =
-                |done: &[Finished]| refresh.tasks(self, done, options.settle, Moment::from(SystemTime::now()));
+                |done: &[TaskReport]| refresh.tasks(self, done, options.settle, Moment::from(SystemTime::now()));
             let stored = tasks.stored(&folder, &names, refreshed).await?;
             let Stored { before, mut done, damaged, types, other_service } = stored;
             if let Some(other) = other_service {
@@ -102,7 +103,7 @@ impl Scan {
             let ended = ended.await.err();
             let RunProgress { done, failed, .. } = progress;
             let took = begun.elapsed();
-            let report = Report::new(self, &folder, &run.tasks, &before, done, failed, took);
+            let report = Report::new(self, &folder, &before, done, failed, took);
             Ok(Report { ended, ..report.with_open_days(self, options.settle) })
         };
         let report = report.await;
@@ -141,7 +142,7 @@ pub(super) struct Run {
 }
 
 /// The number of a task; its figures and its schema, or its error.
-type TaskOutcome = (usize, Result<(Finished, Option<SchemaRef>)>);
+type TaskOutcome = (usize, Result<(TaskReport, Option<SchemaRef>)>);
 
 impl Run {
     async fn finish_tasks(&mut self, is_split: bool, types: Option<Types>, progress: &mut RunProgress) -> Result<()> {
@@ -219,33 +220,27 @@ impl Run {
 
     /// Writes the part of one task. Returns its schema too; without rows there is none, and no part, while types are
     /// not known.
-    async fn run_task(&self, task: usize, scan: Scan) -> Result<(Finished, Option<SchemaRef>)> {
+    async fn run_task(&self, task: usize, scan: Scan) -> Result<(TaskReport, Option<SchemaRef>)> {
         let create = |schema: &SchemaRef, requested_at| self.part(task, schema, requested_at);
         let (stats, mut writer) = scan.write_columns(&self.client, create).await?;
         if stats.empty_shape == Some(NO_DATA) {
             let message = "the response has no `data`: it does not say whether there are records";
             return Err(Error::new(Kind::Envelope, message).with(|details| details.field = Some("data".to_owned())));
         }
-        let requested_at = stats.requested_at;
         let empty_columns = writer.as_ref().map(PartWriter::empty_columns).unwrap_or_default();
-        let figures = TaskFigures { empty_columns, ..figures(stats, scan.splits(), self.snapshot) };
+        let split = scan.splits().then(|| stats.figures.split.clone().unwrap_or_default());
+        let figures = Figures { empty_columns, split, snapshot: self.snapshot, ..stats.figures };
         if let Some(kept) = self.kept(task, &figures)? {
             return Ok((kept, None));
         }
         let rows = writer.as_mut().and_then(PartWriter::take_rows);
-        let mut finished = Finished {
-            index: task,
-            figures,
-            file_bytes: None,
-            was_done: false,
-            doubt: None,
-            rows_changed: self.rows_changed(task, rows).await,
-        };
+        let mut finished = self.tasks.finished(&self.folder, task, figures);
+        finished.rows_changed = self.rows_changed(task, rows).await;
         self.accept(&finished).await?;
         let (schema, complete) = blocking(|| {
             let written = match (writer, self.scan.schema(false)) {
                 (Some(writer), _) => Some(writer),
-                (None, Some(schema)) => Some(self.part(task, &schema, requested_at)?),
+                (None, Some(schema)) => Some(self.part(task, &schema, finished.figures.requested_at())?),
                 (None, None) => None,
             };
             let schema = written.as_ref().map(|writer| SchemaRef::clone(writer.schema()));
@@ -259,7 +254,7 @@ impl Run {
     }
 
     /// What the folder keeps of a task, as a new response has less.
-    fn kept(&self, task: usize, figures: &TaskFigures) -> Result<Option<Finished>> {
+    fn kept(&self, task: usize, figures: &Figures) -> Result<Option<TaskReport>> {
         let before = self.before.get(&task).and_then(Option::as_ref);
         let lacks = before.and_then(|before| Some((before, figures.lacks(&before.figures)?)));
         Ok(match (lacks, self.options.on_shrink, &self.options.on_doubt) {
@@ -267,20 +262,20 @@ impl Run {
             (Some((_, lacks)), OnShrink::Error, _) | (Some((_, lacks)), _, OnDoubt::Error) => {
                 return Err(shrunk(&lacks));
             }
-            (Some((before, lacks)), OnShrink::Keep, _) => Some(Finished { doubt: Some(lacks), ..before.clone() }),
+            (Some((before, lacks)), OnShrink::Keep, _) => Some(TaskReport { lacks: Some(lacks), ..before.clone() }),
         })
     }
 
     /// Whether a response may be written, as far as its own rows and the folder show. Decided before it replaces
     /// anything.
-    async fn accept(&self, finished: &Finished) -> Result<()> {
+    async fn accept(&self, finished: &TaskReport) -> Result<()> {
         if matches!(self.options.on_doubt, OnDoubt::Warn) {
             return Ok(());
         }
         let earlier = self.before.values().flatten().filter(|done| done.index != finished.index).take(COMPARED);
         let done = earlier.chain([finished]).cloned().collect();
         let scan = self.scan.clone().splitting(self.splits);
-        let report = Report::new(&scan, &self.folder, &self.tasks, &self.before, done, Vec::new(), Duration::ZERO);
+        let report = Report::new(&scan, &self.folder, &self.before, done, Vec::new(), Duration::ZERO);
         let Some(task) = report.tasks.into_iter().find(|task| task.index == finished.index) else { return Ok(()) };
         match &self.options.on_doubt {
             OnDoubt::Ask(ask) => {
@@ -309,13 +304,12 @@ impl Run {
     }
 
     /// Writes the parts of the tasks without rows that were finished before types were known.
-    async fn write_empty(&self, done: &mut [Finished]) -> Result<()> {
+    async fn write_empty(&self, done: &mut [TaskReport]) -> Result<()> {
         let Some(schema) = self.scan.schema(false) else { return Ok(()) };
         for task in done.iter_mut().filter(|task| task.file_bytes.is_none()) {
             let record = self.tasks.record(task.index, &task.figures);
-            let requested_at =
-                Some(SystemTime::UNIX_EPOCH + Duration::from_millis(task.figures.requested_at.max(0).cast_unsigned()));
-            let complete = blocking(|| self.part(task.index, &schema, requested_at)?.finish_part(&record))?;
+            let part = || self.part(task.index, &schema, task.figures.requested_at())?.finish_part(&record);
+            let complete = blocking(part)?;
             task.file_bytes = Some(self.publish(complete).await?);
         }
         Ok(())
@@ -326,31 +320,12 @@ impl Run {
         complete.publish().await
     }
 
-    fn part(&self, task: usize, schema: &SchemaRef, requested_at: Option<SystemTime>) -> Result<PartWriter> {
+    fn part(&self, task: usize, schema: &SchemaRef, requested_at: Moment) -> Result<PartWriter> {
         let name = self.tasks.names.get(task);
         let name = name.ok_or_else(|| Error::new(Kind::Internal, "a run has no such task: please report this"))?;
-        let requested_at = requested_at.filter(|_| self.options.requested_at);
+        let requested_at = self.options.requested_at.then_some(requested_at);
         let counts_changes = self.before.get(&task).is_some_and(Option::is_some);
         PartWriter::new(self.folder.create(name)?, schema, requested_at, counts_changes)
-    }
-}
-
-/// What is kept of the figures of a task.
-fn figures(stats: Stats, is_split: bool, snapshot: i64) -> TaskFigures {
-    TaskFigures {
-        rows: stats.rows,
-        bytes: stats.bytes,
-        attempts: stats.attempts,
-        seconds: stats.seconds,
-        other_total: stats.other_total,
-        split: is_split.then(|| stats.split.unwrap_or_default()),
-        absent: stats.absent,
-        extra_keys: stats.extra_keys,
-        empty_columns: Vec::new(),
-        times: stats.times,
-        found_ids: stats.found_ids,
-        requested_at: stats.requested_at.map_or(0, |time| Moment::from(time).milliseconds()),
-        snapshot,
     }
 }
 

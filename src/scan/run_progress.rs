@@ -6,9 +6,8 @@ use std::time::{Instant, SystemTime};
 use tokio::sync::mpsc;
 
 use super::progress::Progress;
-use super::report::FailedTask;
+use super::report::{FailedTask, TaskReport};
 use super::run::Run;
-use super::stored::Finished;
 use crate::error::{Error, Kind, Result};
 
 /// Collects finished and failed tasks, and sends each change to the caller.
@@ -18,7 +17,7 @@ pub(super) struct RunProgress {
     begun: BTreeSet<usize>,
     pub(super) fail_fast: bool,
     pub(super) so_far: Progress,
-    pub(super) done: Vec<Finished>,
+    pub(super) done: Vec<TaskReport>,
     pub(super) failed: Vec<FailedTask>,
     sender: mpsc::Sender<Progress>,
 }
@@ -29,7 +28,7 @@ impl RunProgress {
         run: &Run,
         since: Instant,
         fail_fast: bool,
-        done: Vec<Finished>,
+        done: Vec<TaskReport>,
         sender: mpsc::Sender<Progress>,
     ) -> Self {
         let now = SystemTime::now();
@@ -55,7 +54,7 @@ impl RunProgress {
     }
 
     /// Adds the outcome of a task: its figures, or an error, which may end the run.
-    pub(super) async fn add(&mut self, run: &Run, task: usize, outcome: Result<Finished>) -> Result<()> {
+    pub(super) async fn add(&mut self, run: &Run, task: usize, outcome: Result<TaskReport>) -> Result<()> {
         match outcome {
             Ok(finished) => {
                 self.so_far.rows += finished.figures.rows;
@@ -78,13 +77,13 @@ impl RunProgress {
             }
             Err(error) => return self.fail(run, task, error).await,
         }
-        self.so_far.day = run.scan.day(task);
+        self.so_far.day = run.tasks.days.get(task).cloned().flatten();
         self.send().await
     }
 
     /// Adds a task that failed and does not end the others, unless the first failure is to end the run.
     pub(super) async fn fail(&mut self, run: &Run, task: usize, error: Error) -> Result<()> {
-        let day = run.scan.day(task);
+        let day = run.tasks.days.get(task).cloned().flatten();
         if self.fail_fast {
             return Err(error);
         }

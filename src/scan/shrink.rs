@@ -1,13 +1,13 @@
 //! Responses with less than the file that they would replace: nothing good is replaced by something worse.
 
 use super::data_warning::DataWarning;
-use super::stored::TaskFigures;
+use super::stats::Figures;
 use crate::error::{Error, Kind};
 
 /// Columns that a text names.
 const NAMED: usize = 3;
 
-impl TaskFigures {
+impl Figures {
     /// What these figures of a new response lack that a file has; none if it may replace the file.
     pub(super) fn lacks(&self, before: &Self) -> Option<String> {
         if self.rows.saturating_mul(2) < before.rows {

@@ -16,7 +16,7 @@ use super::cap::{Count, Suspicion};
 use super::data_warning;
 use super::record_stats::BatchWithStats;
 use super::responses::{Outcome, Responses};
-use super::stats::Figures;
+use super::stats::StatsBuilder;
 use super::{Scan, Stats};
 use crate::cells::{Block, Cell};
 use crate::client::{Delivered, OfAttempt};
@@ -59,7 +59,7 @@ impl Scan {
         S: BatchSink<Batch = BatchWithStats<B>> + 'static,
         B: Batch + Statuses,
     {
-        let mut figures = Figures::new(self);
+        let mut figures = StatsBuilder::new(self);
         let mut windows = Windows(fetch(open(self)).await?);
         let requests = windows.0.len();
         let (mut suspects, caps) = self.suspects(&windows.0);

@@ -1,8 +1,8 @@
 //! Figures and warnings of one use of a scan.
 
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Scan;
 use super::cap::{Count, Suspicion};
@@ -13,26 +13,59 @@ use super::record_stats::RecordStats;
 use super::responses::Outcome;
 use crate::client::Completed;
 use crate::decode::RecordShape;
+use crate::time::Moment;
+
+/// Figures of responses: of a task, as its file records them, or of all tasks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// Rows.
+    pub rows: u64,
+    /// Bytes of the responses.
+    pub bytes: u64,
+    /// Requests sent, retries included.
+    pub attempts: u64,
+    /// From the start to the end of the last response; of a stream including the time of its consumer.
+    pub seconds: f64,
+    /// What a response itself reports, if that is another number of rows.
+    pub other_total: Option<String>,
+    /// Why rows may still be missing after requests were split, if any was.
+    pub split: Option<Vec<String>>,
+    /// Attributes that no record had, if all records were read.
+    pub absent: Vec<String>,
+    /// Keys that were not requested, and how many records had each.
+    pub extra_keys: Vec<(String, u64)>,
+    /// Columns without any value, of a file.
+    pub empty_columns: Vec<String>,
+    /// The least and the greatest time of the rows of a day, as the service writes times.
+    pub times: Option<(String, String)>,
+    /// Which of the ids that the request of a task asks for were found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_ids: Option<String>,
+    /// When the first request was sent, in Unix milliseconds: by the clock of this machine or of the service, whichever
+    /// is earlier. 0 if none was.
+    pub requested_at: i64,
+    /// When the run began that requested a task, or that the run resumed: the files of a scan without days belong
+    /// together.
+    pub snapshot: i64,
+}
+
+#[cfg(feature = "files")]
+impl Figures {
+    pub(super) fn requested_at(&self) -> Moment {
+        Moment::at(self.requested_at)
+    }
+}
 
 /// Figures and warnings of one use of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
-    /// Rows delivered.
-    pub rows: u64,
-    /// Bytes of the responses.
-    pub bytes: u64,
-    /// From the start to the end of the last response; of a stream including the time of its consumer.
-    pub seconds: f64,
+    /// The figures of all responses.
+    #[serde(flatten)]
+    pub figures: Figures,
     /// Responses that were read.
     pub requests: u64,
-    /// Requests sent, retries included.
-    pub attempts: u64,
     /// The JSON in place of the records, when there were none.
     pub empty_shape: Option<&'static str>,
-    /// Keys that were not requested, and how many records had each.
-    pub extra_keys: Vec<(String, u64)>,
-    /// Attributes that no record had, if all records were read.
-    pub absent: Vec<String>,
     /// Why rows may be missing, as the responses look capped.
     pub reasons: Vec<String>,
     /// The ids that were asked for and are in no row, of a scan by ids whose column is among the attributes.
@@ -41,21 +74,6 @@ pub struct Stats {
     pub notes: Vec<String>,
     /// What looks wrong in the data.
     pub warnings: Vec<DataWarning>,
-    /// What a response itself reports, if that is another number of rows.
-    #[serde(skip)]
-    pub other_total: Option<String>,
-    /// Why rows may still be missing after requests were split, if any was.
-    #[serde(skip)]
-    pub split: Option<Vec<String>>,
-    /// The least and the greatest time of the rows of a day, as the service writes times.
-    #[serde(skip)]
-    pub times: Option<(String, String)>,
-    /// Which ids were found, of the request of a task.
-    #[serde(skip)]
-    pub found_ids: Option<String>,
-    /// When the first of the requests was sent: by the clock of this machine or of the service, whichever is earlier.
-    #[serde(skip)]
-    pub requested_at: Option<SystemTime>,
 }
 
 impl Stats {
@@ -64,14 +82,14 @@ impl Stats {
         self.missing_ids = ids.and_then(Ids::missing);
         #[cfg(feature = "files")]
         {
-            self.found_ids = ids.and_then(Ids::found);
+            self.figures.found_ids = ids.and_then(Ids::found);
         }
     }
 }
 
 /// Adds up the figures of responses.
 #[derive(Debug)]
-pub(super) struct Figures {
+pub(super) struct StatsBuilder {
     begun: Instant,
     /// Sums so far; what the records have is in `records`.
     sums: Stats,
@@ -84,7 +102,7 @@ pub(super) struct Figures {
     out_of_day: OutOfDayRows,
 }
 
-impl Figures {
+impl StatsBuilder {
     pub(super) fn new(scan: &Scan) -> Self {
         Self {
             begun: Instant::now(),
@@ -119,10 +137,11 @@ impl Figures {
     /// Adds what a response cost.
     pub(super) fn add_costs(&mut self, completed: &Completed) {
         self.sums.requests += 1;
-        self.sums.bytes += completed.envelope.bytes;
-        self.sums.attempts += u64::from(completed.attempts);
-        let sent = [self.sums.requested_at, Some(completed.requested_at)];
-        self.sums.requested_at = sent.into_iter().flatten().min();
+        let figures = &mut self.sums.figures;
+        figures.bytes += completed.envelope.bytes;
+        figures.attempts += u64::from(completed.attempts);
+        let sent = Moment::from(completed.requested_at).milliseconds();
+        figures.requested_at = if self.sums.requests == 1 { sent } else { figures.requested_at.min(sent) };
     }
 
     /// Sets why rows may be missing after responses that looked capped were split.
@@ -132,7 +151,7 @@ impl Figures {
 
     /// Rows, bytes and seconds so far.
     pub(super) fn so_far(&self) -> (u64, u64, f64) {
-        (self.records.rows, self.sums.bytes, self.begun.elapsed().as_secs_f64())
+        (self.records.rows, self.sums.figures.bytes, self.begun.elapsed().as_secs_f64())
     }
 
     /// The figures so far.
@@ -152,17 +171,21 @@ impl Figures {
             data_warning::stray(&self.out_of_day),
             is_empty.then(|| data_warning::empty(scan.plan.template(), scan.days())).flatten(),
         ];
-        Stats {
+        let figures = Figures {
             rows,
             seconds: self.begun.elapsed().as_secs_f64(),
-            empty_shape: self.sums.empty_shape.filter(|_| rows == 0),
-            extra_keys: self.records.extras.clone(),
-            absent,
-            reasons,
-            split: self.after_split.clone(),
             other_total: self.counts.iter().find_map(|count| count.total.clone()),
-            warnings: warnings.into_iter().flatten().collect(),
+            split: self.after_split.clone(),
+            absent,
+            extra_keys: self.records.extras.clone(),
             times: self.records.times.clone(),
+            ..self.sums.figures.clone()
+        };
+        Stats {
+            figures,
+            empty_shape: self.sums.empty_shape.filter(|_| rows == 0),
+            reasons,
+            warnings: warnings.into_iter().flatten().collect(),
             ..self.sums.clone()
         }
     }

@@ -1,8 +1,6 @@
 //! The batches of a scan in columns whose inferred types the first batch decides for all later ones.
 
 use std::sync::Arc;
-#[cfg(feature = "files")]
-use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
 use arrow_array::RecordBatch;
@@ -14,6 +12,8 @@ use super::{Scan, Stats};
 use crate::client::{Client, Delivered, SearchMode};
 use crate::columns::{self, Column, ColumnSink, Options};
 use crate::error::Result;
+#[cfg(feature = "files")]
+use crate::time::Moment;
 
 pub(super) struct TypedBatches {
     responses: Responses<WithStats<ColumnSink>, RecordBatch>,
@@ -66,7 +66,7 @@ impl TypedBatches {
 
     /// When the response of the last batch was requested.
     #[cfg(feature = "files")]
-    pub(super) fn requested_at(&self) -> Option<SystemTime> {
+    pub(super) fn requested_at(&self) -> Moment {
         self.responses.requested_at()
     }
 

@@ -1,7 +1,6 @@
 //! A scan into one file, which appears only when complete.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -12,6 +11,7 @@ use crate::client::{Client, Delivered, Kept, OfAttempt};
 use crate::columns::{self, Options};
 use crate::error::{Kind, Result};
 use crate::files::{Complete, Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Writer, blocking};
+use crate::time::Moment;
 
 /// Batches for files: of plain strings, not views, and of types that do not change.
 const OPTIONS: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
@@ -122,7 +122,7 @@ impl Scan {
     pub(super) async fn write_columns<W: Writer<Batch = RecordBatch>>(
         &self,
         client: &Arc<Client>,
-        create: impl Fn(&SchemaRef, Option<SystemTime>) -> Result<W>,
+        create: impl Fn(&SchemaRef, Moment) -> Result<W>,
     ) -> Result<(Stats, Option<W>)> {
         if self.splits() {
             // The same types as without parts: other files of the folder have them.
@@ -130,7 +130,7 @@ impl Scan {
             let collected = strict.collect(client, Options { widen: true, ..OPTIONS });
             let Collected { schema, batches, stats } = collected.await?;
             let write = || {
-                let mut writer = create(&schema, stats.requested_at)?;
+                let mut writer = create(&schema, stats.figures.requested_at())?;
                 batches.iter().try_for_each(|batch| writer.write(batch))?;
                 Ok(writer)
             };

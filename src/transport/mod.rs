@@ -10,6 +10,8 @@ mod inflate;
 mod pool;
 mod recorder;
 mod route;
+#[cfg(any(test, feature = "testing"))]
+mod scripted;
 mod stall;
 mod tls;
 
@@ -28,6 +30,8 @@ use self::encoding::Accepted;
 use self::pool::Pool;
 use self::recorder::{Exchange, Recorder};
 use self::route::Route;
+#[cfg(any(test, feature = "testing"))]
+pub use self::scripted::{Reply, Respond, Step};
 use crate::config::{Settings, Timeouts, Trust};
 use crate::error::{Error, Kind, Result};
 use crate::retry::retry_after;
@@ -49,6 +53,9 @@ pub struct Transport {
     recorder: Option<Arc<Recorder>>,
     /// Of the last request. Most are for the same path and with the same token.
     last: Arc<ArcSwapOption<Prepared>>,
+    /// Replies in place of connections.
+    #[cfg(any(test, feature = "testing"))]
+    service: Option<scripted::Service>,
 }
 
 /// The parts of a request that depend on its path and token alone.
@@ -116,7 +123,16 @@ impl Transport {
             meter,
             recorder: settings.record.as_ref().map(|path| Recorder::open(path, &settings.base_url)).transpose()?,
             last: Arc::default(),
+            #[cfg(any(test, feature = "testing"))]
+            service: None,
         })
+    }
+
+    /// The same, but a function replies to the requests.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn of_service(self, respond: Respond) -> Self {
+        Self { service: Some(scripted::Service(respond)), ..self }
     }
 
     /// The settings that `try_new` would refuse, if others are refused before. What all programs share may not be used.
@@ -152,6 +168,10 @@ impl Transport {
     }
 
     async fn send(&self, request: Request<'_>) -> Result<reqwest::Response> {
+        #[cfg(any(test, feature = "testing"))]
+        if let Some(service) = &self.service {
+            return service.send(request).await;
+        }
         let prepared = self.prepare(request.path, request.token)?;
         let client = self.pool.client()?;
         let (body, send_started) = ObservedBody::new(request.body);

@@ -1,14 +1,19 @@
-//! Many callers and one service on a clock that only the test turns: what the rules of `retry` come to together.
+//! Many callers and one service on a clock that only the test turns: what the client's loop of attempts comes to when many
+//! calls share a client.
 //!
-//! A caller does as the client's loop does. Chance is seeded, so a run is always the same.
+//! Chance is seeded, so a run is always the same.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use dataaccess::error::{Error, Kind};
-use dataaccess::retry::{Health, Policy, RetryDecision, RetryState, Throttle};
+use bytes::Bytes;
+use dataaccess::client::Client;
+use dataaccess::retry::Policy;
+use dataaccess::secret::Secret;
+use dataaccess::transport::Reply;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
 
 const SECOND: Duration = Duration::from_secs(1);
 const LATENCY: Duration = Duration::from_millis(20);
@@ -37,112 +42,57 @@ enum Seen {
     Request(Duration, bool),
 }
 
-struct World<S> {
+struct World {
     start: Instant,
-    service: Mutex<S>,
-    policy: Policy,
-    health: Mutex<Health>,
-    throttle: Mutex<Throttle>,
-    queue: tokio::sync::Mutex<()>,
-    concurrency: tokio::sync::Semaphore,
-    calls: AtomicU64,
+    client: Arc<Client>,
     dice: Dice,
-    seen: Mutex<Vec<Seen>>,
+    seen: Arc<Mutex<Vec<Seen>>>,
 }
 
-fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
-}
-
-impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
-    fn new(concurrency: usize, service: S) -> Self {
-        Self {
-            start: now(),
-            service: Mutex::new(service),
-            policy: Policy::new(60 * SECOND, None),
-            health: Mutex::default(),
-            throttle: Mutex::default(),
-            queue: tokio::sync::Mutex::default(),
-            concurrency: tokio::sync::Semaphore::new(concurrency),
-            calls: AtomicU64::default(),
-            dice: Dice(AtomicU64::new(7)),
-            seen: Mutex::default(),
-        }
+impl World {
+    fn new(concurrency: usize, service: impl FnMut(Duration) -> Response + Send + 'static) -> Self {
+        let (start, service) = (Instant::now(), Arc::new(Mutex::new(service)));
+        let seen = Arc::<Mutex<Vec<Seen>>>::default();
+        let all = Arc::clone(&seen);
+        let respond = move |_: Bytes| {
+            let (service, seen) = (Arc::clone(&service), Arc::clone(&all));
+            let replying = async move {
+                sleep(LATENCY).await;
+                let at = start.elapsed();
+                let response = (service.lock().unwrap())(at);
+                seen.lock().unwrap().push(Seen::Request(at, response.is_ok()));
+                Ok(match response {
+                    Ok(()) => Reply::ok(r#"{"code": 200, "data": {"status": true}}"#),
+                    Err((status, asked)) => {
+                        Reply { retry_after: asked.map(|asked| asked.as_secs()), ..Reply::status(status) }
+                    }
+                })
+            };
+            Box::pin(replying) as _
+        };
+        let token = Arc::new(Secret::try_new("tok-overload".to_owned()).unwrap());
+        let limit = i64::try_from(concurrency).unwrap();
+        let client = Client::of_service(Arc::new(respond), token, |arguments| arguments.concurrency = Some(limit));
+        Self { start, client: client.unwrap(), dice: Dice(AtomicU64::new(7)), seen }
     }
 
-    /// So many callers, who call again and again with thoughts between, until the time is over.
+    /// Runs `callers`, who call again and again with thoughts between, until the time is over.
     async fn run(self, callers: usize, thought: Duration, time: Duration) -> Self {
-        let world = std::sync::Arc::new(self);
+        let world = Arc::new(self);
         let mut tasks = JoinSet::new();
         for _ in 0..callers {
             let world = world.clone();
             tasks.spawn(async move {
-                while world.start + time > now() {
-                    tokio::time::sleep(thought.mul_f64(world.dice.throw())).await;
-                    world.call().await;
+                while world.start.elapsed() < time {
+                    sleep(thought.mul_f64(world.dice.throw())).await;
+                    world.seen.lock().unwrap().push(Seen::Call(world.start.elapsed()));
+                    // A call that gives up is seen by its requests.
+                    drop(world.client.post("/call", Bytes::from_static(b"{}"), true, None).await);
                 }
             });
         }
         tasks.join_all().await;
-        std::sync::Arc::into_inner(world).unwrap()
-    }
-
-    async fn call(&self) {
-        let began = now();
-        self.see(Seen::Call(began - self.start));
-        let id = self.calls.fetch_add(1, Ordering::Relaxed);
-        let mut state = RetryState::new(self.policy, true);
-        loop {
-            let ready = now();
-            let slot = self.concurrency.acquire().await;
-            self.wait_for_start().await;
-            state.exclude(now() - ready);
-            let sent = now();
-            tokio::time::sleep(LATENCY).await;
-            let response = (self.service.lock().unwrap())(now() - self.start);
-            drop(slot);
-            self.see(Seen::Request(now() - self.start, response.is_ok()));
-            let Err((status, asked)) = response else {
-                self.throttle.lock().unwrap().accepted(now());
-                self.health.lock().unwrap().responded();
-                return;
-            };
-            if let Some(pause) = self.policy.throttle_pause(status, asked) {
-                self.throttle.lock().unwrap().refused(sent, now(), pause);
-            }
-            let failure = failure(status, asked);
-            if Policy::is_throttle(&failure) {
-                self.health.lock().unwrap().responded();
-            } else {
-                self.health.lock().unwrap().failed(id, &failure);
-            }
-            let left = || (300 * SECOND).saturating_sub(now() - began);
-            let again = state.after(failure.clone(), left(), now(), self.dice.throw());
-            let Ok(RetryDecision::After(mut delay)) = again else { return };
-            loop {
-                tokio::time::sleep(delay).await;
-                if self.health.lock().unwrap().may_retry(&self.policy, now()) {
-                    break;
-                }
-                let Ok(next) = state.delay(&failure, left(), now(), self.dice.throw()) else { return };
-                delay = next;
-            }
-        }
-    }
-
-    async fn wait_for_start(&self) {
-        let mut due = now();
-        let _queue = self.queue.lock().await;
-        loop {
-            let started = self.throttle.lock().unwrap().try_start(due);
-            let Err(later) = started else { return };
-            due = later;
-            tokio::time::sleep_until(due.into()).await;
-        }
-    }
-
-    fn see(&self, seen: Seen) {
-        self.seen.lock().unwrap().push(seen);
+        Arc::into_inner(world).unwrap()
     }
 
     /// Calls begun, requests accepted and requests refused within a time.
@@ -158,13 +108,6 @@ impl<S: FnMut(Duration) -> Response + Send + 'static> World<S> {
         }
         (calls, good, bad)
     }
-}
-
-fn failure(status: u16, asked: Option<Duration>) -> Error {
-    let kind = if matches!(status, 429 | 503) { Kind::Throttled } else { Kind::Server };
-    Error::new(kind, "test failure")
-        .with(|details| (details.status, details.retry_after) = (Some(status), asked))
-        .retryable()
 }
 
 /// Down from the tenth to the fortieth second.

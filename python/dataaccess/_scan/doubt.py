@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataaccess import errors
 from dataaccess._core.checks import invalid
-from dataaccess._scan.outcome import stats_of, warn_of
+from dataaccess._scan.outcome import members, stats_of, warn_of
 from dataaccess.errors import DoubtfulDataError
 
 TYPE_CHECKING = False
@@ -101,7 +101,7 @@ def task_of(task: dict[str, Any], path: Callable[[str], Any]) -> TaskReport:
         "doubts": [doubt["message"] for doubt in task["doubts"]],
         "requested_at": datetime.fromtimestamp(task["requested_at"] / 1000, UTC),
     }
-    return TaskReport(**{**task, **converted})
+    return TaskReport(**{**members(TaskReport, task), **converted})
 
 
 def _has_no_error(task: dict[str, Any]) -> bool:

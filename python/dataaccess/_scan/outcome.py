@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from _typeshed import DataclassInstance
+
     from dataaccess._scan.plan import Connection
     from dataaccess.reports import Progress, ScanStats
 
@@ -19,8 +21,14 @@ def stats_of(outcome: dict[str, Any]) -> ScanStats:
     """The figures of a use of a scan."""
     from dataaccess.reports import ScanStats
 
-    figures = {name: value for name, value in outcome.items() if name != "warnings"}
-    return ScanStats(**{**figures, "extra_keys": dict(outcome["extra_keys"])})
+    return ScanStats(**{**members(ScanStats, outcome), "extra_keys": dict(outcome["extra_keys"])})
+
+
+def members(report: type[DataclassInstance], values: dict[str, Any]) -> dict[str, Any]:
+    """The values that a report shows. The core gives figures for later reports too."""
+    from dataclasses import fields
+
+    return {field.name: values[field.name] for field in fields(report)}
 
 
 def warn_of(outcome: dict[str, Any]) -> None:

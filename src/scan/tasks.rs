@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::part_writer::REQUESTED_AT;
+use super::report::TaskReport;
 use super::service::Service;
+use super::stats::Figures;
 use super::{Layout, Scan};
 use crate::columns;
 use crate::error::{Error, Kind, Result};
 use crate::files::Part;
 use crate::folder::{Folder, Names, PartName, Query, mismatch};
-use crate::time::Moment;
 
 /// Version of the records of parts.
 const FORMAT: u32 = 2;
@@ -28,66 +29,14 @@ pub(super) struct Record {
     pub(super) service: Service,
     task: String,
     #[serde(flatten)]
-    pub(super) figures: TaskFigures,
-}
-
-/// The figures of a task, for this report and later ones.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct TaskFigures {
-    pub(super) rows: u64,
-    /// Bytes of the response.
-    pub(super) bytes: u64,
-    /// Requests sent.
-    pub(super) attempts: u64,
-    pub(super) seconds: f64,
-    /// What the response itself reports, if that is another number of rows.
-    pub(super) other_total: Option<String>,
-    /// Why rows may be missing after the request was split, if it was.
-    pub(super) split: Option<Vec<String>>,
-    /// Attributes that no record had.
-    pub(super) absent: Vec<String>,
-    /// Keys that were not requested, and how many records had each.
-    pub(super) extra_keys: Vec<(String, u64)>,
-    /// Columns without any value.
-    pub(super) empty_columns: Vec<String>,
-    /// The least and the greatest time of the rows of a day.
-    pub(super) times: Option<(String, String)>,
-    /// Which of the ids that it asked for it has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) found_ids: Option<String>,
-    /// When the first request was sent, in Unix milliseconds: by the clock of the client or of the service, whichever was
-    /// earlier.
-    pub(super) requested_at: i64,
-    /// When the run began that requested it, or that the run resumed: the parts of a scan without days belong together.
-    pub(super) snapshot: i64,
-}
-
-impl TaskFigures {
-    pub(super) fn requested_at(&self) -> Moment {
-        Moment::at(self.requested_at)
-    }
-}
-
-/// A finished task.
-#[derive(Clone, Debug)]
-pub(super) struct Finished {
-    /// The index of its request in the plan.
-    pub(super) index: usize,
-    pub(super) figures: TaskFigures,
-    /// Bytes of its part; None for a task without rows whose part would have no types.
-    pub(super) file_bytes: Option<u64>,
-    /// Whether an earlier run finished it.
-    pub(super) was_done: bool,
-    /// What a newer response lacks, for which this part was not replaced.
-    pub(super) doubt: Option<String>,
-    /// How many rows are not in the part that this one replaced, if that is known.
-    pub(super) rows_changed: Option<u64>,
+    pub(super) figures: Figures,
 }
 
 /// Which tasks a scan has, and where their parts are.
 #[derive(Debug)]
 pub(super) struct Tasks {
     pub(super) ids: Vec<String>,
+    pub(super) days: Vec<Option<String>>,
     pub(super) names: Vec<PartName>,
     query: Query,
     service: Service,
@@ -103,7 +52,7 @@ pub(super) struct Stored {
     /// The tasks that have parts, also those that are to be replaced; none in place of one that cannot be read.
     pub(super) before: Before,
     /// The finished tasks, in the order of the plan.
-    pub(super) done: Vec<Finished>,
+    pub(super) done: Vec<TaskReport>,
     /// The tasks whose parts are damaged, and are not to be replaced.
     pub(super) damaged: Vec<(usize, Error)>,
     /// The types of all parts, once they are known.
@@ -113,7 +62,7 @@ pub(super) struct Stored {
 }
 
 /// What a folder had before a run, by the index of the task.
-pub(super) type Before = BTreeMap<usize, Option<Finished>>;
+pub(super) type Before = BTreeMap<usize, Option<TaskReport>>;
 
 /// A part whose record was read.
 struct StoredPart {
@@ -122,18 +71,12 @@ struct StoredPart {
     bytes: u64,
 }
 
-impl StoredPart {
-    fn finished(&self, index: usize) -> Finished {
-        let figures = self.record.figures.clone();
-        Finished { index, figures, file_bytes: Some(self.bytes), was_done: true, doubt: None, rows_changed: None }
-    }
-}
-
 impl Tasks {
     pub(super) fn of(scan: &Scan, layout: Layout, service: &Service, has_time: Option<bool>) -> Result<Self> {
-        let mut names: Vec<PartName> = Vec::with_capacity(scan.requests());
-        for index in 0..scan.requests() {
-            let day = scan.day(index).filter(|_| layout == Layout::Days);
+        let days: Vec<Option<String>> = (0..scan.requests()).map(|index| scan.day(index)).collect();
+        let mut names: Vec<PartName> = Vec::with_capacity(days.len());
+        for day in &days {
+            let day = day.clone().filter(|_| layout == Layout::Days);
             // The requests of a day follow each other.
             let before = names.last().filter(|last| last.day == day);
             let number = before.map_or(0, |last| last.number + 1);
@@ -145,6 +88,7 @@ impl Tasks {
         }
         Ok(Self {
             ids: (0..scan.requests()).map(|index| scan.task_id(index)).collect::<Result<_>>()?,
+            days,
             names,
             query,
             has_time,
@@ -154,11 +98,35 @@ impl Tasks {
     }
 
     /// What the part of a task records.
-    pub(super) fn record(&self, index: usize, figures: &TaskFigures) -> Value {
+    pub(super) fn record(&self, index: usize, figures: &Figures) -> Value {
         let task = self.ids.get(index).cloned().unwrap_or_default();
         let (query, service) = (self.query.clone(), self.service.clone());
         let record = Record { format: FORMAT, query, service, task, figures: figures.clone() };
         serde_json::to_value(record).unwrap_or_default()
+    }
+
+    /// A finished task, whose file has this many bytes if it has one.
+    pub(super) fn finished(&self, folder: &Folder, index: usize, figures: Figures) -> TaskReport {
+        TaskReport {
+            id: self.ids.get(index).cloned().unwrap_or_default(),
+            day: self.days.get(index).cloned().flatten(),
+            index,
+            figures,
+            path: self.names.get(index).map(|name| folder.path_of(name)),
+            file_bytes: None,
+            was_done: false,
+            was_refreshed: false,
+            rows_before: None,
+            rows_changed: None,
+            doubts: Vec::new(),
+            is_final: true,
+            lacks: None,
+        }
+    }
+
+    fn stored_task(&self, folder: &Folder, index: usize, part: &StoredPart) -> TaskReport {
+        let task = self.finished(folder, index, part.record.figures.clone());
+        TaskReport { file_bytes: Some(part.bytes), was_done: true, ..task }
     }
 
     /// What a folder has of the tasks. Its other days are left alone. `refreshed` says which tasks are to be replaced.
@@ -166,7 +134,7 @@ impl Tasks {
         &self,
         folder: &Folder,
         names: &Names,
-        refreshed: impl FnOnce(&[Finished]) -> BTreeSet<usize>,
+        refreshed: impl FnOnce(&[TaskReport]) -> BTreeSet<usize>,
     ) -> Result<Stored> {
         let asked: BTreeSet<&PartName> = self.names.iter().collect();
         let days: BTreeSet<&String> = self.names.iter().filter_map(|name| name.day.as_ref()).collect();
@@ -183,7 +151,8 @@ impl Tasks {
                 read => parts.push((index, read?)),
             }
         }
-        let all: Vec<Finished> = parts.iter().map(|(index, part)| part.finished(*index)).collect();
+        let all: Vec<TaskReport> =
+            parts.iter().map(|(index, part)| self.stored_task(folder, *index, part)).collect();
         let refreshed = refreshed(&all);
         let lost = damaged.iter().map(|(index, _)| (*index, None));
         let before: Before = all.into_iter().map(|done| (done.index, Some(done))).chain(lost).collect();
@@ -207,7 +176,7 @@ impl Tasks {
             // All parts of the folder are asked for: those of other types once more.
             parts.retain(|(_, part)| part.types == *types);
         }
-        let done = parts.into_iter().map(|(index, part)| part.finished(index)).collect();
+        let done = parts.iter().map(|(index, part)| self.stored_task(folder, *index, part)).collect();
         Ok(Stored { before, done, damaged, types, other_service })
     }
 

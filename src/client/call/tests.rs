@@ -1,0 +1,295 @@
+//! Calls of a client whose service is a function, on a paused clock.
+
+use std::future::{pending, poll_fn, ready};
+use std::pin::pin;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::future::join_all;
+use futures_util::{FutureExt, poll};
+
+use super::*;
+use crate::cells::Cells;
+use crate::client::{
+    BufferBudget, Delivered, DeliveryMode, Grant, SearchMode, TimeoutScope, TokenFuture, TokenSource, TokenWait,
+};
+use crate::config::Arguments;
+use crate::contract::search::{Attributes, Filters, SearchBody};
+use crate::filter::Search;
+use crate::transport::{Reply, Respond, Step};
+
+const SECOND: Duration = Duration::from_secs(1);
+const OK: &str = r#"{"code": 200, "data": {"status": true, "data": []}}"#;
+
+/// When each request arrived, since the test began.
+type Arrivals = Arc<Mutex<Vec<Duration>>>;
+
+/// A service whose reply follows from the number of the request, and the arrivals of its requests.
+fn service(reply: impl Fn(usize) -> Result<Reply> + Send + Sync + 'static) -> (Respond, Arrivals) {
+    let (began, arrivals) = (Instant::now(), Arrivals::default());
+    let seen = Arc::clone(&arrivals);
+    let respond = move |_: Bytes| {
+        let mut seen = seen.lock().unwrap();
+        seen.push(began.elapsed());
+        ready(reply(seen.len() - 1)).boxed()
+    };
+    (Arc::new(respond), arrivals)
+}
+
+fn client(respond: Respond, set: impl FnOnce(&mut Arguments)) -> Arc<Client> {
+    let token = Secret::try_new("tok-0123456789".to_owned()).unwrap();
+    Client::of_service(respond, Arc::new(token), set).unwrap()
+}
+
+async fn post(client: &Client) -> Result<()> {
+    client.post("/call", Bytes::from_static(b"{}"), true, None).await.map(drop)
+}
+
+fn seconds(arrivals: &Arrivals) -> Vec<u64> {
+    arrivals.lock().unwrap().iter().map(Duration::as_secs).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_is_retried_until_it_succeeds_or_its_time_is_over() {
+    let (respond, arrivals) = service(|number| Ok(if number < 3 { Reply::status(500) } else { Reply::ok(OK) }));
+    post(&client(respond, |_| {})).await.unwrap();
+    assert_eq!(arrivals.lock().unwrap().len(), 4);
+
+    let (respond, arrivals) = service(|_| Ok(Reply::status(500)));
+    let error = post(&client(respond, |_| {})).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Server);
+    assert_eq!(error.context().attempts as usize, arrivals.lock().unwrap().len());
+    assert_eq!(error.context().history.len(), arrivals.lock().unwrap().len());
+    assert_eq!(arrivals.lock().unwrap().last().map(Duration::as_secs), Some(60), "once more at the end");
+    assert!(!error.is_of_all(), "one request may be to blame for a 500");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_without_connections_fails_all() {
+    let refused = || Error::new(Kind::Connect, "test failure").retryable();
+    let (respond, _) = service(move |_| Err(refused()));
+    let error = post(&client(respond, |arguments| arguments.retry_for = 2.0)).await.unwrap_err();
+    assert!(error.is_of_all(), "{error:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_request_starts_in_the_pause_that_one_was_asked_for() {
+    let slow_down = || Reply { retry_after: Some(30), ..Reply::status(429) };
+    let (respond, arrivals) = service(move |number| Ok(if number == 0 { slow_down() } else { Reply::ok(OK) }));
+    let client = client(respond, |arguments| arguments.concurrency = Some(2));
+    for outcome in join_all((0..20).map(|_| post(&client))).await {
+        outcome.unwrap();
+    }
+    let seconds = seconds(&arrivals);
+    assert_eq!(seconds.len(), 21);
+    assert!(seconds.iter().filter(|second| **second < 30).count() <= 2, "{seconds:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn starts_keep_their_distance_though_requests_wait_for_a_place() {
+    let slow = || Reply { body: vec![Step::Wait(3 * SECOND), Step::Bytes(OK.into())], ..Reply::status(200) };
+    let (respond, arrivals) = service(move |number| Ok(if number == 0 { slow() } else { Reply::ok(OK) }));
+    let set = |arguments: &mut Arguments| {
+        (arguments.concurrency, arguments.requests_per_second) = (Some(1), Some(2.0));
+    };
+    let client = client(respond, set);
+    for outcome in join_all((0..4).map(|_| post(&client))).await {
+        outcome.unwrap();
+    }
+    let arrivals = arrivals.lock().unwrap().clone();
+    assert!(arrivals.windows(2).all(|pair| pair[1] - pair[0] >= SECOND / 2), "{arrivals:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_may_have_arrived_is_sent_once_unless_it_is_idempotent() {
+    let lost = || Error::new(Kind::ConnectionLost, "test failure").retryable();
+    let (respond, arrivals) = service(move |_| Err(lost()));
+    let client = client(respond, |_| {});
+    assert!(client.post("/call", Bytes::from_static(b"{}"), false, None).await.is_err());
+    assert_eq!(arrivals.lock().unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_timeout_names_what_was_waited_for() {
+    let (respond, _) = service(|_| Ok(Reply::status(500)));
+    let error = post(&client(respond, |arguments| arguments.timeout = 5.0)).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Server, "the last failure");
+    assert!(error.hint().unwrap().contains("timeout=5 s ended the retries"), "{error:?}");
+
+    let respond: Respond = Arc::new(|_| pending().boxed());
+    let client = client(respond, |arguments| (arguments.timeout, arguments.concurrency) = (5.0, Some(1)));
+    let outcomes = join_all((0..2).map(|_| post(&client))).await;
+    let messages: Vec<String> = outcomes.into_iter().map(|outcome| outcome.unwrap_err().to_string()).collect();
+    assert_eq!(messages[0], "no response headers within timeout=5 s");
+    assert!(messages[1].ends_with("waiting for a free place of concurrency="), "{messages:?}");
+}
+
+/// Gives another token each time; the token with the number `hangs` never comes.
+#[derive(Debug, Default)]
+struct Tokens {
+    given: AtomicUsize,
+    hangs: Option<usize>,
+}
+
+impl TokenSource for Tokens {
+    fn fetch(&self) -> TokenFuture {
+        let number = self.given.fetch_add(1, Ordering::SeqCst);
+        if self.hangs == Some(number) {
+            return pending().boxed();
+        }
+        let token = Secret::try_new(format!("tok-{number}"));
+        ready(token.map(|token| Grant { token, expires_at: None })).boxed()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_token_is_renewed_once() {
+    for (refusals, requests) in [(1, 2), (9, 2)] {
+        let (respond, arrivals) =
+            service(move |number| Ok(if number < refusals { Reply::status(401) } else { Reply::ok(OK) }));
+        let client = Client::of_service(respond, Arc::new(Tokens::default()), |_| {}).unwrap();
+        let outcome = post(&client).await;
+        assert_eq!(arrivals.lock().unwrap().len(), requests);
+        match outcome {
+            Ok(()) => assert_eq!(refusals, 1),
+            Err(error) => assert!(error.kind() == Kind::PermissionDenied && error.is_of_all(), "{error:?}"),
+        }
+    }
+}
+
+fn any_search() -> Search {
+    let names: Arc<[String]> = Arc::from(["n".to_owned()]);
+    let body = SearchBody {
+        item_type_id: 7,
+        item_type_name: "store".to_owned(),
+        attrs: Attributes::Names(names.clone()),
+        filters: Filters { or: Vec::new() },
+    };
+    Search { body, attributes: names, limit: None, known_row_cap: None }
+}
+
+/// A search with its delivery, whose batches have a megabyte of text.
+struct Searching {
+    client: Arc<Client>,
+    mode: SearchMode,
+    delivery: Delivery<crate::cells::Block>,
+}
+
+impl Searching {
+    fn new(respond: Respond, mode: DeliveryMode, index: usize, budget: &Arc<BufferBudget>) -> Self {
+        let scope = TimeoutScope::EachToFirstRow;
+        let mode = SearchMode { operation: "search", delivery: mode, scope, timeout: None, token_wait: None };
+        let delivery = Delivery::new(index, mode.delivery, Arc::clone(budget));
+        Self { client: client(respond, |_| {}), mode, delivery }
+    }
+
+    async fn run(&self) -> Result<Option<Completed>> {
+        self.client.search(self.mode.clone(), &any_search(), &|| Cells::new(1), &self.delivery).await
+    }
+
+    /// The number of the attempt of the next batch.
+    async fn next(&self) -> Option<u32> {
+        poll_fn(|context| self.delivery.poll(context)).await.map(|Delivered { attempt, .. }| attempt)
+    }
+}
+
+/// The parts of a response with this number of batches, and a little more.
+fn batches(count: usize) -> Vec<Step> {
+    let record = format!(r#"{{"n": "{}"}},"#, "x".repeat(1 << 20));
+    let mut body = vec![Step::Bytes(r#"{"code": 200, "data": {"status": true, "data": ["#.into())];
+    body.extend((0..count).map(|_| Step::Bytes(record.clone().into())));
+    body
+}
+
+fn whole(count: usize) -> Reply {
+    let mut body = batches(count);
+    body.push(Step::Bytes(r#"{"n": "last"}]}}"#.into()));
+    Reply { body, ..Reply::status(200) }
+}
+
+fn cut_off(count: usize) -> Reply {
+    let mut body = batches(count);
+    // So that the consumer takes what has arrived.
+    body.extend([Step::Wait(SECOND), Step::Lost]);
+    Reply { body, ..Reply::status(200) }
+}
+
+fn budget(limit: usize) -> Arc<BufferBudget> {
+    Arc::new(BufferBudget::new(limit, 4 * SECOND))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_numbers_its_batches_anew() {
+    let (respond, _) = service(|number| Ok(if number == 0 { cut_off(2) } else { whole(1) }));
+    let searching = Searching::new(respond, DeliveryMode::Replaceable, 0, &budget(usize::MAX));
+    let consume = async {
+        let mut attempts = Vec::new();
+        while let Some(attempt) = searching.next().await {
+            attempts.push(attempt);
+        }
+        attempts
+    };
+    let (completed, attempts) = tokio::join!(searching.run(), consume);
+    assert_eq!(completed.unwrap().unwrap().attempts, 2);
+    assert_eq!(attempts, [0, 0, 1, 1]);
+    assert_eq!(searching.delivery.attempt(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_whose_batch_was_taken_is_not_retried_where_rows_are_final() {
+    let (respond, arrivals) = service(|_| Ok(cut_off(2)));
+    let searching = Searching::new(respond, DeliveryMode::Streamed { held: 0 }, 0, &budget(usize::MAX));
+    let consume = async {
+        searching.next().await;
+        pending::<()>().await;
+    };
+    let error = tokio::select! {
+        outcome = searching.run() => outcome.unwrap_err(),
+        () = consume => unreachable!(),
+    };
+    assert_eq!(error.kind(), Kind::TruncatedResponse);
+    assert_eq!(arrivals.lock().unwrap().len(), 1);
+    assert_eq!(searching.next().now_or_never(), Some(Some(0)), "what arrived before the failure is good");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_that_is_dropped_for_space_is_no_failure() {
+    let (respond, arrivals) = service(|_| Ok(whole(3)));
+    let full = budget(1);
+    full.set_open(0, 1);
+    let searching = Searching::new(respond, DeliveryMode::Streamed { held: 0 }, 1, &full);
+    assert!(searching.run().await.unwrap().is_none());
+    assert!(searching.delivery.is_evicted());
+    assert_eq!((arrivals.lock().unwrap().len(), full.used()), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_whose_consumer_is_slow_gives_up_its_place() {
+    let (respond, _) = service(|_| Ok(whole(3)));
+    let set = |arguments: &mut Arguments| arguments.concurrency = Some(1);
+    let searching = Searching::new(Arc::clone(&respond), DeliveryMode::Streamed { held: 0 }, 0, &budget(usize::MAX));
+    let searching = Searching { client: client(respond, set), ..searching };
+    let mut run = pin!(searching.run());
+    while poll!(run.as_mut()).is_pending() && searching.delivery.total_bytes() < 2 << 20 {
+        tokio::task::yield_now().await;
+    }
+    assert!(poll!(run.as_mut()).is_pending(), "it waits for its consumer");
+    post(&searching.client).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_for_a_token_is_limited_while_the_call_is_in_flight() {
+    let (respond, _) = service(|_| Ok(Reply::status(401)));
+    let tokens = Tokens { hangs: Some(1), ..Tokens::default() };
+    let token_wait = Arc::<TokenWait>::default();
+    let searching = Searching::new(Arc::clone(&respond), DeliveryMode::Complete, 0, &budget(usize::MAX));
+    let searching = Searching {
+        client: Client::of_service(respond, Arc::new(tokens), |_| {}).unwrap(),
+        mode: SearchMode { token_wait: Some(Arc::clone(&token_wait)), ..searching.mode },
+        ..searching
+    };
+    token_wait.set(5 * SECOND, "take it otherwise");
+    let began = Instant::now();
+    let error = searching.run().await.unwrap_err();
+    assert_eq!((error.hint(), began.elapsed()), (Some("take it otherwise"), 5 * SECOND));
+}

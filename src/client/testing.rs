@@ -1,0 +1,49 @@
+//! Clients for tests: a function replies to their requests, and their back-offs are the same each time.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::Client;
+use super::auth::TokenSource;
+use super::rng::Rng;
+use crate::config::{Arguments, Settings};
+use crate::error::Result;
+use crate::transport::Respond;
+
+impl Client {
+    /// A client of a service that `respond` plays. `set` changes its arguments: the usual ones, but no result is too
+    /// large.
+    ///
+    /// # Errors
+    /// `Config` for arguments that are refused.
+    pub fn of_service(
+        respond: Respond,
+        token: Arc<dyn TokenSource>,
+        set: impl FnOnce(&mut Arguments),
+    ) -> Result<Arc<Self>> {
+        let mut arguments = Arguments {
+            base_url: Some("http://127.0.0.1:9".to_owned()),
+            timezone: "UTC".to_owned(),
+            timeout: 300.0,
+            retries: None,
+            retry_for: 60.0,
+            concurrency: Some(8),
+            requests_per_second: None,
+            max_response_bytes: 1 << 33,
+            max_result_bytes: Some(1 << 40),
+            max_buffered_bytes: 64 << 20,
+            ca_bundle: None,
+            proxy: None,
+            allow_http: false,
+            headers: Vec::new(),
+            strict_empty: false,
+            record: None,
+            reads_environment: false,
+            time_scale: 1,
+        };
+        set(&mut arguments);
+        let client = Self::try_new(Settings::resolve(arguments, |_| None)?, token, None)?;
+        let transport = client.transport.clone().of_service(respond);
+        Ok(Arc::new(Self { transport, rng: Rng::Seeded(AtomicU64::new(7)), ..client }))
+    }
+}

@@ -1,0 +1,169 @@
+//! Scans into folders: which tasks are done, kept and done again.
+
+use std::fs;
+use std::path::Path;
+
+use super::files::Folder;
+use super::*;
+use crate::error::Kind;
+use crate::files::Location;
+
+fn options(folder: &Path) -> RunOptions {
+    RunOptions {
+        folder: Location::Path(folder.to_path_buf()),
+        service: Service { address: "https://cdp.example.com".to_owned(), is_synthetic: false },
+        layout: None,
+        refresh: InputValue::Null,
+        settle: Duration::from_secs(3_600),
+        keep: Keep::Final,
+        on_shrink: OnShrink::Keep,
+        on_doubt: OnDoubt::Warn,
+        requested_at: false,
+        same_service: false,
+        is_private: false,
+        fail_fast: false,
+    }
+}
+
+fn refreshed(folder: &Path) -> RunOptions {
+    RunOptions { refresh: InputValue::text("all"), ..options(folder) }
+}
+
+async fn run(scan: &Scan, client: &Arc<Client>, options: &RunOptions) -> Result<Report> {
+    let (progress, mut receiver) = mpsc::channel(100);
+    let report = scan.run(client, options, progress).await;
+    let last = std::iter::from_fn(|| receiver.try_recv().ok()).last();
+    if let (Ok(report), Some(last)) = (&report, last) {
+        assert_eq!((last.done, last.failed), (report.tasks.len(), report.failed.len()));
+    }
+    report
+}
+
+/// Three rows a day.
+fn usual(asked: Asked) -> Reply {
+    rows(asked.day, &ids(&asked.day.to_string(), 3))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_run_requests_only_what_is_missing() {
+    let folder = Folder::new();
+    let (client, requests) = client(|_| {}, usual);
+    let report = run(&scan(2), &client, &options(folder.path())).await.unwrap();
+    assert_eq!((report.rows, report.tasks.len(), days(&requests).len()), (6, 2, 2));
+    let report = run(&scan(4), &client, &options(folder.path())).await.unwrap();
+    assert_eq!((report.rows, days(&requests)), (12, vec![0, 1, 2, 3]));
+    assert_eq!(report.tasks.iter().map(|task| task.was_done).collect::<Vec<_>>(), [true, true, false, false]);
+    let collected = scan(4).read(&Location::Path(folder.path().to_path_buf()), false).await.unwrap();
+    assert_eq!((found(&collected).len(), collected.stats.figures.rows, collected.stats.requests), (12, 12, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_fails_does_not_end_the_others_unless_all_would_fail() {
+    let folder = Folder::new();
+    let (client, _) = client(|_| {}, |asked| match (asked.day, asked.before) {
+        (1, 0) => Reply::status(400),
+        (2, 1) => Reply::status(401),
+        _ => usual(asked),
+    });
+    let report = run(&scan(3), &client, &options(folder.path())).await.unwrap();
+    assert!(report.ended.is_none());
+    assert_eq!(report.failed.iter().map(|task| task.day.clone().unwrap()).collect::<Vec<_>>(), ["2024-01-02"]);
+    assert_eq!(report.tasks.len(), 2);
+
+    let report = run(&scan(3), &client, &refreshed(folder.path())).await.unwrap();
+    assert_eq!(report.ended.map(|error| error.kind()), Some(Kind::PermissionDenied));
+    assert!(report.failed.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_ends_a_run_and_the_next_one_continues() {
+    let folder = Folder::new();
+    let set = |arguments: &mut Arguments| (arguments.concurrency, arguments.retry_for) = (Some(2), 5.0);
+    let (client, _) = client(set, |asked| if asked.day < 2 { usual(asked) } else { Reply::status(503) });
+    let report = run(&scan(6), &client, &options(folder.path())).await.unwrap();
+    let ended = report.ended.unwrap();
+    assert!(ended.is_of_all() && ended.kind() == Kind::Throttled, "{ended:?}");
+    assert!(ended.hint().unwrap().contains("2 of 6 tasks are kept in"), "{ended:?}");
+    assert_eq!((report.tasks.len(), report.failed.len()), (2, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_with_less_replaces_no_file_unless_that_is_wanted() {
+    let folder = Folder::new();
+    let (client, _) = client(|_| {}, |asked| match asked.before {
+        0 => usual(asked),
+        _ => rows(asked.day, &ids("few", 1)),
+    });
+    run(&scan(1), &client, &options(folder.path())).await.unwrap();
+    let kept = run(&scan(1), &client, &refreshed(folder.path())).await.unwrap();
+    assert_eq!((kept.rows, kept.warnings[0].kind), (3, DataWarningKind::Shrunk));
+    assert_eq!(kept.tasks[0].doubts.len(), 1);
+
+    let error = RunOptions { on_shrink: OnShrink::Error, ..refreshed(folder.path()) };
+    let failed = run(&scan(1), &client, &error).await.unwrap().failed;
+    assert_eq!(failed.first().map(|task| task.error.kind()), Some(Kind::DoubtfulData));
+
+    let replace = RunOptions { on_shrink: OnShrink::Replace, ..refreshed(folder.path()) };
+    let replaced = run(&scan(1), &client, &replace).await.unwrap();
+    let task = &replaced.tasks[0];
+    assert_eq!((task.figures.rows, task.rows_before, task.rows_changed), (1, Some(3), Some(1)));
+    assert!(task.was_refreshed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_that_look_capped_are_done_again_in_parts() {
+    let folder = Folder::new();
+    let (client, requests) = client(|_| {}, |asked| {
+        let count = if asked.status.is_none() { 40 } else { 30 };
+        rows(asked.day, &ids(&format!("{}-{:?}", asked.day, asked.status), count))
+    });
+    let report = run(&scan(3).splitting(true), &client, &options(folder.path())).await.unwrap();
+    assert_eq!((report.rows, report.complete), (270, "unknown"));
+    assert_eq!(requests.lock().unwrap().len(), 3 + 3 + 9, "once, and then with their parts");
+    let again = run(&scan(3).splitting(true), &client, &options(folder.path())).await.unwrap();
+    assert_eq!((again.rows, requests.lock().unwrap().len()), (270, 15), "its record says that a file was split");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_file_is_reported_and_replaced_on_request() {
+    let folder = Folder::new();
+    let (client, requests) = client(|_| {}, usual);
+    run(&scan(3), &client, &options(folder.path())).await.unwrap();
+    let file = folder.path().join("day=2024-01-02/part-0.parquet");
+    let content = fs::read(&file).unwrap();
+    fs::write(&file, &content[..content.len() - 1]).unwrap();
+
+    let report = run(&scan(3), &client, &options(folder.path())).await.unwrap();
+    assert_eq!(report.failed.iter().map(|task| task.error.kind()).collect::<Vec<_>>(), [Kind::CheckpointCorrupt]);
+    assert_eq!((report.tasks.len(), days(&requests).len()), (2, 3));
+
+    let refresh = RunOptions { refresh: InputValue::text("2024-01-02"), ..options(folder.path()) };
+    let report = run(&scan(3), &client, &refresh).await.unwrap();
+    assert_eq!((report.failed.len(), report.rows, days(&requests)), (0, 9, vec![0, 1, 2, 1]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_files_of_another_query_or_service_are_left_alone() {
+    let folder = Folder::new();
+    let (client, requests) = client(|_| {}, usual);
+    run(&scan(2), &client, &options(folder.path())).await.unwrap();
+    let typed = InputValue::Map(vec![("allocated_time".to_owned(), InputValue::text("string"))]);
+    let zone = Zone::default();
+    let other = Scan::try_new("scan_codes", Ok(Plan::clone(&scan(2).plan)), &typed, &zone).unwrap();
+    let elsewhere = Service { address: "https://other.example.com".to_owned(), is_synthetic: false };
+    let options = RunOptions { service: elsewhere, ..options(folder.path()) };
+    for (scan, options) in [(other, &self::options(folder.path())), (scan(2), &options)] {
+        let error = run(&scan, &client, options).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::CheckpointMismatch);
+    }
+    assert_eq!(days(&requests).len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn days_without_rows_have_files_too() {
+    let folder = Folder::new();
+    let (client, _) = client(|_| {}, |asked| if asked.day == 0 { usual(asked) } else { rows(asked.day, &[]) });
+    let report = run(&scan(3), &client, &options(folder.path())).await.unwrap();
+    assert!(report.tasks.iter().all(|task| task.path.as_ref().is_some_and(|path| path.exists())));
+    assert!(report.tasks.iter().all(|task| task.is_final));
+}

@@ -1,0 +1,49 @@
+//! Responses that look capped, and their parts.
+
+use super::*;
+
+/// A service that cuts responses at 40 rows, and has `all` rows of each status a day.
+fn capped(all: usize) -> (Arc<Client>, Requests) {
+    client(|_| {}, move |asked| {
+        let count = if asked.status.is_none() { 40 } else { all.min(40) };
+        let prefix = format!("{}-{}", asked.day, asked.status.unwrap_or_default());
+        rows(asked.day, &ids(&prefix, count))
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn responses_that_look_capped_are_replaced_by_their_parts() {
+    let (client, requests) = capped(30);
+    let collected = scan(3).splitting(true).collect(&client, ROW_BY_ROW).await.unwrap();
+    assert_eq!(found(&collected).len(), 3 * 3 * 30);
+    assert_eq!(requests.lock().unwrap().len(), 3 + 3 * 3);
+    assert_eq!(collected.stats.figures.split, Some(Vec::new()));
+    assert_eq!(collected.stats.requests, 12, "all cost something");
+}
+
+#[tokio::test(start_paused = true)]
+async fn parts_with_fewer_rows_replace_nothing() {
+    let (client, _) = capped(10);
+    let collected = scan(3).splitting(true).collect(&client, ROW_BY_ROW).await.unwrap();
+    assert_eq!(found(&collected).len(), 3 * 40);
+    let reasons = &collected.stats.reasons;
+    assert!(reasons[0].contains("have 30 rows together, fewer than its 40"), "{reasons:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_that_cannot_be_split_is_kept_and_named() {
+    let (client, _) = capped(40);
+    let collected = scan(3).splitting(true).collect(&client, ROW_BY_ROW).await.unwrap();
+    assert_eq!(found(&collected).len(), 3 * 3 * 40);
+    let reasons = collected.stats.reasons.join("; ");
+    assert!(reasons.contains("has 40 rows, and nothing is left to split it by"), "{reasons}");
+    assert!(reasons.ends_with("6 more cannot be split either"), "{reasons}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_splitting_a_suspicion_is_a_warning() {
+    let (client, requests) = capped(30);
+    let collected = scan(3).collect(&client, ROW_BY_ROW).await.unwrap();
+    assert_eq!((found(&collected).len(), requests.lock().unwrap().len()), (120, 3));
+    assert_eq!(collected.stats.warnings[0].kind, DataWarningKind::Incomplete);
+}
