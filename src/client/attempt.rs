@@ -17,8 +17,8 @@ use crate::observe::Attempt;
 use crate::secret::Secret;
 use crate::transport::{Request, Response};
 
-/// Batches of one chunk are delivered together up to this size. Few rows need more: only those that are much shorter than
-/// their cells.
+/// Batches of one chunk are delivered together up to this size. Only rows that are much shorter than their cells need
+/// more.
 const CHUNK_BYTES: usize = 16 << 20;
 
 /// How an attempt ended.

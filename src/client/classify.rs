@@ -153,7 +153,7 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
     let error = Error::new(kind, format!("{what} (HTTP {status}{asked}){detail}"));
     let error = match status {
         204 => return error.with(|details| details.received = Some(0)).retryable_once(),
-        // Beyond 511 are those of content delivery networks.
+        // Beyond 511 are the statuses of content delivery networks.
         408 | 500 | 502 | 504 | 507 | 520..=527 | 529 | 530 => error.retryable(),
         300..=399 => error
             .with(|details| details.location_host = Some(host))

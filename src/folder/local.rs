@@ -129,8 +129,8 @@ impl Access {
         return Ok(Self {});
     }
 
-    /// Refuses a symbolic link, what belongs to another user, and what other users could write to although they could
-    /// not write to a new file: it would be read as rows.
+    /// Refuses symbolic links, files of other users, and files that are more widely writable than the umask allows:
+    /// others could plant rows in them.
     fn check(&self, path: &Path, found: &Metadata) -> Result<()> {
         if found.is_symlink() {
             let problem = "is a symbolic link, which is not followed";

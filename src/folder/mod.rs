@@ -1,6 +1,6 @@
 //! A folder of parts, which readers take for one dataset: its names, its lock, the records of its parts.
 //!
-//! The names are those of [`PartName`]; everything else is in one hidden folder. A part appears when it is complete.
+//! The names are [`PartName`]s; everything else is in one hidden folder. A part appears when it is complete.
 //! What another process or a damaged disk leaves behind is reported; it is never read as rows. Callers know names and
 //! no paths: the folder is one of this machine (`local`) or of an object store (`remote`).
 
@@ -76,7 +76,7 @@ impl Folder {
     /// Opens a folder to read its parts.
     ///
     /// # Errors
-    /// As those of `open`; `CheckpointFile` if there is no folder, or no object in it.
+    /// As `open`; `CheckpointFile` if there is no folder, or no object in it.
     pub async fn read_only(location: &Location) -> Result<(Self, Names)> {
         match location {
             Location::Path(path) => {

@@ -26,7 +26,7 @@ impl PartName {
         self.to_string().into()
     }
 
-    /// The part with a file name, in the folder of a day or in that of the scan.
+    /// The part with a file name, in the folder of a day or in the folder of the scan.
     pub(super) fn parse(day: Option<&str>, file: &str) -> Option<Self> {
         let number = file.strip_prefix(PART)?.strip_suffix(ENDING)?.parse().ok()?;
         let name = Self { day: day.map(ToOwned::to_owned), number };

@@ -41,7 +41,7 @@ impl Query {
         self.0.remove(field).is_some()
     }
 
-    /// The fields that differ from those of the query with which a folder began, in words.
+    /// The fields that differ from the query with which a folder began, in words.
     #[must_use]
     pub fn differences(&self, begun: &Self) -> Vec<(String, String)> {
         let gone = begun.0.keys().filter(|field| !self.0.contains_key(*field));

@@ -1,4 +1,4 @@
-//! A folder of an object store: one listing, whose names are those of a folder of this machine.
+//! A folder of an object store: one listing, with the same names as a folder of this machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -100,7 +100,7 @@ impl Remote {
         Err(error.with_hint("wait until that run has ended, and run again"))
     }
 
-    /// A file that becomes a part, if the part is still the one that was listed when the run began.
+    /// A file that becomes a part, if no other run has replaced the part since this run began.
     pub(super) fn create(&self, name: &PartName) -> AtomicFile {
         let listed = self.files.get(&name.to_string()).cloned();
         let replaces = listed.map_or(Replaces::Nothing, Replaces::Version);

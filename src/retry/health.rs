@@ -73,7 +73,7 @@ impl Default for RetryBudget {
 }
 
 impl RetryBudget {
-    /// Tokens in a full bucket, and those that it gets in the longest back-off: two a second by default.
+    /// Tokens in a full bucket. It gets as many in the longest back-off: two a second by default.
     const TOKENS: f64 = 20.0;
 
     fn take(&mut self, policy: &Policy, now: Instant) -> bool {

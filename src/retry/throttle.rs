@@ -1,5 +1,5 @@
 //! Limits the rate of all requests after the service asked to slow down: none starts before the pause is over, then
-//! the rate grows steadily from below the one that the service accepted before.
+//! the rate grows steadily from below the rate that the service accepted before.
 
 use std::time::{Duration, Instant};
 
@@ -113,7 +113,7 @@ mod tests {
         due
     }
 
-    /// The starts of so many requests that are all due at `from`, in milliseconds after it.
+    /// The starts of `count` requests that are all due at `from`, in milliseconds after it.
     fn starts(throttle: &mut Throttle, from: Instant, count: usize) -> Vec<u128> {
         (0..count).map(|_| start(throttle, from).duration_since(from).as_millis()).collect()
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-/// So many responses with the same, highest number of rows look capped, unless chance explains them.
+/// Responses with the same, highest number of rows that look capped, unless chance explains them.
 const ALIKE: usize = 3;
 /// No service is known to cut its responses to fewer rows than this.
 const FEWEST: u64 = 10;
@@ -13,7 +13,7 @@ const FEWEST: u64 = 10;
 const CHANCE: f64 = 0.02;
 /// A highest number of rows that is a multiple of this looks capped.
 const ROUND: u64 = 1_000;
-/// So many responses are named; a count stands for the others.
+/// Responses that are named; a count stands for the others.
 const NAMED: usize = 3;
 
 /// The rows of a complete response.
@@ -86,7 +86,7 @@ impl Suspicion {
     }
 }
 
-/// The responses with so many rows, in the order of the plan. Those that their request explains show no cap.
+/// The responses with this number of rows, in the order of the plan. A number that the request explains shows no cap.
 fn with_rows(counts: &[Count], rows: u64, with_explained: bool) -> Vec<&Count> {
     let mut alike: Vec<&Count> =
         counts.iter().filter(|count| count.rows == rows && (with_explained || !count.is_explained)).collect();
@@ -104,7 +104,7 @@ fn names(counts: &[&Count]) -> String {
     if counts.len() > NAMED { format!("{shown} and {} more", counts.len() - NAMED) } else { shown }
 }
 
-/// How probable it is that so many responses have the highest number of rows by chance.
+/// The probability that `alike` responses have the highest number of rows by chance.
 ///
 /// Counts of events vary by their square root at least. Below the highest count, up to that distance, each number of
 /// rows is then as likely as the highest one; so of the responses there, each of the others has it with this probability.

@@ -1,5 +1,5 @@
-//! Which of the ids that a scan asks for are in the rows: those of the list by which it selects, if the column is among
-//! the attributes.
+//! Which of the ids that a scan asks for are in the rows. The ids are the list by which the scan selects, if its column
+//! is among the attributes.
 
 use std::collections::HashMap;
 #[cfg(feature = "files")]
@@ -60,7 +60,7 @@ impl Scan {
         Some(Ids::new(self, &self.id_column()?, &[self.body(index).filters]))
     }
 
-    /// The column by which records are selected: that of the longest list.
+    /// The column by which records are selected: the column of the longest list.
     fn id_column(&self) -> Option<String> {
         let filters = self.plan.filters();
         let [group] = filters.or.as_slice() else { return None };

@@ -128,7 +128,7 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// A scan of a plan with the types of `schema=`. `zone` is that of the plan's times.
+    /// A scan of a plan with the types of `schema=`. `zone` is the zone of the plan's times.
     ///
     /// # Errors
     /// `Validation`, with every problem of the plan and of the schema.

@@ -18,14 +18,15 @@ pub(super) const REQUESTED_AT: &str = "requested_at";
 /// Writes the rows of one task.
 pub(super) struct PartWriter {
     parquet: Parquet,
-    /// The columns without that of the time.
+    /// The columns without the time of the request.
     schema: SchemaRef,
     requested_at: Option<i64>,
     rows: Option<RowHashes>,
 }
 
 impl PartWriter {
-    /// Begins a part. With `requested_at`, it has that column; with `counts_changes`, its rows are compared later.
+    /// Begins a part. With `requested_at` it has the column [`REQUESTED_AT`]; with `counts_changes` its rows are compared
+    /// later.
     pub(super) fn new(
         file: AtomicFile,
         schema: &SchemaRef,
@@ -45,7 +46,7 @@ impl PartWriter {
         })
     }
 
-    /// The columns without that of the time.
+    /// The columns without the time of the request.
     pub(super) fn schema(&self) -> &SchemaRef {
         &self.schema
     }

@@ -8,11 +8,11 @@ use tokio::sync::mpsc;
 pub struct Progress {
     /// Tasks of the scan.
     pub tasks: usize,
-    /// Finished tasks; of a run also those of earlier runs.
+    /// Finished tasks; of a run also the tasks of earlier runs.
     pub done: usize,
     /// Tasks that failed in this run.
     pub failed: usize,
-    /// Rows of the finished tasks; of other uses than a run also those of responses in flight.
+    /// Rows of the finished tasks; of other uses than a run also the rows of responses in flight.
     pub rows: u64,
     /// Bytes of the responses of the finished tasks.
     pub bytes: u64,
@@ -41,7 +41,7 @@ impl Reporter {
     }
 }
 
-/// A channel for the progress of so many tasks.
+/// A channel for the progress of `tasks` tasks.
 pub(super) fn channel(tasks: usize) -> (Reporter, mpsc::Receiver<Progress>) {
     // One before the first task, and one within a task.
     let (sender, receiver) = mpsc::channel(tasks + 2);

@@ -76,7 +76,7 @@ impl Scan {
 /// The rows of parts of one folder, for the report of the run that wrote them.
 ///
 /// # Errors
-/// As those of [`Scan::read`].
+/// As [`Scan::read`].
 pub async fn read_files(parts: &[Location], attributes: &[String]) -> Result<Collected> {
     let columns: Vec<Column> = attributes.iter().map(|name| Column::inferred(name)).collect();
     let (schema, batches) = rows(parts, &columns).await?;

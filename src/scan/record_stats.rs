@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use crate::decode::{Batch, BatchSink, Block, Cell, CellResult, Sink};
 use crate::error::Result;
 
-/// So many keys that were not requested are counted by name,
+/// Keys that were not requested and are counted by name.
 const NAMES: usize = 256;
-/// and all others together under this one.
+/// The name under which all other keys are counted.
 const OTHERS: &str = "…";
 /// The length of a time as the service writes it: `2024-01-31 12:34:56`.
 const TIME: usize = 19;
@@ -73,8 +73,7 @@ struct Extra {
     last: u64,
 }
 
-/// A text of [`TIME`] bytes: its words, the last of which begins inside the one before. Times as the service writes
-/// them sort as texts, and texts sort as their words do.
+/// `YYYY-MM-DD HH:MM:SS` as three overlapping big-endian words, so that comparing the words compares the times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Time([u64; 3]);
 

@@ -11,18 +11,18 @@ use crate::time::{Moment, Zone};
 
 const ADVICE: &str = "write refresh=\"last 3 days\", \"older than 7 days\", \"1/30\", \"all\", a day as \"2024-01-15\", \
                       days as \"2024-01-15 to 2024-01-20\", a list of these, or da.days(start, stop)";
-/// A greater number was not meant as a number of days: no scan has so many.
+/// No scan has more days: a greater number was not meant as a number of days.
 const MOST_DAYS: u32 = 100_000;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Which tasks are asked for once more.
 #[derive(Debug, Default)]
 pub(super) struct Refresh {
-    /// Those of these days, or all,
+    /// The tasks of the days that were named, or all.
     tasks: BTreeSet<usize>,
-    /// those that were requested before so long,
+    /// Tasks whose last request is older are asked for too.
     older_than: Option<Duration>,
-    /// and such a part of all, the oldest first.
+    /// One of this many tasks is asked for too, the oldest first.
     one_of: Option<usize>,
 }
 

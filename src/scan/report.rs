@@ -18,7 +18,7 @@ use super::tasks::Before;
 use crate::error::Error;
 use crate::folder::Folder;
 
-/// So many reasons of tasks that were split are listed.
+/// Reasons of tasks that were split and are listed.
 const NAMED: usize = 3;
 
 /// A finished task.
@@ -235,7 +235,7 @@ fn dropped(tasks: &[TaskReport]) -> Vec<Dropped> {
     dropped
 }
 
-/// A name without that in which conventions differ, so that `allocated_time` is `allocatedTime`.
+/// The letters and digits of a name in lower case, so that `allocated_time` is `allocatedTime`.
 fn letters(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

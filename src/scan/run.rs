@@ -34,7 +34,7 @@ use crate::time::Moment;
 
 /// What a response has that reports success, and nothing of records.
 const NO_DATA: &str = "data absent";
-/// So many earlier tasks show what is usual.
+/// Earlier tasks that show what is usual.
 const COMPARED: usize = 1_000;
 /// How long a cancelled run in this process may still hold its folder.
 const UNLOCKING: Duration = Duration::from_secs(2);
@@ -128,7 +128,7 @@ impl Scan {
 #[derive(Clone)]
 pub(super) struct Run {
     pub(super) scan: Scan,
-    /// Whether those that look capped are split, once all are finished.
+    /// Whether tasks that look capped are split, once all are finished.
     splits: bool,
     client: Arc<Client>,
     pub(super) folder: Arc<Folder>,
@@ -152,7 +152,7 @@ impl Run {
 
     async fn run_tasks(&mut self, mut types: Option<Types>, progress: &mut RunProgress) -> Result<()> {
         let mut open = progress.open_tasks();
-        // Inferred types are those of the first task with rows: until then, tasks run one after another.
+        // The first task with rows decides the inferred types: until then, tasks run one after another.
         while types.is_none()
             && let Some(task) = open.next()
         {

@@ -44,9 +44,9 @@ pub struct RunOptions {
 /// Which files of a folder are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Those of days that were over, and those of a snapshot that was broken off.
+    /// Files of days that were over, and files of a snapshot that was broken off.
     Final,
-    /// All of them.
+    /// All files.
     All,
 }
 

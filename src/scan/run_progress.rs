@@ -23,7 +23,7 @@ pub(super) struct RunProgress {
 }
 
 impl RunProgress {
-    /// Before the first task, with those of earlier runs.
+    /// Before the first task of this run. `done` are the tasks of earlier runs.
     pub(super) fn new(
         run: &Run,
         since: Instant,

@@ -1,4 +1,4 @@
-//! Whose rows a folder has: those of another platform are not mixed with its own.
+//! The service whose rows a folder has: rows of another platform are not mixed with them.
 
 use std::path::Path;
 

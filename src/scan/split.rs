@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::filter::{Part, Parts, Plan};
 
 const STATUS: &str = POSITIONS[2];
-/// So many requests that cannot be split are named for one reason.
+/// Requests that cannot be split and are named; a count stands for the others.
 const NAMED: usize = 3;
 
 /// Records in which a status can be looked up.
@@ -46,7 +46,7 @@ struct Window<B> {
     why_whole: Option<&'static str>,
 }
 
-/// All responses: those of the scan first, then those of the parts, level by level.
+/// All responses: first the responses of the scan, then the responses of the pieces, level by level.
 struct Windows<B>(Vec<Window<B>>);
 
 impl Scan {

@@ -163,7 +163,7 @@ impl StatsBuilder {
             present.filter(|(_, count)| has_all && **count == 0).map(|(name, _)| name.clone()).collect();
         let suspected = || Suspicion::of(&self.counts, scan.known_row_cap()).reasons;
         let reasons = self.after_split.clone().unwrap_or_else(suspected);
-        // All responses, as those of a stream that is still read may have rows.
+        // All responses: while a stream is still read, later responses may have rows.
         let is_empty = rows == 0 && self.sums.requests >= scan.requests() as u64 && !scan.is_task;
         let warnings = [
             data_warning::absent(&absent),

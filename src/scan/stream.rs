@@ -33,7 +33,7 @@ pub struct Stream {
 #[derive(Debug, Default)]
 struct State {
     ready: Option<RecordBatch>,
-    /// That of the first batch.
+    /// The schema of the first batch.
     schema: Option<SchemaRef>,
     rows: u64,
     end: Option<Result<()>>,
@@ -145,7 +145,7 @@ impl Stream {
         }
     }
 
-    /// The schema of all batches: known beforehand, or that of the first. To be called after [`Stream::wait`].
+    /// The schema of all batches: known beforehand, or the schema of the first batch. To be called after [`Stream::wait`].
     ///
     /// # Errors
     /// Why the scan failed before its first batch.

@@ -173,7 +173,7 @@ impl Tasks {
             if !other_days.is_empty() || parts.len() == self.names.len() {
                 return Err(mismatch(folder.path(), &changes(&part.types, types)));
             }
-            // All parts of the folder are asked for: those of other types once more.
+            // All parts of the folder are asked for: parts of other types are written anew.
             parts.retain(|(_, part)| part.types == *types);
         }
         let done = parts.iter().map(|(index, part)| self.stored_task(folder, *index, part)).collect();
@@ -228,7 +228,7 @@ impl Tasks {
         Ok(StoredPart { record, types, bytes })
     }
 
-    /// The types of this scan, where those that it infers are the ones that parts have.
+    /// The types of this scan. Columns whose types it infers have the types that the parts have.
     pub(super) fn types(&self, stored: Option<&Types>) -> Option<Types> {
         let of = |name: &String| stored?.iter().find(|(stored, _)| stored == name).map(|(_, kind)| kind.clone());
         let column =

@@ -78,7 +78,7 @@ fn days(requests: &Requests) -> Vec<i64> {
     requests.lock().unwrap().iter().map(|asked| asked.day).collect()
 }
 
-/// The ids of so many rows.
+/// The ids of `count` rows.
 fn ids(prefix: &str, count: usize) -> Vec<String> {
     (0..count).map(|number| format!("{prefix}-{number}")).collect()
 }
