@@ -104,7 +104,7 @@ const ALONE: [(&str, &[&str]); 30] = [
     ("tower", &["sandbox"]),
     ("tower_layer", &["transport"]),
     ("tower_service", &["transport"]),
-    ("url", &["config", "transport", "store"]),
+    ("url", &["config", "transport", "store", "folder"]),
     ("zstd", &["files", "transport"]),
 ];
 

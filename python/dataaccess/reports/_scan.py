@@ -112,7 +112,7 @@ class TaskReport:
         was_done: Whether it was done before this run.
         was_refreshed: Whether it has a file that this run replaced.
         rows_before: Rows of the file that it had before this run; None if it had none.
-        rows_changed: Rows of a file that was replaced which the one before did not have: they are new or have changed.
+        rows_changed: Rows that are new, changed or gone since the file that was replaced, at the least.
             None if no file was replaced, or one of more than a million rows.
         doubts: What looks wrong in its rows, or in a newer response, for which its file was kept.
         requested_at: When it was requested, in UTC: by the clock of this machine or of the service, whichever was
