@@ -75,7 +75,7 @@ TEXTS: dict[str, tuple[dict[str, str], str]] = {
     "proxy": ({"proxy_url": "no url"}, "Generic HTTP client error: builder error"),
     "no file": (
         {"google_service_account": "/nowhere.json"},
-        "Generic GCS error: GCP credential error: Unable to open service account file from <redacted>: No such file or dir",
+        "Generic GCS error: GCP credential error: Unable to open service account file from <redacted>: No such file",
     ),
     "no account": ({"azure_client_id": "a"}, "Generic MicrosoftAzure error: Account must be specified"),
     "no base64": (
