@@ -1,4 +1,5 @@
 """Reads with the token of `DATAACCESS_TOKEN_FILE` from its own address, and tries another one that is allowed."""
+# ruff: noqa: T201 - the test reads what it prints
 
 import sys
 
