@@ -43,7 +43,8 @@ fn an_argument_wins_over_the_environment() {
 
 #[test]
 fn a_result_takes_half_of_the_memory_unless_an_argument_says_so() {
-    let limit = |given| resolve(|arguments| arguments.max_result_bytes = given).expect("good settings").max_result_bytes;
+    let limit =
+        |given| resolve(|arguments| arguments.max_result_bytes = given).expect("good settings").max_result_bytes;
     assert_eq!((limit(None), limit(Some(7))), (memory::half(), 7));
 }
 
