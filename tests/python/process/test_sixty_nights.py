@@ -1,7 +1,7 @@
 """Nights of one job, with a clock: after each, the folder is the service, or what is not is named.
 
 Each fault that once ended with success and a wrong folder comes at least once, between nights that are killed, run
-twice at once, or without a service: sixty nights into a folder of this machine, and twenty-five into one of S3.
+twice at once, or without a service: sixty nights into a folder of this machine, and twenty-seven into one of S3.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ SIXTY: Events = {
     34: events.ages,
     38: events.a_snapshot,
     39: events.a_snapshot_one_of_whose_requests_shrank,
-    42: events.damage,
+    40: events.a_snapshot_with_a_doubt,
+    41: events.a_snapshot_that_is_complete_again,
+    43: events.damage,
     46: events.an_outage,
     50: events.a_frozen_run,
     54: events.a_kill,
