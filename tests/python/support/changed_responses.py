@@ -102,6 +102,5 @@ def without_data(_request: str, _response: Any) -> dict[str, Any]:
 def renamed(_request: str, response: Any) -> Any:
     """As of a new version of the service, which writes `allocatedTime`."""
     rows = response["data"]["data"]
-    return records(
-        [{{"allocated_time": "allocatedTime"}.get(key, key): value for key, value in row.items()} for row in rows]
-    )
+    name = {"allocated_time": "allocatedTime"}
+    return records([{name.get(key, key): value for key, value in row.items()} for row in rows])
