@@ -105,7 +105,7 @@ def a_snapshot_with_a_doubt(story: Story) -> None:
     assert [bool(task.doubts) for task in report.tasks] == [False, True, False]
     rows = story.folder.beside().rows()[""]
     assert of_customers(story, [CUSTOMERS[0], CUSTOMERS[2]]) <= rows
-    assert rows < of_customers(story, CUSTOMERS)
+    assert rows != of_customers(story, CUSTOMERS)
 
 
 def a_snapshot_that_is_complete_again(story: Story) -> None:
