@@ -186,7 +186,13 @@ def _log_end(report: ScanReport, failed: int, ended: errors.DataAccessError | No
     """Logs each doubt, and how the run ended."""
     from dataaccess._display.report import open_text
 
-    fields = {"folder": str(report.folder), "rows": report.rows, "failed": failed, "open_days": report.open_days}
+    fields = {
+        "folder": str(report.folder),
+        "rows": report.rows,
+        "failed": failed,
+        "open_days": report.open_days,
+        "doubtful_days": report.doubtful_days,
+    }
     for warning in report.warnings:
         log_run(warning, fields, is_doubt=True)
     texts = [
