@@ -42,7 +42,8 @@ class CommandError(Exception):
     def __init__(self, message: str, code: int, report: ScanReport | None = None) -> None:
         """The message in one line, and the report of a run that is done."""
         super().__init__(message)
-        self.code, self.report = code, report
+        self.code: int = code
+        self.report: ScanReport | None = report
 
 
 @contextmanager
