@@ -7,6 +7,8 @@ use url::form_urlencoded::{Serializer, parse};
 /// Names of files are no longer than this, and an object store adds the folder.
 const LONGEST: usize = 220;
 const PREFIX: &str = "mark&";
+/// In place of `%`. A `!` of a text is escaped itself.
+const ESCAPE: &str = "!";
 
 /// A mark: pairs of a name and a text, written as the name of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +20,8 @@ impl Mark {
     pub fn new(mut pairs: Vec<(&str, String)>) -> Self {
         loop {
             let written = Serializer::new(String::new()).extend_pairs(&pairs).finish();
-            // The one character of these that Windows refuses.
-            let name = format!("{PREFIX}{}", written.replace('*', "%2A"));
+            // Windows refuses `*` in names, and object stores encode `%` once more.
+            let name = format!("{PREFIX}{}", written.replace('*', "%2A").replace('%', ESCAPE));
             match pairs.last_mut() {
                 Some((_, text)) if name.len() > LONGEST && !text.is_empty() => drop(text.pop()),
                 _ => return Self(name),
@@ -35,7 +37,8 @@ impl Mark {
     /// The pairs.
     #[must_use]
     pub fn pairs(&self) -> Vec<(String, String)> {
-        parse(self.0.strip_prefix(PREFIX).unwrap_or_default().as_bytes()).into_owned().collect()
+        let written = self.0.strip_prefix(PREFIX).unwrap_or_default().replace(ESCAPE, "%");
+        parse(written.as_bytes()).into_owned().collect()
     }
 
     /// The name of its file.
@@ -51,9 +54,9 @@ mod tests {
     #[test]
     fn a_mark_is_read_from_its_name_and_a_long_text_is_shortened() {
         let pairs = |text: &str| vec![("part", "day=2024-01-15/part-0.parquet".to_owned()), ("lacks", text.to_owned())];
-        for text in ["0 rows, and 10 before", "a/b\\c:d*e?&=%+", "größer", ""] {
+        for text in ["0 rows, and 10 before", "a/b\\c:d*e?&=%+!", "größer", ""] {
             let mark = Mark::new(pairs(text));
-            assert!(!mark.name().contains(['/', '\\', ':', '*', '?', '"', '<', '>', '|']), "{mark:?}");
+            assert!(!mark.name().contains(['/', '\\', ':', '*', '?', '"', '<', '>', '|', '%']), "{mark:?}");
             let read = Mark::of_name(mark.name()).unwrap();
             assert_eq!(read.pairs()[1], ("lacks".to_owned(), text.to_owned()));
         }

@@ -235,18 +235,17 @@ impl Run {
         let empty_columns = writer.as_ref().map(PartWriter::empty_columns).unwrap_or_default();
         let mut figures = TaskFigures { empty_columns, ..figures(stats, scan.splits(), self.snapshot) };
         figures.lost = self.lost(task, &figures);
-        let lacks = self.lacks(task, &figures);
         let rows = writer.as_mut().and_then(PartWriter::take_rows);
         let mut finished = Finished {
             index: task,
+            doubt: self.before(task).and_then(|before| figures.lacks(&before.figures)),
             figures,
             file_bytes: None,
             was_done: false,
-            doubt: lacks.clone(),
             rows_changed: self.rows_changed(task, rows).await,
         };
         self.accept(&finished).await?;
-        if let Some(lacks) = lacks {
+        if let Some(lacks) = finished.doubt.take().filter(|_| self.options.on_shrink != OnShrink::Replace) {
             return Ok((self.keep(task, lacks).await?, None));
         }
         let (schema, complete) = block_in_place(|| {
@@ -270,12 +269,6 @@ impl Run {
         self.before.get(&task).and_then(Option::as_ref)
     }
 
-    /// What a new response lacks that its file has, unless it may replace the file all the same.
-    fn lacks(&self, task: usize, figures: &TaskFigures) -> Option<String> {
-        let before = self.before(task).filter(|_| self.options.on_shrink != OnShrink::Replace)?;
-        figures.lacks(&before.figures)
-    }
-
     /// The attributes that a new response lacks and earlier files had, unless that is right.
     fn lost(&self, task: usize, figures: &TaskFigures) -> Vec<String> {
         if self.options.on_shrink == OnShrink::Replace || figures.rows == 0 {
@@ -293,8 +286,7 @@ impl Run {
 
     /// Keeps the file of a task, as a new response has less: it stays in doubt until a response replaces it.
     async fn keep(&self, task: usize, lacks: String) -> Result<Finished> {
-        let before = self.before(task).filter(|_| self.options.on_shrink == OnShrink::Keep);
-        let Some(before) = before.filter(|_| !matches!(self.options.on_doubt, OnDoubt::Error)) else {
+        let Some(before) = self.before(task).filter(|_| self.options.on_shrink == OnShrink::Keep) else {
             return Err(shrunk(&lacks));
         };
         let kept = Kept { lacks: lacks.clone(), snapshot: self.snapshot };
@@ -313,17 +305,13 @@ impl Run {
         let scan = self.scan.clone().splitting(self.splits);
         let report = Report::new(&scan, &self.folder, &self.tasks, &self.before, done, Vec::new(), Duration::ZERO);
         let Some(task) = report.tasks.into_iter().find(|task| task.index == finished.index) else { return Ok(()) };
-        // What a file has more is decided by `on_shrink`.
-        match &self.options.on_doubt {
-            OnDoubt::Ask(ask) => {
-                let doubts = task.doubts.clone();
-                match (ask(task).await, &finished.doubt) {
-                    (true, _) => Ok(()),
-                    (false, Some(lacks)) => Err(shrunk(lacks)),
-                    (false, None) => Err(doubtful(&doubts)),
-                }
-            }
-            _ if task.doubts.is_empty() || finished.doubt.is_some() => Ok(()),
+        let accepted = match &self.options.on_doubt {
+            OnDoubt::Ask(ask) => ask(task.clone()).await,
+            _ => task.doubts.is_empty(),
+        };
+        match &finished.doubt {
+            _ if accepted => Ok(()),
+            Some(lacks) if self.options.on_shrink != OnShrink::Replace => Err(shrunk(lacks)),
             _ => Err(doubtful(&task.doubts)),
         }
     }
@@ -332,7 +320,7 @@ impl Run {
     /// part, or one that is damaged or too large.
     async fn rows_changed(&self, task: usize, rows: Option<RowHashes>) -> Option<u64> {
         let before = self.before(task)?;
-        let Some(rows) = rows else { return Some(0) };
+        let Some(rows) = rows else { return Some(before.figures.rows) };
         let name = self.tasks.names.get(task).filter(|_| before.figures.rows <= RowHashes::MOST)?;
         let Some(Ok((_, before))) = folder::read(&[self.folder.location_of(name)]).await.pop() else { return None };
         let mut others = RowHashes::default();

@@ -129,7 +129,8 @@ class Scan(LazySource, Reading, Writing):
             settle: Seconds, or a timedelta, for which the service may still add rows to a day that is over.
             on_shrink: What happens to a file that is requested again, if the response has less than half of its rows,
                 or no value in a column that has some: "keep" keeps it in doubt, emits a `ShrunkWarning` and requests it
-                again in the next run, "replace" replaces it, "error" keeps it and lets the task fail.
+                again in the next run, "replace" replaces it unless `on_doubt` refuses, "error" keeps it and lets the
+                task fail.
             on_doubt: What happens if the data of a task look wrong, before its file replaces another: "warn" warns and
                 writes it, "error" lets the task fail and keeps the file. A function decides: it gets the `TaskReport`
                 of every response, in another thread, and returns whether it may be written, as
@@ -169,7 +170,7 @@ class Scan(LazySource, Reading, Writing):
             (31, False)
         """
         storage_options = hidden(storage_options)
-        doubt = TaskDoubt(on_doubt_argument(on_doubt))
+        doubt = TaskDoubt(on_doubt_argument(on_doubt), on_shrink)
         options = run_options(
             self._client,
             folder,
