@@ -124,9 +124,9 @@ impl Rows {
     }
 
     /// All rows, with the last ones, now that the result is complete.
-    fn finish(mut self, py: Python<'_>, last: &LastRows) -> PyResult<Py<PyList>> {
-        let list = self.list.of_last(last.attempt, || PyList::empty(py).unbind());
-        for block in &last.blocks {
+    fn finish(mut self, py: Python<'_>, rows: &LastRows) -> PyResult<Py<PyList>> {
+        let list = self.list.of_last(rows.attempt, || PyList::empty(py).unbind());
+        for block in &rows.blocks {
             self.dicts.append(block, list.bind(py))?;
             py.check_signals()?;
         }

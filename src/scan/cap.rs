@@ -43,6 +43,13 @@ pub(super) struct Suspicion {
 impl Suspicion {
     /// What to suspect of these responses; nothing if it has no reasons.
     pub(super) fn of(counts: &[Count], known_row_cap: Option<u64>) -> Self {
+        Self::in_reports(1, counts, known_row_cap)
+    }
+
+    /// What to suspect of these responses, if so many reports of one run ask: chance has as many times to make counts
+    /// equal.
+    pub(super) fn in_reports(reports: u32, counts: &[Count], known_row_cap: Option<u64>) -> Self {
+        let is_chance = |highest, alike| chance(counts, highest, alike) * f64::from(reports) > CHANCE;
         let mut suspicion = Self::default();
         let known = known_row_cap.map(|cap| (cap, with_rows(counts, cap, true)));
         if let Some((cap, alike)) = known.filter(|(_, alike)| !alike.is_empty()) {
@@ -57,7 +64,7 @@ impl Suspicion {
             suspicion.add(Some(cap), reason, &alike, counts.len());
         } else if let Some(highest) = counts.iter().map(|count| count.rows).max() {
             let alike = with_rows(counts, highest, false);
-            if alike.len() >= ALIKE && highest >= FEWEST && chance(counts, highest, alike.len()) <= CHANCE {
+            if alike.len() >= ALIKE && highest >= FEWEST && !is_chance(highest, alike.len()) {
                 let all = counts.len();
                 let reason =
                     format!("{} of {all} responses have exactly {highest} rows, and none has more", alike.len());
@@ -144,6 +151,14 @@ mod tests {
         let reasons = Suspicion::of(&counts(rows), known_row_cap).reasons;
         assert!(reasons.len() < 2, "{reasons:?}");
         reasons.into_iter().next()
+    }
+
+    #[test]
+    fn chance_has_as_many_times_as_there_are_reports() {
+        let four_of_eleven = counts(&[75, 75, 75, 75, 74, 73, 72, 71, 70, 69, 68]);
+        assert_eq!(Suspicion::of(&four_of_eleven, None).requests.len(), 4);
+        assert_eq!(Suspicion::in_reports(20, &four_of_eleven, None), Suspicion::default());
+        assert_eq!(Suspicion::in_reports(20, &counts(&[75; 11]), None).requests.len(), 11);
     }
 
     #[test]

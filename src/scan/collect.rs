@@ -43,8 +43,9 @@ impl Scan {
         let collected = columns.clone();
         let sink = move || WithStats::new(ColumnSink::new(&columns, options), time_column);
         let result = client.result_size(Kept::Records);
-        let open =
-            |scan: &Self| Responses::new(scan, client, scan.mode(Consumer::Collects), client.result_buffer(&result), sink.clone());
+        let open = |scan: &Self| {
+            Responses::new(scan, client, scan.mode(Consumer::Collects), client.result_buffer(&result), sink.clone())
+        };
         let (batches, mut stats) = if self.splits() {
             self.collect_in_parts(open).await?
         } else {
@@ -92,7 +93,9 @@ impl Scan {
     /// All rows in blocks, with the requests split whose responses look capped.
     pub(super) async fn blocks_in_parts(&self, client: &Arc<Client>, kept: Kept) -> Result<(Vec<Block>, Stats)> {
         let result = client.result_size(kept);
-        let open = |scan: &Self| Responses::of_cells(scan, client, scan.mode(Consumer::Collects), client.result_buffer(&result));
+        let open = |scan: &Self| {
+            Responses::of_cells(scan, client, scan.mode(Consumer::Collects), client.result_buffer(&result))
+        };
         self.collect_in_parts(open).await
     }
 }

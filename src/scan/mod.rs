@@ -8,6 +8,8 @@ mod collect;
 mod data_warning;
 mod day;
 #[cfg(feature = "files")]
+mod doubts;
+#[cfg(feature = "files")]
 mod folder_status;
 mod ids;
 mod one_request;
@@ -100,6 +102,7 @@ enum Consumer {
 
 /// A valid plan, or some of its requests, with the types of their columns.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Scan {
     operation: &'static str,
     plan: Arc<Plan>,

@@ -8,11 +8,12 @@ use std::time::Instant;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
+use super::doubts::Doubts;
 use super::report::Report;
 use super::service::Service;
 use super::stats::Figures;
-use super::tasks::{Tasks, changes};
 use super::task::no_tasks;
+use super::tasks::{Tasks, changes};
 use super::{Collected, Layout, Scan, Stats};
 use crate::columns::{self, Column};
 use crate::error::{Error, Kind, Result};
@@ -36,7 +37,7 @@ impl Scan {
         let (folder, names) = Folder::read_only(location).await?;
         let layout = if self.by_day.is_some() && names.parts.is_empty() { Layout::Days } else { Layout::Flat };
         let tasks = Tasks::of(self, layout, &Service::default(), None)?;
-        let stored = tasks.stored(&folder, &names, |_| BTreeSet::new()).await?;
+        let stored = tasks.stored(&folder, &names, &Doubts::read(&folder)?.1, |_| BTreeSet::new()).await?;
         if let Some((_, damage)) = stored.damaged.into_iter().next() {
             return Err(damage);
         }
@@ -50,7 +51,7 @@ impl Scan {
         let (schema, batches) = rows(&parts, &self.columns).await?;
         let requests = stored.done.len() as u64;
         let attempts = stored.done.iter().map(|task| task.figures.attempts).sum();
-        let report = Report::new(self, &folder, &stored.before, stored.done, Vec::new(), begun.elapsed());
+        let report = Report::new(self, &folder, &stored.before, stored.done, Vec::new(), begun.elapsed(), 1);
         let Report { rows, bytes, seconds, absent, reasons, warnings, .. } = report;
         let figures = Figures { rows, bytes, attempts, seconds, absent, ..Figures::default() };
         let stats = Stats { figures, requests, reasons, warnings, ..Stats::default() };

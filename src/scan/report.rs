@@ -120,6 +120,7 @@ impl TaskReport {
 }
 
 impl Report {
+    /// Of the tasks that are finished. With several `reports` of one run, chance has as many times to make counts equal.
     pub(super) fn new(
         scan: &Scan,
         folder: &Folder,
@@ -127,12 +128,13 @@ impl Report {
         mut tasks: Vec<TaskReport>,
         mut failed: Vec<FailedTask>,
         took: Duration,
+        reports: u32,
     ) -> Self {
         tasks.sort_by_key(|task| task.index);
         failed.sort_by_key(|task| task.index);
         let rows: u64 = tasks.iter().map(|task| task.figures.rows).sum();
         let Suspicion { mut reasons, requests: capped, .. } =
-            suspicion(scan, tasks.iter().map(|task| (task.index, &task.figures)));
+            suspicion(scan, tasks.iter().map(|task| (task.index, &task.figures)), reports);
         let left = || tasks.iter().flat_map(|task| task.figures.split.iter().flatten().cloned());
         reasons.extend(left().take(NAMED));
         if left().count() > NAMED {
@@ -147,6 +149,7 @@ impl Report {
             task.was_refreshed = !task.was_done && before.is_some();
             task.rows_before = before.and_then(|before| Some(before.as_ref()?.figures.rows));
             task.doubts.extend(task.lacks.iter().map(|lacks| DataWarning::kept(lacks)));
+            task.doubts.extend(task.figures.lost.iter().map(|name| DataWarning::lost(name)));
             if scan.splits() {
                 task.doubts.extend(task.figures.split.iter().flatten().map(|reason| DataWarning::capped(reason)));
             } else if capped.contains(&task.index) {
@@ -156,8 +159,6 @@ impl Report {
                 task.doubts.push(DataWarning::of_another_day());
                 stray_days.extend(task.day.clone());
             }
-            let lost = dropped.iter().filter(|dropped| dropped.index == task.index);
-            task.doubts.extend(lost.map(|dropped| DataWarning::lost(&dropped.attribute)));
         }
         stray_days.dedup();
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
@@ -198,7 +199,8 @@ impl Report {
     /// The report with the days that the next run asks for again.
     pub(super) fn with_open_days(mut self, scan: &Scan, settle: Duration) -> Self {
         for task in &mut self.tasks {
-            task.is_final = scan.is_final(task.index, task.figures.requested_at(), settle);
+            let is_final = scan.is_final(task.index, task.figures.requested_at(), settle);
+            task.is_final = is_final && task.lacks.is_none();
         }
         let now = SystemTime::now();
         let done: BTreeMap<usize, bool> = self.tasks.iter().map(|task| (task.index, task.is_final)).collect();
@@ -221,32 +223,26 @@ fn absent(tasks: &[TaskReport]) -> Vec<String> {
     absent
 }
 
-/// The attributes that all earlier files have and a new response has not.
+/// The attributes that files lack although earlier ones had them, of this run and of earlier ones.
 fn dropped(tasks: &[TaskReport]) -> Vec<Dropped> {
-    let earlier: Vec<&TaskReport> = tasks.iter().filter(|task| task.was_done && task.figures.rows > 0).collect();
-    let is_known = |name: &String| !earlier.is_empty() && !earlier.iter().any(|task| task.figures.absent.contains(name));
-    let mut dropped = Vec::new();
-    for task in tasks.iter().filter(|task| !task.was_done && task.figures.rows > 0) {
-        for name in task.figures.absent.iter().filter(|name| is_known(name)) {
-            let instead = task.figures.extra_keys.iter().map(|(key, _)| key).find(|key| letters(key) == letters(name)).cloned();
-            dropped.push(Dropped { index: task.index, attribute: name.clone(), task: task.name().to_owned(), instead });
-        }
-    }
-    dropped
-}
-
-/// The letters and digits of a name in lower case, so that `allocated_time` is `allocatedTime`.
-fn letters(name: &str) -> String {
-    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let of_task = |task: &TaskReport| {
+        let dropped = |attribute: &String| Dropped {
+            instead: task.figures.new_key(attribute).cloned(),
+            attribute: attribute.clone(),
+            task: task.name().to_owned(),
+        };
+        task.figures.lost.iter().map(dropped).collect::<Vec<_>>()
+    };
+    tasks.iter().flat_map(of_task).collect()
 }
 
 /// Which tasks look capped. Those that were split are no longer suspected.
-pub(super) fn suspicion<'a>(scan: &Scan, tasks: impl Iterator<Item = (usize, &'a Figures)>) -> Suspicion {
+pub(super) fn suspicion<'a>(scan: &Scan, tasks: impl Iterator<Item = (usize, &'a Figures)>, reports: u32) -> Suspicion {
     let whole = tasks.filter(|(_, figures)| figures.split.is_none());
     let count = |(index, figures): (usize, &Figures)| {
         scan.request(index, None).count(index, figures.rows, figures.other_total.clone())
     };
-    Suspicion::of(&whole.map(count).collect::<Vec<_>>(), scan.known_row_cap())
+    Suspicion::in_reports(reports, &whole.map(count).collect::<Vec<_>>(), scan.known_row_cap())
 }
 
 #[cfg(test)]

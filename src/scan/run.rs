@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::cap::Suspicion;
+use super::doubts::{Doubts, Kept};
 use super::outdated::newest;
 use super::part_writer::{PartWriter, REQUESTED_AT, RowHashes};
 use super::progress::Progress;
@@ -21,14 +22,14 @@ use super::run_options::{Keep, Layout, OnDoubt, OnShrink, RunOptions};
 use super::run_progress::RunProgress;
 use super::shrink::{doubtful, shrunk};
 use super::stats::Figures;
-use super::tasks::{Before, Stored, Tasks, Types};
 use super::task::no_tasks;
+use super::tasks::{Before, Stored, Tasks, Types};
 use super::{Scan, invalid};
 use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
 use crate::files::{Complete, blocking};
-use crate::folder::{self, Folder, Names};
+use crate::folder::{self, Folder, Names, PartName};
 use crate::observe::{self, Observer};
 use crate::time::Moment;
 
@@ -42,8 +43,8 @@ const UNLOCKING: Duration = Duration::from_secs(2);
 impl Scan {
     /// Runs the unfinished tasks and reports on all of them. Blocks its thread for short times.
     ///
-    /// An error that would fail every task, as `PermissionDenied`, ends the run and is in its report. TaskReport tasks are
-    /// kept.
+    /// An error that would fail every task, as `PermissionDenied`, ends the run and is in its report. Finished tasks
+    /// are kept.
     ///
     /// # Errors
     /// `Validation` for a scan with a limit, or options that do not fit it; `Checkpoint` and its kinds for the folder.
@@ -68,7 +69,8 @@ impl Scan {
         let report = async {
             let refreshed =
                 |done: &[TaskReport]| refresh.tasks(self, done, options.settle, Moment::from(SystemTime::now()));
-            let stored = tasks.stored(&folder, &names, refreshed).await?;
+            let (doubts, kept) = Doubts::read(&folder)?;
+            let stored = tasks.stored(&folder, &names, &kept, refreshed).await?;
             let Stored { before, mut done, damaged, types, other_service } = stored;
             if let Some(other) = other_service {
                 other.check(&options.service, options.same_service, folder.path())?;
@@ -88,6 +90,7 @@ impl Scan {
                 tasks: Arc::new(tasks),
                 snapshot: snapshot.unwrap_or_else(|| Moment::from(SystemTime::now()).milliseconds()),
                 before: Arc::clone(&before),
+                doubts: Arc::new(doubts),
                 options: Arc::new(options.clone()),
                 observer: observe::observer(),
             };
@@ -103,7 +106,7 @@ impl Scan {
             let ended = ended.await.err();
             let RunProgress { done, failed, .. } = progress;
             let took = begun.elapsed();
-            let report = Report::new(self, &folder, &before, done, failed, took);
+            let report = Report::new(self, &folder, &before, done, failed, took, 1);
             Ok(Report { ended, ..report.with_open_days(self, options.settle) })
         };
         let report = report.await;
@@ -137,6 +140,8 @@ pub(super) struct Run {
     snapshot: i64,
     /// What the folder had of its tasks.
     before: Arc<Before>,
+    /// The files that were kept in doubt.
+    doubts: Arc<Doubts>,
     options: Arc<RunOptions>,
     observer: Option<Observer>,
 }
@@ -172,7 +177,7 @@ impl Run {
     /// Asks again, in parts, for the finished tasks that look capped, and replaces their parts.
     async fn split_tasks(&self, progress: &mut RunProgress) -> Result<()> {
         let done = progress.done.iter().map(|done| (done.index, &done.figures));
-        let Suspicion { requests, cap, .. } = suspicion(&self.scan, done);
+        let Suspicion { requests, cap, .. } = suspicion(&self.scan, done, 1);
         progress.fail_fast = true;
         let scan = |task: usize| self.scan.task(task).split_at(cap);
         self.run_at_once(requests.into_iter().map(|task| (task, scan(task))), progress).await
@@ -229,14 +234,16 @@ impl Run {
         }
         let empty_columns = writer.as_ref().map(PartWriter::empty_columns).unwrap_or_default();
         let split = scan.splits().then(|| stats.figures.split.clone().unwrap_or_default());
-        let figures = Figures { empty_columns, split, snapshot: self.snapshot, ..stats.figures };
-        if let Some(kept) = self.kept(task, &figures)? {
-            return Ok((kept, None));
-        }
+        let mut figures = Figures { empty_columns, split, snapshot: self.snapshot, ..stats.figures };
+        figures.lost = self.lost(task, &figures);
+        let lacks = self.before(task).and_then(|before| figures.lacks(&before.figures));
         let rows = writer.as_mut().and_then(PartWriter::take_rows);
-        let mut finished = self.tasks.finished(&self.folder, task, figures);
-        finished.rows_changed = self.rows_changed(task, rows).await;
+        let rows_changed = self.rows_changed(task, rows).await;
+        let mut finished = TaskReport { rows_changed, lacks, ..self.tasks.finished(&self.folder, task, figures) };
         self.accept(&finished).await?;
+        if let Some(lacks) = finished.lacks.take().filter(|_| self.options.on_shrink != OnShrink::Replace) {
+            return Ok((self.keep(task, lacks).await?, None));
+        }
         let (schema, complete) = blocking(|| {
             let written = match (writer, self.scan.schema(false)) {
                 (Some(writer), _) => Some(writer),
@@ -248,22 +255,39 @@ impl Run {
             Ok::<_, Error>((schema, written.map(|writer| writer.finish_part(&record)).transpose()?))
         })?;
         if let Some(complete) = complete {
-            finished.file_bytes = Some(self.publish(complete).await?);
+            finished.file_bytes = Some(self.publish(task, complete).await?);
         }
         Ok((finished, schema))
     }
 
-    /// What the folder keeps of a task, as a new response has less.
-    fn kept(&self, task: usize, figures: &Figures) -> Result<Option<TaskReport>> {
-        let before = self.before.get(&task).and_then(Option::as_ref);
-        let lacks = before.and_then(|before| Some((before, figures.lacks(&before.figures)?)));
-        Ok(match (lacks, self.options.on_shrink, &self.options.on_doubt) {
-            (None, ..) | (_, OnShrink::Replace, _) => None,
-            (Some((_, lacks)), OnShrink::Error, _) | (Some((_, lacks)), _, OnDoubt::Error) => {
-                return Err(shrunk(&lacks));
-            }
-            (Some((before, lacks)), OnShrink::Keep, _) => Some(TaskReport { lacks: Some(lacks), ..before.clone() }),
-        })
+    /// What the folder has of a task.
+    fn before(&self, task: usize) -> Option<&TaskReport> {
+        self.before.get(&task).and_then(Option::as_ref)
+    }
+
+    /// The attributes that a new response lacks and earlier files had, unless that is right.
+    fn lost(&self, task: usize, figures: &Figures) -> Vec<String> {
+        if self.options.on_shrink == OnShrink::Replace || figures.rows == 0 {
+            return Vec::new();
+        }
+        let earlier = || self.before.values().flatten().filter(|done| done.index != task && done.figures.rows > 0);
+        let has = |done: &TaskReport, name: &String| !done.figures.absent.contains(name);
+        let had = |done: &TaskReport, name: &String| has(done, name) || done.figures.lost.contains(name);
+        let is_lost = |name: &&String| {
+            let is_usual = earlier().next().is_some() && earlier().all(|done| had(done, name));
+            is_usual || figures.new_key(name).is_some() && earlier().any(|done| has(done, name))
+        };
+        figures.absent.iter().filter(is_lost).cloned().collect()
+    }
+
+    /// Keeps the file of a task, as a new response has less: it stays in doubt until a response replaces it.
+    async fn keep(&self, task: usize, lacks: String) -> Result<TaskReport> {
+        let Some(before) = self.before(task).filter(|_| self.options.on_shrink == OnShrink::Keep) else {
+            return Err(shrunk(&lacks));
+        };
+        let kept = Kept { lacks: lacks.clone(), snapshot: self.snapshot };
+        self.doubts.mark(&self.folder, self.name(task)?, Some(kept)).await?;
+        Ok(TaskReport { lacks: Some(lacks), ..before.clone() })
     }
 
     /// Whether a response may be written, as far as its own rows and the folder show. Decided before it replaces
@@ -275,23 +299,25 @@ impl Run {
         let earlier = self.before.values().flatten().filter(|done| done.index != finished.index).take(COMPARED);
         let done = earlier.chain([finished]).cloned().collect();
         let scan = self.scan.clone().splitting(self.splits);
-        let report = Report::new(&scan, &self.folder, &self.before, done, Vec::new(), Duration::ZERO);
+        let reports = u32::try_from(self.tasks.ids.len()).unwrap_or(u32::MAX);
+        let report = Report::new(&scan, &self.folder, &self.before, done, Vec::new(), Duration::ZERO, reports);
         let Some(task) = report.tasks.into_iter().find(|task| task.index == finished.index) else { return Ok(()) };
-        match &self.options.on_doubt {
-            OnDoubt::Ask(ask) => {
-                let doubts = task.doubts.clone();
-                if ask(task).await { Ok(()) } else { Err(doubtful(&doubts)) }
-            }
-            _ if task.doubts.is_empty() => Ok(()),
+        let accepted = match &self.options.on_doubt {
+            OnDoubt::Ask(ask) => ask(task.clone()).await,
+            _ => task.doubts.is_empty(),
+        };
+        match &finished.lacks {
+            _ if accepted => Ok(()),
+            Some(lacks) if self.options.on_shrink != OnShrink::Replace => Err(shrunk(lacks)),
             _ => Err(doubtful(&task.doubts)),
         }
     }
 
-    /// How many of the rows are not in the part that they replace; none if there is none, or one that is damaged or too
-    /// large.
+    /// How many rows were added, removed or changed since the part that they replace, at the least; none if there is no
+    /// part, or one that is damaged or too large.
     async fn rows_changed(&self, task: usize, rows: Option<RowHashes>) -> Option<u64> {
-        let before = self.before.get(&task).and_then(Option::as_ref)?;
-        let Some(rows) = rows else { return Some(0) };
+        let before = self.before(task)?;
+        let Some(rows) = rows else { return Some(before.figures.rows) };
         let name = self.tasks.names.get(task).filter(|_| before.figures.rows <= RowHashes::MOST)?;
         let Some(Ok((_, before))) = folder::read(&[self.folder.location_of(name)]).await.pop() else { return None };
         let mut others = RowHashes::default();
@@ -299,7 +325,7 @@ impl Run {
             for batch in &before {
                 others.add(batch);
             }
-            Some(rows.not_in(others))
+            Some(rows.changes(others))
         })
     }
 
@@ -310,22 +336,28 @@ impl Run {
             let record = self.tasks.record(task.index, &task.figures);
             let part = || self.part(task.index, &schema, task.figures.requested_at())?.finish_part(&record);
             let complete = blocking(part)?;
-            task.file_bytes = Some(self.publish(complete).await?);
+            task.file_bytes = Some(self.publish(task.index, complete).await?);
         }
         Ok(())
     }
 
-    async fn publish(&self, complete: Complete) -> Result<u64> {
-        self.folder.check_lock().await?;
-        complete.publish().await
+    /// Puts the part of a task in its place. Returns its size.
+    async fn publish(&self, task: usize, complete: Complete) -> Result<u64> {
+        let name = self.name(task)?;
+        let bytes = self.folder.publish(name, complete).await?;
+        self.doubts.mark(&self.folder, name, None).await?;
+        Ok(bytes)
+    }
+
+    fn name(&self, task: usize) -> Result<&PartName> {
+        let name = self.tasks.names.get(task);
+        name.ok_or_else(|| Error::new(Kind::Internal, "a run has no such task: please report this"))
     }
 
     fn part(&self, task: usize, schema: &SchemaRef, requested_at: Moment) -> Result<PartWriter> {
-        let name = self.tasks.names.get(task);
-        let name = name.ok_or_else(|| Error::new(Kind::Internal, "a run has no such task: please report this"))?;
         let requested_at = self.options.requested_at.then_some(requested_at);
         let counts_changes = self.before.get(&task).is_some_and(Option::is_some);
-        PartWriter::new(self.folder.create(name)?, schema, requested_at, counts_changes)
+        PartWriter::new(self.folder.create(self.name(task)?)?, schema, requested_at, counts_changes)
     }
 }
 

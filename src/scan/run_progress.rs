@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime};
 
 use tokio::sync::mpsc;
 
-use super::progress::Progress;
+use super::progress::{EndedTask, Progress};
 use super::report::{FailedTask, TaskReport};
 use super::run::Run;
 use crate::error::{Error, Kind, Result};
@@ -41,7 +41,7 @@ impl RunProgress {
             rows: done.iter().map(|done| done.figures.rows).sum(),
             bytes: done.iter().map(|done| done.figures.bytes).sum(),
             seconds: 0.0,
-            day: None,
+            ended: None,
         };
         Self { since, begun, fail_fast, so_far, done, failed: Vec::new(), sender }
     }
@@ -57,6 +57,9 @@ impl RunProgress {
     pub(super) async fn add(&mut self, run: &Run, task: usize, outcome: Result<TaskReport>) -> Result<()> {
         match outcome {
             Ok(finished) => {
+                let seconds = finished.figures.seconds;
+                self.so_far.ended =
+                    Some(EndedTask { day: run.tasks.days.get(task).cloned().flatten(), seconds, reason: None });
                 self.so_far.rows += finished.figures.rows;
                 self.so_far.bytes += finished.figures.bytes;
                 // A task that looked capped is done twice.
@@ -77,7 +80,6 @@ impl RunProgress {
             }
             Err(error) => return self.fail(run, task, error).await,
         }
-        self.so_far.day = run.tasks.days.get(task).cloned().flatten();
         self.send().await
     }
 
@@ -88,7 +90,8 @@ impl RunProgress {
             return Err(error);
         }
         self.so_far.failed += 1;
-        self.so_far.day.clone_from(&day);
+        let (seconds, reason) = (error.context().elapsed, Some(error.to_string()));
+        self.so_far.ended = Some(EndedTask { day: day.clone(), seconds, reason });
         let id = run.tasks.ids.get(task).cloned().unwrap_or_default();
         self.failed.push(FailedTask { index: task, id, day, error });
         self.send().await

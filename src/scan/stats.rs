@@ -32,6 +32,9 @@ pub struct Figures {
     pub split: Option<Vec<String>>,
     /// Attributes that no record had, if all records were read.
     pub absent: Vec<String>,
+    /// Those of them that earlier files had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
     /// Keys that were not requested, and how many records had each.
     pub extra_keys: Vec<(String, u64)>,
     /// Columns without any value, of a file.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::doubts::{AllKept, Kept};
 use super::part_writer::REQUESTED_AT;
 use super::report::TaskReport;
 use super::service::Service;
@@ -124,9 +125,14 @@ impl Tasks {
         }
     }
 
-    fn stored_task(&self, folder: &Folder, index: usize, part: &StoredPart) -> TaskReport {
-        let task = self.finished(folder, index, part.record.figures.clone());
-        TaskReport { file_bytes: Some(part.bytes), was_done: true, ..task }
+    /// The task of a part, which may have been kept in doubt.
+    fn stored_task(&self, folder: &Folder, index: usize, part: &StoredPart, kept: Option<&Kept>) -> TaskReport {
+        let mut figures = part.record.figures.clone();
+        if let Some(kept) = kept {
+            figures.snapshot = kept.snapshot;
+        }
+        let lacks = kept.map(|kept| kept.lacks.clone());
+        TaskReport { file_bytes: Some(part.bytes), was_done: true, lacks, ..self.finished(folder, index, figures) }
     }
 
     /// What a folder has of the tasks. Its other days are left alone. `refreshed` says which tasks are to be replaced.
@@ -134,6 +140,7 @@ impl Tasks {
         &self,
         folder: &Folder,
         names: &Names,
+        kept: &AllKept,
         refreshed: impl FnOnce(&[TaskReport]) -> BTreeSet<usize>,
     ) -> Result<Stored> {
         let asked: BTreeSet<&PartName> = self.names.iter().collect();
@@ -151,8 +158,9 @@ impl Tasks {
                 read => parts.push((index, read?)),
             }
         }
-        let all: Vec<TaskReport> =
-            parts.iter().map(|(index, part)| self.stored_task(folder, *index, part)).collect();
+        let kept = |index: usize| kept.get(&self.names.get(index)?.to_string());
+        let finished = |(index, part): &(usize, StoredPart)| self.stored_task(folder, *index, part, kept(*index));
+        let all: Vec<TaskReport> = parts.iter().map(finished).collect();
         let refreshed = refreshed(&all);
         let lost = damaged.iter().map(|(index, _)| (*index, None));
         let before: Before = all.into_iter().map(|done| (done.index, Some(done))).chain(lost).collect();
@@ -176,7 +184,7 @@ impl Tasks {
             // All parts of the folder are asked for: parts of other types are written anew.
             parts.retain(|(_, part)| part.types == *types);
         }
-        let done = parts.iter().map(|(index, part)| self.stored_task(folder, *index, part)).collect();
+        let done = parts.iter().map(finished).collect();
         Ok(Stored { before, done, damaged, types, other_service })
     }
 

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
 use super::responses::Responses;
 use super::typed_batches::TypedBatches;
 use super::{Collected, Consumer, Scan, Stats};
@@ -12,6 +10,8 @@ use crate::columns::{self, Options};
 use crate::error::{Kind, Result};
 use crate::files::{Complete, Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Writer, blocking};
 use crate::time::Moment;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 
 /// Batches for files: of plain strings, not views, and of types that do not change.
 const OPTIONS: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };

@@ -215,9 +215,8 @@ fn time_in_which_a_response_arrives_is_not_time_of_failing() {
 
 #[test]
 fn retry_after_is_obeyed_within_retry_for() {
-    let asked_for = |seconds| {
-        failure(Kind::Throttled, Remedy::Pause(Pause { asked: Some(Duration::from_secs(seconds)) }))
-    };
+    let asked_for =
+        |seconds| failure(Kind::Throttled, Remedy::Pause(Pause { asked: Some(Duration::from_secs(seconds)) }));
     let mut call = Call::new(Policy::new(MINUTE, None), true);
     assert_eq!(call.delay(asked_for(0)).ok(), Some(Duration::from_secs(1)));
     assert_eq!(call.delay(asked_for(50)).ok(), Some(Duration::from_secs(50)));

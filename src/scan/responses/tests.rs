@@ -25,12 +25,7 @@ fn any_request() -> PlannedRequest {
         filters: Filters { or: Vec::new() },
     };
     PlannedRequest {
-        search: Arc::new(Search {
-            body,
-            attributes: Arc::from(["n".to_owned()]),
-            limit: None,
-            known_row_cap: None,
-        }),
+        search: Arc::new(Search { body, attributes: Arc::from(["n".to_owned()]), limit: None, known_row_cap: None }),
         day: None,
         name: String::new(),
     }

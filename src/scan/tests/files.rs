@@ -35,10 +35,7 @@ impl Drop for Folder {
 
 const FORMATS: [Format; 2] = [
     Format::JsonLines { compression: Compression::None },
-    Format::Csv {
-        options: CsvOptions { separator: b',', escape_formulas: false },
-        compression: Compression::None,
-    },
+    Format::Csv { options: CsvOptions { separator: b',', escape_formulas: false }, compression: Compression::None },
 ];
 
 /// The lines of a file with the rows of a scan, without the head.
@@ -66,10 +63,13 @@ fn cut_off() -> Reply {
 async fn a_file_has_the_rows_of_the_last_attempt() {
     for format in FORMATS {
         for count in [2, 0] {
-            let (client, requests) = client(|_| {}, move |asked| match asked.before {
-                0 => cut_off(),
-                _ => rows(0, &ids("new", count)),
-            });
+            let (client, requests) = client(
+                |_| {},
+                move |asked| match asked.before {
+                    0 => cut_off(),
+                    _ => rows(0, &ids("new", count)),
+                },
+            );
             let (stats, lines) = written(&scan(1), &client, format).await.unwrap();
             assert_eq!(requests.lock().unwrap().len(), 2);
             assert_eq!((stats.figures.rows, lines.len()), (count as u64, count));
@@ -92,17 +92,21 @@ async fn a_file_of_several_requests_has_their_rows_in_order() {
 #[tokio::test(start_paused = true)]
 async fn a_failure_leaves_no_file() {
     for format in FORMATS {
-        let (client, _) = client(|_| {}, |asked| if asked.day == 1 { Reply::status(400) } else { rows(0, &ids("a", 2)) });
+        let (client, _) =
+            client(|_| {}, |asked| if asked.day == 1 { Reply::status(400) } else { rows(0, &ids("a", 2)) });
         assert!(written(&scan(2), &client, format).await.is_err());
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn parts_of_capped_responses_are_written_too() {
-    let (client, _) = client(|_| {}, |asked| {
-        let count = if asked.status.is_none() { 40 } else { 30 };
-        rows(asked.day, &ids(&format!("{}-{:?}", asked.day, asked.status), count))
-    });
+    let (client, _) = client(
+        |_| {},
+        |asked| {
+            let count = if asked.status.is_none() { 40 } else { 30 };
+            rows(asked.day, &ids(&format!("{}-{:?}", asked.day, asked.status), count))
+        },
+    );
     for format in FORMATS {
         let (stats, lines) = written(&scan(3).splitting(true), &client, format).await.unwrap();
         assert_eq!((stats.figures.rows, lines.len()), (270, 270));

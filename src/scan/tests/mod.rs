@@ -85,9 +85,8 @@ fn ids(prefix: &str, count: usize) -> Vec<String> {
 
 /// The body of a response with rows of a day.
 fn body(day: i64, ids: &[String]) -> Bytes {
-    let row = |id: &String| {
-        json!({"id": id, "code_status": 3, "allocated_time": format!("2024-01-{:02} 12:00:00", day + 1)})
-    };
+    let row =
+        |id: &String| json!({"id": id, "code_status": 3, "allocated_time": format!("2024-01-{:02} 12:00:00", day + 1)});
     json!({"code": 200, "data": {"status": true, "data": ids.iter().map(row).collect::<Vec<_>>()}}).to_string().into()
 }
 

@@ -20,9 +20,8 @@ async fn rows_come_in_the_order_of_the_plan_and_no_more_are_in_flight_than_allow
 
 #[tokio::test(start_paused = true)]
 async fn a_response_that_waits_for_memory_too_long_is_dropped_and_requested_again() {
-    let (client, requests) = client(|arguments| arguments.max_buffered_bytes = 1, |asked| {
-        rows(asked.day, &ids(&asked.day.to_string(), 4))
-    });
+    let (client, requests) =
+        client(|arguments| arguments.max_buffered_bytes = 1, |asked| rows(asked.day, &ids(&asked.day.to_string(), 4)));
     let stream = scan(2).stream(&client, ROW_BY_ROW, LastStats::default());
     let mut rows = 0;
     loop {
@@ -51,10 +50,13 @@ async fn a_limit_ends_the_requests() {
 
 #[tokio::test(start_paused = true)]
 async fn the_error_of_a_response_names_its_request_and_ends_the_others() {
-    let (client, _) = client(|_| {}, |asked| match asked.day {
-        1 => Reply::status(400),
-        day => slow_rows(day, 5),
-    });
+    let (client, _) = client(
+        |_| {},
+        |asked| match asked.day {
+            1 => Reply::status(400),
+            day => slow_rows(day, 5),
+        },
+    );
     let error = scan(3).collect(&client, ROW_BY_ROW).await.unwrap_err();
     assert_eq!(error.kind(), Kind::RequestRejected);
     assert!(error.message().starts_with("request 2 of 3 (2024-01-02): "), "{error}");
@@ -64,15 +66,18 @@ async fn the_error_of_a_response_names_its_request_and_ends_the_others() {
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_voids_the_rows_of_a_single_response() {
-    let (client, _) = client(|_| {}, |asked| match asked.before {
-        0 => {
-            let mut reply = slow_rows(0, 9);
-            reply.body.truncate(6);
-            reply.body.push(Step::Lost);
-            reply
-        }
-        _ => rows(0, &ids("new", 2)),
-    });
+    let (client, _) = client(
+        |_| {},
+        |asked| match asked.before {
+            0 => {
+                let mut reply = slow_rows(0, 9);
+                reply.body.truncate(6);
+                reply.body.push(Step::Lost);
+                reply
+            }
+            _ => rows(0, &ids("new", 2)),
+        },
+    );
     let collected = scan(1).collect(&client, ROW_BY_ROW).await.unwrap();
     assert_eq!(found(&collected), ids("new", 2));
     assert_eq!((collected.stats.figures.rows, collected.stats.figures.attempts), (2, 2));

@@ -60,11 +60,14 @@ async fn a_second_run_requests_only_what_is_missing() {
 #[tokio::test(start_paused = true)]
 async fn a_task_that_fails_does_not_end_the_others_unless_all_would_fail() {
     let folder = Folder::new();
-    let (client, _) = client(|_| {}, |asked| match (asked.day, asked.before) {
-        (1, 0) => Reply::status(400),
-        (2, 1) => Reply::status(401),
-        _ => usual(asked),
-    });
+    let (client, _) = client(
+        |_| {},
+        |asked| match (asked.day, asked.before) {
+            (1, 0) => Reply::status(400),
+            (2, 1) => Reply::status(401),
+            _ => usual(asked),
+        },
+    );
     let report = run(&scan(3), &client, &options(folder.path())).await.unwrap();
     assert!(report.ended.is_none());
     assert_eq!(report.failed.iter().map(|task| task.day.clone().unwrap()).collect::<Vec<_>>(), ["2024-01-02"]);
@@ -90,10 +93,13 @@ async fn an_outage_ends_a_run_and_the_next_one_continues() {
 #[tokio::test(start_paused = true)]
 async fn a_response_with_less_replaces_no_file_unless_that_is_wanted() {
     let folder = Folder::new();
-    let (client, _) = client(|_| {}, |asked| match asked.before {
-        0 => usual(asked),
-        _ => rows(asked.day, &ids("few", 1)),
-    });
+    let (client, _) = client(
+        |_| {},
+        |asked| match asked.before {
+            0 => usual(asked),
+            _ => rows(asked.day, &ids("few", 1)),
+        },
+    );
     run(&scan(1), &client, &options(folder.path())).await.unwrap();
     let kept = run(&scan(1), &client, &refreshed(folder.path())).await.unwrap();
     assert_eq!((kept.rows, kept.warnings[0].kind), (3, DataWarningKind::Shrunk));
@@ -113,10 +119,13 @@ async fn a_response_with_less_replaces_no_file_unless_that_is_wanted() {
 #[tokio::test(start_paused = true)]
 async fn tasks_that_look_capped_are_done_again_in_parts() {
     let folder = Folder::new();
-    let (client, requests) = client(|_| {}, |asked| {
-        let count = if asked.status.is_none() { 40 } else { 30 };
-        rows(asked.day, &ids(&format!("{}-{:?}", asked.day, asked.status), count))
-    });
+    let (client, requests) = client(
+        |_| {},
+        |asked| {
+            let count = if asked.status.is_none() { 40 } else { 30 };
+            rows(asked.day, &ids(&format!("{}-{:?}", asked.day, asked.status), count))
+        },
+    );
     let report = run(&scan(3).splitting(true), &client, &options(folder.path())).await.unwrap();
     assert_eq!((report.rows, report.complete), (270, "unknown"));
     assert_eq!(requests.lock().unwrap().len(), 3 + 3 + 9, "once, and then with their parts");
