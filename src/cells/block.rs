@@ -63,12 +63,13 @@ pub(super) struct Memory {
 }
 
 /// The memory of blocks that were dropped, for the next ones.
-pub(super) type Shelf = Mutex<Vec<Memory>>;
+pub(super) type MemoryPool = Mutex<Vec<Memory>>;
 /// Blocks whose memory is kept.
 const MAX_KEPT: usize = 3;
 
-/// What a row takes as a dict of Python, approximately: for itself, and for each key with its value.
+/// Bytes of an empty dict of Python, approximately.
 const DICT_BYTES: usize = 128;
+/// Bytes of a key with its value in a dict of Python, approximately.
 const ENTRY_BYTES: usize = 64;
 
 /// Some records, cell by cell.
@@ -79,7 +80,7 @@ pub struct Block {
     pub(super) text: String,
     pub(super) cells: Vec<StoredCell>,
     pub(super) extras: Vec<Extra>,
-    pub(super) shelf: Weak<Shelf>,
+    pub(super) pool: Weak<MemoryPool>,
 }
 
 impl Block {
@@ -104,7 +105,7 @@ impl Block {
 
     fn stored(&self, row: usize) -> std::slice::Iter<'_, StoredCell> {
         let start = row * self.columns;
-        self.cells.get(start..start + self.columns).unwrap_or_default().iter()
+        self.cells[start..start + self.columns].iter()
     }
 
     #[inline]
@@ -121,9 +122,9 @@ impl Block {
         }
     }
 
-    /// The names and JSON of a row's extra keys. Ask for the rows in order, with one `cursor` that starts at 0.
+    /// The names and JSON of a row's extra keys. Rows are read in order, with one `cursor` that starts at 0.
     pub fn extras<'a>(&'a self, row: usize, cursor: &mut usize) -> impl Iterator<Item = (&'a str, &'a str)> + Clone {
-        let rest = self.extras.get(*cursor..).unwrap_or_default();
+        let rest = &self.extras[*cursor..];
         let count = rest.iter().take_while(|extra| extra.row == row).count();
         *cursor += count;
         let text = |part: Span| self.text_at(part.start, part.length);
@@ -131,7 +132,7 @@ impl Block {
     }
 
     fn text_at(&self, start: usize, length: usize) -> &str {
-        self.text.get(start..start + length).unwrap_or_default()
+        &self.text[start..start + length]
     }
 }
 
@@ -152,7 +153,7 @@ impl Batch for Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let Some(kept) = self.shelf.upgrade() else { return };
+        let Some(kept) = self.pool.upgrade() else { return };
         let (cells, extras) = (std::mem::take(&mut self.cells), std::mem::take(&mut self.extras));
         let memory = Memory { text: std::mem::take(&mut self.text).into_bytes(), cells, extras };
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_buffer::{ArrowNativeType, NullBuffer, ScalarBuffer};
 
+use super::buffer_pool::BufferPool;
 use super::nulls::Nulls;
-use super::shelf::Shelf;
 
 /// Values, with the default for each null.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(super) struct PrimitiveBuilder<T> {
     nulls: Nulls,
     /// Length of the last array.
     last_size: usize,
-    shelf: Shelf<T>,
+    pool: BufferPool<T>,
 }
 
 impl<T: Copy + Default> PrimitiveBuilder<T> {
@@ -43,7 +43,7 @@ impl<T: Copy + Default> PrimitiveBuilder<T> {
 
     /// Reserves memory for an array as long as the last.
     pub(super) fn reserve(&mut self) {
-        if let Some(mut cells) = self.shelf.take() {
+        if let Some(mut cells) = self.pool.take() {
             cells.clear();
             cells.extend_from_slice(&self.cells);
             self.cells = cells;
@@ -65,7 +65,7 @@ impl<T: ArrowNativeType + Default> PrimitiveBuilder<T> {
         array: fn(ScalarBuffer<T>, Option<NullBuffer>) -> A,
     ) -> ArrayRef {
         let (cells, nulls) = self.take();
-        let values = if is_last { cells.into() } else { self.shelf.lend(cells).into() };
+        let values = if is_last { cells.into() } else { self.pool.lend(cells).into() };
         Arc::new(array(values, nulls))
     }
 }

@@ -5,33 +5,32 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, StringArray, StringViewArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
-use super::defect;
+use super::buffer_pool::BufferPool;
 use super::json::push_compact;
 use super::nulls::Nulls;
-use super::shelf::Shelf;
-use crate::decode::{Block, Cell, SlackBytes};
-use crate::error::Result;
+use crate::decode::{Bytes32, Cell, PaddedBytes};
+use crate::error::{Result, defect};
 
 /// Strings in one buffer.
 #[derive(Debug)]
 pub(super) struct StringBuilder {
-    bytes: SlackBytes,
+    bytes: PaddedBytes,
     /// A zero, then the end of each string.
     ends: Vec<i32>,
     nulls: Nulls,
     /// Cells and bytes of the last array.
     last_size: (usize, usize),
-    bytes_shelf: Shelf<u8>,
-    ends_shelf: Shelf<i32>,
+    bytes_pool: BufferPool<u8>,
+    ends_pool: BufferPool<i32>,
     /// Whether to build views (`Utf8View`).
     views: bool,
 }
 
 impl StringBuilder {
     pub(super) fn new(views: bool) -> Self {
-        let (bytes_shelf, ends_shelf) = (Shelf::default(), Shelf::default());
-        let (bytes, nulls) = (SlackBytes::default(), Nulls::default());
-        Self { bytes, ends: vec![0], nulls, last_size: (0, 0), bytes_shelf, ends_shelf, views }
+        let (bytes_pool, ends_pool) = (BufferPool::default(), BufferPool::default());
+        let (bytes, nulls) = (PaddedBytes::default(), Nulls::default());
+        Self { bytes, ends: vec![0], nulls, last_size: (0, 0), bytes_pool, ends_pool, views }
     }
 
     #[inline]
@@ -42,7 +41,7 @@ impl StringBuilder {
 
     /// Appends the first `length` bytes of a block, which are ASCII.
     #[inline]
-    pub(super) fn push_short(&mut self, text: &Block, length: usize) -> bool {
+    pub(super) fn push_short(&mut self, text: &Bytes32, length: usize) -> bool {
         self.bytes.push_block(text, length);
         self.end_cell()
     }
@@ -89,19 +88,19 @@ impl StringBuilder {
     /// Keeps only the first `cells` cells.
     pub(super) fn truncate(&mut self, cells: usize) {
         self.ends.truncate(cells + 1);
-        self.bytes.truncate(self.ends.last().map_or(0, |end| usize::try_from(*end).unwrap_or_default()));
+        self.bytes.truncate(self.ends[self.ends.len() - 1].unsigned_abs() as usize);
         self.nulls.truncate(cells);
     }
 
     /// Reserves memory for an array as large as the last.
     pub(super) fn reserve(&mut self) {
         let (cells, bytes) = self.last_size;
-        if let Some(mut ends) = self.ends_shelf.take() {
+        if let Some(mut ends) = self.ends_pool.take() {
             ends.clear();
             ends.extend_from_slice(&self.ends);
             self.ends = ends;
         }
-        if let Some(bytes) = self.bytes_shelf.take() {
+        if let Some(bytes) = self.bytes_pool.take() {
             self.bytes.move_into(bytes);
         }
         self.ends.reserve_exact((cells + 1).saturating_sub(self.ends.len()));
@@ -121,7 +120,7 @@ impl StringBuilder {
             bytes.truncate(length);
             (Buffer::from_vec(bytes), Buffer::from_vec(ends))
         } else {
-            (self.bytes_shelf.lend(bytes).slice_with_length(0, length), self.ends_shelf.lend(ends))
+            (self.bytes_pool.lend(bytes).slice_with_length(0, length), self.ends_pool.lend(ends))
         };
         let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
         let strings = StringArray::try_new(offsets, values, nulls)

@@ -261,7 +261,10 @@ impl RawScan {
             Some(preview) => match preview.stream() {
                 Some(opened) => (opened, SchemaRef::clone(&preview.schema)),
                 // The stream was closed, but a new one has to match the schema that was exported.
-                None => self.begun(py, &self.scan.frozen(&preview.schema))?,
+                None => {
+                    let scan = self.scan.frozen(&preview.schema).map_err(|error| raise(py, error))?;
+                    self.begun(py, &scan)?
+                }
             },
         };
         opened.get().map_err(|error| raise(py, error))?.stream.hand_over();

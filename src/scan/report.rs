@@ -120,10 +120,11 @@ pub struct Report {
 }
 
 impl TaskReport {
+    #[expect(clippy::indexing_slicing, reason = "a finished task is one of the tasks")]
     fn new(scan: &Scan, folder: &Folder, tasks: &Tasks, before: &Before, done: Finished) -> Self {
-        let name = tasks.names.get(done.index).filter(|_| done.file_bytes.is_some());
+        let name = Some(&tasks.names[done.index]).filter(|_| done.file_bytes.is_some());
         Self {
-            id: tasks.ids.get(done.index).cloned().unwrap_or_default(),
+            id: tasks.ids[done.index].clone(),
             day: scan.day(done.index),
             index: done.index,
             rows: done.figures.rows,

@@ -22,7 +22,7 @@ use super::{Scan, Stats};
 use crate::cells::{Block, Cells};
 use crate::client::{BufferBudget, Client, Completed, Delivery, Event, SearchMode};
 use crate::decode::{Batch, BatchSink};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, defect};
 use crate::filter::Search;
 use crate::observe::{self, Observer};
 
@@ -175,7 +175,9 @@ where
                     return Poll::Ready(Ok(Some(event)));
                 }
                 Some((position, Next::Ended(outcome))) => {
-                    let Some(response) = self.open.remove(position) else { continue };
+                    let Some(response) = self.open.remove(position) else {
+                        return Poll::Ready(Err(defect("an open response is missing")));
+                    };
                     if response.delivery.is_evicted() {
                         self.evicted.insert(response.index);
                     } else if let Err(error) = self.ended(response, outcome) {

@@ -20,12 +20,12 @@ use super::response::panicked;
 use super::run_options::{Keep, Layout, OnDoubt, OnShrink, RunOptions};
 use super::run_progress::RunProgress;
 use super::shrink::{doubtful, shrunk};
-use super::stored::{Before, Finished, Stored, TaskFigures, Tasks, Types};
+use super::stored::{Before, Finished, Stored, TaskFigures, Tasks};
 use super::task::no_tasks;
 use super::{Scan, Stats, invalid};
 use crate::client::Client;
-use crate::columns;
-use crate::error::{Error, Kind, Result};
+use crate::columns::{self, Types};
+use crate::error::{Error, Kind, Result, defect};
 use crate::files::Complete;
 use crate::folder::{self, Folder, Names};
 use crate::observe::{self, Observer};
@@ -156,9 +156,9 @@ impl Run {
             && let Some(task) = open.next()
         {
             let outcome = self.run_task(task, self.scan.task(task)).await;
-            let outcome = outcome.map(|(finished, schema)| {
-                types = schema.map(|schema| columns::type_names(&schema));
-                finished
+            let outcome = outcome.and_then(|(finished, schema)| {
+                types = schema.map(|schema| columns::types(&schema)).transpose()?;
+                Ok(finished)
             });
             progress.add(self, task, outcome).await?;
         }
@@ -249,7 +249,7 @@ impl Run {
                 (None, None) => None,
             };
             let schema = written.as_ref().map(|writer| SchemaRef::clone(writer.schema()));
-            let record = self.tasks.record(task, &finished.figures);
+            let record = self.tasks.record(task, &finished.figures)?;
             Ok::<_, Error>((schema, written.map(|writer| writer.finish_part(&record)).transpose()?))
         })?;
         if let Some(complete) = complete {
@@ -312,7 +312,7 @@ impl Run {
     async fn write_empty(&self, done: &mut [Finished]) -> Result<()> {
         let Some(schema) = self.scan.schema(false) else { return Ok(()) };
         for task in done.iter_mut().filter(|task| task.file_bytes.is_none()) {
-            let record = self.tasks.record(task.index, &task.figures);
+            let record = self.tasks.record(task.index, &task.figures)?;
             let requested_at =
                 Some(SystemTime::UNIX_EPOCH + Duration::from_millis(task.figures.requested_at.max(0).cast_unsigned()));
             let complete = block_in_place(|| self.part(task.index, &schema, requested_at)?.finish_part(&record))?;
@@ -328,7 +328,7 @@ impl Run {
 
     fn part(&self, task: usize, schema: &SchemaRef, requested_at: Option<SystemTime>) -> Result<PartWriter> {
         let name = self.tasks.names.get(task);
-        let name = name.ok_or_else(|| Error::new(Kind::Internal, "a run has no such task: please report this"))?;
+        let name = name.ok_or_else(|| defect("a run has no such task"))?;
         let requested_at = requested_at.filter(|_| self.options.requested_at);
         let counts_changes = self.before.get(&task).is_some_and(Option::is_some);
         PartWriter::new(self.folder.create(name)?, schema, requested_at, counts_changes)

@@ -90,7 +90,7 @@ impl RunProgress {
         }
         self.so_far.failed += 1;
         self.so_far.day.clone_from(&day);
-        let id = run.tasks.ids.get(task).cloned().unwrap_or_default();
+        let id = run.tasks.id(task)?;
         self.failed.push(FailedTask { index: task, id, day, error });
         self.send().await
     }

@@ -39,7 +39,7 @@ impl TypedBatches {
         let event = self.responses.next().await?;
         match &event {
             Some(Event::Batch(batch)) if !self.is_frozen => {
-                self.frozen.store(Arc::new(columns::frozen(&self.columns, &columns::type_names(batch.schema_ref()))));
+                self.frozen.store(Arc::new(columns::frozen(&self.columns, &columns::types(batch.schema_ref())?)));
                 self.is_frozen = true;
                 self.responses.set_concurrent(true);
             }
