@@ -14,7 +14,7 @@ use crate::decode::{Bytes32, Cell, CellResult, TypeMismatch, integer};
 use crate::error::Result;
 use crate::time::{plain_wall_clock, wall_clock_microseconds};
 
-/// TypedCells of one type, or of none yet.
+/// Cells of one type, or of none yet.
 ///
 /// The type has a byte of its own: what the compiler would save by hiding it in another field costs more to read.
 #[derive(Debug)]

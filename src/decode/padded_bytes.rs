@@ -37,7 +37,10 @@ impl PaddedBytes {
         &self.bytes[..self.length]
     }
 
-    /// Appends the first `length` bytes of a block, fewer than all.
+    /// Appends the first `length` bytes of a block.
+    ///
+    /// # Panics
+    /// If these are all bytes of the block.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every short string")]
     pub fn push_block(&mut self, block: &Bytes32, length: usize) {

@@ -258,13 +258,10 @@ impl RawScan {
     fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let (opened, schema) = match self.preview.swap(None) {
             None => self.begun(py, &self.scan)?,
-            Some(preview) => match preview.stream() {
-                Some(opened) => (opened, SchemaRef::clone(&preview.schema)),
+            Some(preview) => match (preview.stream(), self.scan.frozen(&preview.schema)) {
+                (Some(opened), _) => (opened, SchemaRef::clone(&preview.schema)),
                 // The stream was closed, but a new one has to match the schema that was exported.
-                None => {
-                    let scan = self.scan.frozen(&preview.schema).map_err(|error| raise(py, error))?;
-                    self.begun(py, &scan)?
-                }
+                (None, scan) => self.begun(py, &scan.map_err(|error| raise(py, error))?)?,
             },
         };
         opened.get().map_err(|error| raise(py, error))?.stream.hand_over();

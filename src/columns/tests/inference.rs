@@ -13,7 +13,7 @@ fn one() -> Vec<Column> {
     items(&["a".to_owned()], &[])
 }
 
-/// ColumnType and cells of a collected column, in batches of `max_rows`.
+/// Type and cells of a collected column, in batches of `max_rows`.
 fn collect(values: &[&str], max_rows: usize, views: bool) -> (DataType, Vec<String>) {
     let options = Options { views, max_rows, ..COLLECTED };
     let batches = read(&one(), options, &records(values)).expect("what is inferred takes everything");

@@ -46,7 +46,7 @@ pub(super) fn load(
 
 /// An iterable of dicts.
 struct Rows<'py> {
-    rows: Bound<'py, PyIterator>,
+    iterator: Bound<'py, PyIterator>,
     object: BusinessObject,
     /// The names of the attributes, in their order.
     names: Vec<Bound<'py, PyString>>,
@@ -56,14 +56,14 @@ struct Rows<'py> {
 impl<'py> Rows<'py> {
     fn new(rows: &Bound<'py, PyAny>, object: BusinessObject) -> PyResult<Self> {
         let names = object.attributes.iter().map(|each| PyString::intern(rows.py(), &each.name)).collect();
-        Ok(Self { rows: rows.try_iter()?, object, names, count: 0 })
+        Ok(Self { iterator: rows.try_iter()?, object, names, count: 0 })
     }
 
     /// The next rows, none at the end. The inner error refuses a row, the outer one was raised by the iterable.
     fn next_block(&mut self) -> PyResult<Result<Vec<Vec<Cell>>>> {
         let mut block = Vec::with_capacity(BLOCK);
         let began = Instant::now();
-        for row in self.rows.clone().take(BLOCK) {
+        for row in self.iterator.clone().take(BLOCK) {
             match self.cells(&row?) {
                 Ok(cells) => block.push(cells),
                 Err(Trouble::Problem(problem)) => return Ok(Err(self.object.refusal(self.count, &problem))),

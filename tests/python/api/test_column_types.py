@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import polars as pl
 import pytest
@@ -12,12 +12,12 @@ import pytest
 import dataaccess as da
 from dataaccess._display.column_types import COLUMN_TYPES
 
-SCAN = {"attrs": ["name"], "allocated_time": da.on("2024-01-15")}
+SCAN: dict[str, Any] = {"attrs": ["name"], "allocated_time": da.on("2024-01-15")}
 
 
 def test_the_table_has_the_types_of_the_core(client: da.Client) -> None:
     with pytest.raises(da.ValidationError) as refused:
-        client.scan_codes(**SCAN, schema={"name": "none of them"})  # type: ignore[arg-type]
+        client.scan_codes(**SCAN, schema={"name": "none of them"})  # type: ignore[dict-item]
     named = re.search(r"use one of ([a-z0-9, ]+)", str(refused.value))
     assert named is not None
     assert named[1].split(", ") == list(COLUMN_TYPES)
@@ -40,7 +40,8 @@ def test_help_and_docstrings_name_each_type() -> None:
 def test_polars_has_the_type_of_the_table(kind: str) -> None:
     with da.Sandbox() as sandbox:
         sandbox.load("promotion_code", [{"id": "a", "allocated_time": "2024-01-15 10:00:00"}])
-        scan = sandbox.client().scan_codes(**SCAN, schema={"name": kind})  # type: ignore[arg-type]
+        schema: Any = {"name": kind}
+        scan = sandbox.client().scan_codes(**SCAN, schema=schema)
         assert scan.to_polars().schema["name"] == COLUMN_TYPES[kind].polars(pl)
         assert scan.to_lazyframe().collect_schema()["name"] == COLUMN_TYPES[kind].polars(pl)
 
