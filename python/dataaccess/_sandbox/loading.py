@@ -44,7 +44,7 @@ def rows_of(rows: Any) -> Iterable[Any]:
         return rows.to_pylist()
     if not hasattr(rows, "__arrow_c_stream__"):
         return rows  # type: ignore[no-any-return]  # its rows are checked one by one
-    found = _of_polars(rows) if hasattr(rows, "iter_rows") else _of_arrow(rows)
+    found = _of_polars(rows) if hasattr(rows, "iter_slices") else _of_arrow(rows)
     return ({name: _number(value) for name, value in row.items()} for row in found)
 
 
