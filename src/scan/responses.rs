@@ -291,7 +291,7 @@ where
             rows: rows + in_flight,
             bytes,
             seconds,
-            day: None,
+            ended: None,
         }
     }
 

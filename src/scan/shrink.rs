@@ -1,4 +1,4 @@
-//! Responses with less than the file that they would replace: nothing good is replaced by something worse.
+//! Responses with less than the files of a folder have: nothing good is replaced by something worse.
 
 use super::data_warning::DataWarning;
 use super::stored::TaskFigures;
@@ -22,6 +22,18 @@ impl TaskFigures {
         empty.truncate(NAMED);
         (!empty.is_empty()).then(|| format!("no value in {}{more}, which had some before", empty.join(", ")))
     }
+}
+
+impl TaskFigures {
+    /// A key of the response that may be the new name of an attribute.
+    pub(super) fn new_key(&self, attribute: &str) -> Option<&String> {
+        self.extra_keys.iter().map(|(key, _)| key).find(|key| letters(key) == letters(attribute))
+    }
+}
+
+/// The letters of a name alone, as conventions differ: `allocated_time` is `allocatedTime`.
+fn letters(name: &str) -> String {
+    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// The error of a task whose file is not replaced.

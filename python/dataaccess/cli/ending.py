@@ -19,7 +19,8 @@ from dataaccess.cli.wording import arguments_in, for_options, problems_for_optio
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataaccess.errors import ConfigError
+    from dataaccess.errors import ConfigError, DataAccessError
+    from dataaccess.reports import ScanReport
 
 # Of the shell, for signals.
 INTERRUPTED = 130
@@ -38,10 +39,11 @@ class Terminated(KeyboardInterrupt):
 class CommandError(Exception):
     """Ends the command with a message and an exit code, such as that of a request whose problems name the options."""
 
-    def __init__(self, message: str, code: int) -> None:
-        """The message in one line."""
+    def __init__(self, message: str, code: int, report: ScanReport | None = None) -> None:
+        """The message in one line, and the report of a run that is done."""
         super().__init__(message)
-        self.code = code
+        self.code: int = code
+        self.report: ScanReport | None = report
 
 
 @contextmanager
@@ -63,15 +65,22 @@ def in_the_words_of_the_command() -> Iterator[None]:
     except (click.ClickException, click.exceptions.Exit, click.Abort, CommandError):
         raise
     except Exception as error:
-        from dataaccess.errors import ConfigError, DataAccessError, ValidationError
+        from dataaccess.errors import DataAccessError, ValidationError
 
-        if isinstance(error, ValidationError):
-            raise CommandError(problems_for_options(error, {}), USAGE) from None
-        if isinstance(error, ConfigError) and is_typed(error):
-            raise CommandError(for_options(str(error)), USAGE) from None
         if isinstance(error, DataAccessError):
-            raise CommandError(for_options(str(error)), error.exit_code) from None
+            text = problems_for_options(error, {}) if isinstance(error, ValidationError) else for_options(str(error))
+            raise CommandError(text, code_of(error)) from None
         raise
+
+
+def code_of(error: CommandError | DataAccessError) -> int:
+    """The exit code."""
+    from dataaccess.errors import ConfigError, ValidationError
+
+    if isinstance(error, CommandError):
+        return error.code
+    is_usage = isinstance(error, ValidationError) or (isinstance(error, ConfigError) and is_typed(error))
+    return USAGE if is_usage else error.exit_code
 
 
 def is_typed(error: ConfigError) -> bool:

@@ -25,14 +25,15 @@ _ALIASES = {
 PHRASES = {
     'Client("sandbox:demo")': "--base-url sandbox:demo",
     'on_suspected_cap="split"': "--split-capped",
+    "on_doubt refused the response": "the response has no rows",
     ", a list of these, or da.days(start, stop)": "",
     ", the last response is in .last": "",
     "; all entries are in .entries, and check=False returns them": "",
     "use .on(da.days(start, stop)) in a scan": "write --days COLUMN=START STOP",
     "by day (da.days) and by status, or use scan_codes, which can split requests": "by day (--days) and by status",
 }
-# `download_segment: the request was rejected …`
-_CALL = re.compile(r"^(?:search|scan|validate)_(?:codes|items): |^(?:download|wait_for)_segment: ")
+# `download_segment: the request was rejected …`, and the `scan_codes 2024-01-15: …` of records
+_CALL = re.compile(r"^(?:search|scan|validate)_(?:codes|items)(?:: | (?=\d))|^(?:download|wait_for)_segment: ")
 # `col("opened").after("2024-01-01")`
 _CONDITION = re.compile(r'(?:& )?col\("(.+?)"\)\.(\w+)(?:\("(.+?)"\))?')
 # `which to_csv does not write`
