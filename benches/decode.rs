@@ -16,7 +16,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use bodies::{COLUMNS, RECORDS, SHAPES, Shape};
 use dataaccess::cells::{Block, Cells};
-use dataaccess::columns::{Column, ColumnSink, Options, Type};
+use dataaccess::columns::{Column, ColumnSink, ColumnType, Options};
 use dataaccess::decode::{BatchSink, DecodePlan, Decoder, Sink};
 use divan::Bencher;
 use divan::counter::BytesCount;
@@ -66,9 +66,9 @@ fn decoder_in_pieces(bencher: Bencher, piece: usize) {
 /// The decoder into columns, in batches as a stream of the client has them.
 #[divan::bench(args = SHAPES, sample_count = 20, sample_size = 1)]
 fn decoder_to_columns(bencher: Bencher, shape: Shape) {
-    let number = if shape == Shape::Floats { Type::Float64 } else { Type::Int64 };
-    let source = if shape == Shape::Nested { Type::Json } else { Type::String };
-    let (text, time) = (Type::String, Type::Timestamp);
+    let number = if shape == Shape::Floats { ColumnType::Float64 } else { ColumnType::Int64 };
+    let source = if shape == Shape::Nested { ColumnType::Json } else { ColumnType::String };
+    let (text, time) = (ColumnType::String, ColumnType::Timestamp);
     let types = [text, text, number, number, text, number, time, time, source, time];
     let types: Vec<_> =
         COLUMNS.into_iter().zip(types).map(|(name, column_type)| Column::new(name, column_type)).collect();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use bodies::{COLUMNS, Shape};
 use dataaccess::cells::{Block, Cells};
-use dataaccess::columns::{Column, ColumnSink, Options, Type};
+use dataaccess::columns::{Column, ColumnSink, ColumnType, Options};
 use dataaccess::decode::{BatchSink, DecodePlan, Decoder};
 
 const RECORDS: usize = 20_000;
@@ -41,7 +41,7 @@ fn main() {
 
 /// Batches as a stream of the client has them.
 fn columns() -> ColumnSink {
-    let (text, number, time) = (Type::String, Type::Int64, Type::Timestamp);
+    let (text, number, time) = (ColumnType::String, ColumnType::Int64, ColumnType::Timestamp);
     let types = [text, text, number, number, text, number, time, time, text, time];
     let columns: Vec<_> =
         COLUMNS.into_iter().zip(types).map(|(name, column_type)| Column::new(name, column_type)).collect();

@@ -1,6 +1,6 @@
 //! A sink that adds up its cells, the least that any consumer does.
 
-use dataaccess::decode::{Block, Cell, CellResult, Sink};
+use dataaccess::decode::{Bytes32, Cell, CellResult, Sink};
 
 use super::bodies::COLUMNS;
 
@@ -56,13 +56,13 @@ impl Sink for Adder {
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as above")]
-    fn short_string(&mut self, column: usize, _text: &Block, length: usize) -> bool {
+    fn short_string(&mut self, column: usize, _text: &Bytes32, length: usize) -> bool {
         self.cell_is(column, i64::try_from(length).expect("64 bits"))
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as above")]
-    fn short_integer(&mut self, column: usize, integer: i32, _written: &Block, _length: usize) -> bool {
+    fn short_integer(&mut self, column: usize, integer: i32, _written: &Bytes32, _length: usize) -> bool {
         self.cell_is(column, integer.into())
     }
 

@@ -60,9 +60,9 @@ pub(super) struct Memory {
     pub(super) extras: Vec<Extra>,
 }
 
-/// What a row takes as a map of the caller, approximately.
+/// Bytes of a row as a map of the caller, approximately.
 const MAP_BYTES: usize = 128;
-/// What each key of the map takes with its value.
+/// Bytes of a key of the map with its value, approximately.
 const ENTRY_BYTES: usize = 64;
 
 /// Some records, cell by cell.
@@ -98,7 +98,7 @@ impl Block {
 
     fn stored(&self, row: usize) -> std::slice::Iter<'_, StoredCell> {
         let start = row * self.columns;
-        self.cells.get(start..start + self.columns).unwrap_or_default().iter()
+        self.cells[start..start + self.columns].iter()
     }
 
     #[inline]
@@ -115,9 +115,9 @@ impl Block {
         }
     }
 
-    /// The names and JSON of a row's extra keys. Ask for the rows in order, with one `cursor` that starts at 0.
+    /// The names and JSON of a row's extra keys. Rows are read in order, with one `cursor` that starts at 0.
     pub fn extras<'a>(&'a self, row: usize, cursor: &mut usize) -> impl Iterator<Item = (&'a str, &'a str)> + Clone {
-        let rest = self.extras.get(*cursor..).unwrap_or_default();
+        let rest = &self.extras[*cursor..];
         let count = rest.iter().take_while(|extra| extra.row == row).count();
         *cursor += count;
         let text = |part: Span| self.text_at(part.start, part.length);
@@ -125,7 +125,7 @@ impl Block {
     }
 
     fn text_at(&self, start: usize, length: usize) -> &str {
-        self.text.get(start..start + length).unwrap_or_default()
+        &self.text[start..start + length]
     }
 }
 

@@ -1,21 +1,20 @@
 //! The sink for rows: cells over one text, in blocks that the consumer turns into rows.
+#![expect(clippy::indexing_slicing, reason = "a wrong index is a defect: the caller turns the panic into an error")]
 
 mod block;
 
 pub use self::block::{Block, Value};
 use self::block::{Extra, Memory, NULL, Span, StoredCell, Tag};
 pub use crate::decode::Cell;
-use crate::decode::{BatchSink, Block as Bytes, BufferPool, CellResult, Sink, SlackBytes, TypeMismatch};
-use crate::error::{Error, Kind, Result};
+use crate::decode::{BatchSink, BufferPool, Bytes32, CellResult, PaddedBytes, Sink, TypeMismatch};
+use crate::error::{Result, defect};
 
-/// A block is full once it has this many rows,
+/// Rows of a full block.
 const BLOCK_ROWS: usize = 8_192;
-/// or this many cells,
+/// Cells of a full block.
 const BLOCK_CELLS: usize = 1 << 20;
-/// or this much text.
+/// Bytes of text of a full block.
 const BLOCK_BYTES: usize = 1 << 20;
-
-const NO_COLUMN: TypeMismatch = TypeMismatch { expected: "a requested column", suggested_type: None };
 
 /// Builds blocks.
 #[derive(Debug)]
@@ -25,24 +24,26 @@ pub struct Cells {
     max_rows: usize,
     /// Complete rows.
     rows: usize,
-    text: SlackBytes,
+    text: PaddedBytes,
     /// The cells of the complete rows and of one row that is incomplete.
     values: Vec<StoredCell>,
     extras: Vec<Extra>,
-    /// Index of the first extra of the row that is incomplete, and of the row before it.
+    /// Index of the first extra of the incomplete row.
     row_extras: usize,
+    /// Index of the first extra of the last complete row.
     last_extras: usize,
-    /// Length of the text of complete rows, and index of the first cell of the row that is incomplete.
+    /// Length of the text of complete rows.
     kept: usize,
+    /// Index of the first cell of the incomplete row.
     row: usize,
     pool: BufferPool<Memory>,
 }
 
 impl Cells {
-    /// A sink for so many columns.
+    /// A sink for rows of `columns` cells.
     #[must_use]
     pub fn new(columns: usize) -> Self {
-        let (text, values, extras) = (SlackBytes::default(), vec![NULL; columns], Vec::new());
+        let (text, values, extras) = (PaddedBytes::default(), vec![NULL; columns], Vec::new());
         let (row_extras, last_extras) = (0, 0);
         let max_rows = (BLOCK_CELLS / columns.max(1)).clamp(1, BLOCK_ROWS);
         Self {
@@ -63,10 +64,9 @@ impl Cells {
     /// All complete rows.
     fn block(&mut self) -> Result<Block> {
         let (mut text, length) = self.text.take();
-        text.truncate(length.min(self.kept));
-        let text = String::from_utf8(text).map_err(|error| {
-            Error::new(Kind::Internal, "cells are not UTF-8: please report this").with_source(error)
-        })?;
+        debug_assert!(self.kept <= length, "the text of complete rows is shorter than it was");
+        text.truncate(self.kept);
+        let text = String::from_utf8(text).map_err(|error| defect("cells are not UTF-8").with_source(error))?;
         let mut cells = std::mem::take(&mut self.values);
         cells.truncate(self.row);
         let (columns, rows, extras) = (self.columns, self.rows, std::mem::take(&mut self.extras));
@@ -77,8 +77,10 @@ impl Cells {
 
     /// Begins the next block, in the memory of a dropped one if there is any.
     fn begin(&mut self) {
-        let memory = self.pool.take();
-        let Memory { mut text, mut cells, mut extras } = memory.unwrap_or_default();
+        let Some(Memory { mut text, mut cells, mut extras }) = self.pool.take() else {
+            self.values.resize(self.columns, NULL);
+            return;
+        };
         text.resize(text.capacity(), 0);
         cells.clear();
         cells.resize(self.columns, NULL);
@@ -87,20 +89,20 @@ impl Cells {
         (self.values, self.extras) = (cells, extras);
     }
 
-    /// Stores a cell whose text is the last of the block, from `start` on.
+    /// Stores a cell whose text is the last of the block, from `start` on. Returns false if the text is too long.
     #[inline]
     fn store(&mut self, column: usize, tag: Tag, start: usize, integer: i32) -> bool {
         let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(self.text.len())) else { return false };
-        let stored = self.values.get_mut(self.row + column);
-        stored.map(|stored| *stored = StoredCell { tag, start, length: end - start, integer }).is_some()
+        self.values[self.row + column] = StoredCell { tag, start, length: end - start, integer };
+        true
     }
 
-    /// Where the name of a key that was not requested is: that of the last record, if it had the same key there.
+    /// The text of the name of a key that was not requested. Records with the same keys share the names.
     #[inline]
     fn extra_name(&mut self, name: &str) -> Span {
         let before = self.extras.get(self.last_extras + self.extras.len() - self.row_extras);
         if let Some(known) = before.map(|extra| extra.name)
-            && self.text.get(known.start, known.length) == Some(name.as_bytes())
+            && self.text.as_slice()[known.start..known.start + known.length] == *name.as_bytes()
         {
             return known;
         }
@@ -145,7 +147,8 @@ impl Sink for Cells {
         let (tag, text) = match cell {
             Cell::Null => {
                 // No text, which is most of the work.
-                return self.values.get_mut(self.row + column).map(|stored| *stored = NULL).ok_or(NO_COLUMN);
+                self.values[self.row + column] = NULL;
+                return Ok(());
             }
             Cell::Bool(value) => (if value { Tag::True } else { Tag::False }, ""),
             Cell::Integer(digits) => (Tag::Integer, digits),
@@ -161,15 +164,15 @@ impl Sink for Cells {
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every string: a call would cost as much as the work")]
-    fn short_string(&mut self, column: usize, text: &Bytes, length: usize) -> bool {
+    fn short_string(&mut self, column: usize, text: &Bytes32, length: usize) -> bool {
         let start = self.text.len();
         self.text.push_block(text, length);
         self.store(column, Tag::String, start, 0)
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as above")]
-    fn short_integer(&mut self, column: usize, integer: i32, written: &Bytes, length: usize) -> bool {
+    #[expect(clippy::inline_always, reason = "runs for every integer: a call would cost as much as the work")]
+    fn short_integer(&mut self, column: usize, integer: i32, written: &Bytes32, length: usize) -> bool {
         let start = self.text.len();
         self.text.push_block(written, length);
         self.store(column, Tag::ShortInteger, start, integer)
@@ -191,7 +194,7 @@ impl Sink for Cells {
     }
 
     #[inline]
-    fn short_extra(&mut self, name: &str, json: &Bytes, length: usize) -> bool {
+    fn short_extra(&mut self, name: &str, json: &Bytes32, length: usize) -> bool {
         let name = self.extra_name(name);
         let start = self.text.len();
         self.text.push_block(json, length);

@@ -92,7 +92,7 @@ async fn receive<G: BatchSink>(
                 bytes += batch.bytes();
                 full.push(batch);
             }
-            chunk = fed.as_ref().map_or_else(|_| &[][..], |taken| chunk.get(*taken..).unwrap_or_default());
+            chunk = fed.as_ref().map_or_else(|_| &[][..], |taken| chunk.split_at(*taken).1);
             // Before an error of the same chunk is returned, so that the batches do not depend on how bytes are split.
             let is_satisfied = decoder.is_satisfied();
             if chunk.is_empty() || is_satisfied || bytes >= CHUNK_BYTES {

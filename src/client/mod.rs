@@ -125,6 +125,51 @@ impl Client {
 
     /// Searches items. The records go into a sink of `new_sink`, and from there in batches to `delivery`. Returns nothing
     /// if the response was dropped because the buffer is full: it must be requested again.
+    ///
+    /// # Examples
+    #[cfg_attr(feature = "sandbox", doc = "```")]
+    #[cfg_attr(not(feature = "sandbox"), doc = "```ignore")]
+    /// use std::future::poll_fn;
+    /// use std::sync::Arc;
+    ///
+    /// use dataaccess::cells::Cells;
+    /// use dataaccess::client::{Client, Delivery, DeliveryMode, Event, SearchMode, TimeoutScope};
+    /// use dataaccess::config::{Arguments, Settings};
+    /// use dataaccess::filter::{Comparison, InputValue, Method, codes};
+    /// use dataaccess::sandbox::{Options, Sandbox, demo::Demo};
+    /// use dataaccess::secret::Secret;
+    /// use dataaccess::time::Zone;
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let sandbox = Sandbox::start(Options { demo: Some(Demo::default()), ..Options::default() })?;
+    /// let token = Secret::try_new(sandbox.issue_token(&sandbox.scopes(), None)?)?;
+    /// let arguments = Arguments { base_url: Some(sandbox.base_url().to_owned()), ..Arguments::default() };
+    /// let client = Client::try_new(Settings::resolve(arguments, |_| None)?, Arc::new(token), None)?;
+    ///
+    /// let day = Comparison::new(Method::On, InputValue::text("2024-01-15"));
+    /// let arguments = codes::CodesArguments {
+    ///     attrs: InputValue::List(vec![InputValue::text("id"), InputValue::text("code_status")]),
+    ///     allocated_time: InputValue::Comparison(Box::new(day)),
+    ///     ..codes::CodesArguments::default()
+    /// };
+    /// let search = codes::check(arguments, &Zone::default())?;
+    ///
+    /// let mode = SearchMode {
+    ///     operation: "search_codes",
+    ///     delivery: DeliveryMode::Complete,
+    ///     scope: TimeoutScope::Whole,
+    ///     timeout: None,
+    ///     began: None,
+    /// };
+    /// let delivery = Delivery::new(0, mode.delivery, Arc::new(client.buffer()));
+    /// let completed = client.search(mode, &search, &|| Cells::new(search.attributes.len()), &delivery).await?;
+    ///
+    /// let Some(Event::Batch(block)) = poll_fn(|context| delivery.poll(context)).await else { unreachable!() };
+    /// assert_eq!(block.rows() as u64, completed.envelope.records);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn search<G: BatchSink>(
         &self,
         mode: SearchMode,

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, TimestampMicrosecondArray};
 
+use super::column::Column;
+use super::column_type::{ColumnType, Names};
 use super::inferred::{Inferred, replay};
 use super::numbers::{any_wide, float, integral};
 use super::primitive_builder::PrimitiveBuilder;
 use super::string_builder::StringBuilder;
-use super::types::{Column, Names, Type};
-use crate::decode::{Block, Cell, CellResult, TypeMismatch, integer};
+use crate::decode::{Bytes32, Cell, CellResult, TypeMismatch, integer};
 use crate::error::Result;
 use crate::time::{plain_wall_clock, wall_clock_microseconds};
 
@@ -18,7 +19,7 @@ use crate::time::{plain_wall_clock, wall_clock_microseconds};
 /// The type has a byte of its own: what the compiler would save by hiding it in another field costs more to read.
 #[derive(Debug)]
 #[repr(u8)]
-enum Cells {
+enum TypedCells {
     String(StringBuilder),
     StringOrJson(StringBuilder),
     Name(StringBuilder, Names),
@@ -34,11 +35,14 @@ enum Cells {
 macro_rules! each {
     ($cells:expr, $name:ident => $does:expr) => {
         match $cells {
-            Cells::String($name) | Cells::StringOrJson($name) | Cells::Name($name, _) | Cells::Json($name) => $does,
-            Cells::Int64($name) | Cells::Timestamp($name) => $does,
-            Cells::Float64($name) => $does,
-            Cells::Bool($name) => $does,
-            Cells::Inferred($name) => $does,
+            TypedCells::String($name)
+            | TypedCells::StringOrJson($name)
+            | TypedCells::Name($name, _)
+            | TypedCells::Json($name) => $does,
+            TypedCells::Int64($name) | TypedCells::Timestamp($name) => $does,
+            TypedCells::Float64($name) => $does,
+            TypedCells::Bool($name) => $does,
+            TypedCells::Inferred($name) => $does,
         }
     };
 }
@@ -53,7 +57,7 @@ fn name_of(cell: Cell, names: Names) -> Option<&'static str> {
 /// Appends a time without a fraction.
 // Not inlined: it needs all registers.
 #[inline(never)]
-fn push_time(cells: &mut PrimitiveBuilder<i64>, text: &Block, length: usize) -> bool {
+fn push_time(cells: &mut PrimitiveBuilder<i64>, text: &Bytes32, length: usize) -> bool {
     let plain = text.first_chunk::<19>().filter(|plain| plain.len() == length);
     cells.push(plain.and_then(plain_wall_clock))
 }
@@ -62,7 +66,7 @@ fn push_time(cells: &mut PrimitiveBuilder<i64>, text: &Block, length: usize) -> 
 #[derive(Debug)]
 pub(super) struct Builder {
     column: Column,
-    cells: Cells,
+    cells: TypedCells,
     /// Whether an earlier batch had integers that a float may not hold.
     had_wide: bool,
 }
@@ -70,15 +74,17 @@ pub(super) struct Builder {
 impl Builder {
     pub(super) fn new(column: &Column, views: bool) -> Self {
         let cells = match column.column_type {
-            Some(Type::String) => Cells::String(StringBuilder::new(views)),
-            Some(Type::StringOrJson) => Cells::StringOrJson(StringBuilder::new(views)),
-            Some(Type::Name(names)) => Cells::Name(StringBuilder::new(views), names),
-            Some(Type::Json) => Cells::Json(StringBuilder::new(views)),
-            Some(Type::Int64) => Cells::Int64(PrimitiveBuilder::default()),
-            Some(Type::Float64) => Cells::Float64(PrimitiveBuilder::default()),
-            Some(Type::Bool) => Cells::Bool(PrimitiveBuilder::default()),
-            Some(Type::Timestamp | Type::TimeOrString) => Cells::Timestamp(PrimitiveBuilder::default()),
-            None => Cells::Inferred(Inferred::new()),
+            Some(ColumnType::String) => TypedCells::String(StringBuilder::new(views)),
+            Some(ColumnType::StringOrJson) => TypedCells::StringOrJson(StringBuilder::new(views)),
+            Some(ColumnType::Name(names)) => TypedCells::Name(StringBuilder::new(views), names),
+            Some(ColumnType::Json) => TypedCells::Json(StringBuilder::new(views)),
+            Some(ColumnType::Int64) => TypedCells::Int64(PrimitiveBuilder::default()),
+            Some(ColumnType::Float64) => TypedCells::Float64(PrimitiveBuilder::default()),
+            Some(ColumnType::Bool) => TypedCells::Bool(PrimitiveBuilder::default()),
+            Some(ColumnType::Timestamp | ColumnType::TimeOrString) => {
+                TypedCells::Timestamp(PrimitiveBuilder::default())
+            }
+            None => TypedCells::Inferred(Inferred::new()),
         };
         Self { column: column.clone(), cells, had_wide: false }
     }
@@ -93,21 +99,22 @@ impl Builder {
     pub(super) fn push(&mut self, cell: Cell) -> CellResult {
         let fits = match (&mut self.cells, cell) {
             (cells, Cell::Null) => each!(cells, cells => cells.push_null()),
-            (Cells::Inferred(cells), cell) => cells.push(cell),
-            (Cells::String(cells) | Cells::StringOrJson(cells) | Cells::Name(cells, _), Cell::String(text)) => {
-                cells.push(text)
-            }
-            (Cells::Name(cells, names), cell) => match name_of(cell, names) {
+            (TypedCells::Inferred(cells), cell) => cells.push(cell),
+            (
+                TypedCells::String(cells) | TypedCells::StringOrJson(cells) | TypedCells::Name(cells, _),
+                Cell::String(text),
+            ) => cells.push(text),
+            (TypedCells::Name(cells, names), cell) => match name_of(cell, names) {
                 Some(name) => cells.push(name),
                 None => cells.push_json(cell),
             },
-            (Cells::Json(cells), Cell::String(text)) => cells.push_quoted(text),
-            (Cells::StringOrJson(cells) | Cells::Json(cells), cell) => cells.push_json(cell),
-            (Cells::Int64(cells), Cell::Integer(digits)) => cells.push(integer(digits)),
-            (Cells::Int64(cells), Cell::Number(number)) => cells.push(integral(number)),
-            (Cells::Float64(cells), Cell::Integer(number) | Cell::Number(number)) => cells.push(float(number)),
-            (Cells::Bool(cells), Cell::Bool(value)) => cells.push(Some(value)),
-            (Cells::Timestamp(cells), Cell::String(text)) => cells.push(wall_clock_microseconds(text)),
+            (TypedCells::Json(cells), Cell::String(text)) => cells.push_quoted(text),
+            (TypedCells::StringOrJson(cells) | TypedCells::Json(cells), cell) => cells.push_json(cell),
+            (TypedCells::Int64(cells), Cell::Integer(digits)) => cells.push(integer(digits)),
+            (TypedCells::Int64(cells), Cell::Number(number)) => cells.push(integral(number)),
+            (TypedCells::Float64(cells), Cell::Integer(number) | Cell::Number(number)) => cells.push(float(number)),
+            (TypedCells::Bool(cells), Cell::Bool(value)) => cells.push(Some(value)),
+            (TypedCells::Timestamp(cells), Cell::String(text)) => cells.push(wall_clock_microseconds(text)),
             _ => false,
         };
         if fits { Ok(()) } else { Err(self.mismatch(cell)) }
@@ -117,25 +124,28 @@ impl Builder {
     /// taken, or none.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every string")]
-    pub(super) fn push_short_string(&mut self, text: &Block, length: usize) -> bool {
+    pub(super) fn push_short_string(&mut self, text: &Bytes32, length: usize) -> bool {
         match &mut self.cells {
-            Cells::String(cells) | Cells::StringOrJson(cells) | Cells::Name(cells, _) => cells.push_short(text, length),
-            Cells::Timestamp(cells) => push_time(cells, text, length),
-            Cells::Inferred(cells) => cells.push_short_string(text, length),
-            Cells::Json(_) | Cells::Int64(_) | Cells::Float64(_) | Cells::Bool(_) => false,
+            TypedCells::String(cells) | TypedCells::StringOrJson(cells) | TypedCells::Name(cells, _) => {
+                cells.push_short(text, length)
+            }
+            TypedCells::Timestamp(cells) => push_time(cells, text, length),
+            TypedCells::Inferred(cells) => cells.push_short_string(text, length),
+            TypedCells::Json(_) | TypedCells::Int64(_) | TypedCells::Float64(_) | TypedCells::Bool(_) => false,
         }
     }
 
-    /// Appends an integer, which is also the first `length` bytes of the block. Returns false as above.
+    /// Appends an integer, which is also the first `length` bytes of the block. Returns false if another way has to
+    /// be taken, or none.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every integer")]
-    pub(super) fn push_short_integer(&mut self, integer: i32, written: &Block, length: usize) -> bool {
+    pub(super) fn push_short_integer(&mut self, integer: i32, written: &Bytes32, length: usize) -> bool {
         match &mut self.cells {
-            Cells::Int64(cells) => cells.push(Some(integer.into())),
-            Cells::Float64(cells) => cells.push(Some(integer.into())),
-            Cells::StringOrJson(cells) | Cells::Json(cells) => cells.push_short(written, length),
-            Cells::Inferred(cells) => cells.push_short_integer(written, length),
-            Cells::String(_) | Cells::Name(..) | Cells::Bool(_) | Cells::Timestamp(_) => false,
+            TypedCells::Int64(cells) => cells.push(Some(integer.into())),
+            TypedCells::Float64(cells) => cells.push(Some(integer.into())),
+            TypedCells::StringOrJson(cells) | TypedCells::Json(cells) => cells.push_short(written, length),
+            TypedCells::Inferred(cells) => cells.push_short_integer(written, length),
+            TypedCells::String(_) | TypedCells::Name(..) | TypedCells::Bool(_) | TypedCells::Timestamp(_) => false,
         }
     }
 
@@ -143,26 +153,28 @@ impl Builder {
     #[cold]
     fn mismatch(&self, cell: Cell) -> TypeMismatch {
         let expected = match self.cells {
-            Cells::String(_) => "a string",
-            Cells::Int64(_) => "a 64-bit integer",
-            Cells::Float64(_) => "a number that a 64-bit float holds, integers exactly",
-            Cells::Bool(_) => "true or false",
-            Cells::Timestamp(_) => "a time as `YYYY-MM-DD HH:MM:SS`, without a time zone",
-            Cells::StringOrJson(_) | Cells::Name(..) | Cells::Json(_) | Cells::Inferred(_) => "any value",
+            TypedCells::String(_) => "a string",
+            TypedCells::Int64(_) => "a 64-bit integer",
+            TypedCells::Float64(_) => "a number that a 64-bit float holds, integers exactly",
+            TypedCells::Bool(_) => "true or false",
+            TypedCells::Timestamp(_) => "a time as `YYYY-MM-DD HH:MM:SS`, without a time zone",
+            TypedCells::StringOrJson(_) | TypedCells::Name(..) | TypedCells::Json(_) | TypedCells::Inferred(_) => {
+                "any value"
+            }
         };
         let is_float = |number| float(number).is_some() && !self.has_wide();
         let suggested_type = match (&self.cells, cell) {
-            (Cells::Int64(_), Cell::Number(number)) if is_float(number) => Type::Float64,
+            (TypedCells::Int64(_), Cell::Number(number)) if is_float(number) => ColumnType::Float64,
             // The types of values to come are unknown too: only JSON keeps them apart.
-            _ if self.column.is_inferred => Type::Json,
-            _ => Type::String,
+            _ if self.column.is_inferred => ColumnType::Json,
+            _ => ColumnType::String,
         };
         TypeMismatch { expected, suggested_type: Some(suggested_type.name()) }
     }
 
     /// Whether there were integers that a float may not hold.
     fn has_wide(&self) -> bool {
-        self.had_wide || matches!(&self.cells, Cells::Int64(cells) if any_wide(cells.as_slice()))
+        self.had_wide || matches!(&self.cells, TypedCells::Int64(cells) if any_wide(cells.as_slice()))
     }
 
     /// Drops all but the first cells.
@@ -177,7 +189,7 @@ impl Builder {
 
     /// Gives an inferred column the narrowest type of its cells, permanently.
     pub(super) fn freeze(&mut self, views: bool) -> Result<()> {
-        if let Cells::Inferred(cells) = &mut self.cells {
+        if let TypedCells::Inferred(cells) = &mut self.cells {
             let values = cells.finish(true)?;
             let column_type = Some(Inferred::observed(&values).narrowest());
             *self = Self::new(&Column { column_type, ..self.column.clone() }, views);
@@ -191,14 +203,15 @@ impl Builder {
     pub(super) fn finish(&mut self, is_last: bool) -> Result<ArrayRef> {
         self.had_wide = self.has_wide();
         Ok(match &mut self.cells {
-            Cells::String(cells) | Cells::StringOrJson(cells) | Cells::Name(cells, _) | Cells::Json(cells) => {
-                cells.finish(is_last)?
-            }
-            Cells::Int64(cells) => cells.finish(is_last, Int64Array::new),
-            Cells::Float64(cells) => cells.finish(is_last, Float64Array::new),
-            Cells::Bool(cells) => cells.finish_bits(),
-            Cells::Timestamp(cells) => cells.finish(is_last, TimestampMicrosecondArray::new),
-            Cells::Inferred(cells) => Arc::new(cells.finish(is_last)?),
+            TypedCells::String(cells)
+            | TypedCells::StringOrJson(cells)
+            | TypedCells::Name(cells, _)
+            | TypedCells::Json(cells) => cells.finish(is_last)?,
+            TypedCells::Int64(cells) => cells.finish(is_last, Int64Array::new),
+            TypedCells::Float64(cells) => cells.finish(is_last, Float64Array::new),
+            TypedCells::Bool(cells) => cells.finish_bits(),
+            TypedCells::Timestamp(cells) => cells.finish(is_last, TimestampMicrosecondArray::new),
+            TypedCells::Inferred(cells) => Arc::new(cells.finish(is_last)?),
         })
     }
 }

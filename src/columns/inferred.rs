@@ -11,12 +11,11 @@ use arrow_array::{StructArray, UInt8Array};
 use arrow_schema::{DataType, Field};
 
 use super::builder::Builder;
-use super::defect;
+use super::column_type::ColumnType;
 use super::numbers::{float, integral};
 use super::string_builder::StringBuilder;
-use super::types::Type;
-use crate::decode::{Block, Cell, integer};
-use crate::error::Result;
+use crate::decode::{Bytes32, Cell, integer};
+use crate::error::{Result, defect};
 
 /// Integers of this length are exact as floats.
 const SHORT: usize = 15;
@@ -69,14 +68,14 @@ impl ObservedTypes {
     }
 
     /// The narrowest type that holds all values. Strings, if there are none.
-    pub(super) fn narrowest(self) -> Type {
+    pub(super) fn narrowest(self) -> ColumnType {
         match self {
-            Self::NOTHING | Self::STRING => Type::String,
-            Self::BOOL => Type::Bool,
-            _ if self.is_only(Self::INTEGER | Self::WIDE) => Type::Int64,
-            _ if self.is_only(Self::INTEGER | Self::FLOAT | Self::POINT) => Type::Float64,
-            _ if self.is_only(Self::INTEGER | Self::WIDE | Self::POINT) => Type::Int64,
-            _ => Type::Json,
+            Self::NOTHING | Self::STRING => ColumnType::String,
+            Self::BOOL => ColumnType::Bool,
+            _ if self.is_only(Self::INTEGER | Self::WIDE) => ColumnType::Int64,
+            _ if self.is_only(Self::INTEGER | Self::FLOAT | Self::POINT) => ColumnType::Float64,
+            _ if self.is_only(Self::INTEGER | Self::WIDE | Self::POINT) => ColumnType::Int64,
+            _ => ColumnType::Json,
         }
     }
 
@@ -134,14 +133,14 @@ impl Inferred {
 
     /// Appends a string of ASCII characters.
     #[inline]
-    pub(super) fn push_short_string(&mut self, text: &Block, length: usize) -> bool {
+    pub(super) fn push_short_string(&mut self, text: &Bytes32, length: usize) -> bool {
         self.observed.push(ObservedTypes::STRING.0);
         self.written.push_short(text, length)
     }
 
     /// Appends an integer that a float holds exactly. It is not `-0`.
     #[inline]
-    pub(super) fn push_short_integer(&mut self, written: &Block, length: usize) -> bool {
+    pub(super) fn push_short_integer(&mut self, written: &Bytes32, length: usize) -> bool {
         self.observed.push(ObservedTypes::INTEGER.0);
         self.written.push_short(written, length)
     }
@@ -182,7 +181,7 @@ impl Inferred {
 pub(super) fn replay(values: &StructArray, builder: &mut Builder) -> Result<()> {
     let written = values.column(0).as_string::<i32>();
     for (text, observed) in written.iter().zip(observed_types(values)) {
-        let cell = ObservedTypes(*observed).cell(text.unwrap_or_default());
+        let cell = text.map_or(Cell::Null, |text| ObservedTypes(*observed).cell(text));
         builder.push(cell).map_err(|_| defect("a value does not fit its inferred type"))?;
     }
     Ok(())

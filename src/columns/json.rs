@@ -1,9 +1,9 @@
 //! Compact JSON.
 
-use crate::decode::SlackBytes;
+use crate::decode::PaddedBytes;
 
 /// Appends valid JSON without the white space between its tokens. Everything else stays as written.
-pub(super) fn push_compact(out: &mut SlackBytes, json: &str) {
+pub(super) fn push_compact(out: &mut PaddedBytes, json: &str) {
     let (mut in_string, mut escaped, mut start) = (false, false, 0);
     for (index, byte) in json.bytes().enumerate() {
         match byte {
@@ -11,13 +11,13 @@ pub(super) fn push_compact(out: &mut SlackBytes, json: &str) {
             b'\\' => escaped = true,
             b'"' => in_string = !in_string,
             b' ' | b'\n' | b'\r' | b'\t' if !in_string => {
-                out.push(json.as_bytes().get(start..index).unwrap_or_default());
+                out.push(&json.as_bytes()[start..index]);
                 start = index + 1;
             }
             _ => {}
         }
     }
-    out.push(json.as_bytes().get(start..).unwrap_or_default());
+    out.push(&json.as_bytes()[start..]);
 }
 
 #[cfg(test)]
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     fn compact(json: &str) -> String {
-        let mut out = SlackBytes::default();
+        let mut out = PaddedBytes::default();
         out.push(b"before");
         push_compact(&mut out, json);
         let (mut bytes, length) = out.take();

@@ -1,6 +1,9 @@
 //! The sink that builds Arrow batches: typed columns, the schema of promotion codes, inference and widening.
+#![expect(clippy::indexing_slicing, reason = "a wrong index is a defect: the caller turns the panic into an error")]
 
 mod builder;
+mod column;
+mod column_type;
 mod inferred;
 mod json;
 mod lent;
@@ -10,31 +13,26 @@ mod primitive_builder;
 mod sink;
 mod string_builder;
 mod times;
-mod types;
 mod unify;
 mod zoned;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 
+pub use column::{Column, Types, codes, frozen, items, known_types, schema, types};
+pub use column_type::{ColumnType, NAME};
 pub use sink::{ColumnSink, Options};
 pub use times::{collected, parse_times, streamed};
-pub use types::{Column, NAME, Type, codes, frozen, items, known_types, schema, type_names};
 pub use unify::unify;
 pub use zoned::{zoned, zoned_schema};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Result, defect};
 
 /// A batch of these arrays.
 fn assemble(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(SchemaRef::clone(schema), arrays, &options)
         .map_err(|error| defect("cannot build the record batch").with_source(error))
-}
-
-/// An error that only a bug in this package causes.
-fn defect(what: &str) -> Error {
-    Error::new(Kind::Internal, format!("{what}: please report this"))
 }
 
 #[cfg(test)]

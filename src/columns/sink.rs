@@ -8,8 +8,8 @@ use arrow_schema::{Field, Schema};
 
 use super::assemble;
 use super::builder::Builder;
-use super::types::Column;
-use crate::decode::{Batch, BatchSink, Block, Cell, CellResult, Sink, TypeMismatch};
+use super::column::Column;
+use crate::decode::{Batch, BatchSink, Bytes32, Cell, CellResult, Sink};
 use crate::error::Result;
 
 /// The upper bound of `max_bytes`: offsets of strings have 31 bits, and a string may become six times as long as JSON.
@@ -27,7 +27,7 @@ pub struct Options {
     /// A batch is full once its values have this many bytes as JSON.
     pub max_bytes: usize,
     /// Whether types are inferred from all batches: these are then input for [`super::unify`] only. Otherwise the
-    /// first batch freezes all types, and a later value that does not fit is a [`TypeMismatch`].
+    /// first batch freezes all types, and a later value that does not fit is a [`TypeMismatch`](crate::decode::TypeMismatch).
     pub widen: bool,
 }
 
@@ -40,8 +40,9 @@ pub struct ColumnSink {
     options: Options,
     /// Complete records in the builders.
     records: usize,
-    /// Bytes of the values, and of those in complete records.
+    /// Bytes of the values.
     bytes: usize,
+    /// Bytes of the values of complete records.
     kept_bytes: usize,
     /// More than one if the records of one piece of input fill several.
     full: VecDeque<Result<RecordBatch>>,
@@ -112,21 +113,17 @@ impl Sink for ColumnSink {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
-        let Some(builder) = self.builders.get_mut(column) else {
-            return Err(TypeMismatch { expected: "a requested column", suggested_type: None });
-        };
         self.bytes += match cell {
             Cell::Null | Cell::Bool(_) => 0,
             Cell::Integer(text) | Cell::Number(text) | Cell::String(text) | Cell::Nested(text) => text.len(),
         };
-        builder.push(cell)
+        self.builders[column].push(cell)
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as above")]
-    fn short_string(&mut self, column: usize, text: &Block, length: usize) -> bool {
-        let Some(builder) = self.builders.get_mut(column) else { return false };
-        if builder.push_short_string(text, length) {
+    #[expect(clippy::inline_always, reason = "runs for every string: a call would cost as much as the work")]
+    fn short_string(&mut self, column: usize, text: &Bytes32, length: usize) -> bool {
+        if self.builders[column].push_short_string(text, length) {
             self.bytes += length;
             return true;
         }
@@ -134,10 +131,9 @@ impl Sink for ColumnSink {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "as above")]
-    fn short_integer(&mut self, column: usize, integer: i32, written: &Block, length: usize) -> bool {
-        let Some(builder) = self.builders.get_mut(column) else { return false };
-        if builder.push_short_integer(integer, written, length) {
+    #[expect(clippy::inline_always, reason = "runs for every integer: a call would cost as much as the work")]
+    fn short_integer(&mut self, column: usize, integer: i32, written: &Bytes32, length: usize) -> bool {
+        if self.builders[column].push_short_integer(integer, written, length) {
             self.bytes += length;
             return true;
         }
@@ -145,7 +141,7 @@ impl Sink for ColumnSink {
     }
 
     #[inline]
-    fn short_extra(&mut self, _name: &str, _json: &Block, _length: usize) -> bool {
+    fn short_extra(&mut self, _name: &str, _json: &Bytes32, _length: usize) -> bool {
         true
     }
 
@@ -159,9 +155,7 @@ impl Sink for ColumnSink {
     }
 
     fn undo_cell(&mut self, column: usize) {
-        if let Some(builder) = self.builders.get_mut(column) {
-            builder.truncate(self.records);
-        }
+        self.builders[column].truncate(self.records);
     }
 
     #[inline]

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, StringArray, StringViewArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
-use super::defect;
 use super::json::push_compact;
 use super::lent::lend;
 use super::nulls::Nulls;
-use crate::decode::{Block, BufferPool, Cell, SlackBytes};
-use crate::error::Result;
+use crate::decode::{BufferPool, Bytes32, Cell, PaddedBytes};
+use crate::error::{Result, defect};
 
 /// Strings in one buffer.
 #[derive(Debug)]
 pub(super) struct StringBuilder {
-    bytes: SlackBytes,
+    bytes: PaddedBytes,
     /// A zero, then the end of each string.
     ends: Vec<i32>,
     nulls: Nulls,
@@ -30,7 +29,7 @@ pub(super) struct StringBuilder {
 impl StringBuilder {
     pub(super) fn new(views: bool) -> Self {
         let (bytes_pool, ends_pool) = (BufferPool::default(), BufferPool::default());
-        let (bytes, nulls) = (SlackBytes::default(), Nulls::default());
+        let (bytes, nulls) = (PaddedBytes::default(), Nulls::default());
         Self { bytes, ends: vec![0], nulls, last_size: (0, 0), bytes_pool, ends_pool, views }
     }
 
@@ -42,7 +41,7 @@ impl StringBuilder {
 
     /// Appends the first `length` bytes of a block, which are ASCII.
     #[inline]
-    pub(super) fn push_short(&mut self, text: &Block, length: usize) -> bool {
+    pub(super) fn push_short(&mut self, text: &Bytes32, length: usize) -> bool {
         self.bytes.push_block(text, length);
         self.end_cell()
     }
@@ -89,7 +88,7 @@ impl StringBuilder {
     /// Keeps only the first `cells` cells.
     pub(super) fn truncate(&mut self, cells: usize) {
         self.ends.truncate(cells + 1);
-        self.bytes.truncate(self.ends.last().map_or(0, |end| usize::try_from(*end).unwrap_or_default()));
+        self.bytes.truncate(self.ends[self.ends.len() - 1].unsigned_abs() as usize);
         self.nulls.truncate(cells);
     }
 

@@ -6,8 +6,9 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::{Array, ArrayRef, RecordBatch, TimestampMicrosecondArray};
 use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 
-use super::types::{Column, Type};
-use super::{assemble, defect};
+use super::assemble;
+use super::column::Column;
+use super::column_type::ColumnType;
 use crate::error::Result;
 use crate::time::wall_clock_microseconds;
 
@@ -15,7 +16,7 @@ use crate::time::wall_clock_microseconds;
 #[must_use]
 pub fn collected(columns: &[Column]) -> Vec<Column> {
     let as_string = |column: &Column| match column.column_type {
-        Some(Type::TimeOrString) => Column::new(&column.name, Type::StringOrJson),
+        Some(ColumnType::TimeOrString) => Column::new(&column.name, ColumnType::StringOrJson),
         _ => column.clone(),
     };
     columns.iter().map(as_string).collect()
@@ -25,7 +26,7 @@ pub fn collected(columns: &[Column]) -> Vec<Column> {
 #[must_use]
 pub fn streamed(columns: &[Column]) -> Vec<Column> {
     let as_time = |column: &Column| match column.column_type {
-        Some(Type::TimeOrString) => Column::new(&column.name, Type::Timestamp),
+        Some(ColumnType::TimeOrString) => Column::new(&column.name, ColumnType::Timestamp),
         _ => column.clone(),
     };
     columns.iter().map(as_time).collect()
@@ -35,7 +36,7 @@ pub fn streamed(columns: &[Column]) -> Vec<Column> {
 /// too: they stay strings.
 ///
 /// # Errors
-/// `Internal` when the batches are not of these columns.
+/// `Internal` when no batch can be built.
 pub fn parse_times(
     columns: &[Column],
     schema: &SchemaRef,
@@ -45,17 +46,17 @@ pub fn parse_times(
     let mut arrays: Vec<Vec<ArrayRef>> = batches.iter().map(|batch| batch.columns().to_vec()).collect();
     let mut strings = Vec::new();
     for (index, column) in columns.iter().enumerate() {
-        if column.column_type != Some(Type::TimeOrString) {
+        if column.column_type != Some(ColumnType::TimeOrString) {
             continue;
         }
-        let parsed: Option<Vec<_>> = arrays.iter().map(|batch| times(batch.get(index)?)).collect();
+        let parsed: Option<Vec<_>> = arrays.iter().map(|batch| times(&batch[index])).collect();
         let (Some(parsed), Some(field)) = (parsed, column.field(false)) else {
             strings.push(column.name.clone());
             continue;
         };
-        *fields.get_mut(index).ok_or_else(|| defect("a column is missing"))? = Arc::new(field);
+        fields[index] = Arc::new(field);
         for (batch, times) in arrays.iter_mut().zip(parsed) {
-            *batch.get_mut(index).ok_or_else(|| defect("a batch has too few columns"))? = times;
+            batch[index] = times;
         }
     }
     let schema: SchemaRef = Arc::new(Schema::new(fields));

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::{ArrayRef, RecordBatch, StringViewArray, StructArray};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 
+use super::assemble;
 use super::builder::Builder;
+use super::column::{Column, schema};
+use super::column_type::ColumnType;
 use super::inferred::{Inferred, ObservedTypes, replay};
-use super::types::{Column, Type, schema};
-use super::{assemble, defect};
-use crate::error::Result;
+use crate::error::{Result, defect};
 
 /// Unifies batches that were built with [`super::Options::widen`]. Without batches there is a schema too. A column
 /// without values becomes strings.
@@ -28,7 +29,7 @@ pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Resu
             column.column_type = Some(observed.narrowest());
         }
     }
-    let schema = schema(&typed, views).unwrap_or_else(|| Arc::new(Schema::empty()));
+    let schema = schema(&typed, views).ok_or_else(|| defect("a column has no type"))?;
     let convert = |batch: RecordBatch| {
         let arrays = columns.iter().zip(&typed).enumerate().map(|(index, (column, typed))| match column.column_type {
             None => convert(values(&batch, index)?, typed, views),
@@ -51,7 +52,7 @@ fn values(batch: &RecordBatch, index: usize) -> Result<&StructArray> {
 
 /// The values as an array of the column's type.
 fn convert(values: &StructArray, column: &Column, views: bool) -> Result<ArrayRef> {
-    if column.column_type == Some(Type::String) {
+    if column.column_type == Some(ColumnType::String) {
         let strings = values.column(0);
         return Ok(if views {
             Arc::new(StringViewArray::from(strings.as_string::<i32>()))

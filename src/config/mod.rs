@@ -80,6 +80,31 @@ pub struct Arguments {
     pub time_scale: u32,
 }
 
+impl Default for Arguments {
+    fn default() -> Self {
+        Self {
+            base_url: None,
+            timezone: "UTC".to_owned(),
+            timeout: 300.0,
+            retries: None,
+            retry_for: 60.0,
+            concurrency: Some(8),
+            requests_per_second: None,
+            max_response_bytes: 8 << 30,
+            max_result_bytes: None,
+            max_buffered_bytes: 32 << 20,
+            ca_bundle: None,
+            proxy: None,
+            allow_http: false,
+            headers: Vec::new(),
+            strict_empty: false,
+            record: None,
+            reads_environment: true,
+            time_scale: 1,
+        }
+    }
+}
+
 /// Checked [`Arguments`], with those that the environment provides.
 #[derive(Clone)]
 pub struct Settings {

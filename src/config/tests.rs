@@ -4,26 +4,7 @@ use super::*;
 
 /// Arguments that resolve.
 pub(crate) fn arguments() -> Arguments {
-    Arguments {
-        base_url: Some("https://cdp.example.com".to_owned()),
-        timezone: "UTC".to_owned(),
-        timeout: 300.0,
-        retries: None,
-        retry_for: 60.0,
-        concurrency: Some(8),
-        requests_per_second: None,
-        max_response_bytes: 8 << 30,
-        max_result_bytes: None,
-        max_buffered_bytes: 32 << 20,
-        ca_bundle: None,
-        proxy: None,
-        allow_http: false,
-        headers: Vec::new(),
-        strict_empty: false,
-        record: None,
-        reads_environment: true,
-        time_scale: 1,
-    }
+    Arguments { base_url: Some("https://cdp.example.com".to_owned()), ..Arguments::default() }
 }
 
 fn resolve(change: impl FnOnce(&mut Arguments)) -> Result<Settings> {

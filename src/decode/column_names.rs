@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// So many names are compared one by one, which takes less than to hash them for a small response.
+/// Up to this number, names are compared one by one: for a small response that is faster than hashing them.
 const FEW: usize = 32;
 
 /// Maps names to columns and counts records.
 #[derive(Debug)]
 pub(super) struct ColumnNames {
     names: Arc<[String]>,
-    /// Of more than a few names.
+    /// The column of each name, if there are more than a few names.
     index: Option<HashMap<String, usize>>,
     records: u64,
     /// For each column, the records without its key.
@@ -38,9 +38,7 @@ impl ColumnNames {
 
     /// Counts a record without the key of this column.
     pub(super) fn count_absent(&mut self, column: usize) {
-        if let Some(absent) = self.absent.get_mut(column) {
-            *absent += 1;
-        }
+        self.absent[column] += 1;
     }
 
     /// Counts a complete record.

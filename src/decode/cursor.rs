@@ -5,7 +5,7 @@
 
 use super::escape::{escaped, unescape};
 use super::string_scan::first_stop;
-use super::{Cell, SlackBytes};
+use super::{Cell, PaddedBytes};
 
 /// Deeper values are left to the reference path, because reading here is recursive.
 const MAX_DEPTH: usize = 64;
@@ -72,8 +72,7 @@ impl<'a> Cursor<'a> {
 
     #[cold]
     fn space(self) -> usize {
-        let rest = self.rest().unwrap_or_default();
-        rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
+        self.bytes[self.at..].iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
     }
 
     /// Consumes these bytes. None if others are there.
@@ -108,7 +107,7 @@ impl<'a> Cursor<'a> {
     /// Reads a string. Borrows it from the input, or from `scratch` if it has escapes.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every value: a call would cost as much as the work")]
-    pub(super) fn string<'s>(&mut self, scratch: &'s mut SlackBytes) -> Option<&'s str>
+    pub(super) fn string<'s>(&mut self, scratch: &'s mut PaddedBytes) -> Option<&'s str>
     where
         'a: 's,
     {
@@ -120,7 +119,7 @@ impl<'a> Cursor<'a> {
             return std::str::from_utf8(rest.get(..stop)?).ok();
         }
         self.at = start + unescape(rest, scratch)? + 1;
-        std::str::from_utf8(scratch.get(0, scratch.len())?).ok()
+        std::str::from_utf8(scratch.as_slice()).ok()
     }
 
     /// Reads a number of at most `limit` bytes.

@@ -85,7 +85,7 @@ impl Decoder {
         let mut rest = bytes;
         while !rest.is_empty() {
             let taken = self.take_piece(rest.get(..PIECE_BYTES).unwrap_or(rest), sink)?;
-            rest = rest.get(taken..).unwrap_or_default();
+            rest = &rest[taken..];
             if sink.records_until_full() == 0 {
                 break;
             }
@@ -156,7 +156,7 @@ impl Decoder {
                 let mut rest = joined.as_slice();
                 while !rest.is_empty() {
                     let taken = self.walk(rest, sink)?;
-                    rest = rest.get(taken..).unwrap_or_default();
+                    rest = &rest[taken..];
                 }
                 Ok(beginning.len())
             }
@@ -166,7 +166,7 @@ impl Decoder {
     /// Continues the value that was incomplete. Returns how many bytes of the piece it took.
     fn continue_value<S: Sink>(&mut self, mut value_end: ValueEnd, piece: &[u8], sink: &mut S) -> Result<usize> {
         let found = self.measure(&mut value_end, self.passed, piece)?;
-        let (belongs, after) = piece.split_at_checked(found.unwrap_or(piece.len())).unwrap_or_default();
+        let (belongs, after) = piece.split_at(found.unwrap_or(piece.len()));
         self.pending.extend_from_slice(belongs);
         if found.is_none() {
             self.value_end = Some(value_end);
@@ -267,7 +267,7 @@ impl Decoder {
             self.value_end = Some(value_end);
             return Ok(false);
         };
-        self.take_value(chunk.rest().get(..length).unwrap_or_default(), offset, sink)?;
+        self.take_value(&chunk.rest()[..length], offset, sink)?;
         chunk.at += length;
         Ok(true)
     }

@@ -13,7 +13,7 @@ pub(super) enum Level {
     Records,
 }
 
-/// So many keys are compared one by one. An envelope as specified has six.
+/// Keys that are compared one by one; more are hashed. An envelope as specified has six.
 const FEW: usize = 16;
 
 /// The keys of an object so far.

@@ -98,6 +98,9 @@ pub(super) fn duplicate_key(path: &str) -> Error {
 
 /// The first bytes of a value, cut between characters.
 fn prefix(value: &str) -> &str {
-    let end = (0..=value.len().min(VALUE_BYTES)).rev().find(|end| value.is_char_boundary(*end));
-    value.get(..end.unwrap_or_default()).unwrap_or_default()
+    let mut end = value.len().min(VALUE_BYTES);
+    while !value.is_char_boundary(end) {
+        end -= 1;
+    }
+    &value[..end]
 }

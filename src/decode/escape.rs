@@ -1,13 +1,13 @@
 //! Escape sequences of JSON strings. Returns none for a sequence that is invalid or a lone surrogate.
 
-use super::SlackBytes;
+use super::PaddedBytes;
+use super::simd::WIDTH;
 use super::string_scan::{is_stop, stop_in};
-use super::vector::WIDTH;
 
 /// Unescapes a string and returns the index of its closing quote.
 ///
 /// Returns none for a string that is invalid or incomplete. The result is valid UTF-8 only if the string was.
-pub(super) fn unescape(bytes: &[u8], into: &mut SlackBytes) -> Option<usize> {
+pub(super) fn unescape(bytes: &[u8], into: &mut PaddedBytes) -> Option<usize> {
     into.truncate(0);
     let mut at = 0;
     loop {
@@ -68,13 +68,12 @@ fn unicode(bytes: &[u8]) -> Option<(char, usize)> {
         return Some((character, 6));
     }
     let [_, _, _, _, b'\\', b'u', rest @ ..] = bytes else { return None };
-    let units = [first, hexadecimal(rest)?].map(|unit| u16::try_from(unit).unwrap_or_default());
-    let character = char::decode_utf16(units).next()?.ok()?;
+    let (high, low) = (u16::try_from(first).ok()?, u16::try_from(hexadecimal(rest)?).ok()?);
+    let character = char::decode_utf16([high, low]).next()?.ok()?;
     Some((character, 12))
 }
 
 /// The value of each byte as a hexadecimal digit, or [`NO_DIGIT`].
-#[expect(clippy::indexing_slicing, reason = "a constant: a wrong index would not compile")]
 const DIGITS: [u8; 256] = {
     let mut digits = [NO_DIGIT; 256];
     let mut value = 0;

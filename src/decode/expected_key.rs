@@ -1,7 +1,7 @@
 //! A key as the loop over expected keys compares it.
 
-use super::seen::Seen;
-use super::vector::{Block, Simd, WIDTH, same};
+use super::seen_columns::SeenColumns;
+use super::simd::{Bytes32, Simd, WIDTH, same};
 
 /// The mask of the byte before a key as written: a comma, or the brace of the record.
 pub(super) const BEFORE: u32 = 1;
@@ -9,8 +9,8 @@ pub(super) const BEFORE: u32 = 1;
 /// A known key, as far as the loop over expected keys needs it: small, because the loop reads all of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
-    head: Block,
-    /// The bit of its column in [`Seen`]. None for a key that was not requested.
+    head: Bytes32,
+    /// The bit of its column in [`SeenColumns`]. None for a key that was not requested.
     pub(super) bit: u64,
     /// A bit for each byte of the head that follows the key.
     free: u32,
@@ -23,24 +23,28 @@ pub(super) struct Expected {
 pub(super) const MAX_KEY: u8 = 64;
 
 impl Expected {
-    /// `written` begins with the comma, or with the brace of the record. What the loop cannot read matches nothing: a
-    /// key that is longer than the head, or one whose column has no bit.
+    /// `written` begins with the comma, or with the brace of the record. Keys over 32 bytes and columns from 64 on never
+    /// match; the general code reads them.
     pub(super) fn new(written: &[u8], column: Option<usize>) -> Self {
-        let bit = column.map_or(Some(0), Seen::bit);
-        let straight = bit.zip(u8::try_from(written.len()).ok().filter(|length| usize::from(*length) <= WIDTH));
-        let column = column.and_then(|column| u8::try_from(column).ok()).unwrap_or_default();
-        let Some((bit, length)) = straight else {
-            return Self { head: [u8::MAX; WIDTH], bit: 0, free: 0, length: 0, column };
-        };
+        Self::matching(written, column).unwrap_or(Self {
+            head: [u8::MAX; WIDTH],
+            bit: 0,
+            free: 0,
+            length: 0,
+            column: 0,
+        })
+    }
+
+    fn matching(written: &[u8], column: Option<usize>) -> Option<Self> {
+        let bit = column.map_or(Some(0), SeenColumns::bit)?;
+        let column = u8::try_from(column.unwrap_or(0)).ok()?;
+        let length = u8::try_from(written.len()).ok()?;
         let mut head = [0; WIDTH];
-        if let Some(head) = head.get_mut(..written.len()) {
-            head.copy_from_slice(written);
-        }
-        if let Some(first) = head.first_mut() {
-            *first = b',';
-        }
-        let free = u32::MAX.checked_shl(length.into()).unwrap_or_default();
-        Self { head, bit, free, length, column }
+        head.get_mut(..written.len())?.copy_from_slice(written);
+        head[0] = b',';
+        // A key as long as the head leaves no byte free.
+        let free = u32::MAX.checked_shl(length.into()).unwrap_or(0);
+        Some(Self { head, bit, free, length, column })
     }
 
     /// The key as written, without the byte before it. None if the loop cannot read it.
@@ -51,7 +55,7 @@ impl Expected {
     /// Whether a block begins with the key. `ignored` has a bit for each byte that is not compared.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every key: a call would cost as much as the work")]
-    pub(super) fn begins<V: Simd>(&self, simd: V, block: &Block, ignored: u32) -> bool {
+    pub(super) fn begins<V: Simd>(&self, simd: V, block: &Bytes32, ignored: u32) -> bool {
         same(simd, &self.head, block) | self.free | ignored == u32::MAX
     }
 }

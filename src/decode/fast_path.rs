@@ -1,17 +1,17 @@
 //! The fast path: reads records with predicted keys, each type of value with a loop of its own.
 //!
-//! The loop of `straight` reads what is expected. What it stops at is read here, member by member, and then it goes on.
+//! The loop of `hot_loop` reads what is expected. What it stops at is read here, member by member, and then it goes on.
 //! Reports no errors. A record with anything invalid or unusual is undone and left to `reference`, with which this
 //! path must agree.
 
 use super::column_names::ColumnNames;
 use super::cursor::Cursor;
+use super::hot_loop::INTEGER_DIGITS;
 use super::key_predictor::{Key, KeyPredictor};
-use super::seen::Seen;
-use super::straight::INTEGER_DIGITS;
+use super::seen_columns::SeenColumns;
+use super::simd::with_widest;
 use super::value_reader::ValueReader;
-use super::vector::with_widest;
-use super::{Limits, Sink, SlackBytes};
+use super::{Limits, PaddedBytes, Sink};
 
 /// Brackets around a value: the response, its `data`, the array and the record.
 const OUTER_DEPTH: usize = 4;
@@ -20,7 +20,7 @@ const OUTER_DEPTH: usize = 4;
 #[derive(Debug)]
 pub(super) struct FastPath {
     pub(super) predictor: KeyPredictor,
-    pub(super) seen: Seen,
+    pub(super) seen: SeenColumns,
     pub(super) values: ValueReader,
 }
 
@@ -38,7 +38,7 @@ impl FastPath {
         // Leaves records longer than a value may be to `reference`, so that no value need be measured.
         let record = limits.record.min(limits.value);
         let limits = Limits { depth: limits.depth.checked_sub(OUTER_DEPTH)?, record, ..limits };
-        let (predictor, seen) = (KeyPredictor::new(names), Seen::new(names.len()));
+        let (predictor, seen) = (KeyPredictor::new(names), SeenColumns::new(names.len()));
         (limits.number >= INTEGER_DIGITS).then_some(Self { predictor, seen, values: ValueReader::new(limits) })
     }
 
@@ -75,7 +75,7 @@ impl FastPath {
         let mut cursor = Cursor::new(bytes, run.end);
         (cursor.token()? == b'{').then_some(())?;
         loop {
-            cursor = with_widest!(simd => self.read_straight(simd, cursor, run, max, columns, sink))?;
+            cursor = with_widest!(simd => self.run_hot_loop(simd, cursor, run, max, columns, sink))?;
             let before = if cursor.at() == run.end { b'{' } else { b',' };
             if cursor.token()? == b'}' || !self.read_member(&mut cursor, before, columns, sink)? {
                 break;
@@ -142,7 +142,7 @@ fn learn_key<'a>(
     start: Cursor<'a>,
     columns: &ColumnNames,
     predictor: &mut KeyPredictor,
-    scratch: &mut SlackBytes,
+    scratch: &mut PaddedBytes,
 ) -> Option<(Key, Cursor<'a>)> {
     let mut cursor = start;
     cursor.skip(1);

@@ -16,7 +16,7 @@ impl<'a> InputChunk<'a> {
 
     /// The bytes from the position on.
     pub(super) fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+        &self.bytes[self.at..]
     }
 
     /// Skips white space.
@@ -30,6 +30,6 @@ impl<'a> InputChunk<'a> {
     /// Searched once for the whole chunk.
     pub(super) fn records(&mut self) -> &'a [u8] {
         let end = *self.records_end.get_or_insert_with(|| memrchr(b'}', self.bytes).map_or(0, |brace| brace + 1));
-        self.bytes.get(..end).unwrap_or_default()
+        &self.bytes[..end]
     }
 }

@@ -1,11 +1,11 @@
-//! Predicts the keys of a record: those of the records before, in the same order. The first record probably has the
-//! requested ones.
+//! Predicts the keys of a record: the keys of the records before it, in the same order. The first record probably has
+//! the requested keys.
 //!
 //! A key is compared as written, with the comma before it, its white space and its colon, so that one SIMD comparison
 //! recognizes it.
 
 use super::expected_key::Expected;
-use super::seen::Seen;
+use super::seen_columns::SeenColumns;
 use super::string_scan::is_stop;
 
 /// How many keys that were not requested are remembered.
@@ -45,7 +45,7 @@ pub(super) struct KeyPredictor {
     next: usize,
     /// Keys of the current record that were new or came after later ones.
     misses: usize,
-    /// Whether the keys are those of `new`, and no complete record has confirmed them.
+    /// Whether the keys are the requested keys of `new`, which no complete record has confirmed.
     is_guess: bool,
     /// Mispredicted records in a row.
     mispredicted: u32,
@@ -76,7 +76,7 @@ impl KeyPredictor {
         (self.next, self.misses) = (0, 0);
     }
 
-    /// The known keys in their order, and the index of the one that is expected next.
+    /// The known keys in their order, and the index of the key that is expected next.
     #[inline]
     pub(super) fn expected(&self) -> (&[Expected], usize) {
         (&self.expected, self.next)
@@ -84,22 +84,22 @@ impl KeyPredictor {
 
     /// The name of the key that was read last.
     pub(super) fn last_name(&self) -> &str {
-        self.name(self.next.saturating_sub(1))
+        self.name(self.next - 1)
     }
 
     /// The name of the key with this index.
     pub(super) fn name(&self, index: usize) -> &str {
-        self.fields.get(index).map_or("", |field| &field.name)
+        &self.fields[index].name
     }
 
-    /// How many keys of the current record were not where they were expected.
+    /// The number of keys of the current record that were new or came after later ones.
     #[inline]
     pub(super) fn misses(&self) -> usize {
         self.misses
     }
 
-    /// Expects the key with this index next. So many keys of the record were not where they were expected. If it is not
-    /// the record with which the last call was made, those before it had no such keys.
+    /// Sets the next key and the misses of the current record. `is_other_record`: records were finished since, all
+    /// without a miss.
     #[inline]
     pub(super) fn advance_to(&mut self, next: usize, misses: usize, is_other_record: bool) {
         (self.next, self.misses) = (next, misses);
@@ -112,7 +112,7 @@ impl KeyPredictor {
     pub(super) fn recognize(&mut self, bytes: &[u8]) -> Option<Key> {
         let is_next = self.begins(self.next, bytes);
         let index = if is_next { self.next } else { self.search(bytes)? };
-        let key = Key { column: self.fields.get(index)?.column, length: 1 + self.written(index)?.len() };
+        let key = Key { column: self.fields[index].column, length: 1 + self.written(index)?.len() };
         self.misses += usize::from(index < self.next);
         self.next = index + 1;
         Some(key)
@@ -134,7 +134,7 @@ impl KeyPredictor {
         self.expected.get(index)?.key().or_else(|| self.fields.get(index)?.written.get(1..))
     }
 
-    /// Adds a key that was not known, as the one expected here. It counts as read.
+    /// Adds an unknown key at the position where it was read. It counts as read.
     pub(super) fn learn(&mut self, written: &[u8], name: &str, column: Option<usize>) -> Key {
         if self.is_guess && self.next == 0 {
             // The first key is another one, or written differently: so are probably all.
@@ -149,8 +149,8 @@ impl KeyPredictor {
         if self.fields.len() < self.max_fields && !is_guessed {
             self.fields.insert(index, field);
             self.expected.insert(index, expected);
-        } else if let (Some(known), Some(known_expected)) = (self.fields.get_mut(index), self.expected.get_mut(index)) {
-            (*known, *known_expected) = (field, expected);
+        } else {
+            (self.fields[index], self.expected[index]) = (field, expected);
         }
         // A key that was not requested, or is written differently, does not make the guessed order wrong.
         self.misses += usize::from(!self.is_guess);
@@ -161,7 +161,7 @@ impl KeyPredictor {
     /// Ends a record with these columns. Forgets the order when most keys were mispredicted for several records, and a
     /// guess when one was.
     #[inline]
-    pub(super) fn end_record(&mut self, seen: &Seen) {
+    pub(super) fn end_record(&mut self, seen: &SeenColumns) {
         if self.is_guess && self.misses > 0 {
             self.forget();
         } else if self.misses == 0 || self.misses * 2 <= seen.count() {
@@ -205,7 +205,7 @@ mod tests {
         }
 
         fn end_records(&mut self, records: u32, misses: usize) {
-            let mut seen = Seen::new(3);
+            let mut seen = SeenColumns::new(3);
             (0..3).for_each(|column| assert!(seen.mark(column)));
             for _ in 0..records {
                 self.misses = misses;
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn a_guess_is_confirmed_by_a_complete_record_and_replaced_where_it_is_written_differently() {
         let mut predictor = KeyPredictor::new(&["a", "b", "c"].map(str::to_owned));
-        predictor.end_record(&Seen::new(3));
+        predictor.end_record(&SeenColumns::new(3));
         assert!(predictor.is_guess);
         assert_eq!(predictor.recognized(0, r#","a":1"#), Some(("a", false)));
         predictor.learn(br#", "b":"#, "b", Some(1));

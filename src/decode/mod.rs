@@ -1,8 +1,9 @@
 //! The streaming JSON decoder: takes the bytes of a response in pieces of any size and writes cells into a [`Sink`].
 //!
 //! No I/O, no Arrow, no Python. `decoder` walks the envelope and buffers only the value that is incomplete.
-//! `fast_path` reads records that look like the ones before them, most of their members in the loop of `straight`.
+//! `fast_path` reads records that look like the ones before them, most of their members in the loop of `hot_loop`.
 //! `reference` reads all others with `serde_json` and alone reports what is wrong with a record.
+#![expect(clippy::indexing_slicing, reason = "a wrong index is a defect: the caller turns the panic into an error")]
 
 mod buffer_pool;
 mod column_names;
@@ -14,30 +15,30 @@ mod error;
 mod escape;
 mod expected_key;
 mod fast_path;
+mod hot_loop;
 mod input_chunk;
 mod integer;
 mod key_predictor;
+mod padded_bytes;
 mod plan;
 mod raw_json;
 mod records;
 mod reference;
-mod seen;
-mod slack;
-mod straight;
+mod seen_columns;
+mod simd;
 mod string_scan;
 mod value_end;
 mod value_reader;
-mod vector;
 
 pub use buffer_pool::{BufferPool, PoolHandle};
 pub use decoder::Decoder;
 pub use envelope::{Envelope, Member, RecordShape};
 pub(crate) use error::too_large;
 pub use integer::integer;
+pub use padded_bytes::PaddedBytes;
 pub use plan::{DecodePlan, Limits};
 pub use raw_json::{BorrowedString, Members, count_values};
-pub use slack::SlackBytes;
-pub use vector::Block;
+pub use simd::Bytes32;
 
 use crate::error::Result;
 
@@ -83,11 +84,11 @@ pub trait Sink {
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult;
     /// Writes a string: the first `length` bytes of `text`, which are ASCII. Those behind them may be anything, so that
     /// a sink can copy the whole block. Returns false if the sink refuses.
-    fn short_string(&mut self, _column: usize, _text: &Block, _length: usize) -> bool {
+    fn short_string(&mut self, _column: usize, _text: &Bytes32, _length: usize) -> bool {
         false
     }
     /// Writes an integer, which is also the first `length` bytes of `written`. Returns false if the sink refuses.
-    fn short_integer(&mut self, _column: usize, _integer: i32, _written: &Block, _length: usize) -> bool {
+    fn short_integer(&mut self, _column: usize, _integer: i32, _written: &Bytes32, _length: usize) -> bool {
         false
     }
     /// Discards the cell of this column of the current record. It is then written again: its key came twice.
@@ -96,7 +97,7 @@ pub trait Sink {
     fn extra(&mut self, _name: &str, _json: &str) {}
     /// Receives a key that was not requested: its value is the first `length` bytes of `json`, which are ASCII, fewer
     /// than all. Returns false if the sink refuses.
-    fn short_extra(&mut self, _name: &str, _json: &Block, _length: usize) -> bool {
+    fn short_extra(&mut self, _name: &str, _json: &Bytes32, _length: usize) -> bool {
         false
     }
     /// Most records that the sink takes before a batch is full. 0: the decoder stops until the batch is taken.

@@ -28,7 +28,7 @@ pub struct Limits {
     pub number: usize,
     /// Keys of the envelope and its `data` together, in a response with records.
     pub members: usize,
-    /// Nested brackets, those of the envelope included.
+    /// Nested brackets, including the brackets of the envelope.
     pub depth: usize,
 }
 

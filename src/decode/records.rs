@@ -6,7 +6,7 @@ use super::column_names::ColumnNames;
 use super::envelope::Envelope;
 use super::error::DecodeError;
 use super::fast_path::{FastPath, Run};
-use super::{Block, Cell, CellResult, Limits, Sink, reference};
+use super::{Bytes32, Cell, CellResult, Limits, Sink, reference};
 
 /// Reads records.
 #[derive(Debug)]
@@ -82,14 +82,14 @@ impl Sink for Dropped {
     fn cell(&mut self, _column: usize, _cell: Cell) -> CellResult {
         Ok(())
     }
-    fn short_string(&mut self, _column: usize, _text: &Block, _length: usize) -> bool {
+    fn short_string(&mut self, _column: usize, _text: &Bytes32, _length: usize) -> bool {
         true
     }
-    fn short_integer(&mut self, _column: usize, _integer: i32, _written: &Block, _length: usize) -> bool {
+    fn short_integer(&mut self, _column: usize, _integer: i32, _written: &Bytes32, _length: usize) -> bool {
         true
     }
     fn undo_cell(&mut self, _column: usize) {}
-    fn short_extra(&mut self, _name: &str, _json: &Block, _length: usize) -> bool {
+    fn short_extra(&mut self, _name: &str, _json: &Bytes32, _length: usize) -> bool {
         true
     }
     fn end_record(&mut self) {}

@@ -166,6 +166,6 @@ fn invalid(json: &[u8], error: &serde_json::Error) -> DecodeError {
         json.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1)).map(<[u8]>::len).sum();
     let offset = (line_start + error.column().saturating_sub(1)).min(json.len());
     let text = error.to_string();
-    let reason = text.split(" at line ").next().unwrap_or_default().to_owned();
+    let reason = text.split_once(" at line ").map_or(&*text, |(reason, _)| reason).to_owned();
     DecodeError::Json { offset, reason }
 }

@@ -1,6 +1,6 @@
 //! Finds the first stop byte of a JSON string: a quote, a backslash or a control character.
 
-use super::vector::{Block, WIDTH, stops, with_baseline};
+use super::simd::{Bytes32, WIDTH, stops, with_baseline};
 
 /// The index of the first stop byte.
 #[inline]
@@ -19,7 +19,7 @@ pub(super) fn first_stop(bytes: &[u8]) -> Option<usize> {
 
 /// The index of the first stop byte of a block, or its length.
 #[inline]
-pub(super) fn stop_in(block: &Block) -> usize {
+pub(super) fn stop_in(block: &Bytes32) -> usize {
     with_baseline!(simd => stops(simd, block)).trailing_zeros() as usize
 }
 
@@ -30,7 +30,7 @@ pub(super) fn is_stop(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decode::vector::{stops_and_non_ascii, with_widest};
+    use crate::decode::simd::{stops_and_non_ascii, with_widest};
 
     #[test]
     fn every_byte_is_classified_at_every_index() {

@@ -7,11 +7,11 @@ mod bodies;
 mod conformance;
 mod envelope;
 mod equality;
+mod hot_loop;
 mod limits;
 mod refusals;
-mod straight;
 
-use super::{Block, Cell, CellResult, DecodePlan, Decoder, Envelope, Limits, RecordShape, Sink};
+use super::{Bytes32, Cell, CellResult, DecodePlan, Decoder, Envelope, Limits, RecordShape, Sink};
 use crate::error::{Error, Kind, Result};
 
 /// Builds `serde_json` objects.
@@ -41,11 +41,11 @@ impl Sink for Objects {
         self.row.insert(self.names[column].clone(), value);
         Ok(())
     }
-    fn short_string(&mut self, column: usize, text: &Block, length: usize) -> bool {
+    fn short_string(&mut self, column: usize, text: &Bytes32, length: usize) -> bool {
         let text = text.get(..length).expect("in the block");
         self.cell(column, Cell::String(str::from_utf8(text).expect("ASCII"))).is_ok()
     }
-    fn short_integer(&mut self, column: usize, integer: i32, written: &Block, length: usize) -> bool {
+    fn short_integer(&mut self, column: usize, integer: i32, written: &Bytes32, length: usize) -> bool {
         assert_eq!(written.get(..length).expect("in the block"), integer.to_string().as_bytes());
         self.row.insert(self.names[column].clone(), integer.into());
         true
@@ -56,7 +56,7 @@ impl Sink for Objects {
     fn extra(&mut self, name: &str, json: &str) {
         self.row.insert(name.to_owned(), serde_json::from_str(json).expect("valid JSON"));
     }
-    fn short_extra(&mut self, name: &str, json: &Block, length: usize) -> bool {
+    fn short_extra(&mut self, name: &str, json: &Bytes32, length: usize) -> bool {
         self.extra(name, str::from_utf8(json.get(..length).expect("in the block")).expect("ASCII"));
         true
     }

@@ -54,7 +54,7 @@ impl ValueEnd {
                     let plain = rest.as_slice();
                     let passed = memchr2(b'"', b'\\', plain).unwrap_or(plain.len());
                     self.length += passed;
-                    rest = plain.get(passed..).unwrap_or_default().iter();
+                    rest = plain[passed..].iter();
                 }
                 b'{' | b'[' if self.depth == limit => return Err(Refusal::Depth(self.length)),
                 b'{' | b'[' => self.depth += 1,

@@ -1,19 +1,19 @@
-//! Reads one value of any type, for its column or as that of a key that was not requested.
+//! Reads one value of any type, for its column or for a key that was not requested.
 
 use super::cursor::Cursor;
-use super::{Cell, Limits, Sink, SlackBytes};
+use super::{Cell, Limits, PaddedBytes, Sink};
 
 /// Reads values within limits.
 #[derive(Debug)]
 pub(super) struct ValueReader {
     pub(super) limits: Limits,
     /// Holds a string with escapes.
-    pub(super) scratch: SlackBytes,
+    pub(super) scratch: PaddedBytes,
 }
 
 impl ValueReader {
     pub(super) fn new(limits: Limits) -> Self {
-        Self { limits, scratch: SlackBytes::default() }
+        Self { limits, scratch: PaddedBytes::default() }
     }
 
     /// Reads a value into its column. None if it is invalid or unusual, or if the sink refuses; the sink then has

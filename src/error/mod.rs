@@ -68,6 +68,12 @@ struct Inner {
 /// Result of the core.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// The error for a broken invariant of this package.
+#[must_use]
+pub fn defect(what: &str) -> Error {
+    Error::new(Kind::Internal, format!("{what}: this is a defect of dataaccess, please report it"))
+}
+
 impl Error {
     /// An error that says what happened and where.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {

@@ -1,4 +1,5 @@
 //! Finds a secret in what a service sends back, and replaces it.
+#![expect(clippy::indexing_slicing, reason = "a wrong range is a defect, which must not pass a secret on")]
 
 use std::ops::Range;
 
@@ -70,11 +71,11 @@ pub fn redact(text: &str, secret: &str) -> String {
     let mut redacted = String::with_capacity(text.len());
     let mut from = 0;
     for found in merged(found) {
-        redacted.push_str(text.get(from..found.start).unwrap_or_default());
+        redacted.push_str(&text[from..found.start]);
         redacted.push_str(REDACTED);
         from = found.end;
     }
-    redacted.push_str(text.get(from..).unwrap_or_default());
+    redacted.push_str(&text[from..]);
     for form in base64_forms(secret.as_bytes()) {
         redacted = redact_cut(redacted, &form, MIN_SECRET);
     }
@@ -84,10 +85,9 @@ pub fn redact(text: &str, secret: &str) -> String {
 /// Replaces the first bytes of a form of a secret, `least` of them or more, at the end of an excerpt.
 fn redact_cut(mut text: String, form: &[u8], least: usize) -> String {
     for (cut, _) in text.clone().rmatch_indices(CUT) {
-        let Some(before) = text.get(..cut).map(str::as_bytes) else { continue };
+        let before = &text.as_bytes()[..cut];
         let is_cut = |start: &usize| {
-            let rest = before.get(*start..).unwrap_or_default();
-            let matched = common(rest, form).matched_to_the_end;
+            let matched = common(&before[*start..], form).matched_to_the_end;
             let is_apart = form.len() >= MIN_SECRET || is_apart(before, &(*start..before.len()));
             matched.is_some_and(|matched| matched >= least) && is_apart
         };
@@ -101,7 +101,7 @@ fn redact_cut(mut text: String, form: &[u8], least: usize) -> String {
 
 /// Whether no letter or digit is beside a part of a text.
 fn is_apart(text: &[u8], part: &Range<usize>) -> bool {
-    let before = text.get(..part.start).unwrap_or_default();
+    let before = &text[..part.start];
     let is_hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
     let is_escape = match before {
         [.., b'%', first, second] if is_hex(&[*first, *second]) => true,
@@ -143,9 +143,10 @@ fn base64_forms(secret: &[u8]) -> Vec<Vec<u8>> {
 
 /// Six bits from this bit on.
 fn sextet(bytes: &[u8], bit: usize) -> u8 {
-    let byte = |index: usize| u16::from(bytes.get(index).copied().unwrap_or_default());
-    let pair = byte(bit / 8) << 8 | byte(bit / 8 + 1);
-    u8::try_from(pair >> (10 - bit % 8) & 0x3F).unwrap_or_default()
+    // The six bits may end with the last byte.
+    let pair = u16::from_be_bytes([bytes[bit / 8], bytes.get(bit / 8 + 1).copied().unwrap_or(0)]);
+    let [_, low] = (pair >> (10 - bit % 8)).to_be_bytes();
+    low & 0x3F
 }
 
 /// How much of a secret a text begins with.
@@ -163,7 +164,7 @@ fn common(text: &[u8], secret: &[u8]) -> Common {
     for (matched, expected) in secret.iter().enumerate() {
         let mut next = Ends { all: [0; MAX_READINGS], count: 0 };
         for end in ends.iter() {
-            let rest = text.get(end..).unwrap_or_default();
+            let rest = &text[end..];
             if rest.is_empty() || matches!(rest, [b'\\' | b'%' | b'&', ..]) && rest.len() < MAX_ESCAPED {
                 matched_to_the_end = Some(matched);
             }

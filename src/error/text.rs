@@ -37,7 +37,7 @@ pub fn sanitize(text: &str) -> String {
 pub fn excerpt(text: &str, limit: usize) -> String {
     let line = sanitize(text);
     match line.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}{CUT}", line.get(..end).unwrap_or_default()),
+        Some((end, _)) => format!("{}{CUT}", line.split_at(end).0),
         None => line,
     }
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::system::{failure, sync_folder};
 use super::temporary::Temporary;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, defect};
 use crate::store::{Failure, Listed, Object, Reason, Replaces, Upload};
 
 /// A complete file that is not at its path yet. Dropped unpublished, it leaves nothing.
@@ -156,7 +156,7 @@ impl AtomicFile {
     /// `path` is made when the file is complete.
     ///
     /// # Errors
-    /// As those of `create`.
+    /// As [`AtomicFile::create`].
     pub fn staged(path: &Path, staging: &Path, kind: Kind, is_private: bool) -> Result<Self> {
         Self::begin(path, Some(staging), kind, is_private)
     }
@@ -225,8 +225,7 @@ impl AtomicFile {
     /// The error for a failure of a library: the system's error where a write failed, else a defect.
     pub(super) fn to_error(&self, cause: impl std::error::Error + Send + Sync + 'static) -> Error {
         self.failure.clone().unwrap_or_else(|| {
-            let problem = format!("the rows cannot be encoded for `{}`: please report this", self.path.display());
-            Error::new(Kind::Internal, problem).with_source(cause)
+            defect(&format!("the rows cannot be encoded for `{}`", self.path.display())).with_source(cause)
         })
     }
 
@@ -248,7 +247,7 @@ impl Write for AtomicFile {
                     Err((ErrorKind::Other, cause.into_error(self.kind, &self.path.to_string_lossy(), "written")))
                 }
             },
-            Target::Closed => Err((ErrorKind::Other, Error::new(Kind::Internal, "a complete file was written to"))),
+            Target::Closed => Err((ErrorKind::Other, defect("a complete file was written to"))),
         };
         match written {
             Ok(written) => {

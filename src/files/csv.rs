@@ -11,11 +11,11 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use super::Writer;
 use super::atomic::Complete;
 use super::output::Output;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Result, defect};
 
 /// As the service writes times; a fraction only where there is one.
 const TIME: &str = "%Y-%m-%d %H:%M:%S%.f";
-/// What a spreadsheet may take for the beginning of a formula: those of full width too.
+/// Characters that a spreadsheet may take for the beginning of a formula, also in full width.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
 
 /// How values are written.
@@ -67,7 +67,7 @@ fn escaped(batch: &RecordBatch) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     RecordBatch::try_new_with_options(schema, columns.collect(), &options)
-        .map_err(|cause| Error::new(Kind::Internal, "a batch cannot be escaped: please report this").with_source(cause))
+        .map_err(|cause| defect("a batch cannot be escaped").with_source(cause))
 }
 
 fn text(text: &str) -> Cow<'_, str> {

@@ -28,10 +28,10 @@ impl Location {
         }
     }
 
-    /// Several locations, of which those of one folder share their connections.
+    /// Several locations. The objects of one folder share their connections.
     ///
     /// # Errors
-    /// As those of `new`.
+    /// As [`Location::new`].
     pub fn all(folder: &Self, paths: Vec<PathBuf>) -> Result<Vec<Self>> {
         let location = |path: PathBuf| match (folder, path.to_str()) {
             (Self::Object(folder), Some(url)) => folder.other(url).map(Self::Object),

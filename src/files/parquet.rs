@@ -16,13 +16,13 @@ use super::Writer;
 use super::atomic::{AtomicFile, Complete};
 use super::part;
 use crate::VERSION;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result, defect};
 
 /// Key of the package's version in the file's metadata.
 const WRITER: &str = "dataaccess";
-/// A row group ends with so many rows,
+/// Most rows of a row group.
 const GROUP_ROWS: usize = 1 << 20;
-/// or with about so many bytes, compressed: it is in memory until then.
+/// Most bytes of a row group, compressed and approximately: it is in memory until it ends.
 const GROUP_BYTES: usize = 16 << 20;
 
 /// Writes batches of one schema.
@@ -33,7 +33,7 @@ pub struct Parquet {
     has_values: Vec<bool>,
 }
 
-/// The file, and what its last bytes, the tail, have to say of the others.
+/// The file, and the length and checksum of its data, which its tail records.
 struct Output {
     file: AtomicFile,
     data_bytes: u64,
@@ -53,9 +53,7 @@ impl Parquet {
             .build();
         let output = Output { file, data_bytes: 0, data_hash: Hasher::new(), tail: None };
         let writer = ArrowWriter::try_new(output, SchemaRef::clone(schema), Some(properties));
-        let writer = writer.map_err(|cause| {
-            Error::new(Kind::Internal, "Parquet cannot hold this schema: please report this").with_source(cause)
-        })?;
+        let writer = writer.map_err(|cause| defect("Parquet cannot hold this schema").with_source(cause))?;
         Ok(Self { schema: SchemaRef::clone(schema), writer, has_values: vec![false; schema.fields().len()] })
     }
 
@@ -82,8 +80,8 @@ impl Parquet {
         self.writer.append_key_value_metadata(KeyValue::new(part::KEY.to_owned(), seal));
         self.writer.finish().map_err(|cause| self.to_error(cause))?;
         let output = self.writer.inner_mut();
-        let mut tail = output.tail.take().unwrap_or_default();
-        part::close(&mut tail);
+        let mut tail = output.tail.take().ok_or_else(|| defect("the tail of a part was not kept"))?;
+        part::close(&mut tail)?;
         output.write_all(&tail).map_err(|cause| self.to_error(cause))?;
         self.writer.inner_mut().file.finish()
     }

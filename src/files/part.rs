@@ -21,16 +21,19 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::system::options;
+use crate::error::{Result, defect};
 
 /// Key of the record in the file's metadata.
 pub(super) const KEY: &str = "dataaccess.task";
-/// The end of a Parquet file: the length of the footer, and this.
+/// The last bytes of a Parquet file.
 const MAGIC: &[u8] = b"PAR1";
+/// Bytes of the end of a Parquet file: the length of the footer, and [`MAGIC`].
 const END: usize = 8;
-/// Where the footer has the length of the data, and the checksum of the tail,
+/// Key before the length of the data.
 const DATA_BYTES: &str = "\"data_bytes\":";
+/// Key before the checksum of the tail.
 const TAIL: &str = "\"tail_crc32\":\"";
-/// which is this while it is computed.
+/// Placeholder hashed in place of the checksum of the tail.
 const NO_SUM: [u8; 8] = *b"00000000";
 
 /// The record of a part.
@@ -84,15 +87,15 @@ impl Part {
         let first = bytes.saturating_sub(content.len() as u64);
         let have = |range: &Range<u64>| {
             let start = range.start.checked_sub(first)?;
-            Some(slice(content, &(start..range.end - first)))
+            Some(start..range.end - first)
         };
         let end = end(bytes);
         let Some(found) = have(&end) else { return Ok(Err(end.start)) };
-        let footer = footer(bytes, found)?;
+        let footer = footer(bytes, slice(content, &found)?)?;
         let Some(found) = have(&footer) else { return Ok(Err(footer.start)) };
-        let tail = tail(bytes, &footer, found)?;
+        let tail = tail(bytes, &footer, slice(content, &found)?)?;
         let Some(found) = have(&tail) else { return Ok(Err(tail.start)) };
-        Ok(Ok(Self::read_tail(bytes, &footer, found.to_vec())?.0))
+        Ok(Ok(Self::read_tail(bytes, &footer, slice(content, &found)?.to_vec())?.0))
     }
 
     /// Reads the rows too.
@@ -111,11 +114,11 @@ impl Part {
     /// Any damage.
     pub fn in_content(content: Bytes) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
         let bytes = content.len() as u64;
-        let footer = footer(bytes, slice(&content, &end(bytes)))?;
-        let tail = tail(bytes, &footer, slice(&content, &footer))?;
+        let footer = footer(bytes, slice(&content, &end(bytes))?)?;
+        let tail = tail(bytes, &footer, slice(&content, &footer)?)?;
         let data = 0..tail.start;
-        let (part, data_crc32) = Self::read_tail(bytes, &footer, slice(&content, &tail).to_vec())?;
-        if data_crc32 != sum(slice(&content, &data)) {
+        let (part, data_crc32) = Self::read_tail(bytes, &footer, slice(&content, &tail)?.to_vec())?;
+        if data_crc32 != sum(slice(&content, &data)?) {
             return Err(Unreadable::Damaged("its rows do not have the checksum that was written"));
         }
         let batches = ParquetRecordBatchReaderBuilder::try_new(content)?.build()?.collect::<Result<_, _>>();
@@ -130,13 +133,14 @@ impl Part {
             return Err(Unreadable::Damaged("its footer does not have the checksum that was written"));
         }
         let start = (tail.len() as u64 + footer.start).saturating_sub(bytes);
-        let footer = slice(&tail, &(start..start + footer.end - footer.start));
+        let footer = slice(&tail, &(start..start + footer.end - footer.start))?;
         let metadata = ParquetMetaDataReader::decode_metadata(footer)?;
         let metadata = metadata.file_metadata();
         let seal = value(metadata).and_then(|text| serde_json::from_str::<Seal>(text).ok());
         let Seal { record, data_crc32 } = seal.ok_or(Unreadable::Damaged("its footer has no record"))?;
         let schema = parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata())?;
-        let rows = u64::try_from(metadata.num_rows()).unwrap_or_default();
+        let rows = u64::try_from(metadata.num_rows());
+        let rows = rows.map_err(|_| Unreadable::Damaged("its footer has no number of rows"))?;
         Ok((Self { record, schema: schema.into(), rows, bytes }, data_crc32))
     }
 }
@@ -148,11 +152,14 @@ pub(super) fn seal(record: &Value, data_bytes: u64, data_sum: u32) -> String {
 }
 
 /// Writes the checksum of a tail into it.
-pub(super) fn close(tail: &mut [u8]) {
+///
+/// # Errors
+/// `Internal` when the tail has no [`seal`].
+pub(super) fn close(tail: &mut [u8]) -> Result<()> {
     let sum = sum(tail);
-    if let Some(place) = tail_sum(tail) {
-        place.copy_from_slice(sum.as_bytes());
-    }
+    let place = tail_sum(tail).ok_or_else(|| defect("a part has no place for its checksum"))?;
+    place.copy_from_slice(sum.as_bytes());
+    Ok(())
 }
 
 /// CRC-32 in hexadecimal.
@@ -200,9 +207,10 @@ fn read_range(file: &mut File, range: Range<u64>) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-fn slice<'a>(content: &'a [u8], range: &Range<u64>) -> &'a [u8] {
+fn slice<'a>(content: &'a [u8], range: &Range<u64>) -> Result<&'a [u8], Unreadable> {
     let place = |place: u64| usize::try_from(place).unwrap_or(usize::MAX);
-    content.get(place(range.start)..place(range.end)).unwrap_or_default()
+    let found = content.get(place(range.start)..place(range.end));
+    found.ok_or(Unreadable::Damaged("it is shorter than its footer says"))
 }
 
 fn value(metadata: &FileMetaData) -> Option<&str> {

@@ -2,7 +2,7 @@
 //!
 //! A check adds its problems and goes on, so that one error reports all of them.
 
-use crate::error::{Error, Kind, Problem, Result, sanitize};
+use crate::error::{Error, Problem, Result, defect, sanitize};
 
 use super::input::InputValue;
 
@@ -84,9 +84,7 @@ impl Problems {
         let mut problems = Self::default();
         match check(&mut problems) {
             Some(checked) if problems.0.is_empty() => Ok(checked),
-            None if problems.0.is_empty() => {
-                Err(Error::new(Kind::Internal, "validation failed without a problem: please report this"))
-            }
+            None if problems.0.is_empty() => Err(defect("validation failed without a problem")),
             _ => Err(Error::validation(problems.0)),
         }
     }

@@ -17,7 +17,7 @@ const FEW: u64 = 64;
 /// After so many a column is judged by how often its strings came again: at least one of four is worth it.
 const ENOUGH: u64 = 1_024;
 
-/// Objects of integers: for each remainder that of the last integer with it.
+/// Direct-mapped cache of `int` objects, indexed by the value modulo 256.
 #[derive(Default)]
 pub(super) struct Integers {
     slots: Vec<Option<(i32, Py<PyInt>)>>,

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::bridge;
 use super::load::load;
 use super::raise::raise;
-use crate::columns::Type;
+use crate::columns::ColumnType;
 use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
 use crate::sandbox::switches::Setting;
@@ -110,11 +110,15 @@ impl RawSandbox {
         attributes: Vec<(String, String)>,
     ) -> PyResult<()> {
         let attributes = attributes.into_iter().map(|(attribute, kind)| {
-            let found = AttributeKind::from_data_type(&kind).or_else(|| match Type::from_name(&kind)? {
-                Type::String => Some(AttributeKind::Text),
-                Type::Int64 | Type::Float64 => Some(AttributeKind::Number),
-                Type::Timestamp => Some(AttributeKind::Datetime),
-                _ => None,
+            let found = AttributeKind::from_data_type(&kind).or_else(|| match ColumnType::from_name(&kind)? {
+                ColumnType::String => Some(AttributeKind::Text),
+                ColumnType::Int64 | ColumnType::Float64 => Some(AttributeKind::Number),
+                ColumnType::Timestamp => Some(AttributeKind::Datetime),
+                ColumnType::Bool
+                | ColumnType::Json
+                | ColumnType::StringOrJson
+                | ColumnType::TimeOrString
+                | ColumnType::Name(_) => None,
             });
             let kind = found.ok_or_else(|| {
                 let problem = format!("object `{name}`: attribute `{attribute}` cannot be `{kind}`");

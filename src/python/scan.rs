@@ -263,10 +263,10 @@ impl RawScan {
     fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let (opened, schema) = match self.preview.swap(None) {
             None => self.begun(py, &self.scan)?,
-            Some(preview) => match preview.stream() {
-                Some(opened) => (opened, SchemaRef::clone(&preview.schema)),
+            Some(preview) => match (preview.stream(), self.scan.frozen(&preview.schema)) {
+                (Some(opened), _) => (opened, SchemaRef::clone(&preview.schema)),
                 // The stream was closed, but a new one has to match the schema that was exported.
-                None => self.begun(py, &self.scan.frozen(&preview.schema))?,
+                (None, scan) => self.begun(py, &scan.map_err(|error| raise(py, error))?)?,
             },
         };
         opened.get().map_err(|error| raise(py, error))?.stream.limit_token_wait(TOKEN_WAIT, TOKEN_HINT);

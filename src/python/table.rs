@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::raise::raise;
 use super::runs::{Storage, location};
 use super::{bridge, capsule, values};
-use crate::columns::{self, Type};
+use crate::columns;
 use crate::error::Kind;
 use crate::files::{Location, Parquet, Writer as _};
 use crate::scan::{self, Collected, Stats};
@@ -43,8 +43,8 @@ impl RawBatch {
 
     /// The names of the columns and of their types.
     #[getter]
-    fn types(&self) -> Vec<(String, &'static str)> {
-        types(self.0.schema_ref())
+    fn types(&self, py: Python<'_>) -> PyResult<Vec<(String, &'static str)>> {
+        types(py, self.0.schema_ref())
     }
 
     /// The time zone of the timestamps, if they have one.
@@ -115,8 +115,8 @@ impl RawTable {
 
     /// The names of the columns and of their types.
     #[getter]
-    fn types(&self) -> Vec<(String, &'static str)> {
-        types(&self.schema)
+    fn types(&self, py: Python<'_>) -> PyResult<Vec<(String, &'static str)>> {
+        types(py, &self.schema)
     }
 
     /// The time zone of the timestamps, if they have one.
@@ -230,8 +230,9 @@ fn no_pickle(what: &str) -> PyErr {
     PyTypeError::new_err(format!("{what} does not pickle: pickle what its to_arrow() or to_pylist() returns"))
 }
 
-fn types(schema: &Schema) -> Vec<(String, &'static str)> {
-    schema.fields().iter().map(|field| (field.name().clone(), Type::of(field).described())).collect()
+fn types(py: Python<'_>, schema: &Schema) -> PyResult<Vec<(String, &'static str)>> {
+    let types = columns::types(schema).map_err(|error| raise(py, error))?;
+    Ok(types.into_iter().map(|(name, column_type)| (name, column_type.described())).collect())
 }
 
 fn time_zone(schema: &Schema) -> Option<String> {

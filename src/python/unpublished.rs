@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::bridge::{self, RunsOn};
 use super::raise::raise;
-use crate::error::{Error, Kind};
+use crate::error::defect;
 use crate::files::Complete;
 
 /// A complete file. Dropped, it leaves nothing.
@@ -22,7 +22,7 @@ impl RawUnpublished {
 
     fn take(&self, py: Python<'_>, abandoned: &CancellationToken) -> PyResult<Complete> {
         let complete = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let complete = complete.ok_or_else(|| Error::new(Kind::Internal, "the file was published: please report this"));
+        let complete = complete.ok_or_else(|| defect("the file was published already"));
         complete.map(|complete| complete.unless(abandoned)).map_err(|error| raise(py, error))
     }
 }

@@ -5,13 +5,13 @@ use arrow_array::temporal_conversions::timestamp_us_to_datetime;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array as _, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use super::json;
 use super::raise::raise;
-use crate::columns::Type;
+use crate::columns::ColumnType;
+use crate::error::defect;
 use crate::time::Zone;
 
 /// The rows of batches as dicts.
@@ -41,29 +41,31 @@ fn values<'py>(py: Python<'py>, field: &Field, array: &ArrayRef) -> PyResult<Vec
         DataType::Utf8View => each(py, array.as_string_view().iter(), read),
         _ => each(py, array.as_string::<i32>().iter(), read),
     };
-    match (Type::of(field), array.data_type()) {
-        (Type::String | Type::Name(_), DataType::Utf8 | DataType::Utf8View) => texts(&text),
-        (Type::Json, DataType::Utf8 | DataType::Utf8View) => texts(&json),
-        (Type::Int64, _) => {
+    match ColumnType::of(field).map_err(|error| raise(py, error))? {
+        ColumnType::String | ColumnType::StringOrJson | ColumnType::Name(_) => texts(&text),
+        ColumnType::Json => texts(&json),
+        ColumnType::Int64 => {
             each(py, array.as_primitive::<Int64Type>().iter(), &|value| Ok(PyInt::new(py, value).into_any()))
         }
-        (Type::Float64, _) => {
+        ColumnType::Float64 => {
             each(py, array.as_primitive::<Float64Type>().iter(), &|value| Ok(PyFloat::new(py, value).into_any()))
         }
-        (Type::Bool, _) => {
+        ColumnType::Bool => {
             each(py, array.as_boolean().iter(), &|value| Ok(PyBool::new(py, value).to_owned().into_any()))
         }
-        (Type::Timestamp, DataType::Timestamp(_, Some(zone))) => {
-            let zone = Zone::try_new(zone).map_err(|error| raise(py, error))?;
+        ColumnType::Timestamp | ColumnType::TimeOrString => {
+            let zone = match array.data_type() {
+                DataType::Timestamp(_, Some(zone)) => Some(Zone::try_new(zone).map_err(|error| raise(py, error))?),
+                _ => None,
+            };
             each(py, array.as_primitive::<TimestampMicrosecondType>().iter(), &|value| {
-                text(&zone.text_of_microseconds(value))
+                let written = match &zone {
+                    Some(zone) => zone.text_of_microseconds(value),
+                    None => timestamp_us_to_datetime(value).map(|time| time.to_string()),
+                };
+                text(&written.ok_or_else(|| raise(py, defect("a time is out of range")))?)
             })
         }
-        (Type::Timestamp, _) => each(py, array.as_primitive::<TimestampMicrosecondType>().iter(), &|value| {
-            let time = timestamp_us_to_datetime(value).map(|time| time.to_string()).unwrap_or_default();
-            text(&time)
-        }),
-        (_, other) => Err(PyTypeError::new_err(format!("a column cannot hold {other}"))),
     }
 }
 

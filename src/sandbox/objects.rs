@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use jiff::SignedDuration;
-use jiff::civil::{DateTime, date};
+use jiff::civil::DateTime;
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
@@ -88,15 +87,6 @@ impl From<f64> for Cell {
 impl<C: Into<Cell>> From<Option<C>> for Cell {
     fn from(value: Option<C>) -> Self {
         value.map_or(Self::Null, Into::into)
-    }
-}
-
-impl Cell {
-    /// The time of a Unix timestamp in seconds; none outside four-digit years.
-    #[must_use]
-    pub fn from_unix_seconds(seconds: i64) -> Option<Self> {
-        let time = DateTime::from(date(1970, 1, 1)).checked_add(SignedDuration::from_secs(seconds)).ok()?;
-        (time.year() >= 1).then(|| Self::Text(time.strftime(TIME_FORMAT).to_string()))
     }
 }
 

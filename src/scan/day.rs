@@ -27,7 +27,7 @@ impl ByDay {
     /// The days of a plan, if exactly one condition selects a day.
     pub(super) fn of(plan: &Plan, zone: &Zone) -> Option<Self> {
         let [group] = plan.template().body.filters.or.as_slice() else { return None };
-        let mut positions = (0..).zip(&group.and).filter(|(_, condition)| day_of(condition).is_some());
+        let mut positions = (0..).zip(&group.and).filter(|(_, condition)| selects_day(condition));
         let (position, _) = positions.next()?;
         positions.next().is_none().then(|| Self { position, zone: zone.clone() })
     }
@@ -69,11 +69,15 @@ pub(super) fn bounds(zone: &Zone, instant: Moment) -> Option<(Moment, Moment)> {
     Some((start, zone.start_of_day(next).ok()?))
 }
 
+/// Whether a condition selects one day. In the template of a plan it has no day yet.
+fn selects_day(condition: &Condition) -> bool {
+    let Condition { data_type, operator, time_unit, .. } = condition;
+    data_type == DATETIME && operator == EQUALS && time_unit.as_deref() == Some(TIME_UNIT)
+}
+
 /// The instant of a condition that selects one day.
 fn day_of(condition: &Condition) -> Option<Moment> {
-    let Condition { data_type, operator, value, time_unit, .. } = condition;
-    let is_day = data_type == DATETIME && operator == EQUALS && time_unit.as_deref() == Some(TIME_UNIT);
-    value.as_i64().filter(|_| is_day).map(Moment::at)
+    condition.value.as_i64().filter(|_| selects_day(condition)).map(Moment::at)
 }
 
 /// A day in the caller's zone, in Unix milliseconds; or several, from the first to the last, if groups joined by OR ask

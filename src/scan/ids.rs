@@ -48,16 +48,16 @@ impl Scan {
         }
         let column = self.id_column()?;
         if self.chosen.len() == self.plan.requests() {
-            return Some(Ids::new(self, &column, &[self.plan.filters()]));
+            return Ids::new(self, &column, &[self.plan.filters()]);
         }
         let filters: Vec<Filters> = (0..self.requests()).map(|index| self.body(index).filters).collect();
-        Some(Ids::new(self, &column, &filters))
+        Ids::new(self, &column, &filters)
     }
 
     /// The ids that one request asks for.
     #[cfg(feature = "files")]
     pub(super) fn ids_of(&self, index: usize) -> Option<Ids> {
-        Some(Ids::new(self, &self.id_column()?, &[self.body(index).filters]))
+        Ids::new(self, &self.id_column()?, &[self.body(index).filters])
     }
 
     /// The column by which records are selected: the column of the longest list.
@@ -74,7 +74,8 @@ impl Scan {
 }
 
 impl Ids {
-    fn new(scan: &Scan, column: &str, filters: &[Filters]) -> Self {
+    /// The ids of a column, which is requested.
+    fn new(scan: &Scan, column: &str, filters: &[Filters]) -> Option<Self> {
         let mut asked = Vec::new();
         let mut positions = HashMap::new();
         let conditions = filters.iter().filter_map(|filters| filters.or.first()).flat_map(|group| &group.and);
@@ -86,13 +87,13 @@ impl Ids {
                 asked.len() - 1
             });
         }
-        let column = scan.attributes().iter().position(|name| name == column).unwrap_or_default();
-        Self { column, found: vec![false; asked.len()], asked, positions, is_unknown: false }
+        let column = scan.attributes().iter().position(|name| name == column)?;
+        Some(Self { column, found: vec![false; asked.len()], asked, positions, is_unknown: false })
     }
 
     /// Looks the ids up in rows.
     pub(super) fn add(&mut self, batch: &RecordBatch) {
-        let Some(array) = batch.columns().get(self.column) else { return };
+        let array = batch.column(self.column);
         match array.data_type() {
             DataType::Utf8 => array.as_string::<i32>().iter().flatten().for_each(|text| self.find(text)),
             DataType::Utf8View => array.as_string_view().iter().flatten().for_each(|text| self.find(text)),
@@ -157,8 +158,8 @@ impl Ids {
         for (index, digits) in tasks {
             let mut ids = scan.ids_of(index)?;
             ids.set_found(digits?);
-            let is_found = |position: usize| ids.found.get(position).copied().unwrap_or_default();
-            found.extend(ids.asked.iter().enumerate().filter(|(at, _)| is_found(*at)).map(|(_, id)| id.clone()));
+            let found_here = ids.asked.iter().zip(&ids.found).filter(|(_, is_found)| **is_found);
+            found.extend(found_here.map(|(id, _)| id.clone()));
             asked.extend(ids.asked);
         }
         let mut seen = HashSet::new();

@@ -79,7 +79,7 @@ pub use stream::{LastStats, Next, Stream};
 pub use write::Format;
 
 use crate::client::{DeliveryMode, SearchMode, TimeoutScope};
-use crate::columns::{self, Column, Type};
+use crate::columns::{self, Column, ColumnType};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::search::SearchBody;
 use crate::error::{Error, Problem, Result};
@@ -197,7 +197,7 @@ impl Scan {
 
     /// The types of the columns in words.
     pub fn types(&self) -> impl Iterator<Item = &'static str> {
-        self.columns.iter().map(|column| column.column_type.map_or("inferred", Type::described))
+        self.columns.iter().map(|column| column.column_type.map_or("inferred", ColumnType::described))
     }
 
     /// The schema of the batches, if no type has to be inferred from rows.
@@ -207,9 +207,11 @@ impl Scan {
     }
 
     /// The same scan with the types of a schema that was inferred, so that another result has the same types.
-    #[must_use]
-    pub fn frozen(&self, schema: &Schema) -> Self {
-        Self { columns: columns::frozen(&self.columns, &columns::type_names(schema)), ..self.clone() }
+    ///
+    /// # Errors
+    /// `Internal` when it is no schema of a scan.
+    pub fn frozen(&self, schema: &Schema) -> Result<Self> {
+        Ok(Self { columns: columns::frozen(&self.columns, &columns::types(schema)?), ..self.clone() })
     }
 
     /// The same scan for at most `limit` records.

@@ -8,7 +8,7 @@ use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef, RecordBatch, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Result, defect};
 use crate::files::{AtomicFile, Complete, Parquet, Writer};
 use crate::time::Moment;
 
@@ -77,9 +77,8 @@ impl Writer for PartWriter {
         let Some(requested_at) = self.requested_at else { return self.parquet.write(batch) };
         let times = TimestampMicrosecondArray::from_value(requested_at, batch.num_rows()).with_timezone("UTC");
         let columns = batch.columns().iter().cloned().chain([Arc::new(times) as ArrayRef]).collect();
-        let batch = RecordBatch::try_new(SchemaRef::clone(self.parquet.schema()), columns).map_err(|cause| {
-            Error::new(Kind::Internal, "a batch takes no other column: please report this").with_source(cause)
-        })?;
+        let batch = RecordBatch::try_new(SchemaRef::clone(self.parquet.schema()), columns)
+            .map_err(|cause| defect("a batch takes no other column").with_source(cause))?;
         self.parquet.write(&batch)
     }
 

@@ -1,6 +1,6 @@
 //! What makes the query of a scan, in the words of its arguments: everything but its days.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Layout, Scan};
 use crate::contract::codes::POSITIONS;
@@ -15,7 +15,7 @@ impl Scan {
         let mut query = Query::default();
         query.add("item type", &format!("{} ({})", body.item_type_name, body.item_type_id));
         // As they are sent: an array or a string.
-        query.add("attrs", &serde_json::to_string(&body.attrs).unwrap_or_default());
+        query.add("attrs", &json!(body.attrs).to_string());
         let mut filters = self.plan.filters();
         match self.by_day.as_ref().filter(|_| layout == Layout::Days) {
             Some(by_day) => {
@@ -33,7 +33,7 @@ impl Scan {
         match filters.or.as_slice() {
             [group] => group.and.iter().for_each(|condition| query.add(&condition.column, &text(condition))),
             groups => {
-                let json = serde_json::to_string(groups).unwrap_or_default();
+                let json = json!(groups).to_string();
                 query.add("where", &format!("{} groups ({})", groups.len(), digest(&json)));
             }
         }

@@ -92,7 +92,7 @@ async fn rows(parts: &[Location], columns: &[Column]) -> Result<(SchemaRef, Vec<
     for (location, read) in parts.iter().zip(folder::read(parts).await) {
         let (part, batches) = read?;
         let (schema, rows) = all.get_or_insert_with(|| (SchemaRef::clone(&part.schema), Vec::new()));
-        let (types, others) = (columns::type_names(schema), columns::type_names(&part.schema));
+        let (types, others) = (columns::types(schema)?, columns::types(&part.schema)?);
         if types != others {
             return Err(mismatch(Path::new(&location.to_string()), &changes(&types, &others)));
         }

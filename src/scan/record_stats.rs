@@ -2,14 +2,15 @@
 //!
 //! The counts travel with the batch of their records, so that a retry voids both together.
 
+use std::array;
 use std::collections::HashMap;
 
-use crate::decode::{Batch, BatchSink, Block, Cell, CellResult, Sink};
+use crate::decode::{Batch, BatchSink, Bytes32, Cell, CellResult, Sink};
 use crate::error::Result;
 
 /// Keys that were not requested and are counted by name.
 const NAMES: usize = 256;
-/// The name under which all other keys are counted.
+/// The name under which all other keys are counted together.
 const OTHERS: &str = "…";
 /// The length of a time as the service writes it: `2024-01-31 12:34:56`.
 const TIME: usize = 19;
@@ -79,9 +80,10 @@ struct Time([u64; 3]);
 
 impl Time {
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "constant indices")]
     fn new(text: &[u8; TIME]) -> Self {
-        let word = |start: usize| text.get(start..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
-        Self([0, 8, TIME - 8].map(|start| u64::from_be_bytes(word(start))))
+        let word = |start: usize| u64::from_be_bytes(array::from_fn(|at| text[start + at]));
+        Self([0, 8, TIME - 8].map(word))
     }
 
     fn text(self) -> String {
@@ -179,7 +181,7 @@ impl<S: Sink> Sink for WithStats<S> {
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as above")]
-    fn short_string(&mut self, column: usize, text: &Block, length: usize) -> bool {
+    fn short_string(&mut self, column: usize, text: &Bytes32, length: usize) -> bool {
         if self.time_column == Some(column)
             && length == TIME
             && let Some(text) = text.first_chunk()
@@ -192,7 +194,7 @@ impl<S: Sink> Sink for WithStats<S> {
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as above")]
-    fn short_integer(&mut self, column: usize, integer: i32, written: &Block, length: usize) -> bool {
+    fn short_integer(&mut self, column: usize, integer: i32, written: &Bytes32, length: usize) -> bool {
         self.sink.short_integer(column, integer, written, length)
     }
 
@@ -213,7 +215,7 @@ impl<S: Sink> Sink for WithStats<S> {
     }
 
     #[inline]
-    fn short_extra(&mut self, name: &str, json: &Block, length: usize) -> bool {
+    fn short_extra(&mut self, name: &str, json: &Bytes32, length: usize) -> bool {
         let is_taken = self.sink.short_extra(name, json, length);
         if is_taken {
             self.count_extra(name);

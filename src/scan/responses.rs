@@ -24,7 +24,7 @@ use super::{Scan, Stats};
 use crate::cells::{Block, Cells};
 use crate::client::{BufferBudget, Client, Completed, Delivered, Delivery, OfAttempt, SearchMode};
 use crate::decode::{Batch, BatchSink};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, defect};
 use crate::filter::Search;
 use crate::observe::{self, Observer};
 #[cfg(feature = "files")]
@@ -183,7 +183,9 @@ where
                     return Poll::Ready(Ok(Some(batch)));
                 }
                 Some((position, Arrival::End(outcome))) => {
-                    let Some(response) = self.open.remove(position) else { continue };
+                    let Some(response) = self.open.remove(position) else {
+                        return Poll::Ready(Err(defect("an open response is missing")));
+                    };
                     if let Err(error) = self.ended(response, outcome) {
                         self.stop();
                         return Poll::Ready(Err(error));

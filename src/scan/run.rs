@@ -23,11 +23,11 @@ use super::run_progress::RunProgress;
 use super::shrink::{doubtful, shrunk};
 use super::stats::Figures;
 use super::task::no_tasks;
-use super::tasks::{Before, Stored, Tasks, Types};
+use super::tasks::{Before, Stored, Tasks};
 use super::{Scan, invalid};
 use crate::client::Client;
-use crate::columns;
-use crate::error::{Error, Kind, Result};
+use crate::columns::{self, Types};
+use crate::error::{Error, Kind, Result, defect};
 use crate::files::{Complete, blocking};
 use crate::folder::{self, Folder, Names, PartName};
 use crate::observe::{self, Observer};
@@ -162,9 +162,9 @@ impl Run {
             && let Some(task) = open.next()
         {
             let outcome = self.run_task(task, self.scan.task(task)).await;
-            let outcome = outcome.map(|(finished, schema)| {
-                types = schema.map(|schema| columns::type_names(&schema));
-                finished
+            let outcome = outcome.and_then(|(finished, schema)| {
+                types = schema.map(|schema| columns::types(&schema)).transpose()?;
+                Ok(finished)
             });
             progress.add(self, task, outcome).await?;
         }
@@ -251,7 +251,7 @@ impl Run {
                 (None, None) => None,
             };
             let schema = written.as_ref().map(|writer| SchemaRef::clone(writer.schema()));
-            let record = self.tasks.record(task, &finished.figures);
+            let record = self.tasks.record(task, &finished.figures)?;
             Ok::<_, Error>((schema, written.map(|writer| writer.finish_part(&record)).transpose()?))
         })?;
         if let Some(complete) = complete {
@@ -333,7 +333,7 @@ impl Run {
     async fn write_empty(&self, done: &mut [TaskReport]) -> Result<()> {
         let Some(schema) = self.scan.schema(false) else { return Ok(()) };
         for task in done.iter_mut().filter(|task| task.file_bytes.is_none()) {
-            let record = self.tasks.record(task.index, &task.figures);
+            let record = self.tasks.record(task.index, &task.figures)?;
             let part = || self.part(task.index, &schema, task.figures.requested_at())?.finish_part(&record);
             let complete = blocking(part)?;
             task.file_bytes = Some(self.publish(task.index, complete).await?);
@@ -351,7 +351,7 @@ impl Run {
 
     fn name(&self, task: usize) -> Result<&PartName> {
         let name = self.tasks.names.get(task);
-        name.ok_or_else(|| Error::new(Kind::Internal, "a run has no such task: please report this"))
+        name.ok_or_else(|| defect("a run has no such task"))
     }
 
     fn part(&self, task: usize, schema: &SchemaRef, requested_at: Moment) -> Result<PartWriter> {

@@ -92,7 +92,7 @@ impl RunProgress {
         self.so_far.failed += 1;
         let (seconds, reason) = (error.context().elapsed, Some(error.to_string()));
         self.so_far.ended = Some(EndedTask { day: day.clone(), seconds, reason });
-        let id = run.tasks.ids.get(task).cloned().unwrap_or_default();
+        let id = run.tasks.id(task)?;
         self.failed.push(FailedTask { index: task, id, day, error });
         self.send().await
     }

@@ -1,14 +1,11 @@
 //! Checks `schema=`: which attribute has which type.
 
-use crate::columns::{NAME, Type};
+use crate::columns::{ColumnType, NAME};
 use crate::error::{Problem, sanitize};
 use crate::filter::{InputValue, did_you_mean};
 
-/// The types that `schema=` may name.
-const TYPES: [&str; 6] = ["string", "int64", "float64", "bool", "timestamp", "json"];
-
 /// Returns the types and every problem. `attributes` are the requested ones, if `attrs=` was valid.
-pub(super) fn check(schema: &InputValue, attributes: Option<&[String]>) -> (Vec<(String, Type)>, Vec<Problem>) {
+pub(super) fn check(schema: &InputValue, attributes: Option<&[String]>) -> (Vec<(String, ColumnType)>, Vec<Problem>) {
     let mut problems = Vec::new();
     let entries = match schema {
         InputValue::Null => &[][..],
@@ -23,7 +20,7 @@ pub(super) fn check(schema: &InputValue, attributes: Option<&[String]>) -> (Vec<
     for (name, value) in entries {
         if let InputValue::Text(given) = value
             && given == NAME
-            && let Some(named) = Type::named(name)
+            && let Some(named) = ColumnType::named(name)
         {
             // Of `decode_status=`, whether or not the attribute is requested.
             types.push((name.clone(), named));
@@ -35,10 +32,12 @@ pub(super) fn check(schema: &InputValue, attributes: Option<&[String]>) -> (Vec<
             problems.push(problem(&argument, value, &format!("is not among attrs{nearest}")));
         }
         let type_name = if let InputValue::Text(text) = value { text } else { "" };
-        if let Some(found) = Type::from_name(type_name) {
+        if let Some(found) = ColumnType::from_name(type_name) {
             types.push((name.clone(), found));
         } else {
-            let message = format!("is not a type: use one of {}{}", TYPES.join(", "), did_you_mean(type_name, TYPES));
+            let names: Vec<_> = ColumnType::ALL.iter().map(|known| known.name()).collect();
+            let nearest = did_you_mean(type_name, names.iter().copied());
+            let message = format!("is not a type: use one of {}{nearest}", names.join(", "));
             problems.push(problem(&argument, value, &message));
         }
     }
@@ -59,9 +58,10 @@ mod tests {
 
     #[test]
     fn every_type_has_its_name() {
-        for name in TYPES {
-            let (types, problems) = check(&map(&[("a", InputValue::Text(name.to_owned()))]), Some(&["a".to_owned()]));
-            assert_eq!(types.iter().map(|(_, found)| found.name()).collect::<Vec<_>>(), [name]);
+        for known in ColumnType::ALL {
+            let given = InputValue::Text(known.name().to_owned());
+            let (types, problems) = check(&map(&[("a", given)]), Some(&["a".to_owned()]));
+            assert_eq!(types, [("a".to_owned(), *known)]);
             assert_eq!(problems, []);
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! The parts of a request replace its response only if they have at least as many rows together. They are split again
 //! while their own responses look capped.
+#![expect(clippy::indexing_slicing, reason = "a wrong index is a defect: the caller turns the panic into an error")]
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -93,9 +94,7 @@ impl Scan {
         }
         let mut batches = Vec::new();
         for index in windows.in_order(0..requests, &chosen) {
-            if let Some(window) = windows.0.get_mut(index) {
-                batches.append(&mut window.batches);
-            }
+            batches.append(&mut windows.0[index].batches);
         }
         for (index, Window { outcome, .. }) in windows.0.into_iter().enumerate() {
             if chosen.contains(&index) {
@@ -130,15 +129,14 @@ where
     while let Some(Delivered { attempt, batch }) = responses.next().await? {
         let (index, batches) = (responses.last_index(), batches.of(attempt, Vec::new));
         batches.resize_with(batches.len().max(index + 1), Vec::new);
-        if let Some(of_request) = batches.get_mut(index) {
-            of_request.push(batch);
-        }
+        batches[index].push(batch);
     }
     let mut batches = batches.of_last(responses.attempt(), Vec::new);
     let mut outcomes = responses.take_outcomes();
     outcomes.sort_by_key(|outcome| outcome.index);
     let window = |outcome: Outcome| Window {
-        batches: batches.get_mut(outcome.index).map(std::mem::take).unwrap_or_default(),
+        // A response without rows has no batches.
+        batches: batches.get_mut(outcome.index).map_or_else(Vec::new, std::mem::take),
         name: outcome.request.name.clone(),
         outcome,
         parts: 0..0,
@@ -165,7 +163,7 @@ impl<B: Statuses> Windows<B> {
         let first = self.0.len();
         let status = attributes.iter().position(|name| name == STATUS);
         for index in suspects {
-            let Some(window) = self.0.get_mut(*index) else { continue };
+            let window = &mut self.0[*index];
             let has_other = |column: usize| window.batches.iter().any(|batch| batch.has_other_status(column));
             let parts = match (window.outcome.request.search.parts(), status) {
                 (Parts::None, _) => Err("nothing is left to split it by"),
@@ -192,13 +190,13 @@ impl<B: Statuses> Windows<B> {
 impl<B> Windows<B> {
     /// The rows of a response, or of the parts that replace it.
     fn rows(&self, index: usize) -> u64 {
-        let Some(window) = self.0.get(index) else { return 0 };
+        let window = &self.0[index];
         window.rows().max(window.parts.clone().map(|part| self.rows(part)).sum())
     }
 
     /// Chooses a response, or its parts if no row can be missing from them. Adds why parts were not taken.
     fn choose(&self, index: usize, chosen: &mut BTreeSet<usize>, reasons: &mut Vec<String>) {
-        let Some(window) = self.0.get(index) else { return };
+        let window = &self.0[index];
         let (own, parts) = (window.rows(), window.parts.clone().map(|part| self.rows(part)).sum::<u64>());
         if window.parts.is_empty() || parts < own {
             chosen.insert(index);
@@ -227,8 +225,8 @@ impl<B> Windows<B> {
 
     /// The chosen ones of these responses and of their parts, in the order of the plan.
     fn in_order(&self, indices: Range<usize>, chosen: &BTreeSet<usize>) -> Vec<usize> {
-        let parts = |index: usize| self.0.get(index).map(|window| window.parts.clone()).unwrap_or_default();
-        let each = |index| if chosen.contains(&index) { vec![index] } else { self.in_order(parts(index), chosen) };
+        let parts = |index: usize| self.in_order(self.0[index].parts.clone(), chosen);
+        let each = |index| if chosen.contains(&index) { vec![index] } else { parts(index) };
         indices.flat_map(each).collect()
     }
 }

@@ -53,6 +53,50 @@ pub enum Next {
 
 impl Scan {
     /// A stream of the scan's batches, whose first requests are sent now. Must be called inside a runtime.
+    ///
+    /// # Examples
+    #[cfg_attr(feature = "sandbox", doc = "```")]
+    #[cfg_attr(not(feature = "sandbox"), doc = "```ignore")]
+    /// use std::sync::Arc;
+    ///
+    /// use dataaccess::columns::Options;
+    /// use dataaccess::filter::{Days, InputValue, codes};
+    /// use dataaccess::scan::{LastStats, Next, Scan};
+    /// use dataaccess::time::Zone;
+    /// # use dataaccess::client::Client;
+    /// # use dataaccess::config::{Arguments, Settings};
+    /// # use dataaccess::sandbox::{Options as SandboxOptions, Sandbox, demo::Demo};
+    /// # use dataaccess::secret::Secret;
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let sandbox = Sandbox::start(SandboxOptions { demo: Some(Demo::default()), ..SandboxOptions::default() })?;
+    /// # let token = Secret::try_new(sandbox.issue_token(&sandbox.scopes(), None)?)?;
+    /// # let arguments = Arguments { base_url: Some(sandbox.base_url().to_owned()), ..Arguments::default() };
+    /// # let client = Arc::new(Client::try_new(Settings::resolve(arguments, |_| None)?, Arc::new(token), None)?);
+    /// let days = Days { start: InputValue::text("2024-01-15"), stop: InputValue::text("2024-01-18") };
+    /// let arguments = codes::CodesArguments {
+    ///     allocated_time: InputValue::Days(Box::new(days)),
+    ///     ..codes::CodesArguments::default()
+    /// };
+    /// let plan = codes::plan(arguments, &InputValue::Null, &Zone::default());
+    /// let scan = Scan::try_new("scan_codes", plan, &InputValue::Null, &Zone::default())?;
+    /// assert_eq!(scan.requests(), 3);
+    ///
+    /// let options = Options { views: false, max_rows: 8_192, max_bytes: 8 << 20, widen: false };
+    /// let stream = scan.stream(&client, options, LastStats::default());
+    /// let mut rows = 0;
+    /// loop {
+    ///     match stream.take()? {
+    ///         Next::Batch(batch) => rows += batch.num_rows() as u64,
+    ///         Next::NotYet => stream.wait().await,
+    ///         Next::End => break,
+    ///     }
+    /// }
+    /// assert_eq!(stream.stats().map(|stats| stats.rows), Some(rows));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn stream(self, client: &Arc<Client>, options: Options, last_stats: LastStats) -> Stream {
         let token_wait = Arc::<TokenWait>::default();

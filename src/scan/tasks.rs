@@ -11,16 +11,13 @@ use super::report::TaskReport;
 use super::service::Service;
 use super::stats::Figures;
 use super::{Layout, Scan};
-use crate::columns;
-use crate::error::{Error, Kind, Result};
+use crate::columns::{self, ColumnType, Types};
+use crate::error::{Error, Kind, Result, defect};
 use crate::files::Part;
 use crate::folder::{Folder, Names, PartName, Query, mismatch};
 
 /// Version of the records of parts.
 const FORMAT: u32 = 2;
-
-/// The names and types of the columns.
-pub(super) type Types = Vec<(String, String)>;
 
 /// What a part records of its task.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -44,7 +41,7 @@ pub(super) struct Tasks {
     /// Whether parts have a column with the time of their request. None if both are read.
     has_time: Option<bool>,
     /// The types that need no rows.
-    known: Vec<(String, Option<String>)>,
+    known: Vec<(String, Option<ColumnType>)>,
 }
 
 /// What a folder has of a scan.
@@ -99,11 +96,16 @@ impl Tasks {
     }
 
     /// What the part of a task records.
-    pub(super) fn record(&self, index: usize, figures: &Figures) -> Value {
-        let task = self.ids.get(index).cloned().unwrap_or_default();
+    pub(super) fn record(&self, index: usize, figures: &Figures) -> Result<Value> {
+        let task = self.id(index)?;
         let (query, service) = (self.query.clone(), self.service.clone());
         let record = Record { format: FORMAT, query, service, task, figures: figures.clone() };
-        serde_json::to_value(record).unwrap_or_default()
+        serde_json::to_value(record).map_err(|cause| defect("the record of a part is not JSON").with_source(cause))
+    }
+
+    /// The id of a task.
+    pub(super) fn id(&self, index: usize) -> Result<String> {
+        self.ids.get(index).cloned().ok_or_else(|| defect("a run has no such task"))
     }
 
     /// A finished task, whose file has this many bytes if it has one.
@@ -220,7 +222,8 @@ impl Tasks {
         }
         let record: Record =
             serde_json::from_value(record).map_err(|_| folder.corrupt(name, "its record is not one"))?;
-        let mut types = columns::type_names(&schema);
+        let unknown = |error: Error| folder.corrupt(name, error.message());
+        let mut types = columns::types(&schema).map_err(unknown)?;
         let mut query = record.query.clone();
         if query.remove(REQUESTED_AT) {
             types.retain(|(name, _)| name != REQUESTED_AT);
@@ -238,9 +241,8 @@ impl Tasks {
 
     /// The types of this scan. Columns whose types it infers have the types that the parts have.
     pub(super) fn types(&self, stored: Option<&Types>) -> Option<Types> {
-        let of = |name: &String| stored?.iter().find(|(stored, _)| stored == name).map(|(_, kind)| kind.clone());
-        let column =
-            |(name, known): &(String, Option<String>)| Some((name.clone(), known.clone().or_else(|| of(name))?));
+        let of = |name: &String| stored?.iter().find(|(stored, _)| stored == name).map(|(_, column_type)| *column_type);
+        let column = |(name, known): &(String, Option<ColumnType>)| Some((name.clone(), known.or_else(|| of(name))?));
         self.known.iter().map(column).collect()
     }
 }
@@ -248,5 +250,7 @@ impl Tasks {
 /// The columns whose types differ, in words.
 pub(super) fn changes(before: &Types, now: &Types) -> Vec<(String, String)> {
     let pairs = before.iter().zip(now).filter(|(before, now)| before != now);
-    pairs.map(|((name, before), (_, now))| ("schema".to_owned(), format!("`{name}` was {before}, now {now}"))).collect()
+    let changed =
+        |name, before: ColumnType, now: ColumnType| format!("`{name}` was {}, now {}", before.name(), now.name());
+    pairs.map(|((name, before), (_, now))| ("schema".to_owned(), changed(name, *before, *now))).collect()
 }

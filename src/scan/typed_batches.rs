@@ -41,7 +41,7 @@ impl TypedBatches {
         if let Some(Delivered { batch, .. }) = &delivered
             && !self.is_frozen
         {
-            self.frozen.store(Arc::new(columns::frozen(&self.columns, &columns::type_names(batch.schema_ref()))));
+            self.frozen.store(Arc::new(columns::frozen(&self.columns, &columns::types(batch.schema_ref())?)));
             self.is_frozen = true;
             self.responses.set_concurrent(true);
         }

@@ -100,6 +100,12 @@ impl Failure {
         Self { reason, message: format!("{what}{}", detail.unwrap_or_default()), hint, is_transient, is_timeout }
     }
 
+    /// The failure of the system of this machine.
+    pub(super) fn of_system(cause: &impl std::fmt::Display) -> Self {
+        let message = format!("the system failed ({cause})");
+        Self { reason: Reason::Other, message, hint: None, is_transient: false, is_timeout: false }
+    }
+
     /// The failure of an upload whose object is not what it was to replace.
     pub(super) fn conflict(reason: Reason) -> Self {
         let message = "it was changed meanwhile".to_owned();

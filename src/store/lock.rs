@@ -13,7 +13,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use object_store::path::Path;
 use object_store::{GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutPayload, UpdateVersion};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -43,22 +44,13 @@ pub fn is_holding_locks() -> bool {
 }
 
 /// Who holds a lock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Holder {
     /// The machine.
     pub host: String,
     /// The process.
     pub pid: u32,
     id: String,
-}
-
-/// What the object holds.
-#[derive(Serialize, Deserialize)]
-struct Content {
-    #[serde(flatten)]
-    holder: Holder,
-    /// The version of an object may be a digest of its content, so that each renewal needs another one.
-    renewals: u64,
 }
 
 /// Why a lock was not taken.
@@ -165,7 +157,7 @@ impl Lock {
     }
 
     async fn take_for(object: Object, times: Times) -> Result<Self, Refusal> {
-        let held = Arc::new(Held::new(object, times));
+        let held = Arc::new(Held::new(object, times)?);
         // Before the first request: what it makes is removed, however this ends.
         let mut lock = Self { held, renewal: None, runtime: Handle::current(), is_released: AtomicBool::new(false) };
         match acquire(&lock.held).await {
@@ -230,11 +222,12 @@ impl Drop for Held {
 }
 
 impl Held {
-    fn new(object: Object, times: Times) -> Self {
+    fn new(object: Object, times: Times) -> Result<Self, Failure> {
+        let id = getrandom::u64().map_err(|cause| Failure::of_system(&cause))?;
+        let id = format!("{id:016x}");
         HELD.add();
-        let id = format!("{:016x}", getrandom::u64().unwrap_or_default());
         let no_version = UpdateVersion { e_tag: None, version: None };
-        Self {
+        Ok(Self {
             object,
             holder: Holder { host: host(), pid: process::id(), id },
             times,
@@ -242,7 +235,7 @@ impl Held {
             is_lost: AtomicBool::new(false),
             may_exist: AtomicBool::new(false),
             is_taken: AtomicBool::new(false),
-        }
+        })
     }
 
     async fn renew(self: Arc<Self>) {
@@ -360,8 +353,10 @@ async fn acquire(held: &Held) -> Result<(UpdateVersion, Moment), Refusal> {
 }
 
 async fn put(object: &Object, holder: &Holder, renewals: u64, mode: PutMode) -> Result<UpdateVersion, Failure> {
-    let content = Content { holder: holder.clone(), renewals };
-    let content = PutPayload::from(serde_json::to_vec(&content).unwrap_or_default());
+    let Holder { host, pid, id } = holder;
+    // The version of an object may be a digest of its content, so that each renewal needs another one.
+    let content = json!({ "host": host, "pid": pid, "id": id, "renewals": renewals });
+    let content = PutPayload::from(content.to_string());
     let put = object.bucket.store.put_opts(&object.path, content, mode.into()).await;
     put.map(UpdateVersion::from).map_err(|cause| object.failure(&cause))
 }
@@ -375,8 +370,7 @@ async fn read(object: &Object) -> Result<(Option<Holder>, UpdateVersion, SystemT
         Ok((found.bytes().await?, version, renewed))
     };
     let (body, version, renewed) = read.await.map_err(|cause| object.failure(&cause))?;
-    let content: Option<Content> = serde_json::from_slice(&body).ok();
-    Ok((content.map(|content| content.holder), version, renewed))
+    Ok((serde_json::from_slice(&body).ok(), version, renewed))
 }
 
 /// The time on the clock of the store, from which that of this machine may differ: the time of a new object beside the

@@ -83,7 +83,7 @@ impl Object {
     /// The object of another URL, with the same options.
     ///
     /// # Errors
-    /// As those of `new`.
+    /// As [`Object::new`].
     pub fn other(&self, url: &str) -> Result<Self> {
         // An object below this one is in the same bucket.
         match url.strip_prefix(&self.url).and_then(|rest| rest.strip_prefix('/')) {
@@ -131,7 +131,7 @@ impl Object {
     /// Lists what may be below this object, which shows whether the bucket can be used.
     ///
     /// # Errors
-    /// As those of `list`. Who may write need not be allowed to list.
+    /// As [`Object::list`], but no error if listing is forbidden: writing may be allowed.
     pub async fn check(&self) -> Result<(), Failure> {
         let first = || self.sent(async { self.bucket.store.list(Some(&self.path)).try_next().await });
         match self.tried(first).await {

@@ -54,7 +54,8 @@ pub struct StorageOptions {
     pub time_scale: u32,
 }
 
-/// Adds the settings to a builder: those of the environment as far as the store knows them, those of the caller all.
+/// Applies the settings to a builder. Unknown variables of the environment were left out; an unknown option of the caller
+/// is an error.
 macro_rules! build {
     ($builder:expr, $key:ty, $settings:expr, $retry:expr, $build_error:expr) => {{
         let mut builder = $builder.with_retry($retry);

@@ -9,7 +9,7 @@ use super::{Failure, Listed, Object, Reason};
 
 /// A longer file is sent in parts of this size, the smallest that stores take.
 const PART_BYTES: usize = 5 << 20;
-/// Stores take 10,000 parts: after so many the next ones are twice as long.
+/// Parts after which the next parts are twice as long, as stores take at most 10,000.
 const PARTS_OF_A_SIZE: usize = 2_000;
 /// Parts in flight, which are in memory.
 const IN_FLIGHT: usize = 3;

@@ -79,7 +79,7 @@ impl Zone {
 }
 
 impl Zone {
-    /// Reads a string that stands for its day, as [`Zone::parse_moment`].
+    /// Reads a string that means its day, as [`Zone::parse_moment`].
     ///
     /// # Errors
     /// A message, also for a time with another offset than this zone has then: its day may be another one here.

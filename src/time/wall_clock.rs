@@ -74,8 +74,8 @@ const CLOCK: [u8; 8] = [24, 0x80, 0x80, 60, 0x80, 0x80, 60, 0x80];
 struct Digits {
     /// For each digit the number of two digits that begins there.
     pairs: u64,
-    /// The high bit of a byte is set if it is not as in the pattern, and maybe that of others then. The other bits mean
-    /// nothing.
+    /// Bit 7 of a byte is set if that byte does not match. A mismatch may carry into higher bytes, so test for any bit,
+    /// not for which.
     others: u64,
 }
 

@@ -69,8 +69,8 @@ impl Zone {
         self.date_of(moment).to_string()
     }
 
-    /// The first instants of the days from that of `start` to that of `stop`, which is excluded. A day that the zone
-    /// skipped is left out.
+    /// The first instants of the days from the day of `start` on to the day before `stop`. A day that the zone skipped is
+    /// left out.
     pub fn days(&self, start: Moment, stop: Moment) -> impl Iterator<Item = Moment> + '_ {
         let stop = self.date_of(stop);
         self.date_of(start)
@@ -79,11 +79,12 @@ impl Zone {
             .filter_map(|day| self.first_instant(day).ok())
     }
 
-    /// An instant in Unix microseconds as its clocks show it, as `2024-01-31 12:34:56+01:00`.
+    /// An instant in Unix microseconds as its clocks show it, as `2024-01-31 12:34:56+01:00`. `None` outside the years
+    /// of the time library.
     #[must_use]
-    pub fn text_of_microseconds(&self, microseconds: i64) -> String {
-        let instant = Timestamp::from_microsecond(microseconds).map(|instant| instant.to_zoned(self.rules.clone()));
-        instant.map(|zoned| zoned.strftime("%Y-%m-%d %H:%M:%S%.f%:z").to_string()).unwrap_or_default()
+    pub fn text_of_microseconds(&self, microseconds: i64) -> Option<String> {
+        let instant = Timestamp::from_microsecond(microseconds).ok()?.to_zoned(self.rules.clone());
+        Some(instant.strftime("%Y-%m-%d %H:%M:%S%.f%:z").to_string())
     }
 
     /// The offset from UTC at a moment.

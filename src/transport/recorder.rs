@@ -187,14 +187,14 @@ impl Exchange {
     }
 
     fn redact_bytes(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut kept = Vec::with_capacity(bytes.len());
-        let mut from = 0;
+        let (mut kept, mut rest, mut from) = (Vec::with_capacity(bytes.len()), bytes, 0);
         for found in occurrences(bytes, self.token.expose().as_bytes()) {
-            kept.extend_from_slice(bytes.get(from..found.start).unwrap_or_default());
+            let (before, after) = rest.split_at(found.start - from);
+            kept.extend_from_slice(before);
             kept.extend_from_slice(REDACTED.as_bytes());
-            from = found.end;
+            (rest, from) = (after.split_at(found.len()).1, found.end);
         }
-        kept.extend_from_slice(bytes.get(from..).unwrap_or_default());
+        kept.extend_from_slice(rest);
         kept
     }
 

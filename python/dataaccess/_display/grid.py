@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess._display.text import MAX_WIDTH, cell, cut, width_of
 
 if TYPE_CHECKING:
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _GAP = "  "
-_NUMBERS = ("int64", "float64")
-_WHOLE = (*_NUMBERS, "timestamp", "bool")
 # In a terminal no text is cut below this, and none but those of the first column is wider than that.
 _LEAST = 16
 _MOST = 48
@@ -50,8 +49,8 @@ def columns_of(
         Column(
             [cell(name, most), kind] if has_types else [cell(name, most)],
             [value_text(row[name], most) for row in rows],
-            kind in _NUMBERS,
-            kind in _WHOLE,
+            COLUMN_TYPES[kind].is_number,
+            COLUMN_TYPES[kind].is_whole,
         )
         for name, kind in schema.items()
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess._display import html
+from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess._display.grid import columns_of, ruled
 from dataaccess._display.text import MAX_COLUMNS, counted, duration, left_out, size
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 # Rows that are shown.
 HEAD = 10
-_NUMBERS = ("int64", "float64")
 
 
 def rows_text(schema: dict[str, str], rows: list[dict[str, Any]], total: int, figures: str) -> str:
@@ -33,7 +33,7 @@ def rows_html(schema: dict[str, str], rows: list[dict[str, Any]], total: int, fi
         names,
         [schema[name] for name in names],
         ([row[name] for name in names] for row in rows),
-        [schema[name] in _NUMBERS for name in names],
+        [COLUMN_TYPES[schema[name]].is_number for name in names],
     )
     more = left_out(total - len(rows), len(schema) - len(names))
     more = f"… {more}: " if more else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from dataaccess._core.checks import boolean, integer, string
 from dataaccess._core.progress import follow
 from dataaccess._core.tracebacks import short_tracebacks
-from dataaccess._sandbox.loading import load_progress, reported
+from dataaccess._sandbox.loading import counted, load_progress, rows_of
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -75,13 +75,14 @@ class Data:
 
         Args:
             name: Name of the object: `promotion_code`, `customer` or a declared one.
-            rows: An iterable of dicts, or a table with `__arrow_c_stream__`, such as a polars, pyarrow or pandas
-                table. A missing value or None is null; an attribute that is not declared is refused. Times are
-                datetimes in whole seconds (in UTC unless they have a zone), dates, or strings
-                `YYYY-MM-DD HH:MM:SS`. An unknown `code_status` or `audience_type` of a promotion code is refused.
+            rows: An iterable of dicts, or a table: of polars, pandas or pyarrow, a scan, or any other with
+                `__arrow_c_stream__` (all but polars and scans need pyarrow). A missing value or None is null; an
+                attribute that is not declared is refused. Times are datetimes in whole seconds (in UTC unless they
+                have a zone), dates, or strings `YYYY-MM-DD HH:MM:SS`. An unknown `code_status` or `audience_type` of a
+                promotion code is refused.
             replace: Whether a row replaces an earlier one with the same identifier, which otherwise is an error.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
-                gets a `Progress` every thousand rows, of a table at its beginning and end alone.
+                gets a `Progress` every thousand rows.
 
         Returns:
             The number of rows loaded.
@@ -91,6 +92,7 @@ class Data:
                 the sandbox was stopped meanwhile.
             ConfigError: `name` is not a string, or `replace` is not True or False.
             TypeError: `rows` is neither an iterable nor a table.
+            ImportError: `rows` is a table that needs pyarrow, which is not installed.
             ForkedHandleError: The sandbox belongs to the parent process.
 
         Examples:
@@ -109,9 +111,10 @@ class Data:
             raise TypeError(f"{expected}, not of type {kind}{advice}")
         name, replace = string("name", name), boolean("replace", replace)
         with follow(progress, f"load {name}", lambda: load_progress(rows)) as report:
+            dicts = rows_of(rows)
             if report is None:
-                return self._raw.load(name, rows, replace)
-            count = self._raw.load(name, reported(rows, report), replace)
+                return self._raw.load(name, dicts, replace)
+            count = self._raw.load(name, counted(dicts, report), replace)
             report(count)
             return count
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.optional import optional
 from dataaccess._core.warn import caller
+from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess._display.text import cell, counted
 from dataaccess._scan.batch import Batch
 from dataaccess._scan.bridge import next_batch
@@ -68,13 +69,7 @@ class Source:
 
     def schema(self) -> pl.Schema:
         """The types as polars has them."""
-        others = {
-            "int64": self._polars.Int64,
-            "float64": self._polars.Float64,
-            "bool": self._polars.Boolean,
-            "timestamp": self._polars.Datetime("us"),
-        }
-        types = {name: others.get(kind, self._polars.String) for name, kind in self.types().items()}
+        types = {name: COLUMN_TYPES[kind].polars(self._polars) for name, kind in self.types().items()}
         schema: pl.Schema = self._polars.Schema(types)
         return schema
 

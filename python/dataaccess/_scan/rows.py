@@ -68,9 +68,11 @@ class Rows(Suggesting):
             >>> scan.head(1).to_pylist()
             [{'date_created': datetime.datetime(2023, 12, ...)}]
         """
+        from dataaccess._display.column_types import COLUMN_TYPES
+
         rows: list[Row] = self._raw.to_dicts(None)
         zone = None if self._raw.time_zone is None else _zone(self._raw.time_zone)
-        for name in [name for name, kind in self._raw.types if kind == "timestamp"]:
+        for name in [name for name, kind in self._raw.types if COLUMN_TYPES[kind].python is datetime]:
             for row in rows:
                 if row[name] is not None:
                     time = datetime.fromisoformat(row[name])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import invalid
+from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess.errors import Problem
 from dataaccess.spark._options import raise_all, scan_of
 
@@ -13,21 +14,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
-    from dataaccess.types import ColumnType, Schema
+    from dataaccess.types import Schema
 
-# The types of columns, by their names in Spark's SQL. `timestamp` is an instant: Spark shows it in the zone of the
-# session. `timestamp_ntz` is the time as the service writes it, in UTC.
-_TYPES: dict[str, ColumnType] = {
-    "string": "string",
-    "bigint": "int64",
-    "double": "float64",
-    "boolean": "bool",
-    "timestamp": "timestamp",
-    "timestamp_ntz": "timestamp",
-}
-_INSTEAD = {"tinyint": "bigint", "smallint": "bigint", "int": "bigint", "float": "double", "date": "timestamp"}
-# For columns without a schema: the first of several names.
-_NAMES: dict[str, str] = {kind: name for name, kind in reversed(_TYPES.items())}
+# The types of columns, by their names in Spark's SQL.
+_TYPES = {name: kind for kind, info in COLUMN_TYPES.items() for name in info.spark}
+_INSTEAD = {name: info.spark[0] for info in COLUMN_TYPES.values() for name in info.spark_narrow}
 # Columns that `decode_status` makes strings.
 _DECODED = ("code_status", "audience_type")
 
@@ -45,7 +36,8 @@ def fixed_schema(values: Mapping[str, Any]) -> str:
         )
         raise invalid("schema", message, None)
     scan = scan_of(values, None, None)
-    return ", ".join(f"{name} {_NAMES[kind]}" for name, kind in zip(scan.column_names, scan._raw.types, strict=True))  # noqa: SLF001 - its scan
+    types = zip(scan.column_names, scan._raw.types, strict=True)  # noqa: SLF001 - its scan
+    return ", ".join(f"{name} {COLUMN_TYPES[kind].spark[0]}" for name, kind in types)
 
 
 def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[str], Schema]:
@@ -55,7 +47,7 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
         ValidationError: A column has a type that no scan gives, or does not fit the option attrs.
     """
     problems = []
-    types: dict[str, ColumnType] = {}
+    types: dict[str, Any] = {}
     as_json = values.get("json_attrs", [])
     for field in schema.fields:
         name, kind = field.name, field.dataType.simpleString()

@@ -118,8 +118,10 @@ async fn the_end_of_a_timeout_names_what_was_waited_for() {
 
     let respond: Respond = Arc::new(|_| pending().boxed());
     let client = client(respond, |arguments| (arguments.timeout, arguments.concurrency) = (5.0, Some(1)));
-    let outcomes = join_all((0..2).map(|_| post(&client))).await;
-    let messages: Vec<String> = outcomes.into_iter().map(|outcome| outcome.unwrap_err().to_string()).collect();
+    let timeouts = [5, 3].map(|timeout| Some(timeout * SECOND));
+    let posts = timeouts.map(|timeout| client.post("/call", Bytes::from_static(b"{}"), true, timeout));
+    let messages = join_all(posts).await.into_iter().map(|outcome| outcome.unwrap_err().to_string());
+    let messages: Vec<String> = messages.collect();
     assert_eq!(messages[0], "no response headers within timeout=5 s");
     assert!(messages[1].ends_with("waiting for a free place of concurrency="), "{messages:?}");
 }

@@ -1,7 +1,7 @@
 //! The `schema=` that a mismatch suggests reads the same records and loses nothing.
 
 use super::{Column, ONE_BATCH, Options, cells_of, read, records};
-use crate::columns::{Type, frozen, items, type_names};
+use crate::columns::{ColumnType, frozen, items, types};
 use crate::error::{Error, Kind as ErrorKind};
 
 /// Two rows to a batch.
@@ -9,21 +9,21 @@ const PAIRS: Options = Options { max_rows: 2, ..ONE_BATCH };
 
 /// Types, and values of which the first two freeze that type.
 #[rustfmt::skip]
-const BEFORE: [(Option<Type>, &[&str]); 15] = [
-    (Some(Type::Int64), &["1", "2"]),
-    (Some(Type::Int64), &["1", "2", "-9007199254740991", "3"]),
-    (Some(Type::Int64), &["1", "2", "9007199254740993", "3"]),
-    (Some(Type::Int64), &["1", "2", "9007199254740993"]),
-    (Some(Type::Int64), &["9007199254740993", "1"]),
-    (Some(Type::Int64), &["9007199254740993.0", "5.0", "null", "null"]),
-    (Some(Type::Int64), &["-9223372036854775808", "null"]),
-    (Some(Type::Float64), &["1.5", "2", "3", "4"]),
-    (Some(Type::Float64), &["1e300", "-0"]),
-    (Some(Type::Bool), &["true", "null"]),
-    (Some(Type::String), &[r#""x""#, "null", r#""5""#]),
-    (Some(Type::Timestamp), &[r#""2024-01-15 10:00:00""#, "null"]),
-    (Some(Type::Json), &["9007199254740993", "1.5"]),
-    (Some(Type::Json), &["[]", r#""x""#]),
+const BEFORE: [(Option<ColumnType>, &[&str]); 15] = [
+    (Some(ColumnType::Int64), &["1", "2"]),
+    (Some(ColumnType::Int64), &["1", "2", "-9007199254740991", "3"]),
+    (Some(ColumnType::Int64), &["1", "2", "9007199254740993", "3"]),
+    (Some(ColumnType::Int64), &["1", "2", "9007199254740993"]),
+    (Some(ColumnType::Int64), &["9007199254740993", "1"]),
+    (Some(ColumnType::Int64), &["9007199254740993.0", "5.0", "null", "null"]),
+    (Some(ColumnType::Int64), &["-9223372036854775808", "null"]),
+    (Some(ColumnType::Float64), &["1.5", "2", "3", "4"]),
+    (Some(ColumnType::Float64), &["1e300", "-0"]),
+    (Some(ColumnType::Bool), &["true", "null"]),
+    (Some(ColumnType::String), &[r#""x""#, "null", r#""5""#]),
+    (Some(ColumnType::Timestamp), &[r#""2024-01-15 10:00:00""#, "null"]),
+    (Some(ColumnType::Json), &["9007199254740993", "1.5"]),
+    (Some(ColumnType::Json), &["[]", r#""x""#]),
     (None, &["null", "null"]),
 ];
 
@@ -64,12 +64,12 @@ fn read_all(columns: &[Column], values: &[&str]) -> Result<(), Error> {
 }
 
 /// Reads all values, if necessary with the type that the hint suggests, and returns that type.
-fn read_as_suggested(columns: &[Column], values: &[&str]) -> Option<Type> {
+fn read_as_suggested(columns: &[Column], values: &[&str]) -> Option<ColumnType> {
     let error = read_all(columns, values).err()?;
     assert_eq!(error.kind(), ErrorKind::Record);
     let hint = error.hint().expect("every value fits some type");
     let name = hint.strip_prefix(r#"pass schema={"a": ""#).and_then(|rest| rest.strip_suffix(r#""}"#)).expect(hint);
-    let suggested = Type::from_name(name).expect("a type");
+    let suggested = ColumnType::from_name(name).expect("a type");
     let fixed = items(&["a".to_owned()], &[("a".to_owned(), suggested)]);
     if let Err(error) = read_all(&fixed, values) {
         panic!("{hint}, for {values:?} as {columns:?}: {}", error.summary());
@@ -87,11 +87,14 @@ fn every_hint_works() {
             let suggested = read_as_suggested(&inferred, &values);
             let first = read(&inferred, PAIRS, &records(&before[..2])).expect("what is inferred takes everything");
             assert_eq!(
-                read_as_suggested(&frozen(&inferred, &type_names(&first[0].schema())), &values),
+                read_as_suggested(&frozen(&inferred, &types(&first[0].schema()).expect("our schema")), &values),
                 suggested,
                 "{values:?}"
             );
-            assert!(!matches!(suggested, Some(Type::String)), "only JSON keeps strings and numbers apart: {values:?}");
+            assert!(
+                !matches!(suggested, Some(ColumnType::String)),
+                "only JSON keeps strings and numbers apart: {values:?}"
+            );
             if let Some(of_column) = of_column {
                 read_as_suggested(&[Column::new("a", of_column)], &values);
             }
@@ -102,24 +105,24 @@ fn every_hint_works() {
 #[test]
 fn the_first_batch_freezes_the_type_and_later_values_decide_the_hint() {
     for (before, later, suggested) in [
-        (&["1", "2"][..], "1.5", Some(Type::Float64)),
-        (&["1", "2"], r#""1""#, Some(Type::Json)),
-        (&["1", "2"], "9223372036854775808", Some(Type::Json)),
+        (&["1", "2"][..], "1.5", Some(ColumnType::Float64)),
+        (&["1", "2"], r#""1""#, Some(ColumnType::Json)),
+        (&["1", "2"], "9223372036854775808", Some(ColumnType::Json)),
         (&["1", "2"], "3.0", None),
         (&["1", "2.5"], "3", None),
-        (&["1", "2.5"], "9007199254740993", Some(Type::Json)),
-        (&["true", "null"], "0", Some(Type::Json)),
-        (&["null", r#""x""#], "0", Some(Type::Json)),
+        (&["1", "2.5"], "9007199254740993", Some(ColumnType::Json)),
+        (&["true", "null"], "0", Some(ColumnType::Json)),
+        (&["null", r#""x""#], "0", Some(ColumnType::Json)),
         (&["null", "null"], r#""x""#, None),
-        (&["null", "null"], "0", Some(Type::Json)),
+        (&["null", "null"], "0", Some(ColumnType::Json)),
         (&["1", r#""x""#], r#"{"any":"thing"}"#, None),
         (&["[]", "{}"], "0", None),
         // A float is suggested only if it holds the values before.
-        (&["1", "null"], "2.5", Some(Type::Float64)),
-        (&["1", "2", "-9007199254740991", "3"], "2.5", Some(Type::Float64)),
-        (&["1", "2", "9007199254740993", "3"], "2.5", Some(Type::Json)),
-        (&["1", "2", "3", "4", "5", "-9007199254740993"], "2.5", Some(Type::Json)),
-        (&["9007199254740993.0", "1", "2"], "2.5", Some(Type::Json)),
+        (&["1", "null"], "2.5", Some(ColumnType::Float64)),
+        (&["1", "2", "-9007199254740991", "3"], "2.5", Some(ColumnType::Float64)),
+        (&["1", "2", "9007199254740993", "3"], "2.5", Some(ColumnType::Json)),
+        (&["1", "2", "3", "4", "5", "-9007199254740993"], "2.5", Some(ColumnType::Json)),
+        (&["9007199254740993.0", "1", "2"], "2.5", Some(ColumnType::Json)),
     ] {
         let inferred = items(&["a".to_owned()], &[]);
         assert_eq!(read_as_suggested(&inferred, &[before, &[later]].concat()), suggested, "{before:?}, then {later}");

@@ -4,7 +4,7 @@ use arrow_schema::DataType;
 use proptest::prelude::*;
 
 use super::{Column, ONE_BATCH, Options, cells_of, read, records};
-use crate::columns::{Type, codes, items, unify};
+use crate::columns::{ColumnType, codes, items, unify};
 use crate::error::Kind as ErrorKind;
 
 const COLLECTED: Options = Options { widen: true, ..ONE_BATCH };
@@ -81,7 +81,7 @@ fn views_hold_the_same_strings() {
 
 #[test]
 fn no_rows_have_a_schema() {
-    let columns = items(&["a".to_owned(), "b".to_owned()], &[("b".to_owned(), Type::Bool)]);
+    let columns = items(&["a".to_owned(), "b".to_owned()], &[("b".to_owned(), ColumnType::Bool)]);
     assert!(read(&columns, COLLECTED, &[]).expect("nothing").is_empty());
     let (schema, batches) = unify(&columns, true, Vec::new()).expect("a schema");
     let types: Vec<_> = schema.fields().iter().map(|field| field.data_type().clone()).collect();

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{ONE_BATCH, body, cells_of, decode, drain};
-use crate::columns::{Column, ColumnSink, Options, Type};
+use crate::columns::{Column, ColumnSink, ColumnType, Options};
 use crate::decode::{Cell, CellResult, Sink};
 use crate::time::wall_clock_microseconds;
 
@@ -82,18 +82,18 @@ impl Sink for Unsteady {
 }
 
 /// A value of a type.
-fn value(column_type: Type) -> BoxedStrategy<Value> {
+fn value(column_type: ColumnType) -> BoxedStrategy<Value> {
     let present = match column_type {
-        Type::String | Type::StringOrJson | Type::Name(_) => "\\PC{0,20}".prop_map(Value::from).boxed(),
-        Type::Int64 => prop_oneof![any::<i64>(), -9_999_999_i64..9_999_999].prop_map(Value::from).boxed(),
-        Type::Float64 => any::<f64>().prop_filter("JSON has no other", |value| value.is_finite()).prop_map(Value::from).boxed(),
-        Type::Bool => any::<bool>().prop_map(Value::from).boxed(),
-        Type::Timestamp | Type::TimeOrString => {
+        ColumnType::String | ColumnType::StringOrJson | ColumnType::Name(_) => "\\PC{0,20}".prop_map(Value::from).boxed(),
+        ColumnType::Int64 => prop_oneof![any::<i64>(), -9_999_999_i64..9_999_999].prop_map(Value::from).boxed(),
+        ColumnType::Float64 => any::<f64>().prop_filter("JSON has no other", |value| value.is_finite()).prop_map(Value::from).boxed(),
+        ColumnType::Bool => any::<bool>().prop_map(Value::from).boxed(),
+        ColumnType::Timestamp | ColumnType::TimeOrString => {
             "(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,6})?"
                 .prop_map(Value::from)
                 .boxed()
         }
-        Type::Json => prop_oneof![
+        ColumnType::Json => prop_oneof![
             any::<u64>().prop_map(Value::from),
             any::<bool>().prop_map(Value::from),
             "\\PC{0,9}".prop_map(Value::from),
@@ -105,11 +105,11 @@ fn value(column_type: Type) -> BoxedStrategy<Value> {
 }
 
 /// The cell that a value becomes.
-fn cell(column_type: Type, value: &Value) -> String {
+fn cell(column_type: ColumnType, value: &Value) -> String {
     match (column_type, value) {
-        (Type::String, Value::String(text)) => text.clone(),
-        (Type::Float64, Value::Number(number)) => format!("{:?}", number.as_f64().expect("a float")),
-        (Type::Timestamp, Value::String(text)) => {
+        (ColumnType::String, Value::String(text)) => text.clone(),
+        (ColumnType::Float64, Value::Number(number)) => format!("{:?}", number.as_f64().expect("a float")),
+        (ColumnType::Timestamp, Value::String(text)) => {
             format!("{} us", wall_clock_microseconds(text).expect("a time"))
         }
         _ => value.to_string(),
@@ -117,8 +117,8 @@ fn cell(column_type: Type, value: &Value) -> String {
 }
 
 /// Types of some columns with rows of their values.
-fn table() -> impl Strategy<Value = (Vec<Type>, Vec<Vec<Value>>)> {
-    prop::collection::vec(prop::sample::select(Type::ALL.to_vec()), 1..6).prop_flat_map(|types| {
+fn table() -> impl Strategy<Value = (Vec<ColumnType>, Vec<Vec<Value>>)> {
+    prop::collection::vec(prop::sample::select(ColumnType::ALL.to_vec()), 1..6).prop_flat_map(|types| {
         let row: Vec<_> = types.iter().map(|column_type| value(*column_type)).collect();
         (Just(types), prop::collection::vec(row, 0..20))
     })

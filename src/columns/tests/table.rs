@@ -1,13 +1,20 @@
 //! What each type makes of each JSON value, and what each mismatch suggests.
 
 use super::{Column, ONE_BATCH, cells_of, read};
-use crate::columns::{Type, codes, items, schema};
+use crate::columns::{ColumnType, codes, items, schema};
 use crate::contract::codes::ATTRIBUTES;
 use crate::error::Kind as ErrorKind;
 
 /// The types in the order of the table.
-const TYPES: [Type; 7] =
-    [Type::String, Type::StringOrJson, Type::Int64, Type::Float64, Type::Bool, Type::Timestamp, Type::Json];
+const TYPES: [ColumnType; 7] = [
+    ColumnType::String,
+    ColumnType::StringOrJson,
+    ColumnType::Int64,
+    ColumnType::Float64,
+    ColumnType::Bool,
+    ColumnType::Timestamp,
+    ColumnType::Json,
+];
 
 /// Values, and the cells that columns of these types make of them; `-` is a mismatch.
 #[rustfmt::skip]
@@ -96,18 +103,20 @@ fn every_type_takes_every_value_or_refuses_it() {
 fn long_integers_keep_every_digit() {
     let digits = "9".repeat(1_000);
     let record = format!(r#"{{"a":{digits}}}"#);
-    for column in [Column::new("a", Type::StringOrJson), Column::new("a", Type::Json), Column::inferred("a")] {
+    for column in
+        [Column::new("a", ColumnType::StringOrJson), Column::new("a", ColumnType::Json), Column::inferred("a")]
+    {
         let batches = read(&[column], ONE_BATCH, std::slice::from_ref(&record)).expect("digits fit");
         assert_eq!(cells_of(&batches, 0), [digits.as_str()]);
     }
-    for column_type in [Type::Int64, Type::Float64] {
+    for column_type in [ColumnType::Int64, ColumnType::Float64] {
         let error = read(&[Column::new("a", column_type)], ONE_BATCH, std::slice::from_ref(&record))
             .expect_err("no digit is lost");
         assert_eq!(error.kind(), ErrorKind::Record);
     }
     for (number, kind) in [("9".repeat(5_000), ErrorKind::InvalidJson), ("1e400".to_owned(), ErrorKind::Record)] {
         let record = format!(r#"{{"a":{number}}}"#);
-        let error = read(&[Column::new("a", Type::Json)], ONE_BATCH, &[record]).expect_err("no such number");
+        let error = read(&[Column::new("a", ColumnType::Json)], ONE_BATCH, &[record]).expect_err("no such number");
         assert_eq!(error.kind(), kind);
     }
 }
@@ -115,19 +124,19 @@ fn long_integers_keep_every_digit() {
 #[test]
 fn a_mismatch_says_what_is_expected_and_which_schema_fits() {
     for (column_type, wire, expected, suggested_type) in [
-        (Type::String, "5", "expected a string, found a number", "string"),
-        (Type::Int64, r#""5""#, "expected a 64-bit integer, found a string", "string"),
-        (Type::Int64, "1.5", "expected a 64-bit integer, found a number", "float64"),
-        (Type::Int64, "9223372036854775808", "expected a 64-bit integer, found a number", "string"),
+        (ColumnType::String, "5", "expected a string, found a number", "string"),
+        (ColumnType::Int64, r#""5""#, "expected a 64-bit integer, found a string", "string"),
+        (ColumnType::Int64, "1.5", "expected a 64-bit integer, found a number", "float64"),
+        (ColumnType::Int64, "9223372036854775808", "expected a 64-bit integer, found a number", "string"),
         (
-            Type::Float64,
+            ColumnType::Float64,
             "9007199254740993",
             "expected a number that a 64-bit float holds, integers exactly, found",
             "string",
         ),
-        (Type::Bool, "1", "expected true or false, found a number", "string"),
+        (ColumnType::Bool, "1", "expected true or false, found a number", "string"),
         (
-            Type::Timestamp,
+            ColumnType::Timestamp,
             r#""2024""#,
             "expected a time as `YYYY-MM-DD HH:MM:SS`, without a time zone, found",
             "string",
@@ -143,7 +152,8 @@ fn a_mismatch_says_what_is_expected_and_which_schema_fits() {
         assert_eq!(error.details().row, Some(1));
         assert_eq!(error.details().column.as_deref(), Some(name));
         // The suggested type fits.
-        let fixed = items(&[name.to_owned()], &[(name.to_owned(), Type::from_name(suggested_type).expect("a type"))]);
+        let fixed =
+            items(&[name.to_owned()], &[(name.to_owned(), ColumnType::from_name(suggested_type).expect("a type"))]);
         assert_eq!(read(&fixed, ONE_BATCH, &[good, bad]).expect("both fit")[0].num_rows(), 2);
     }
 }
@@ -171,10 +181,13 @@ fn promotion_codes_have_one_schema() {
 #[test]
 fn an_override_replaces_a_known_type_and_an_inferred_one() {
     let attributes = ["pool_id", "id", "other"].map(str::to_owned);
-    let overrides =
-        [("pool_id".to_owned(), Type::String), ("id".to_owned(), Type::Json), ("absent".to_owned(), Type::Bool)];
-    let expected = [Column::new("pool_id", Type::StringOrJson), Column::new("id", Type::Json)];
-    let others = [Column::new("other", Type::String), Column::inferred("other")];
+    let overrides = [
+        ("pool_id".to_owned(), ColumnType::String),
+        ("id".to_owned(), ColumnType::Json),
+        ("absent".to_owned(), ColumnType::Bool),
+    ];
+    let expected = [Column::new("pool_id", ColumnType::StringOrJson), Column::new("id", ColumnType::Json)];
+    let others = [Column::new("other", ColumnType::String), Column::inferred("other")];
     assert_eq!(codes(&attributes, &overrides), [&expected[..], &others[..1]].concat());
     assert_eq!(items(&attributes, &overrides), [&expected[..], &others[1..]].concat());
     assert!(schema(&items(&attributes, &overrides), false).is_none(), "not known before a record came");
@@ -183,14 +196,14 @@ fn an_override_replaces_a_known_type_and_an_inferred_one() {
 #[test]
 fn types_have_the_names_of_schema() {
     let names = ["string", "int64", "float64", "bool", "timestamp", "json"];
-    assert_eq!(Type::ALL.map(Type::name), names);
-    assert_eq!(names.map(Type::from_name), Type::ALL.map(Some));
+    assert_eq!(ColumnType::ALL.iter().map(|known| known.name()).collect::<Vec<_>>(), names);
+    assert_eq!(names.map(|name| ColumnType::from_name(name).expect(name)), ColumnType::ALL);
     for (alias, name) in
         [("String", "string"), ("Int64", "int64"), ("double", "float64"), ("timestamp[us]", "timestamp")]
     {
-        assert_eq!(Type::from_name(alias).map(Type::name), Some(name), "{alias}");
+        assert_eq!(ColumnType::from_name(alias).map(ColumnType::name), Some(name), "{alias}");
     }
     for other in ["", "Int32", "int32", "text", "name", "[us]", "STRING"] {
-        assert_eq!(Type::from_name(other), None, "{other}");
+        assert_eq!(ColumnType::from_name(other), None, "{other}");
     }
 }

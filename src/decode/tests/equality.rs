@@ -10,7 +10,7 @@ use super::bodies::{body, broken, cuts, split, value};
 use super::{Objects, comparable, decode_into, decode_with, expected_rows, plan, response};
 use crate::decode::column_names::ColumnNames;
 use crate::decode::fast_path::FastPath;
-use crate::decode::{Block, Cell, CellResult, DecodePlan, Decoder, Limits, Sink, TypeMismatch};
+use crate::decode::{Bytes32, Cell, CellResult, DecodePlan, Decoder, Limits, Sink, TypeMismatch};
 
 pub(super) const COLUMNS: [&str; 4] = ["a", "b", "é", "a key of more than thirty-two bytes"];
 
@@ -46,13 +46,13 @@ impl Sink for Log {
         assert_eq!(before, None, "a column was written twice");
         Ok(())
     }
-    fn short_string(&mut self, column: usize, text: &Block, length: usize) -> bool {
+    fn short_string(&mut self, column: usize, text: &Bytes32, length: usize) -> bool {
         let text = text.get(..length).expect("in the block");
         assert!(text.is_ascii());
         self.short += usize::from(!self.is_slow);
         !self.is_slow && self.cell(column, Cell::String(str::from_utf8(text).expect("ASCII"))).is_ok()
     }
-    fn short_integer(&mut self, column: usize, integer: i32, written: &Block, length: usize) -> bool {
+    fn short_integer(&mut self, column: usize, integer: i32, written: &Bytes32, length: usize) -> bool {
         let written = str::from_utf8(written.get(..length).expect("in the block")).expect("digits");
         assert_eq!(written.parse(), Ok(integer));
         self.short += usize::from(!self.is_slow);
@@ -65,8 +65,8 @@ impl Sink for Log {
     fn extra(&mut self, name: &str, json: &str) {
         self.row.extras.push((name.to_owned(), json.to_owned()));
     }
-    fn short_extra(&mut self, name: &str, json: &Block, length: usize) -> bool {
-        let json = json.get(..length).filter(|json| json.is_ascii() && length < size_of::<Block>());
+    fn short_extra(&mut self, name: &str, json: &Bytes32, length: usize) -> bool {
+        let json = json.get(..length).filter(|json| json.is_ascii() && length < size_of::<Bytes32>());
         let json = str::from_utf8(json.expect("fewer than a block")).expect("ASCII");
         self.short_extras += usize::from(!self.is_slow);
         if !self.is_slow {

@@ -77,7 +77,7 @@ async fn a_frozen_process_renews_a_lock_that_nobody_took() {
 #[tokio::test(start_paused = true)]
 async fn a_lock_that_is_made_after_it_was_given_up_is_removed() {
     let object = object();
-    let held = Arc::new(Held::new(object.clone(), times(LONG, LONG)));
+    let held = Arc::new(Held::new(object.clone(), times(LONG, LONG)).expect("an id"));
     // As after Ctrl-C: the request to make it was sent, and its response is not waited for.
     let removal = tokio::spawn(Arc::clone(&held).remove());
     sleep(SHORT / 2).await;

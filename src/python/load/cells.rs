@@ -1,28 +1,14 @@
-//! Rows from an iterable of dicts.
-//!
-//! A missing key is null. An undeclared key is refused, as a misspelt one would lose its values.
-
-use std::time::Instant;
+//! The cells of Python values, by the kind of their attribute. The sandbox checks whether a cell is valid for it.
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyIterator, PyMapping, PyString};
+use pyo3::types::{PyBool, PyDate, PyDateTime, PyFloat, PyInt, PyString};
 
-use super::{BLOCK, BLOCK_TAKES, Source, attach};
-use crate::error::{Result, excerpt};
-use crate::sandbox::{AttributeKind, BusinessObject, Cell};
-
-/// An iterable of dicts.
-pub(super) struct Dicts {
-    rows: Py<PyIterator>,
-    object: BusinessObject,
-    /// The names of the attributes, in their order.
-    names: Vec<Py<PyString>>,
-    count: usize,
-}
+use crate::error::excerpt;
+use crate::sandbox::{AttributeKind, Cell};
 
 /// Why a value or a row is refused, or what Python raised.
-enum Trouble {
+pub(super) enum Trouble {
     Problem(String),
     Raised(PyErr),
 }
@@ -33,75 +19,8 @@ impl From<PyErr> for Trouble {
     }
 }
 
-impl Dicts {
-    /// Rows for an object.
-    pub(super) fn new(rows: &Bound<'_, PyAny>, object: BusinessObject) -> PyResult<Self> {
-        let names = object.attributes.iter().map(|each| PyString::intern(rows.py(), &each.name).unbind()).collect();
-        Ok(Self { rows: rows.try_iter()?.unbind(), object, names, count: 0 })
-    }
-
-    fn read(&mut self, py: Python<'_>) -> PyResult<Result<Vec<Vec<Cell>>>> {
-        let mut block = Vec::with_capacity(BLOCK);
-        let began = Instant::now();
-        for row in self.rows.bind(py).clone().take(BLOCK) {
-            match self.cells(&row?) {
-                Ok(cells) => block.push(cells),
-                Err(Trouble::Problem(problem)) => return Ok(Err(self.object.refusal(self.count, &problem))),
-                Err(Trouble::Raised(raised)) => return Err(raised),
-            }
-            self.count += 1;
-            if began.elapsed() > BLOCK_TAKES {
-                break;
-            }
-        }
-        Ok(Ok(block))
-    }
-
-    fn cells(&self, row: &Bound<'_, PyAny>) -> Result<Vec<Cell>, Trouble> {
-        let row = as_dict(row)?;
-        let mut cells = Vec::with_capacity(self.names.len());
-        let mut found = 0;
-        for (name, attribute) in self.names.iter().zip(&self.object.attributes) {
-            let Some(value) = row.get_item(name.bind(row.py()))? else {
-                cells.push(Cell::Null);
-                continue;
-            };
-            found += 1;
-            cells.push(cell(&value, attribute.kind).map_err(|trouble| match trouble {
-                Trouble::Problem(problem) => Trouble::Problem(format!("attribute `{}`: {problem}", attribute.name)),
-                raised @ Trouble::Raised(_) => raised,
-            })?);
-        }
-        if found == row.len() { Ok(cells) } else { Err(Trouble::Problem(self.unknown(&row))) }
-    }
-
-    fn unknown(&self, row: &Bound<'_, PyDict>) -> String {
-        let declared = |key: &str| self.object.attributes.iter().any(|attribute| attribute.name == key);
-        let mut keys = row.keys().iter().map(|key| key.extract::<String>().unwrap_or_else(|_| shown(&key)));
-        let unknown = keys.find(|key| !declared(key)).unwrap_or_default();
-        format!("it has no attribute `{}`", excerpt(&unknown, 60))
-    }
-}
-
-impl Source for Dicts {
-    fn next_block(&mut self) -> PyResult<Result<Vec<Vec<Cell>>>> {
-        attach(|py| self.read(py))
-    }
-}
-
-fn as_dict<'py>(row: &Bound<'py, PyAny>) -> Result<Bound<'py, PyDict>, Trouble> {
-    if let Ok(dict) = row.cast::<PyDict>() {
-        return Ok(dict.clone());
-    }
-    let Ok(mapping) = row.cast::<PyMapping>() else {
-        return Err(Trouble::Problem(format!("a row is a dict, not {}", type_of(row))));
-    };
-    let dict = PyDict::new(row.py());
-    dict.update(mapping)?;
-    Ok(dict)
-}
-
-fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Result<Cell, Trouble> {
+/// The cell of a value.
+pub(super) fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Result<Cell, Trouble> {
     if value.is_none() {
         return Ok(Cell::Null);
     }
@@ -198,10 +117,10 @@ fn unfit(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Trouble {
     Trouble::Problem(format!("{} is {}, not a {}", shown(value), type_of(value), kind.data_type()))
 }
 
-fn type_of(value: &Bound<'_, PyAny>) -> String {
+pub(super) fn type_of(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "an object".to_owned(), |name| format!("of type {name}"))
 }
 
-fn shown(value: &Bound<'_, PyAny>) -> String {
+pub(super) fn shown(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(|_| "a value".to_owned(), |text| excerpt(&text.to_string_lossy(), 60))
 }

@@ -8,9 +8,9 @@ use super::cursor::Cursor;
 use super::expected_key::{BEFORE, Expected, MAX_KEY};
 use super::fast_path::{FastPath, Run};
 use super::key_predictor::KeyPredictor;
-use super::seen::Seen;
+use super::seen_columns::SeenColumns;
+use super::simd::{Bytes32, Simd, WIDTH, stops_and_non_ascii, with_baseline};
 use super::value_reader::ValueReader;
-use super::vector::{Block, Simd, WIDTH, stops_and_non_ascii, with_baseline};
 use super::{Cell, Sink};
 
 /// Bytes that are looked at for one member, so that one test of the length is enough: a key, and what may follow it.
@@ -24,14 +24,13 @@ pub(super) const INTEGER_DIGITS: usize = 8;
 type Keys<'k> = std::slice::Iter<'k, Expected>;
 
 impl FastPath {
-    /// Reads members from the comma or the brace of the record on that begins at the end of the run, and the records
-    /// behind it, which are added to the run. Returns the position behind the last member; it may be the beginning of a
-    /// record. None if the sink refuses.
+    /// Parses members from a `,` or `{` on, continues into the next records, and adds each finished one to `run`.
+    /// Returns where it stopped, which may be the beginning of a record; `None` if the sink refused a cell.
     ///
     /// Few variables live from one member to the next, so that they stay in registers.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the caller has the instructions of the token")]
-    pub(super) fn read_straight<'a, V: Simd, S: Sink>(
+    pub(super) fn run_hot_loop<'a, V: Simd, S: Sink>(
         &mut self,
         simd: V,
         start: Cursor<'a>,
@@ -43,7 +42,7 @@ impl FastPath {
         let Self { predictor, seen, values } = self;
         let all = start.rest()?;
         let (expected, next) = predictor.expected();
-        let (mut keys, mut misses, mut found) = (expected.get(next..)?.iter(), predictor.misses(), seen.narrow());
+        let (mut keys, mut misses, mut found) = (expected[next..].iter(), predictor.misses(), seen.narrow());
         let mut ignored = if start.at() == run.end { BEFORE } else { 0 };
         let (mut rest, count_before) = (all, run.count);
         'members: while let Some(member) = rest.first_chunk::<MEMBER>() {
@@ -75,7 +74,7 @@ impl FastPath {
                     break;
                 }
                 (keys, found, ignored) = (expected.iter(), 0, BEFORE);
-                rest = rest.get(2..).unwrap_or_default();
+                rest = &rest[2..];
                 continue;
             };
             let key_length = usize::from(key.length % MAX_KEY);
@@ -92,8 +91,7 @@ impl FastPath {
                 length
             } else {
                 let name = (key.bit == 0).then(|| name_before(predictor, candidates.clone()));
-                let value = rest.get(key_length..).unwrap_or_default();
-                let Some(length) = take_any(value, key.column, name, values, sink) else { break };
+                let Some(length) = take_any(&rest[key_length..], key.column, name, values, sink) else { break };
                 length
             };
             (keys, ignored) = (candidates, 0);
@@ -113,12 +111,12 @@ impl FastPath {
     }
 }
 
-/// The expected keys from the one on with which a block begins, without the later ones.
+/// The expected keys from the key on with which a block begins. Searches only the keys before `later`.
 #[cold]
-fn earlier<'k>(expected: &'k [Expected], later: Keys, block: &Block, ignored: u32) -> Option<&'k [Expected]> {
-    let earlier = expected.get(..expected.len() - later.count())?;
+fn earlier<'k>(expected: &'k [Expected], later: Keys, block: &Bytes32, ignored: u32) -> Option<&'k [Expected]> {
+    let earlier = &expected[..expected.len() - later.count()];
     let begins = |key: &Expected| with_baseline!(simd => key.begins(simd, block, ignored));
-    expected.get(earlier.iter().position(begins)?..)
+    Some(&expected[earlier.iter().position(begins)?..])
 }
 
 /// The name of the key before these, which was not requested.
@@ -134,7 +132,7 @@ fn end_record<S: Sink>(
     end: usize,
     found: u64,
     run: &mut Run,
-    seen: &mut Seen,
+    seen: &mut SeenColumns,
     limit: usize,
     columns: &mut ColumnNames,
     sink: &mut S,
@@ -150,7 +148,7 @@ fn end_record<S: Sink>(
     Some(true)
 }
 
-/// Passes on a value of any kind and returns its length. `name` is that of a key that was not requested. None if the
+/// Passes on a value of any kind and returns its length. `name` is the name of a key that was not requested. None if the
 /// value is invalid or incomplete, or if the sink refuses.
 #[inline(never)]
 fn take_any<S: Sink>(
@@ -202,7 +200,7 @@ fn take_extra<V: Simd, S: Sink>(simd: V, name: &str, value: &[u8; VALUE], sink: 
 /// The length of the ASCII string without escapes that begins here, up to its quote.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "instructions beyond the baseline are inlined into a caller that has them")]
-fn ascii_length<V: Simd>(simd: V, text: &Block) -> Option<usize> {
+fn ascii_length<V: Simd>(simd: V, text: &Bytes32) -> Option<usize> {
     let length = stops_and_non_ascii(simd, text).trailing_zeros() as usize;
     (text.get(length) == Some(&b'"')).then_some(length)
 }

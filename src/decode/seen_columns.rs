@@ -8,16 +8,18 @@ const NARROW: usize = u64::BITS as usize;
 
 /// The columns that were read.
 #[derive(Debug)]
-pub(super) struct Seen {
-    /// A bit for each of the first columns that was read, and all those bits.
+pub(super) struct SeenColumns {
+    /// A bit for each of the first columns that was read.
     narrow: u64,
+    /// The bits of the first columns.
     all_narrow: u64,
-    /// Number of the current record, and for each other column that of the last record with its key.
+    /// Number of the current record.
     record: u64,
+    /// For each column without a bit, the number of the last record with its key.
     wide: Vec<u64>,
 }
 
-impl Seen {
+impl SeenColumns {
     pub(super) fn new(columns: usize) -> Self {
         let all_narrow = (0..columns.min(NARROW)).fold(0, |all, column| all | 1 << column);
         Self { narrow: 0, all_narrow, record: 0, wide: vec![0; columns.saturating_sub(NARROW)] }
@@ -52,8 +54,7 @@ impl Seen {
             self.narrow |= bit;
             return is_new;
         }
-        let record = self.wide.get_mut(column - NARROW);
-        record.is_some_and(|record| std::mem::replace(record, self.record) != self.record)
+        std::mem::replace(&mut self.wide[column - NARROW], self.record) != self.record
     }
 
     /// The bits of all columns, if each has one.
@@ -101,7 +102,7 @@ mod tests {
     #[test]
     fn every_column_is_read_once_in_each_record() {
         for columns in [0, 1, 63, 64, 65, 130] {
-            let mut seen = Seen::new(columns);
+            let mut seen = SeenColumns::new(columns);
             for record in 0..3 {
                 seen.begin_record();
                 assert_eq!(seen.is_complete(), columns == 0);

@@ -1,22 +1,22 @@
-//! Where sinks put strings: bytes with space behind them, so that a short string is stored as a whole block, whose rest
-//! the next string overwrites.
+//! The bytes of the strings of a sink, padded: a short string is stored as a whole block of 32 bytes, and the next string
+//! overwrites the rest of the block.
 
 use std::io;
 
-use super::Block;
+use super::Bytes32;
 
 /// The least space that is added.
 const MIN_SPACE: usize = 1 << 10;
 
 /// Bytes, and the space behind them.
 #[derive(Debug, Default)]
-pub struct SlackBytes {
+pub struct PaddedBytes {
     /// Initialized beyond the length, so that a block is stored without extending it.
     bytes: Vec<u8>,
     length: usize,
 }
 
-impl SlackBytes {
+impl PaddedBytes {
     /// How many bytes were appended.
     #[inline]
     #[must_use]
@@ -30,26 +30,31 @@ impl SlackBytes {
         self.length == 0
     }
 
-    /// Some of the bytes that were appended.
+    /// The bytes that were appended.
     #[inline]
     #[must_use]
-    pub fn get(&self, start: usize, length: usize) -> Option<&[u8]> {
-        self.bytes.get(..self.length)?.get(start..start + length)
+    pub fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.length]
     }
 
-    /// Appends the first `length` bytes of a block, fewer than all.
+    /// Appends the first `length` bytes of a block.
+    ///
+    /// # Panics
+    /// If these are all bytes of the block.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "runs for every short string")]
-    pub fn push_block(&mut self, block: &Block, length: usize) {
-        let Some(space) = self.bytes.get_mut(self.length..) else { return };
-        let Some(space) = space.first_chunk_mut() else { return self.grow_for_block(block, length) };
+    pub fn push_block(&mut self, block: &Bytes32, length: usize) {
+        assert!(length < block.len(), "no short string");
+        let Some(space) = self.bytes[self.length..].first_chunk_mut() else {
+            return self.grow_for_block(block, length);
+        };
         *space = *block;
-        self.length += length % block.len();
+        self.length += length;
     }
 
     #[cold]
-    fn grow_for_block(&mut self, block: &Block, length: usize) {
-        self.push(block.get(..length).unwrap_or(block));
+    fn grow_for_block(&mut self, block: &Bytes32, length: usize) {
+        self.push(&block[..length]);
     }
 
     /// Appends any bytes.
@@ -57,24 +62,22 @@ impl SlackBytes {
         if self.bytes.len() - self.length < bytes.len() {
             self.grow(bytes.len());
         }
-        if let Some(space) = self.bytes.get_mut(self.length..self.length + bytes.len()) {
-            space.copy_from_slice(bytes);
-            self.length += bytes.len();
-        }
+        self.bytes[self.length..self.length + bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
     }
 
-    /// Adds space for so many bytes and a block more.
+    /// Adds space for `bytes` bytes and a block.
     #[cold]
     fn grow(&mut self, bytes: usize) {
-        let needed = self.length + bytes + size_of::<Block>();
+        let needed = self.length + bytes + size_of::<Bytes32>();
         self.bytes.resize(needed.max(2 * self.bytes.len()).max(MIN_SPACE), 0);
     }
 
-    /// Reserves space for so many bytes in all.
+    /// Reserves space for `bytes` bytes in all.
     pub fn reserve(&mut self, bytes: usize) {
         if bytes > self.bytes.len() {
-            self.bytes.reserve_exact(bytes + size_of::<Block>() - self.bytes.len());
-            self.bytes.resize(bytes + size_of::<Block>(), 0);
+            self.bytes.reserve_exact(bytes + size_of::<Bytes32>() - self.bytes.len());
+            self.bytes.resize(bytes + size_of::<Bytes32>(), 0);
         }
     }
 
@@ -85,20 +88,19 @@ impl SlackBytes {
 
     /// Goes on in the memory of another vector, unless that is too small.
     pub fn move_into(&mut self, mut other: Vec<u8>) {
-        let kept = self.bytes.get(..self.length).unwrap_or_default();
-        if let Some(space) = other.get_mut(..kept.len()) {
-            space.copy_from_slice(kept);
+        if other.len() >= self.length {
+            other[..self.length].copy_from_slice(self.as_slice());
             self.bytes = other;
         }
     }
 
-    /// Takes all bytes, with the space behind them: a vector, and how many of its bytes count.
+    /// Takes all bytes, with the space behind them: a vector, and the number of bytes that were appended.
     pub fn take(&mut self) -> (Vec<u8>, usize) {
         (std::mem::take(&mut self.bytes), std::mem::take(&mut self.length))
     }
 }
 
-impl io::Write for SlackBytes {
+impl io::Write for PaddedBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.push(bytes);
         Ok(bytes.len())
@@ -118,30 +120,30 @@ mod tests {
     proptest! {
         #[test]
         fn bytes_are_those_that_were_appended(
-            parts in prop::collection::vec((any::<Block>(), 0_usize..80, any::<bool>()), 0..100), reserved in 0_usize..4_000,
+            parts in prop::collection::vec((any::<Bytes32>(), 0_usize..80, any::<bool>()), 0..100), reserved in 0_usize..4_000,
             moved in 0_usize..4_000,
         ) {
-            let (mut slack, mut expected) = (SlackBytes::default(), Vec::new());
-            slack.reserve(reserved);
+            let (mut padded, mut expected) = (PaddedBytes::default(), Vec::new());
+            padded.reserve(reserved);
             for (block, length, is_undone) in parts {
-                let before = slack.len();
+                let before = padded.len();
                 if length < block.len() {
-                    slack.push_block(&block, length);
+                    padded.push_block(&block, length);
                     expected.extend_from_slice(&block[..length]);
                 } else {
-                    slack.push(&block.repeat(3)[..length]);
+                    padded.push(&block.repeat(3)[..length]);
                     expected.extend_from_slice(&block.repeat(3)[..length]);
                 }
                 if is_undone {
-                    slack.truncate(before);
+                    padded.truncate(before);
                     expected.truncate(before);
                 }
-                prop_assert_eq!(slack.len(), expected.len());
+                prop_assert_eq!(padded.len(), expected.len());
             }
-            slack.move_into(vec![7; moved]);
-            let (bytes, length) = slack.take();
+            padded.move_into(vec![7; moved]);
+            let (bytes, length) = padded.take();
             prop_assert_eq!(&bytes[..length], expected);
-            prop_assert_eq!(slack.take(), (Vec::new(), 0));
+            prop_assert_eq!(padded.take(), (Vec::new(), 0));
         }
     }
 }

@@ -1,0 +1,49 @@
+"""The types of columns by the names that the core has for them, and what Python, polars and Spark have for each."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+class ColumnTypeInfo(NamedTuple):
+    """What is known of a type.
+
+    Attributes:
+        python: The type of its values in `to_pylist`.
+        polars: Its type in polars, given the module.
+        spark: Its names in Spark's SQL. Columns without a schema have the first.
+        spark_narrow: Types of Spark for which `spark` is used instead.
+        is_number: Whether a grid shows its values at the right.
+        is_whole: Whether a grid never cuts its values, as a part of a number says something else.
+    """
+
+    python: type
+    polars: Callable[[Any], Any]
+    spark: tuple[str, ...]
+    spark_narrow: tuple[str, ...] = ()
+    is_number: bool = False
+    is_whole: bool = False
+
+
+# In Spark, `timestamp` is an instant, which Spark shows in the zone of the session. `timestamp_ntz` is the time as the
+# service writes it, in UTC.
+COLUMN_TYPES = {
+    "string": ColumnTypeInfo(str, lambda polars: polars.String, ("string",)),
+    "int64": ColumnTypeInfo(
+        int, lambda polars: polars.Int64, ("bigint",), ("tinyint", "smallint", "int"), is_number=True, is_whole=True
+    ),
+    "float64": ColumnTypeInfo(
+        float, lambda polars: polars.Float64, ("double",), ("float",), is_number=True, is_whole=True
+    ),
+    "bool": ColumnTypeInfo(bool, lambda polars: polars.Boolean, ("boolean",), is_whole=True),
+    "timestamp": ColumnTypeInfo(
+        datetime, lambda polars: polars.Datetime("us"), ("timestamp", "timestamp_ntz"), ("date",), is_whole=True
+    ),
+    # In Spark these are the strings of the option `json_attrs`.
+    "json": ColumnTypeInfo(object, lambda polars: polars.String, ()),
+}

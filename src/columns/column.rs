@@ -1,0 +1,109 @@
+//! The columns of a scan: the fixed types of promotion codes, the types that `schema=` overrides, and inferred types.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::column_type::{ColumnType, TYPE};
+use crate::error::Result;
+
+/// The types of columns by name, as files have them.
+pub type Types = Vec<(String, ColumnType)>;
+
+/// A requested column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Name of the attribute.
+    pub name: String,
+    /// None until the type is inferred.
+    pub column_type: Option<ColumnType>,
+    /// Whether the type is or was inferred, rather than known or given.
+    pub is_inferred: bool,
+}
+
+impl Column {
+    /// A column of this type.
+    #[must_use]
+    pub fn new(name: &str, column_type: ColumnType) -> Self {
+        Self { name: name.to_owned(), column_type: Some(column_type), is_inferred: false }
+    }
+
+    /// A column whose type is inferred from its values.
+    #[must_use]
+    pub fn inferred(name: &str) -> Self {
+        Self { name: name.to_owned(), column_type: None, is_inferred: true }
+    }
+
+    /// The Arrow field, once the type is known.
+    pub(super) fn field(&self, views: bool) -> Option<Field> {
+        let column_type = self.column_type?;
+        let data_type = match column_type.arrow() {
+            DataType::Utf8 if views => DataType::Utf8View,
+            other => other,
+        };
+        let mark = column_type.mark().map(|mark| (TYPE.to_owned(), mark.to_owned()));
+        let metadata: HashMap<_, _> = mark.into_iter().collect();
+        Some(Field::new(&self.name, data_type, true).with_metadata(metadata))
+    }
+}
+
+/// The columns of promotion codes, whose types are known beforehand, so that all batches match.
+#[must_use]
+pub fn codes(attributes: &[String], overrides: &[(String, ColumnType)]) -> Vec<Column> {
+    columns(attributes, overrides, |name| {
+        let column_type = match name {
+            "pool_id" | "audience_type" | "code_status" => ColumnType::Int64,
+            "date_created" | "allocated_time" => ColumnType::Timestamp,
+            // The API specification does not define their types.
+            "last_used_time" => ColumnType::TimeOrString,
+            "last_used_source" | "channel_id" => ColumnType::StringOrJson,
+            _ => ColumnType::String,
+        };
+        Column::new(name, column_type)
+    })
+}
+
+/// The columns of any other object, whose types are inferred unless `schema=` gives them.
+#[must_use]
+pub fn items(attributes: &[String], overrides: &[(String, ColumnType)]) -> Vec<Column> {
+    columns(attributes, overrides, Column::inferred)
+}
+
+fn columns(attributes: &[String], overrides: &[(String, ColumnType)], default: fn(&str) -> Column) -> Vec<Column> {
+    let column = |name: &String| match overrides.iter().find(|(overridden, _)| overridden == name) {
+        Some((_, ColumnType::String)) => Column::new(name, ColumnType::StringOrJson),
+        Some((_, column_type)) => Column::new(name, *column_type),
+        None => default(name),
+    };
+    attributes.iter().map(column).collect()
+}
+
+/// The same columns. A column without a type gets its type of these [`types`].
+#[must_use]
+pub fn frozen(columns: &[Column], types: &Types) -> Vec<Column> {
+    let found = |column: &Column| types.iter().find(|(name, _)| *name == column.name).map(|(_, found)| *found);
+    let freeze = |column: &Column| Column { column_type: column.column_type.or(found(column)), ..column.clone() };
+    columns.iter().map(freeze).collect()
+}
+
+/// The types of a schema's columns.
+///
+/// # Errors
+/// `Internal` when it is no schema of this package.
+pub fn types(schema: &Schema) -> Result<Types> {
+    schema.fields().iter().map(|field| Ok((field.name().clone(), ColumnType::of(field)?))).collect()
+}
+
+/// The types of the columns that are known before any record, as files have them.
+#[must_use]
+pub fn known_types(columns: &[Column]) -> Vec<(String, Option<ColumnType>)> {
+    columns.iter().map(|column| (column.name.clone(), column.column_type.map(ColumnType::in_files))).collect()
+}
+
+/// The schema, if all types are known.
+#[must_use]
+pub fn schema(columns: &[Column], views: bool) -> Option<SchemaRef> {
+    let fields: Option<Vec<Field>> = columns.iter().map(|column| column.field(views)).collect();
+    Some(Arc::new(Schema::new(fields?)))
+}

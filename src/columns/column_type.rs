@@ -1,0 +1,182 @@
+//! The types of columns: what each is called, and which Arrow type has its values.
+
+use arrow_schema::{DataType, Field, TimeUnit};
+
+use crate::contract::codes::{AUDIENCE_TYPES, STATUSES};
+use crate::error::{Result, defect};
+
+/// Key of the field metadata that marks JSON and names of values, which have the Arrow type of strings.
+pub(super) const TYPE: &str = "dataaccess.type";
+
+/// The name of [`ColumnType::Name`] in `schema=`: what `decode_status=` sets.
+pub const NAME: &str = "name";
+
+/// Names and their values.
+pub type Names = &'static [(&'static str, i64)];
+
+const MICROSECONDS: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
+
+/// Declares the types from one table: the name in `schema=`, the Arrow type, and the names of other libraries.
+macro_rules! column_types {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $arrow:expr, $aliases:expr;)*) => {
+        /// The type of a column.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum ColumnType {
+            $($(#[$doc])* $variant,)*
+            /// Strings, and any other value as compact JSON. This is what `schema=` means by `string`.
+            StringOrJson,
+            /// As `Timestamp`. A collected result has strings instead, if one of the values is no time.
+            TimeOrString,
+            /// The names of the values that a promotion code attribute can have; any other value as `StringOrJson`.
+            Name(Names),
+        }
+
+        impl ColumnType {
+            /// The types that `schema=` can name.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The name in `schema=`, also in a file.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                    Self::StringOrJson | Self::TimeOrString => self.in_files().name(),
+                    Self::Name(_) => NAME,
+                }
+            }
+
+            /// The type of its arrays. Strings can be views instead.
+            pub(super) const fn arrow(self) -> DataType {
+                match self {
+                    $(Self::$variant => $arrow,)*
+                    Self::StringOrJson | Self::TimeOrString => self.in_files().arrow(),
+                    Self::Name(_) => DataType::Utf8,
+                }
+            }
+
+            /// What Python and other libraries call it, without parameters.
+            const fn aliases(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$variant => $aliases,)*
+                    Self::StringOrJson | Self::TimeOrString | Self::Name(_) => &[],
+                }
+            }
+        }
+    };
+}
+
+column_types! {
+    /// Strings.
+    String = "string", DataType::Utf8, &["str", "String", "Utf8", "utf8", "large_string", "string_view"];
+    /// Integers of 64 bits.
+    Int64 = "int64", DataType::Int64, &["int", "Int64", "integer"];
+    /// Floats of 64 bits.
+    Float64 = "float64", DataType::Float64, &["float", "Float64", "double"];
+    /// `true` and `false`.
+    Bool = "bool", DataType::Boolean, &["boolean", "Boolean", "bool_"];
+    /// Microseconds without a time zone, from `YYYY-MM-DD HH:MM:SS`.
+    Timestamp = "timestamp", MICROSECONDS, &["datetime", "Datetime", "datetime64", "date"];
+    /// Any value as compact JSON, strings in quotes.
+    Json = "json", DataType::Utf8, &["dict", "list", "struct", "Struct", "List"];
+}
+
+impl ColumnType {
+    /// The type with this name, or with a name of another library such as `timestamp[us]` or `Int64`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let bare = name.find(['[', '(', '<']).map_or(name, |end| name.split_at(end).0);
+        let is = |candidate: &&Self| candidate.name() == bare || candidate.aliases().contains(&bare);
+        Self::ALL.iter().find(is).copied()
+    }
+
+    /// The names of the values of a promotion code attribute, as a type.
+    #[must_use]
+    pub fn named(attribute: &str) -> Option<Self> {
+        match attribute {
+            "code_status" => Some(Self::Name(&STATUSES)),
+            "audience_type" => Some(Self::Name(&AUDIENCE_TYPES)),
+            _ => None,
+        }
+    }
+
+    /// The type of a field of one of our schemas, as [`Self::in_files`].
+    ///
+    /// # Errors
+    /// `Internal` when no column has such a field.
+    pub fn of(field: &Field) -> Result<Self> {
+        let named = Self::named(field.name());
+        let mut candidates = Self::ALL.iter().copied().chain(named);
+        let found = candidates.find(|candidate| {
+            let is_marked = field.metadata().get(TYPE).map(String::as_str) == candidate.mark();
+            is_marked && candidate.has_arrays_of(field.data_type())
+        });
+        found.ok_or_else(|| defect(&format!("no column is of type {}", field.data_type())))
+    }
+
+    /// The type of the same values in a file, where those that depend on the values are decided.
+    #[must_use]
+    pub const fn in_files(self) -> Self {
+        match self {
+            Self::StringOrJson => Self::String,
+            Self::TimeOrString => Self::Timestamp,
+            decided => decided,
+        }
+    }
+
+    /// The name of the type of its values, for users.
+    #[must_use]
+    pub const fn described(self) -> &'static str {
+        match self {
+            Self::Name(_) => Self::String.name(),
+            other => other.name(),
+        }
+    }
+
+    /// The mark in the metadata of a field, for types whose Arrow type is not theirs alone.
+    pub(super) const fn mark(self) -> Option<&'static str> {
+        match self {
+            Self::Json | Self::Name(_) => Some(self.name()),
+            Self::String
+            | Self::StringOrJson
+            | Self::Int64
+            | Self::Float64
+            | Self::Bool
+            | Self::Timestamp
+            | Self::TimeOrString => None,
+        }
+    }
+
+    fn has_arrays_of(self, data_type: &DataType) -> bool {
+        match data_type {
+            DataType::Utf8View => self.arrow() == DataType::Utf8,
+            DataType::Timestamp(unit, _) => self.arrow() == DataType::Timestamp(*unit, None),
+            other => self.arrow() == *other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::{DataType, Field};
+
+    use super::ColumnType;
+    use crate::columns::Column;
+    use crate::error::Kind;
+
+    #[test]
+    fn a_field_has_the_type_of_its_column() {
+        let others = [ColumnType::StringOrJson, ColumnType::TimeOrString];
+        for column_type in ColumnType::ALL.iter().copied().chain(others).chain(ColumnType::named("code_status")) {
+            for views in [false, true] {
+                let field = Column::new("code_status", column_type).field(views).expect("a known type");
+                assert_eq!(ColumnType::of(&field).expect("our field"), column_type.in_files());
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_of_another_arrow_type_is_a_defect() {
+        let field = Field::new("a", DataType::Date32, true);
+        assert_eq!(ColumnType::of(&field).expect_err("no column").kind(), Kind::Internal);
+    }
+}
