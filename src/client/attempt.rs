@@ -13,7 +13,7 @@ use crate::decode::{Batch as _, BatchSink, DecodePlan, Decoder, Envelope};
 use crate::error::Result;
 use crate::observe::Attempt;
 use crate::secret::Secret;
-use crate::transport::{Request, Response};
+use crate::transport::{Request, Response, Transport};
 
 impl Client {
     /// Sends one request. The last batch is delivered once the response has proved to be a result. Returns when it was
@@ -30,6 +30,9 @@ impl Client {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
         let _in_flight = self.shared_limits.count_request();
         let (sent, now) = (Instant::now(), SystemTime::now());
+        if !call.idempotent {
+            Transport::look_at_sockets().await;
+        }
         let mut response = self.transport.post(request).await?;
         observed.responded(response.status);
         let requested_at = response.date.map_or(now, |date| date.min(now));

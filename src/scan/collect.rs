@@ -68,13 +68,13 @@ impl Scan {
     pub async fn rows(
         &self,
         client: &Arc<Client>,
-        events: mpsc::Sender<Event<Box<Block>>>,
+        events: &mpsc::Sender<Event<Box<Block>>>,
     ) -> Result<(Vec<Block>, Stats)> {
         if self.splits() {
             return self.blocks_in_parts(client, Kept::Records).await;
         }
         if self.is_one_plain_request() {
-            return self.rows_of_one_request(client, &events).await;
+            return self.rows_of_one_request(client, events).await;
         }
         let buffer = client.result_buffer(&client.result_size(Kept::Records));
         let mut responses = Responses::of_cells(self, client, self.collected(), buffer);
