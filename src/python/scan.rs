@@ -135,9 +135,7 @@ impl RawScan {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
         let updates = Updates::in_running_loop(py, on_progress)?;
-        bridge::spawn_call(py, collecting, updates.relay(events), |_, collected, _| {
-            Ok(RawTable::new(collected))
-        })
+        bridge::spawn_call(py, collecting, updates.relay(events), |_, collected, _| Ok(RawTable::new(collected)))
     }
 
     /// Collects the rows as dicts. Returns them with their figures.

@@ -3,14 +3,14 @@
 //! reqwest cannot drop a single connection. So the first ambiguous response drops all idle ones, and from then on each
 //! request sends `Connection: close`, until a response is unambiguous. Connections in use finish their responses.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use reqwest::RequestBuilder;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect;
-use reqwest::RequestBuilder;
 use url::Url;
 
 use super::connections::observed;
