@@ -24,7 +24,7 @@ use tokio::task::yield_now;
 use url::Url;
 
 use self::body::Body;
-use self::connections::{ObservedBody, Sent, observe};
+use self::connections::{ObservedBody, Sent, after_ready_tasks, observe};
 use self::encoding::Accepted;
 use self::pool::Pool;
 use self::recorder::{Exchange, Recorder};
@@ -154,9 +154,9 @@ impl Transport {
 
     /// Lets the pool drop the idle connections that the service has closed.
     pub async fn look_at_sockets() {
-        // Before the first one ends, the runtime polls the sockets; before the second, the connections that this woke.
+        // The runtime polls the sockets first, and then the connections that this woke.
         yield_now().await;
-        yield_now().await;
+        after_ready_tasks().await;
     }
 
     async fn send(&self, request: Request<'_>) -> Result<reqwest::Response> {
