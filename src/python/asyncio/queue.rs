@@ -86,7 +86,11 @@ impl Queue {
         let mut calls = self.calls();
         let Some(waiting) = calls.as_mut() else {
             // Nothing waits for it: it is dropped where the interpreter is held.
-            return spawn_detached(with_gil(move |_| Ok(drop(call))).map(drop));
+            let dropped = with_gil(move |_| {
+                drop(call);
+                Ok(())
+            });
+            return spawn_detached(dropped.map(drop));
         };
         waiting.push_back(call);
         let is_first = waiting.len() == 1;
