@@ -26,7 +26,7 @@ PARTS = {
     "tokio hyper hyper_util reqwest http h2 futures_util httparse tower url idna": "HTTP and the runtime",
     "object_store quick_xml crc_fast": "object stores",
     "sqlite rusqlite axum serde_json matchit": "sandbox: SQLite and its server",
-    "pyo3 pyo3_async_runtimes pythonize": "bindings",
+    "pyo3 pythonize": "bindings",
 }
 KINDS = {crate: part for crates, part in PARTS.items() for crate in crates.split()}
 TABLES = {

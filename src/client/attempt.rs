@@ -15,7 +15,7 @@ use crate::decode::{Batch, BatchSink, DecodePlan, Decoder, Envelope};
 use crate::error::{Error, Kind, Phase, Result};
 use crate::observe::Attempt;
 use crate::secret::Secret;
-use crate::transport::{Request, Response};
+use crate::transport::{Request, Response, Transport};
 
 /// Batches of one chunk are delivered together up to this size. Only rows that are much shorter than their cells need
 /// more.
@@ -47,6 +47,9 @@ impl Client {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
         let _in_flight = self.shared_limits.count_request();
         let (sent, now) = (Instant::now(), SystemTime::now());
+        if !call.idempotent {
+            Transport::look_at_sockets().await;
+        }
         let mut response = self.transport.post(request).await?;
         observed.responded(response.status);
         let requested_at = response.date.map_or(now, |date| date.min(now));
@@ -253,5 +256,44 @@ impl Deadline {
             .with(|details| details.phase = Some(phase))
             .with_hint(hint)
             .retryable()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+    use std::sync::Arc;
+    use std::thread;
+    use std::time::Duration;
+
+    use crate::client::Client;
+    use crate::config::{Arguments, Settings};
+    use crate::secret::Secret;
+
+    const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 35\r\n\r\n{\"code\":200,\"message\":\"\",\"data\":{}}";
+
+    #[tokio::test]
+    async fn a_request_that_must_not_be_repeated_uses_no_connection_that_closed_while_the_runtime_was_busy() {
+        let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = format!("http://{}", server.local_addr().expect("its address"));
+        thread::spawn(move || {
+            for connection in server.incoming() {
+                let mut connection = connection.expect("a connection");
+                assert!(connection.read(&mut [0; 4096]).expect("a request") > 0);
+                connection.write_all(RESPONSE).expect("a client that reads");
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let arguments = Arguments { base_url: Some(address), ..crate::config::tests::arguments() };
+        let settings = Settings::resolve(arguments, |_| None).expect("settings");
+        let token = Arc::new(Secret::try_new("tok".to_owned()).expect("a token"));
+        let client = Client::try_new(settings, token, None).expect("a client");
+        for _ in 0..5 {
+            client.post("/any", "{}".into(), false, None).await.expect("a response");
+            // Blocks the runtime while the service closes the connection.
+            thread::sleep(Duration::from_millis(100));
+        }
+        assert_eq!(client.stats().connections_opened, 5);
     }
 }

@@ -1,8 +1,7 @@
 //! The bridge between Python and the core: all blocking, spawning, attaching and detaching happens here.
 //!
-//! There is one runtime with threads per process, made on first use and again after a fork, and one without, which
-//! `driver` has: for calls of one request. A synchronous call waits without the interpreter in short slices, so that signals are seen.
-//! Asynchronous calls start in `asyncio`.
+//! There is one runtime per process, made on first use and again after a fork. A synchronous call is one task of it: its
+//! thread waits without the interpreter in short slices, so that signals are seen. Asynchronous calls start in `asyncio`.
 
 use std::future::Future;
 use std::mem;
@@ -20,8 +19,7 @@ use pyo3::prelude::*;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 
-pub(super) use super::asyncio::{LARGE, RunsOn, make, running_loop, spawn, spawn_call, spawn_envelope};
-use super::driver::{Driver, small_call};
+pub(super) use super::asyncio::{LARGE, make, running_loop, spawn, spawn_call, spawn_envelope};
 use super::finalization::{self, AttachedScope};
 use super::log::{self, Records};
 use super::process::PerProcess;
@@ -72,7 +70,7 @@ pub(super) fn block<T: Send + 'static>(
     py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
 ) -> PyResult<T> {
-    block_with(py, future, mpsc::channel::<()>(1).1, |_, _| Ok(()))
+    block_with(py, future, None::<mpsc::Receiver<()>>, |_, _| Ok(()))
 }
 
 /// As [`block`], passing the events of the future to `handle` with the interpreter held, and `None` about once in a
@@ -80,57 +78,16 @@ pub(super) fn block<T: Send + 'static>(
 pub(super) fn block_with<E: Send + 'static, T: Send + 'static>(
     py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
-    events: mpsc::Receiver<E>,
+    events: impl Into<Option<mpsc::Receiver<E>>>,
     handle: impl FnMut(Python<'_>, Option<E>) -> PyResult<()>,
 ) -> PyResult<T> {
     refuse_inside_runtime()?;
     let scope = AttachedScope::enter(py);
     let runtime = runtime().map_err(|error| raise(py, error))?;
     let (observer, records) = log::listen(py)?;
-    let task = AbortOnDrop(runtime.spawn(observed(observer, future)));
-    Waiting { scope: &scope, records: &records, events, handle }.until_end(py, task, None)
-}
-
-/// As [`block`], for a call that is usually small: this thread runs it, for the time of a slice. It must not block.
-pub(super) fn call<T: Send + 'static>(
-    py: Python<'_>,
-    future: impl Future<Output = Result<T>> + Send + 'static,
-) -> PyResult<T> {
-    call_with(py, future, mpsc::channel::<()>(1).1, |_, _| Ok(()))
-}
-
-/// As [`call`], with events as in [`block_with`]. With the first of them the future moves to another thread, so that it
-/// goes on while they are handled.
-pub(super) fn call_with<E: Send + 'static, T: Send + 'static>(
-    py: Python<'_>,
-    future: impl Future<Output = Result<T>> + Send + 'static,
-    mut events: mpsc::Receiver<E>,
-    handle: impl FnMut(Python<'_>, Option<E>) -> PyResult<()>,
-) -> PyResult<T> {
-    refuse_inside_runtime()?;
-    let scope = AttachedScope::enter(py);
-    let driver = Driver::of_process().map_err(|error| raise(py, error))?;
-    let (observer, records) = log::listen(py)?;
     // Boxed first: each layer around it would move its kilobytes.
-    let future = Box::pin(future);
-    let mut future = Box::pin(small_call(observed(observer, future)));
-    let arrivals = &mut events;
-    let wake = scope.detach(py, || {
-        driver.run(async {
-            tokio::select! {
-                biased;
-                done = &mut future => Wake::Done(done),
-                Some(event) = arrivals.recv() => Wake::Event(event),
-                () = tokio::time::sleep(SLICE) => Wake::Slice,
-            }
-        })
-    });
-    let mut waiting = Waiting { scope: &scope, records: &records, events, handle };
-    match wake {
-        Wake::Done(done) => waiting.ended(py, done),
-        // No code of Python runs while this thread alone can go on with the future.
-        first => waiting.until_end(py, AbortOnDrop(driver.spawn(future)), Some(first)),
-    }
+    let future = observed(observer, Box::pin(future));
+    Waiting { scope: &scope, records: &records, events: events.into(), handle }.until_end(py, &runtime, future)
 }
 
 /// Makes something whose tasks are observed, and returns their log records. To be waited for with [`wait_for`].
@@ -152,9 +109,9 @@ pub(super) fn wait_for(
         future.await;
         Ok(())
     };
-    let task = AbortOnDrop(runtime().map_err(|error| raise(py, error))?.spawn(future));
-    let (scope, events) = (&AttachedScope::enter(py), mpsc::channel::<()>(1).1);
-    Waiting { scope, records, events, handle: |_: Python<'_>, _| Ok(()) }.until_end(py, task, None)
+    let runtime = runtime().map_err(|error| raise(py, error))?;
+    let (scope, events) = (&AttachedScope::enter(py), None::<mpsc::Receiver<()>>);
+    Waiting { scope, records, events, handle: |_: Python<'_>, _| Ok(()) }.until_end(py, &runtime, future)
 }
 
 fn refuse_inside_runtime() -> PyResult<()> {
@@ -168,21 +125,26 @@ fn refuse_inside_runtime() -> PyResult<()> {
 struct Waiting<'a, E, H> {
     scope: &'a AttachedScope,
     records: &'a Records,
-    events: mpsc::Receiver<E>,
+    events: Option<mpsc::Receiver<E>>,
     handle: H,
 }
 
 impl<E: Send + 'static, H: FnMut(Python<'_>, Option<E>) -> PyResult<()>> Waiting<'_, E, H> {
-    /// Waits for a task in short slices, so that signals are seen.
+    /// Runs a future as a task and waits for it in short slices, so that signals are seen.
     fn until_end<T: Send + 'static>(
         mut self,
         py: Python<'_>,
-        mut task: AbortOnDrop<Result<T>>,
-        mut first: Option<Wake<E, T>>,
+        runtime: &Runtime,
+        future: impl Future<Output = Result<T>> + Send + 'static,
     ) -> PyResult<T> {
-        let process = process::id();
+        let (process, scope) = (process::id(), self.scope);
+        let (mut task, mut wake) = scope.detach(py, || {
+            // Without the GIL, as the worker that this wakes may take the processor of this thread.
+            let mut task = AbortOnDrop(runtime.spawn(future));
+            let wake = next(&mut self.events, &mut task);
+            (task, wake)
+        });
         loop {
-            let wake = first.take().unwrap_or_else(|| self.wait(py, &mut task));
             let handled = match wake {
                 Wake::Event(event) => (self.handle)(py, Some(event)).and_then(|()| py.check_signals()),
                 Wake::Slice => {
@@ -200,34 +162,31 @@ impl<E: Send + 'static, H: FnMut(Python<'_>, Option<E>) -> PyResult<()>> Waiting
             if let Err(raised) = handled {
                 task.0.abort();
                 // The task ends before the call does; one that blocks at this moment has the time of a slice.
-                self.scope.detach(py, || drop(poll_for(SLICE, |context| Pin::new(&mut task.0).poll(context))));
+                scope.detach(py, || drop(poll_for(SLICE, |context| Pin::new(&mut task.0).poll(context))));
                 return Err(raised);
             }
+            wake = scope.detach(py, || next(&mut self.events, &mut task));
         }
-    }
-
-    fn wait<T: Send + 'static>(&mut self, py: Python<'_>, task: &mut AbortOnDrop<Result<T>>) -> Wake<E, T> {
-        let events = &mut self.events;
-        let wake = self.scope.detach(py, || {
-            poll_for(SLICE, |context| match events.poll_recv(context) {
-                Poll::Ready(Some(event)) => Poll::Ready(Wake::Event(event)),
-                _ => {
-                    Pin::new(&mut task.0).poll(context).map(|done| Wake::Done(done.unwrap_or_else(|_| Err(panicked()))))
-                }
-            })
-        });
-        wake.unwrap_or(Wake::Slice)
     }
 
     /// Handles the last events.
     fn ended<T>(&mut self, py: Python<'_>, done: Result<T>) -> PyResult<T> {
-        while let Ok(event) = self.events.try_recv() {
+        while let Some(event) = self.events.as_mut().and_then(|events| events.try_recv().ok()) {
             (self.handle)(py, Some(event))?;
             py.check_signals()?;
         }
         self.records.emit(py)?;
         done.map_err(|error| raise(py, error))
     }
+}
+
+/// Waits for an event or the end of a task, for a slice at most.
+fn next<E, T>(events: &mut Option<mpsc::Receiver<E>>, task: &mut AbortOnDrop<Result<T>>) -> Wake<E, T> {
+    let wake = poll_for(SLICE, |context| match events.as_mut().map(|events| events.poll_recv(context)) {
+        Some(Poll::Ready(Some(event))) => Poll::Ready(Wake::Event(event)),
+        _ => Pin::new(&mut task.0).poll(context).map(|done| Wake::Done(done.unwrap_or_else(|_| Err(panicked())))),
+    });
+    wake.unwrap_or(Wake::Slice)
 }
 
 /// Starts a task that is aborted when the returned value is dropped.

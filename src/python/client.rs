@@ -11,7 +11,6 @@ use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
-use super::bridge::RunsOn;
 use super::process::PerProcess;
 use super::raise::raise;
 use super::rows::{self, RowsAndStats};
@@ -139,7 +138,7 @@ impl RawClient {
         timeout: Option<f64>,
     ) -> PyResult<Py<PyDict>> {
         let download = self.download(py, export_id, timeout)?;
-        dict(py, &bridge::call(py, download)?)
+        dict(py, &bridge::block(py, download)?)
     }
 
     /// As `download_segment`, awaited.
@@ -167,7 +166,7 @@ impl RawClient {
         let (sender, events) = mpsc::channel(1);
         let wait = self.wait(py, export_id, timeout, poll, check, sender)?;
         let mut updates = Updates::new(py, on_update)?;
-        let waited = bridge::call_with(py, wait, events, |py, envelope| updates.take(py, envelope.as_ref()))?;
+        let waited = bridge::block_with(py, wait, events, |py, envelope| updates.take(py, envelope.as_ref()))?;
         updates.outcome(py, waited)
     }
 
@@ -184,9 +183,7 @@ impl RawClient {
         let (sender, events) = mpsc::channel(1);
         let wait = self.wait(py, export_id, timeout, poll, check, sender)?;
         let updates = Updates::in_running_loop(py, on_update)?;
-        bridge::spawn_call(py, RunsOn::Watcher, wait, updates.relay(events), |py, waited, updates| {
-            updates.outcome(py, waited)
-        })
+        bridge::spawn_call(py, wait, updates.relay(events), |py, waited, updates| updates.outcome(py, waited))
     }
 
     /// Sends any body. Returns the complete response.
@@ -198,7 +195,7 @@ impl RawClient {
         idempotent: bool,
         timeout: Option<f64>,
     ) -> PyResult<Py<PyDict>> {
-        dict(py, &bridge::call(py, self.posting(py, path, body, idempotent, timeout)?)?)
+        dict(py, &bridge::block(py, self.posting(py, path, body, idempotent, timeout)?)?)
     }
 
     /// As `post`, awaited.

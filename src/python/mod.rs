@@ -5,7 +5,6 @@ mod body;
 mod bridge;
 mod capsule;
 mod client;
-mod driver;
 mod envelope_calls;
 mod finalization;
 mod input;

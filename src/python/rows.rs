@@ -8,7 +8,7 @@ use pyo3::types::PyList;
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
-use super::bridge::{self, RunsOn};
+use super::bridge;
 use super::record_dicts::RecordDicts;
 use super::updates::{self, Updates};
 use crate::cells::Block;
@@ -29,8 +29,9 @@ pub(super) fn search(py: Python<'_>, client: Arc<Client>, search: Scan) -> PyRes
     }
     let mut rows = Rows::new(py, search.attributes())?;
     let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
-    let request = async move { search.rows(&client, sender).await };
-    let last = bridge::call_with(py, request, blocks, |py, block| rows.take(py, block))?;
+    // The sender is part of the outcome: dropped before it, it would wake this thread too.
+    let request = async move { Ok((search.rows(&client, &sender).await?, sender)) };
+    let (last, _sender) = bridge::block_with(py, request, blocks, |py, block| rows.take(py, block))?;
     Ok((rows.finish(py, &last)?, warnings(py, &last.stats)?))
 }
 
@@ -46,7 +47,7 @@ pub(super) fn block(
     let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
     let (scan, mut progress) = updates::reporting(scan, on_progress.is_some());
     let mut updates = Updates::new(py, on_progress)?;
-    let request = async move { scan.rows(&client, sender).await };
+    let request = async move { scan.rows(&client, &sender).await };
     let last = bridge::block_with(py, request, blocks, |py, block| {
         rows.take(py, block)?;
         updates.take_all(py, &mut progress)
@@ -63,13 +64,12 @@ pub(super) fn spawn(
     on_progress: Option<Py<PyAny>>,
     figures: impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let runs_on = if scan.requests() > 1 { RunsOn::Workers } else { RunsOn::Watcher };
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, mut blocks) = mpsc::channel(BLOCKS_AHEAD);
     let (scan, progress) = updates::reporting(scan, on_progress.is_some());
     let updates = Updates::in_running_loop(py, on_progress)?;
     let request = async move {
-        let mut last = scan.rows(&client, sender.clone()).await?;
+        let mut last = scan.rows(&client, &sender).await?;
         for batch in mem::take(&mut last.blocks) {
             // Without a receiver, the handler has failed.
             drop(sender.send(Delivered { attempt: last.attempt, batch }.boxed()).await);
@@ -90,7 +90,7 @@ pub(super) fn spawn(
         Ok((rows, waiting))
     };
     let handler = async move { tokio::try_join!(taking, updates.relay(progress)) };
-    bridge::spawn_call(py, runs_on, request, handler, move |py, last, ((mut rows, waiting), _)| {
+    bridge::spawn_call(py, request, handler, move |py, last, ((mut rows, waiting), _)| {
         rows.take_all(py, waiting)?;
         Ok((rows.finish(py, &last)?, figures(py, last.stats)?))
     })

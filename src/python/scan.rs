@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pythonize::pythonize;
 
-use super::bridge::RunsOn;
 use super::client::RawClient;
 use super::raise::raise;
 use super::rows::{self, RowsAndStats};
@@ -141,9 +140,7 @@ impl RawScan {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
         let updates = Updates::in_running_loop(py, on_progress)?;
-        bridge::spawn_call(py, RunsOn::Workers, collecting, updates.relay(events), |_, collected, _| {
-            Ok(RawTable::new(collected))
-        })
+        bridge::spawn_call(py, collecting, updates.relay(events), |_, collected, _| Ok(RawTable::new(collected)))
     }
 
     /// Collects the rows as dicts. Returns them with their figures.
@@ -190,7 +187,7 @@ impl RawScan {
         let updates = Updates::in_running_loop(py, on_progress)?;
         let scan = slf.unbind();
         let written = move |py: Python<'_>, written, _| scan.get().written(py, written);
-        bridge::spawn_call(py, RunsOn::Workers, writing, updates.relay(events), written)
+        bridge::spawn_call(py, writing, updates.relay(events), written)
     }
 
     /// Whether it selects by a list of ids whose column is among the attributes.
@@ -215,7 +212,7 @@ impl RawScan {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (run, events) = self.running(py, options.options(py, self.retry_for(py))?)?;
         let updates = Updates::in_running_loop(py, Some(on_progress))?;
-        bridge::spawn_call(py, RunsOn::Workers, run, updates.relay(events), |py, report, _| raw_report(py, report))
+        bridge::spawn_call(py, run, updates.relay(events), |py, report, _| raw_report(py, report))
     }
 
     /// Reads the rows that a folder has of this scan.
@@ -239,7 +236,7 @@ impl RawScan {
         storage_options: Storage,
     ) -> PyResult<Bound<'py, PyAny>> {
         let reading = self.reading(location(py, folder, storage_options, self.retry_for(py))?, ignore_missing);
-        bridge::spawn_call(py, RunsOn::Workers, reading, ready(Ok(())), |_, collected, ()| Ok(RawTable::new(collected)))
+        bridge::spawn_call(py, reading, ready(Ok(())), |_, collected, ()| Ok(RawTable::new(collected)))
     }
 
     /// Exports the schema. If it must be inferred, opens the stream and keeps it for `stream_capsule`.

@@ -14,7 +14,7 @@ use pyo3::types::PyCapsule;
 use pythonize::pythonize;
 use tokio::time::timeout;
 
-use super::bridge::{self, RunsOn};
+use super::bridge;
 use super::capsule;
 use super::log::Records;
 use super::process::PerProcess;
@@ -116,7 +116,7 @@ impl RawStream {
     /// Awaits that there is something to take, or the end. A task that is cancelled meanwhile has taken nothing.
     fn wait_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let open = self.open(py)?;
-        bridge::spawn(py, RunsOn::Workers, async move {
+        bridge::spawn(py, async move {
             open.stream.wait().await;
             Ok(bridge::make(|_| Ok(())))
         })

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use pyo3::prelude::*;
 
-use super::bridge::{RunsOn, block, call, spawn};
+use super::bridge::{block, spawn};
 use crate::error::Result;
 
 static TIME_SCALE: AtomicU32 = AtomicU32::new(1);
@@ -33,10 +33,9 @@ fn panic_for_test<'py>(py: Python<'py>, runs: &str) -> PyResult<Bound<'py, PyAny
     fn panicking<T>() -> impl Future<Output = T> {
         std::future::poll_fn(|_| panic!("asked for by a test"))
     }
-    match runs {
-        "awaited" => return spawn(py, RunsOn::Watcher, panicking()),
-        "in a worker" => block(py, panicking::<Result<()>>())?,
-        _ => call(py, panicking::<Result<()>>())?,
+    if runs == "awaited" {
+        return spawn(py, panicking());
     }
+    block(py, panicking::<Result<()>>())?;
     Ok(py.None().into_bound(py))
 }

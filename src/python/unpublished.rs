@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use tokio_util::sync::CancellationToken;
 
-use super::bridge::{self, RunsOn};
+use super::bridge;
 use super::raise::raise;
 use crate::error::defect;
 use crate::files::Complete;
@@ -42,7 +42,7 @@ impl RawUnpublished {
         let abandoned = CancellationToken::new();
         let complete = self.take(py, &abandoned)?;
         let published = async move { complete.publish().await.map(drop) };
-        let future = bridge::spawn_call(py, RunsOn::Workers, published, ready(Ok(())), |_, (), ()| Ok(()))?;
+        let future = bridge::spawn_call(py, published, ready(Ok(())), |_, (), ()| Ok(()))?;
         future.call_method1("add_done_callback", (Cancel(abandoned),))?;
         Ok(future)
     }

@@ -17,6 +17,10 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
+thread_local! {
+    static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
+}
+
 /// Wakes a thread.
 struct Unpark(Thread);
 
@@ -28,7 +32,7 @@ impl Wake for Unpark {
 
 /// Polls until something is ready, for so long at most. This thread sleeps in between.
 pub(super) fn poll_for<T>(limit: Duration, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Option<T> {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let waker = WAKER.with(Waker::clone);
     let end = Instant::now() + limit;
     loop {
         if let Poll::Ready(ready) = poll(&mut Context::from_waker(&waker)) {

@@ -74,13 +74,13 @@ impl Scan {
 
     /// Sends the requests and passes the rows in blocks to `blocks`, while there are more. Returns what is left: all rows
     /// of a small result.
-    pub async fn rows(&self, client: &Arc<Client>, blocks: mpsc::Sender<Delivered<Box<Block>>>) -> Result<LastRows> {
+    pub async fn rows(&self, client: &Arc<Client>, blocks: &mpsc::Sender<Delivered<Box<Block>>>) -> Result<LastRows> {
         if self.splits() {
             let (last, stats) = self.blocks_in_parts(client, Kept::Records).await?;
             return Ok(LastRows { blocks: last, attempt: 0, stats });
         }
         if self.is_one_plain_request() {
-            return self.rows_of_one_request(client, &blocks).await;
+            return self.rows_of_one_request(client, blocks).await;
         }
         let buffer = client.result_buffer(&client.result_size(Kept::Records));
         let mut responses = Responses::of_cells(self, client, self.mode(Consumer::Collects), buffer);

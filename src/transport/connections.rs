@@ -10,6 +10,7 @@
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::future::{self, Future};
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,13 +63,30 @@ pub(super) async fn observe<T>(
 
 /// Completes if the request was handed to a connection that does not begin to send it.
 async fn lost_in_handover(send_started: &AtomicBool, connect: Duration) {
-    sleep(HANDOVER).await;
-    if PROGRESS.with(|progress| progress.is_connecting.get()) {
-        sleep(connect).await;
+    // Usually enough: a timer would wake the runtime once more.
+    after_ready_tasks().await;
+    if !send_started.load(Ordering::Relaxed) {
+        sleep(HANDOVER).await;
+        if PROGRESS.with(|progress| progress.is_connecting.get()) {
+            sleep(connect).await;
+        }
     }
     if send_started.load(Ordering::Relaxed) {
         future::pending::<()>().await;
     }
+}
+
+/// Lets the tasks run that are ready, without a look at the sockets.
+pub(super) async fn after_ready_tasks() {
+    let mut is_queued = false;
+    let queued = |context: &mut Context<'_>| {
+        if mem::replace(&mut is_queued, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    };
+    future::poll_fn(queued).await;
 }
 
 /// A request body that records when it is polled: the connection then begins to send.

@@ -22,10 +22,11 @@ use std::time::{Duration, SystemTime};
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use reqwest::header::{self, HeaderName, HeaderValue};
+use tokio::task::yield_now;
 use url::Url;
 
 use self::body::Body;
-use self::connections::{ObservedBody, Sent, observe};
+use self::connections::{ObservedBody, Sent, after_ready_tasks, observe};
 use self::encoding::Accepted;
 use self::pool::Pool;
 use self::recorder::{Exchange, Recorder};
@@ -167,22 +168,26 @@ impl Transport {
         }
     }
 
+    /// Lets the pool drop the idle connections that the service has closed.
+    pub async fn look_at_sockets() {
+        // The runtime polls the sockets first, and then the connections that this woke.
+        yield_now().await;
+        after_ready_tasks().await;
+    }
+
     async fn send(&self, request: Request<'_>) -> Result<reqwest::Response> {
         #[cfg(any(test, feature = "testing"))]
         if let Some(service) = &self.service {
             return service.send(request).await;
         }
         let prepared = self.prepare(request.path, request.token)?;
-        let client = self.pool.client()?;
         let (body, send_started) = ObservedBody::new(request.body);
-        let mut sending = client
+        let sending = self
+            .pool
             .post(prepared.url.clone())
             .header(header::AUTHORIZATION, prepared.authorization.clone())
             .header(&REQUEST_ID, request.request_id)
             .body(reqwest::Body::wrap(body));
-        if self.pool.closes() {
-            sending = sending.header(header::CONNECTION, "close");
-        }
         let Sent { outcome, has_connected } = observe(sending.send(), &send_started, self.timeouts.connect).await;
         let response = outcome.ok_or_else(failure::never_sent)?.map_err(|error| {
             let failure = failure::sending(error, &self.route);

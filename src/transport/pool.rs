@@ -3,14 +3,15 @@
 //! reqwest cannot drop a single connection. So the first ambiguous response drops all idle ones, and from then on each
 //! request sends `Connection: close`, until a response is unambiguous. Connections in use finish their responses.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
+use arc_swap::ArcSwap;
+use reqwest::RequestBuilder;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect;
-use tokio::runtime::{Handle, RuntimeFlavor};
+use url::Url;
 
 use super::connections::observed;
 use super::encoding::Accepted;
@@ -23,23 +24,12 @@ use crate::error::{Error, Kind, Result};
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The connections of one service.
-///
-/// A connection lives in the runtime that opened it. So there is a pool for runtimes with threads of their own, and one
-/// for those that the calling threads drive, which stand still between two calls.
 #[derive(Debug)]
 pub(super) struct Pool {
     settings: Settings,
     meter: Arc<Meter>,
-    /// Made to check the settings, for the first request.
-    spare: Mutex<Option<reqwest::Client>>,
-    of_workers: Connections,
-    of_callers: Connections,
-}
-
-/// A reqwest client, which owns the connections. Replacing it drops those that are idle.
-#[derive(Debug, Default)]
-struct Connections {
-    client: ArcSwapOption<reqwest::Client>,
+    /// Owns the connections. Replacing it drops the idle ones.
+    client: ArcSwap<reqwest::Client>,
     /// Whether each connection is closed after one request.
     closes: AtomicBool,
 }
@@ -47,47 +37,24 @@ struct Connections {
 impl Pool {
     /// Prepares the pool; does not connect. Counts connections in `meter`.
     pub(super) fn try_new(settings: &Settings, meter: Arc<Meter>) -> Result<Self> {
-        let spare = Mutex::new(Some(client(settings, meter.clone())?));
-        let [of_workers, of_callers] = [(); 2].map(|()| Connections::default());
-        Ok(Self { settings: settings.clone(), meter, spare, of_workers, of_callers })
+        let client = ArcSwap::from_pointee(client(settings, meter.clone())?);
+        Ok(Self { settings: settings.clone(), meter, client, closes: AtomicBool::new(false) })
     }
 
-    /// The client of the current runtime.
-    pub(super) fn client(&self) -> Result<Arc<reqwest::Client>> {
-        let current = &self.connections().client;
-        if let Some(client) = current.load_full() {
-            return Ok(client);
-        }
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = current.load_full() {
-            return Ok(client);
-        }
-        let made = Arc::new(spare.take().map_or_else(|| client(&self.settings, self.meter.clone()), Ok)?);
-        current.store(Some(Arc::clone(&made)));
-        Ok(made)
-    }
-
-    /// Whether the next request must send `Connection: close`.
-    pub(super) fn closes(&self) -> bool {
-        self.connections().closes.load(Ordering::Relaxed)
+    /// A request for a URL.
+    pub(super) fn post(&self, url: Url) -> RequestBuilder {
+        let request = self.client.load().post(url);
+        if self.closes.load(Ordering::Relaxed) { request.header(header::CONNECTION, "close") } else { request }
     }
 
     /// Checks the headers of a response. After an ambiguous length no connection is reused: neither the idle ones nor
     /// those of the requests that follow, until a response is unambiguous.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<()> {
         let has_ambiguous_length = has_ambiguous_length(headers);
-        let Connections { client: current, closes } = self.connections();
-        if !closes.swap(has_ambiguous_length, Ordering::Relaxed) && has_ambiguous_length {
-            current.store(Some(Arc::new(client(&self.settings, self.meter.clone())?)));
+        if !self.closes.swap(has_ambiguous_length, Ordering::Relaxed) && has_ambiguous_length {
+            self.client.store(Arc::new(client(&self.settings, self.meter.clone())?));
         }
         Ok(())
-    }
-
-    fn connections(&self) -> &Connections {
-        match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
-            Ok(RuntimeFlavor::CurrentThread) => &self.of_callers,
-            _ => &self.of_workers,
-        }
     }
 }
 

@@ -73,7 +73,7 @@ const MODULES: [(&str, &[&str]); 19] = [
 ];
 
 /// External crates that only some modules may name.
-const ALONE: [(&str, &[&str]); 30] = [
+const ALONE: [(&str, &[&str]); 29] = [
     // The bindings read Arrow streams that other libraries load into the sandbox.
     ("arrow_array", &["columns", "files", "folder", "scan", "python"]),
     ("arrow_buffer", &["columns"]),
@@ -92,7 +92,6 @@ const ALONE: [(&str, &[&str]); 30] = [
     ("object_store", &["store"]),
     ("parquet", &["files"]),
     ("pyo3", &["python"]),
-    ("pyo3_async_runtimes", &["python"]),
     ("pythonize", &["python"]),
     ("reqwest", &["transport"]),
     ("rusqlite", &["sandbox"]),

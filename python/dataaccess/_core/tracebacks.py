@@ -38,12 +38,15 @@ class _AtTheCaller:
     def __enter__(self) -> None:
         """Holds nothing."""
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
         """Lets the error pass."""
-        if error is not None and traceback is not None and _is_hidden(error, traceback):
-            error.__traceback__ = None
+        if error is not None:
+            _shorten(error)
+
+
+def _shorten(error: BaseException) -> None:
+    if error.__traceback__ is not None and _is_hidden(error, error.__traceback__):
+        error.__traceback__ = None
 
 
 def _is_hidden(error: BaseException, traceback: TracebackType) -> bool:
@@ -78,34 +81,36 @@ def at_line(function: _F) -> _F:
 
         @wraps(function)
         async def call(*arguments: Any, **keywords: Any) -> Any:
-            with at_the_caller:
-                try:
-                    return await function(*arguments, **keywords)
-                except TypeError as error:
-                    _name_publicly(error, function, arguments, keywords)
-                    raise
-                finally:
-                    # No frame holds a secret of the caller once the call has failed.
-                    arguments, keywords = (), {}
+            try:
+                return await function(*arguments, **keywords)
+            except BaseException as error:
+                _name_publicly(error, function, arguments, keywords)
+                _shorten(error)
+                raise
+            finally:
+                # No frame holds a secret of the caller once the call has failed.
+                arguments, keywords = (), {}
 
     else:
 
         @wraps(function)
         def call(*arguments: Any, **keywords: Any) -> Any:
-            with at_the_caller:
-                try:
-                    return function(*arguments, **keywords)
-                except TypeError as error:
-                    _name_publicly(error, function, arguments, keywords)
-                    raise
-                finally:
-                    arguments, keywords = (), {}
+            try:
+                return function(*arguments, **keywords)
+            except BaseException as error:
+                _name_publicly(error, function, arguments, keywords)
+                _shorten(error)
+                raise
+            finally:
+                arguments, keywords = (), {}
 
     return call  # type: ignore[return-value] # it has the signature of the function
 
 
-def _name_publicly(error: TypeError, function: Any, arguments: Any, keywords: Iterable[str]) -> None:
+def _name_publicly(error: BaseException, function: Any, arguments: Any, keywords: Iterable[str]) -> None:
     """Replaces the name of an internal base class in the error of arguments that do not fit."""
+    if not isinstance(error, TypeError):
+        return
     from inspect import signature
 
     text, named = str(error), f"{function.__qualname__}()"

@@ -12,10 +12,10 @@ from dataaccess._core.warn import caller
 from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess._display.text import cell, counted
 from dataaccess._scan.batch import Batch
-from dataaccess._scan.bridge import next_batch
 from dataaccess._scan.outcome import warn_each
 from dataaccess._scan.predicate import selected_by
 from dataaccess._scan.pushdown import NoRowsError, check_types, narrowed
+from dataaccess._scan.variants import next_batch
 from dataaccess.errors import ValidationError
 
 if TYPE_CHECKING:

@@ -1,11 +1,11 @@
 //! Asynchronous calls: a future of the core becomes an asyncio future of the running loop.
 //!
 //! The call runs on the runtime without the interpreter. Its Python values are made in the loop's thread: `queue` takes
-//! finished calls there. A loop that watches no sockets has `fallback`.
+//! finished calls there, and `sockets` wakes a loop that watches sockets.
 
-mod fallback;
-#[cfg(unix)]
 mod queue;
+#[cfg(unix)]
+mod sockets;
 
 use std::future::Future;
 
@@ -65,31 +65,16 @@ fn for_future(py: Python<'_>, error: PyErr) -> PyErr {
 /// Makes the result of a call, with the interpreter held.
 pub(super) type Make = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
 
-/// Where an awaited call runs.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum RunsOn {
-    /// On the workers: a scan, whose requests may be decoded at the same time.
-    Workers,
-    /// In the one thread that also runs long synchronous calls: a call of one request. No thread wakes another one.
-    Watcher,
-}
-
 /// Returns an asyncio future of the running loop. Cancelling it drops `call` and so closes its connection.
-#[cfg_attr(not(unix), expect(unused_variables, reason = "`fallback` has the workers alone"))]
 pub(super) fn spawn(
     py: Python<'_>,
-    runs_on: RunsOn,
     call: impl Future<Output = Result<Make, Failure>> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
     let _scope = AttachedScope::enter(py);
     let running = running_loop(py)?;
     // Boxed first: each layer around it would move its kilobytes.
     let call = log::in_running_loop(py, Box::pin(call))?;
-    #[cfg(unix)]
-    if let Some(queue) = queue::Queue::of(&running)? {
-        return queue.spawn(&running, runs_on, call);
-    }
-    fallback::spawn(&running, call)
+    queue::Queue::of(&running)?.spawn(&running, call)
 }
 
 /// The loop that runs in this thread.
@@ -102,7 +87,6 @@ pub(super) fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// the result in the loop's thread.
 pub(super) fn spawn_call<T, H, R>(
     py: Python<'_>,
-    runs_on: RunsOn,
     future: impl Future<Output = Result<T>> + Send + 'static,
     handler: impl Future<Output = PyResult<H>> + Send + 'static,
     finish: impl FnOnce(Python<'_>, T, H) -> PyResult<R> + Send + 'static,
@@ -113,7 +97,7 @@ where
     R: for<'py> IntoPyObject<'py>,
 {
     let (future, handler) = (Box::pin(future), Box::pin(handler));
-    spawn(py, runs_on, async move {
+    spawn(py, async move {
         let (value, taken) = tokio::try_join!(async { Ok::<_, Failure>(future.await?) }, async { Ok(handler.await?) })?;
         Ok(make(move |py| finish(py, value, taken)))
     })
@@ -127,7 +111,7 @@ pub(super) fn spawn_envelope(
     let dict = |py: Python<'_>, envelope: &Envelope| -> PyResult<Py<PyDict>> {
         json::envelope(py, envelope).map(Bound::unbind)
     };
-    spawn(py, RunsOn::Watcher, async move {
+    spawn(py, async move {
         let envelope = call.await?;
         if envelope.bytes <= LARGE as u64 {
             return Ok(make(move |py| dict(py, &envelope)));

@@ -1,38 +1,30 @@
-//! The finished calls of one loop, and the socket that wakes it.
+//! The finished calls of one loop.
 //!
 //! A call that finishes puts its outcome into the queue of its loop. The first one in an empty queue wakes the loop, which
-//! takes all that are there by then: so many calls share one wake-up, and no thread of the runtime needs the interpreter.
+//! takes all that are there by then: so many calls share one wake-up, and no worker needs the interpreter.
 
 use std::collections::VecDeque;
 use std::future::Future;
-use std::io::{Read, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use tokio::task::AbortHandle;
 
-use super::{Failure, Make, RunsOn, for_future};
+#[cfg(unix)]
+use super::sockets::{self, Sockets};
+use super::{Failure, Make, for_future};
 use crate::error::Result;
-use crate::python::bridge::{self, runtime};
-use crate::python::driver::Driver;
+use crate::python::bridge::{runtime, spawn_detached, with_gil};
 use crate::python::finalization::AttachedScope;
-use crate::python::process::PerProcess;
 use crate::python::raise::raise;
 use crate::scan::panicked;
 
 /// How long results are made before the loop runs what else is ready.
 const TURN: Duration = Duration::from_millis(5);
-
-/// The watchers of this process by the ids of their loops: a `WeakValueDictionary`, as a loop that is closed drops its
-/// watcher.
-static QUEUES: PerProcess<Py<PyAny>> = PerProcess::empty();
 
 /// A call that has ended, and the asyncio future that waits for it.
 struct Finished {
@@ -45,39 +37,35 @@ struct Finished {
 pub(super) struct Queue {
     /// None once the loop was closed.
     calls: Mutex<Option<VecDeque<Finished>>>,
-    /// A byte that is written here wakes the loop, which watches the other end.
-    waker: UnixStream,
-    watched: UnixStream,
+    notifier: Notifier,
+}
+
+/// What has a loop take the calls of its queue.
+pub(super) enum Notifier {
+    #[cfg(unix)]
+    Sockets(Sockets),
+    /// A loop that watches no sockets, as the default one of Windows: a thread calls it.
+    Loop(Py<PyAny>),
 }
 
 impl Queue {
-    /// The queue of a running loop; `None` for a loop that cannot watch a socket.
-    pub(super) fn of(running: &Bound<'_, PyAny>) -> PyResult<Option<Arc<Self>>> {
-        let py = running.py();
-        let queues = QUEUES.get_or_try_make(|| {
-            PyResult::Ok(py.import("weakref")?.getattr("WeakValueDictionary")?.call0()?.unbind())
-        })?;
-        let queues = queues.bind(py);
-        let id = running.as_ptr() as usize;
-        if let Ok(known) = queues.call_method1(intern!(py, "get"), (id,))?.cast_into::<Watcher>() {
-            return Ok(Some(Arc::clone(&known.get().0)));
+    pub(super) fn new(notifier: Notifier) -> Arc<Self> {
+        Arc::new(Self { calls: Mutex::new(Some(VecDeque::new())), notifier })
+    }
+
+    /// The queue of a running loop. A loop that watches no sockets has one for each call.
+    pub(super) fn of(running: &Bound<'_, PyAny>) -> PyResult<Arc<Self>> {
+        #[cfg(unix)]
+        if let Some(queue) = sockets::queue_of(running)? {
+            return Ok(queue);
         }
-        match Self::watched(running) {
-            Ok(watcher) => {
-                let queue = Arc::clone(&watcher.get().0);
-                queues.set_item(id, watcher)?;
-                Ok(Some(queue))
-            }
-            Err(error) if error.is_instance_of::<PyNotImplementedError>(py) => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(Self::new(Notifier::Loop(running.clone().unbind())))
     }
 
     /// Starts a call whose outcome goes to the loop, and returns its asyncio future.
     pub(super) fn spawn<'py>(
         self: Arc<Self>,
         running: &Bound<'py, PyAny>,
-        runs_on: RunsOn,
         call: impl Future<Output = Result<Make, Failure>> + Send + 'static,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = running.py();
@@ -89,50 +77,41 @@ impl Queue {
             let outcome = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(panicked().into()));
             self.push(Finished { outcome, future, abort: finished });
         };
-        let task = match runs_on {
-            RunsOn::Workers => runtime().map(|runtime| runtime.spawn(run)),
-            RunsOn::Watcher => Driver::of_process().map(|driver| driver.spawn(run)),
-        };
-        let task = task.map_err(|error| raise(py, error))?;
+        let task = runtime().map_err(|error| raise(py, error))?.spawn(run);
         abort.get().0.get_or_init(|| task.abort_handle());
         Ok(awaited)
     }
 
-    /// A new queue, whose socket the loop watches.
-    fn watched<'py>(running: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Watcher>> {
-        let py = running.py();
-        let (waker, socket) = UnixStream::pair()?;
-        waker.set_nonblocking(true)?;
-        socket.set_nonblocking(true)?;
-        let (file, calls) = (socket.as_raw_fd(), Mutex::new(Some(VecDeque::new())));
-        let watcher = Bound::new(py, Watcher(Arc::new(Self { calls, waker, watched: socket })))?;
-        // Otherwise the loop would keep the context of the first call.
-        let context = py.import("contextvars")?.getattr("Context")?.call0()?;
-        context.call_method1("run", (running.getattr("add_reader")?, file, &watcher))?;
-        Ok(watcher)
-    }
-
-    fn push(&self, call: Finished) {
+    fn push(self: Arc<Self>, call: Finished) {
         let mut calls = self.calls();
         let Some(waiting) = calls.as_mut() else {
             // Nothing waits for it: it is dropped where the interpreter is held.
-            return bridge::spawn_detached(
-                bridge::with_gil(move |_| {
-                    drop(call);
-                    Ok(())
-                })
-                .map(drop),
-            );
+            let dropped = with_gil(move |_| {
+                drop(call);
+                Ok(())
+            });
+            return spawn_detached(dropped.map(drop));
         };
         waiting.push_back(call);
-        if waiting.len() == 1 {
+        let is_first = waiting.len() == 1;
+        drop(calls);
+        if is_first {
             self.wake();
         }
     }
 
-    fn wake(&self) {
-        // A full socket wakes the loop as well.
-        drop((&self.waker).write(&[0]));
+    fn wake(self: Arc<Self>) {
+        match &self.notifier {
+            #[cfg(unix)]
+            Notifier::Sockets(sockets) => sockets.notify(),
+            Notifier::Loop(_) => spawn_detached(with_gil(move |py| self.call_loop(py)).map(drop)),
+        }
+    }
+
+    /// Fails once the loop was closed, which drops the watcher and the calls with it.
+    fn call_loop(self: Arc<Self>, py: Python<'_>) -> PyResult<()> {
+        let Notifier::Loop(event_loop) = &self.notifier else { return Ok(()) };
+        event_loop.call_method1(py, "call_soon_threadsafe", (Watcher(Arc::clone(&self)),)).map(drop)
     }
 
     fn calls(&self) -> MutexGuard<'_, Option<VecDeque<Finished>>> {
@@ -160,21 +139,24 @@ impl Finished {
 
 /// What the loop calls when there are calls to take.
 #[pyclass(frozen, weakref)]
-struct Watcher(Arc<Queue>);
+pub(super) struct Watcher(pub(super) Arc<Queue>);
 
 #[pymethods]
 impl Watcher {
     fn __call__(&self, py: Python<'_>) -> PyResult<()> {
         let _scope = AttachedScope::enter(py);
         // First, so that a call that comes from now on wakes the loop again.
-        drop((&self.0.watched).read(&mut [0; 64]));
+        #[cfg(unix)]
+        if let Notifier::Sockets(sockets) = &self.0.notifier {
+            sockets.clear();
+        }
         let began = Instant::now();
         let mut settled = Ok(());
         while let Some(call) = self.next() {
             // The calls behind one that fails wait for their results too.
             settled = settled.and(call.settle(py));
             if began.elapsed() > TURN {
-                self.0.wake();
+                Arc::clone(&self.0).wake();
                 break;
             }
         }

@@ -28,7 +28,7 @@ SEARCH = f"""
 SCAN = f"""
     {SEARCH} dataaccess._core.optional dataaccess._core.paths dataaccess._core.storage dataaccess._core.suffixes
     dataaccess._core.progress dataaccess._display dataaccess._display.text
-    dataaccess._scan.batch dataaccess._scan.bridge dataaccess._scan.doubt dataaccess._scan.frames
+    dataaccess._scan.batch dataaccess._scan.variants dataaccess._scan.doubt dataaccess._scan.frames
     dataaccess._scan.lazyframe dataaccess._scan.output dataaccess._scan.plan dataaccess._scan.rows dataaccess._scan.run
     dataaccess._scan.schema dataaccess._scan.synchronous dataaccess._scan.synchronous.batches
     dataaccess._scan.synchronous.reading dataaccess._scan.synchronous.scan dataaccess._scan.synchronous.writing

@@ -11,7 +11,7 @@ from dataaccess import _native
 
 
 @pytest.mark.skipif(not hasattr(_native, "panic_for_test"), reason="the extension was built without `testing`")
-@pytest.mark.parametrize("runs", ["awaited", "in the calling thread", "in a worker"])
+@pytest.mark.parametrize("runs", ["awaited", "blocking"])
 def test_a_panic_is_reported_as_a_bug_and_harms_nothing(sandbox: da.Sandbox, runs: str) -> None:
     async def awaited() -> object:
         return await _native.panic_for_test(runs)  # type: ignore[misc]

@@ -19,16 +19,19 @@ from pathlib import Path
 names = sorted(task.read_text().strip() for task in Path("/proc/self/task").glob("*/comm"))
 print(*[name for name in names if name.startswith("dataaccess")])
 """
-SCAN = """
-import os, sys
+PIN = """
+import asyncio, os, sys
 import dataaccess as da
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(sys.argv[3])])
+"""
+SCAN = """
 scan = da.Client(sys.argv[1], token=sys.argv[2]).scan_codes(["id"], allocated_time=da.after("2024-01-01"))
 assert sum(batch.num_rows for batch in scan.batches()) > 0
 """
-AWAITED = """
-import asyncio, sys
-import dataaccess as da
+CALLS = """
+client = da.Client(sys.argv[1], token=sys.argv[2])
+assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+assert client.post("/access/api/segment/download", {"scope": "download", "exportId": 5637051})
 
 async def main():
     async with da.AsyncClient(sys.argv[1], token=sys.argv[2]) as client:
@@ -46,17 +49,16 @@ def processors_of_quota() -> float:
 
 
 def threads(code: str, *arguments: str) -> list[str]:
-    command = [sys.executable, "-c", code + SHOW, *arguments]
+    command = [sys.executable, "-c", PIN + code + SHOW, *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True, timeout=30)  # noqa: S603
     return done.stdout.split()
 
 
+@pytest.mark.parametrize("code", [SCAN, CALLS, CALLS + SCAN])
 @pytest.mark.parametrize("processors", [1, 2])
-def test_a_scan_has_as_many_workers_as_processors_and_two_at_most(sandbox: da.Sandbox, processors: int) -> None:
+def test_there_are_as_many_workers_as_processors_and_two_at_most(
+    sandbox: da.Sandbox, processors: int, code: str
+) -> None:
     if min(len(os.sched_getaffinity(0)), processors_of_quota()) < processors:
         pytest.skip("the tests may use one processor")
-    assert threads(SCAN, sandbox.base_url, sandbox.issue_token(), str(processors)) == ["dataaccess"] * processors
-
-
-def test_awaited_calls_of_one_request_share_one_thread(sandbox: da.Sandbox) -> None:
-    assert threads(AWAITED, sandbox.base_url, sandbox.issue_token()) == ["dataaccess-idle"]
+    assert threads(code, sandbox.base_url, sandbox.issue_token(), str(processors)) == ["dataaccess"] * processors

@@ -6,8 +6,8 @@ from dataaccess._core.managed import AsyncManagedIterator
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.batch import Batch
-from dataaccess._scan.bridge import next_batch_async
 from dataaccess._scan.outcome import stats_of, warn_of
+from dataaccess._scan.variants import next_batch_async
 
 TYPE_CHECKING = False
 

@@ -7,10 +7,10 @@ from dataaccess._core.optional import optional
 from dataaccess._core.progress import follow_async
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.asynchronous.batches import AsyncBatches
-from dataaccess._scan.bridge import AsyncArrowSource, convert_async
 from dataaccess._scan.frames import check_pandas
 from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.plan import checked_table
+from dataaccess._scan.variants import AsyncArrowSource, convert_async
 
 TYPE_CHECKING = False
 

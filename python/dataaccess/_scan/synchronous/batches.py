@@ -7,8 +7,8 @@ from dataaccess._core.managed import ManagedIterator
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.batch import Batch
-from dataaccess._scan.bridge import next_batch
 from dataaccess._scan.outcome import stats_of, warn_of
+from dataaccess._scan.variants import next_batch
 
 TYPE_CHECKING = False
 

@@ -1,4 +1,4 @@
-"""Synchronous calls run in the thread that makes them: what that must not change, during a call and between two."""
+"""Synchronous calls of one request and their connections, during a call and between two."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ WHOLE = http()
 
 def test_a_call_that_must_not_be_repeated_uses_no_connection_that_closed_meanwhile() -> None:
     with serving(closing_idle(WHOLE, 0.002)) as server, da.Client(server.base_url, token="tok") as client:
-        # Shorter and longer pauses than it takes until another thread looks after idle connections.
         for pause in [0.01] * 30 + [0.12] * 3:
             client.post("/access/api/other", {})
             time.sleep(pause)
@@ -44,7 +43,7 @@ def test_an_idle_connection_is_closed_when_the_service_closes_it() -> None:
 
     def respond(connection: socket.socket, _number: int) -> None:
         connection.sendall(WHOLE)
-        # After the call has ended: during it, its own thread would see the end.
+        # After the call has ended.
         time.sleep(0.2)
         connection.shutdown(socket.SHUT_WR)
         until_gone(connection)
