@@ -66,7 +66,11 @@ impl Client {
         let Some(envelope) = received.map_err(|error| classify::with_content_type(error, &response))? else {
             return Ok(AttemptEnd::Evicted);
         };
-        classify::check_envelope(&envelope, call.content, self.settings.strict_empty)?;
+        if let Err(failure) = classify::check_envelope(&envelope, call.content, self.settings.strict_empty) {
+            let failure = failure.with(|details| details.retry_after = response.retry_after);
+            self.shared_limits.record_refusal(&call.policy, sent, classify::verdict(&failure, true));
+            return Err(failure);
+        }
         while let Some(batch) = sink.take()? {
             to.delivery.push(batch)?;
         }

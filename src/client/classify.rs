@@ -27,8 +27,9 @@ pub(super) enum ExpectedContent {
 /// What a failure means. `has_responded`: the headers of a response had arrived.
 pub(super) fn verdict(failure: &Error, has_responded: bool) -> Verdict {
     let (kind, details) = (failure.kind(), failure.details());
-    let status = details.status.filter(|_| kind == Kind::Throttled);
-    let pause = status.and_then(|status| asks_to_wait(status, details.retry_after));
+    let status = status(details);
+    let pause = status.filter(|_| kind == Kind::Throttled);
+    let pause = pause.and_then(|status| asks_to_wait(status, details.retry_after));
     let remedy = match (failure.retry(), pause) {
         (Retry::None, _) if kind == Kind::PermissionDenied => Remedy::NewToken,
         (Retry::None, _) => Remedy::None,
@@ -38,9 +39,9 @@ pub(super) fn verdict(failure: &Error, has_responded: bool) -> Verdict {
         (Retry::AtOnce, None) => Remedy::AtOnce,
     };
     // A service that has responded works, unless its response says that it does not.
-    let is_of_service = !has_responded || details.status.is_some_and(is_server_error);
+    let is_of_service = !has_responded || status.is_some_and(is_server_error);
     let is_unsent = matches!(kind, Kind::Connect | Kind::Proxy);
-    let scope = match (remedy, kind, details.status) {
+    let scope = match (remedy, kind, status) {
         (Remedy::Once | Remedy::BackOff, ..) if !is_of_service => Scope::Request,
         (Remedy::Once | Remedy::BackOff, ..) if is_unsent => Scope::All,
         (Remedy::Once | Remedy::BackOff, Kind::ConnectionLost | Kind::Throttled, _)
@@ -52,6 +53,12 @@ pub(super) fn verdict(failure: &Error, has_responded: bool) -> Verdict {
     let is_cut_off = matches!(kind, Kind::ConnectionLost | Kind::TruncatedResponse);
     let cut_off_at = details.received.filter(|received| is_cut_off && *received > 0);
     Verdict { remedy, scope, is_unsent, cut_off_at }
+}
+
+/// The HTTP status; of a response with status 200 the `code` of its envelope, which means the same.
+fn status(details: &Details) -> Option<u16> {
+    let code = details.code.filter(|_| details.status == Some(200));
+    code.map_or(details.status, |code| u16::try_from(code).ok())
 }
 
 /// The pause that a response asks for by its status and `Retry-After`. A 503 without that header looks like an outage.
@@ -257,8 +264,9 @@ mod tests {
         let asked = of(Kind::Throttled, Some(503)).with(|details| details.retry_after = ASKED);
         assert_eq!(remedy(&asked), Remedy::Pause(Pause { asked: ASKED }));
         assert_eq!(asks_to_wait(500, ASKED), None);
-        // `code` 429 in an envelope.
-        assert_eq!(remedy(&of(Kind::Throttled, Some(200))), Remedy::BackOff);
+        let of_envelope = |code| of(Kind::Throttled, Some(200)).with(|details| details.code = Some(code));
+        assert_eq!(remedy(&of_envelope(429)), Remedy::Pause(Pause { asked: None }));
+        assert_eq!(remedy(&of_envelope(503)), Remedy::BackOff);
     }
 
     #[test]
@@ -274,6 +282,7 @@ mod tests {
             (of(Kind::Server, Some(502)), true, Scope::Service),
             (of(Kind::Server, Some(500)), true, Scope::Unclear),
             (of(Kind::Server, Some(200)), true, Scope::Request),
+            (of(Kind::Server, Some(200)).with(|details| details.code = Some(502)), true, Scope::Service),
             (of(Kind::RequestTimeout, None), false, Scope::Unclear),
             (Error::new(Kind::Tls, "test failure"), false, Scope::All),
             (Error::new(Kind::RequestRejected, "test failure"), true, Scope::Request),

@@ -10,7 +10,7 @@ mod export_poll;
 mod rng;
 mod shared_limits;
 #[cfg(any(test, feature = "testing"))]
-mod testing;
+pub mod testing;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -133,7 +133,7 @@ impl Client {
     /// use std::sync::Arc;
     ///
     /// use dataaccess::cells::Cells;
-    /// use dataaccess::client::{Client, Delivery, DeliveryMode, Event, SearchMode, TimeoutScope};
+    /// use dataaccess::client::{Client, Delivered, Delivery, DeliveryMode, SearchMode, TimeoutScope};
     /// use dataaccess::config::{Arguments, Settings};
     /// use dataaccess::filter::{Comparison, InputValue, Method, codes};
     /// use dataaccess::sandbox::{Options, Sandbox, demo::Demo};
@@ -158,15 +158,16 @@ impl Client {
     /// let mode = SearchMode {
     ///     operation: "search_codes",
     ///     delivery: DeliveryMode::Complete,
-    ///     scope: TimeoutScope::Whole,
+    ///     scope: TimeoutScope::whole(),
     ///     timeout: None,
-    ///     began: None,
+    ///     token_wait: None,
     /// };
     /// let delivery = Delivery::new(0, mode.delivery, Arc::new(client.buffer()));
     /// let completed = client.search(mode, &search, &|| Cells::new(search.attributes.len()), &delivery).await?;
     ///
-    /// let Some(Event::Batch(block)) = poll_fn(|context| delivery.poll(context)).await else { unreachable!() };
-    /// assert_eq!(block.rows() as u64, completed.envelope.records);
+    /// let completed = completed.expect("a complete response is not dropped");
+    /// let Some(Delivered { batch, .. }) = poll_fn(|context| delivery.poll(context)).await else { unreachable!() };
+    /// assert_eq!(batch.rows() as u64, completed.envelope.records);
     /// # Ok(())
     /// # }
     /// ```

@@ -141,6 +141,15 @@ impl SharedLimits {
         }
     }
 
+    /// Records a response whose envelope asks all requests to wait.
+    pub(super) fn record_refusal(&self, policy: &Policy, sent: Instant, verdict: Verdict) {
+        if let Remedy::Pause(pause) = verdict.remedy
+            && let Some(pause) = policy.pause(pause)
+        {
+            lock(&self.throttle).refused(sent.into_std(), Instant::now().into_std(), pause);
+        }
+    }
+
     pub(super) fn count_retry(&self) {
         increment(&self.counters.retries);
     }

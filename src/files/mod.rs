@@ -29,9 +29,9 @@ use crate::error::Result;
 
 /// Runs work that blocks its thread for a short time. The other tasks of the thread move to others, where there are any.
 pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
-    match Handle::current().runtime_flavor() {
-        RuntimeFlavor::CurrentThread => work(),
-        _ => block_in_place(work),
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::CurrentThread) | Err(_) => work(),
+        Ok(_) => block_in_place(work),
     }
 }
 

@@ -93,7 +93,7 @@ impl Scan {
     ///         Next::End => break,
     ///     }
     /// }
-    /// assert_eq!(stream.stats().map(|stats| stats.rows), Some(rows));
+    /// assert_eq!(stream.stats().map(|stats| stats.figures.rows), Some(rows));
     /// # Ok(())
     /// # }
     /// ```

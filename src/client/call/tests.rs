@@ -86,6 +86,19 @@ async fn no_request_starts_in_the_pause_that_one_was_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_code_in_the_envelope_asks_all_requests_to_wait_as_its_status_would() {
+    let slow_down = || Reply { retry_after: Some(30), ..Reply::ok(r#"{"code": 429, "message": "slow down"}"#) };
+    let (respond, arrivals) = service(move |number| Ok(if number == 0 { slow_down() } else { Reply::ok(OK) }));
+    let client = client(respond, |arguments| arguments.concurrency = Some(2));
+    for outcome in join_all((0..20).map(|_| post(&client))).await {
+        outcome.unwrap();
+    }
+    let seconds = seconds(&arrivals);
+    assert_eq!(seconds.len(), 21);
+    assert!(seconds.iter().filter(|second| **second < 30).count() <= 3, "{seconds:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn starts_keep_their_distance_though_requests_wait_for_a_place() {
     let slow = || Reply { body: vec![Step::Wait(3 * SECOND), Step::Bytes(OK.into())], ..Reply::status(200) };
     let (respond, arrivals) = service(move |number| Ok(if number == 0 { slow() } else { Reply::ok(OK) }));

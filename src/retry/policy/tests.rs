@@ -1,7 +1,7 @@
 //! Policies, and the failures of a call.
 
-use super::super::Scope;
 use super::*;
+use crate::retry::Scope;
 
 /// A failure and its verdict.
 type Failure = (Error, Verdict);

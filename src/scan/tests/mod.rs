@@ -16,12 +16,10 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::client::Client;
+use crate::client::testing::{Arguments, Reply, Step, token};
 use crate::columns::Options;
-use crate::config::Arguments;
 use crate::filter::codes::{self, CodesArguments};
 use crate::filter::{self};
-use crate::secret::Secret;
-use crate::transport::{Reply, Step};
 
 const DAY: i64 = 86_400_000;
 /// 2024-01-01.
@@ -69,8 +67,7 @@ fn client(
         all.lock().unwrap().push(asked);
         std::future::ready(Ok(reply(asked))).boxed()
     };
-    let token = Arc::new(Secret::try_new("tok-0123456789".to_owned()).unwrap());
-    (Client::of_service(Arc::new(respond), token, set).unwrap(), requests)
+    (Client::of_service(Arc::new(respond), token().unwrap(), set).unwrap(), requests)
 }
 
 /// The days that were asked for, in the order of the requests.
