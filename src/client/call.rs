@@ -11,7 +11,7 @@ use super::delivery::{Arrived, Delivery};
 use super::rng::uniform;
 use super::{Client, Completed};
 use crate::decode::{BatchSink, DecodePlan, Envelope};
-use crate::error::{Context, Error, Kind, Phase, Result};
+use crate::error::{Context, Error, Kind, Phase, Result, constant_argument};
 use crate::observe::{self, Attempt};
 use crate::retry::{Policy, RetryDecision, RetryState};
 use crate::secret::Secret;
@@ -20,6 +20,9 @@ use crate::secret::Secret;
 const PULLED: Duration = Duration::from_secs(5);
 const GIL_HINT: &str = "another library pulls the rows and may hold the GIL, which the token callable needs; \
     use to_arrow() instead, or a token that lives longer";
+
+/// What a request waits for at first.
+const PLACE: &str = concat!("a free place of ", constant_argument!("concurrency"));
 
 #[derive(Debug)]
 pub(super) struct Call<'a> {
@@ -58,7 +61,7 @@ impl Log {
             started: Instant::now(),
             id,
             attempts: 0,
-            waits_for: "a free place of concurrency=",
+            waits_for: PLACE,
             history: Vec::new(),
             last_failure: None,
         }
@@ -69,7 +72,7 @@ impl Log {
     }
 
     fn record(&mut self, failure: &Error) {
-        self.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
+        self.history.push(format!("{}: {}", failure.kind().class_name(), failure.marked_message()));
         self.last_failure = Some(failure.clone());
     }
 
@@ -127,7 +130,7 @@ impl Client {
         let mut is_renewed = false;
         loop {
             let ready = Instant::now();
-            log.waits_for = "a free place of concurrency=";
+            log.waits_for = PLACE;
             let mut slot = self.concurrency.slot().await;
             state.exclude(ready.elapsed());
             let mut token = self.token_within(call, to, log).await?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, constant_argument};
 use crate::retry::{Health, Policy, Throttle};
 use crate::transport::{Meter, Response};
 
@@ -63,7 +63,7 @@ impl RateLimiter {
     pub(super) fn cause(&self) -> &'static str {
         self.interval.map_or(
             "the pause that the service asked for",
-            |_| "requests_per_second= or a pause that the service asked for",
+            |_| concat!(constant_argument!("requests_per_second"), " or a pause that the service asked for"),
         )
     }
 

@@ -22,7 +22,7 @@ use tokio::task::block_in_place;
 pub use name::PartName;
 pub use query::{Query, digest, mismatch};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, argument};
 use crate::files::{AtomicFile, Location, Part, Unreadable};
 use fault::{at, failure, refused};
 use local::Local;
@@ -249,7 +249,7 @@ fn corrupt(path: &Path, problem: &str) -> Error {
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     let day = folder.and_then(day_of);
     let remedy = match day {
-        Some(day) => format!("run again with refresh=[\"{day}\"], which replaces it"),
+        Some(day) => format!("run again with {}, which replaces it", argument("refresh").of_string(day)),
         None => "delete this file and run again, which restores it".to_owned(),
     };
     at(Kind::CheckpointCorrupt, path, &format!("has changed since it was written: {problem}"))

@@ -2,6 +2,7 @@
 
 use crate::contract::condition::{Condition, DATETIME, EQUALS, TIME_UNIT};
 use crate::contract::search::Group;
+use crate::error::argument;
 use crate::filter::Search;
 use crate::time::{Moment, Zone, offset_text};
 
@@ -114,7 +115,7 @@ impl OutOfDayRows {
             }
             (None, None) => return Some(format!("{found}; no time zone of the service explains them")),
         };
-        Some(format!("{found}; the service probably cuts days at {zone}: set timezone= to such a zone"))
+        Some(format!("{found}; the service probably cuts days at {zone}: set {} to such a zone", argument("timezone")))
     }
 }
 

@@ -88,7 +88,7 @@ pub async fn folder_status(location: &Location, settle: Duration) -> Result<Fold
             damage: None,
         };
         match read {
-            Err(error) => status.damage = Some(error.message().to_owned()),
+            Err(error) => status.damage = Some(error.message().into_owned()),
             Ok((part, record)) => {
                 let bounds = name.day.as_deref().and_then(|day| bounds(&zone, day));
                 let settle = i64::try_from(settle.as_millis()).unwrap_or(i64::MAX);

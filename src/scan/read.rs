@@ -14,7 +14,7 @@ use super::stored::{Finished, Tasks, changes};
 use super::task::no_tasks;
 use super::{Collected, Layout, Scan, Stats};
 use crate::columns::{self, Column};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, argument};
 use crate::files::Location;
 use crate::folder::{self, Folder, mismatch};
 
@@ -73,7 +73,10 @@ impl Scan {
         names.truncate(NAMED);
         let message = format!("`{}` lacks {count} {what} ({}{more})", folder.path().display(), names.join(", "));
         Error::new(Kind::ScanIncomplete, message)
-            .with_hint("run the scan to get them, or pass missing=\"ignore\" to read the others")
+            .with_hint(format!(
+                "run the scan to get them, or pass {} to read the others",
+                argument("missing").of_string("ignore")
+            ))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::data_warning::DataWarning;
 use super::stored::TaskFigures;
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, argument};
 
 /// Columns that a text names.
 const NAMED: usize = 3;
@@ -27,7 +27,7 @@ impl TaskFigures {
 /// The error of a task whose file is not replaced.
 pub(super) fn shrunk(lacks: &str) -> Error {
     Error::new(Kind::DoubtfulData, format!("the response has {lacks}: the file is kept"))
-        .with_hint("pass on_shrink=\"replace\" if that is right")
+        .with_hint(format!("pass {} if that is right", argument("on_shrink").of_string("replace")))
 }
 
 /// The error of a task whose response is not written, for these reasons or because the caller refused it.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess.cli.ending import CommandError
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.wording import for_options
+from dataaccess.cli.spelling import in_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ class Doubts:
             try:
                 yield
             except kinds as doubt:
-                raise CommandError(f"nothing was written: {for_options(str(doubt))}", DOUBTFUL) from None
+                raise CommandError(f"nothing was written: {in_options(doubt)}", DOUBTFUL) from None
 
     def check_rows(self, rows: int) -> None:
         """Refuses a result without rows.

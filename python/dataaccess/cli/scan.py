@@ -9,7 +9,7 @@ import click
 
 from dataaccess.cli import conditions, doubts, output
 from dataaccess.cli.connection import connecting
-from dataaccess.cli.ending import CommandError, naming, signaled
+from dataaccess.cli.ending import CommandError, signaled
 from dataaccess.cli.parts import Commands, all_of, option
 from dataaccess.cli.streams import note
 from dataaccess.cli.target import target_of
@@ -184,7 +184,7 @@ def _into_folder(
     from dataaccess.errors import DataAccessError
 
     try:
-        with naming({"refresh": "--refresh", "layout": "--layout", "folder": "--folder"}), progress() as shown:
+        with progress() as shown:
             chosen = {name: value for name, value in run.items() if value not in (None, ())}
             if "refresh" in chosen:
                 chosen["refresh"] = list(chosen["refresh"])
@@ -243,11 +243,6 @@ def _into_file(
 
 
 def _write(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str, Any]) -> None:
-    with naming({"path": "--output", "private": "--private"}):
-        _write_as(scan, target, judge, settings)
-
-
-def _write_as(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str, Any]) -> None:
     from dataaccess.cli.progress import progress
 
     if target.kind == "arrow":
