@@ -120,7 +120,7 @@ class Refused:
 
     def error(self) -> ConfigError:
         """The error of all refused settings; there is one at least."""
-        lines = [line for error in self._errors for line in error.problems or [str(error)]]
+        lines = [line for error in self._errors for line in error.problems or [error.args[0]]]
         if len(self._errors) == 1:
             self._errors[0].problems = lines
             return self._errors[0]

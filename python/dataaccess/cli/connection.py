@@ -82,8 +82,8 @@ class Connection:
                 raise
             # In a cron job, HOME or the folder of the profiles may be another one.
             absent = _absent_profile()
-            first, *others = map(marked, error.problems)
-            raise ConfigError.of([f"{first}; {absent}", *others]) from None
+            lines = [f"{marked(line)}; {absent}" if number == 0 else line for number, line in enumerate(error.problems)]
+            raise ConfigError(f"{marked(error.args[0])}; {absent}", problems=lines) from None
 
 
 def _absent_profile() -> str:

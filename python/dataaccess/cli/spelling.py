@@ -5,6 +5,7 @@ The options are those of the command that runs, by the names of its parameters: 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -48,6 +49,9 @@ def spell(argument: Argument) -> str | None:
     option = _option(context, argument.name)
     if option is None:
         return _elsewhere(context, argument)
+    # A token that is wrong and is not in the file comes from the environment.
+    if argument.python == "token" and not _is_typed(context, option):
+        return argument.python
     name = _name(context, option)
     is_alone = argument.value is None or getattr(option, "is_flag", False)
     return name if is_alone else f'{name} "{argument.value}"' if " " in argument.value else f"{name} {argument.value}"
@@ -60,7 +64,7 @@ def was_typed(argument: str) -> bool:
     return context is not None and option is not None and _is_typed(context, option)
 
 
-def in_options(message: object) -> str:
+def in_options(message: Exception | str) -> str:
     """An error, a warning or a text in the words of the command."""
     from dataaccess.errors import DataAccessError, ValidationError
     from dataaccess.errors._text import spelled
@@ -69,17 +73,15 @@ def in_options(message: object) -> str:
         return "; ".join(_problems(message)) or message.spelled(spell)
     if isinstance(message, DataAccessError):
         return message.spelled(spell)
-    return spelled(message.args[0] if isinstance(message, Warning) else str(message), spell)
+    return spelled(message.args[0] if isinstance(message, Warning) else message, spell)
 
 
 def log_line(record: logging.LogRecord) -> str:
     """The message of a log record in the words of the command."""
-    given = record.args
-    if isinstance(given, tuple):
-        given = tuple(in_options(value) if isinstance(value, str) else value for value in given)
-    elif given is not None:
-        given = {name: in_options(value) if isinstance(value, str) else value for name, value in given.items()}
-    return record.msg % given if given else str(record.msg)
+    if not isinstance(record.args, Mapping):
+        return record.getMessage()
+    given = {name: in_options(value) if isinstance(value, str) else value for name, value in record.args.items()}
+    return str(record.msg % given).removeprefix(f"{given.get('operation')}: ")
 
 
 def _problems(error: ValidationError) -> list[str]:

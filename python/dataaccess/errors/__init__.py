@@ -88,6 +88,7 @@ from dataaccess.errors._scan import (
     StreamInterruptedError,
     WaitTimeoutError,
 )
+from dataaccess.errors._text import Argument
 from dataaccess.errors._transport import (
     ConnectError,
     ConnectionLostError,
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AbsentAttributeWarning",
     "ApiError",
+    "Argument",
     "CheckpointCorruptError",
     "CheckpointError",
     "CheckpointFileError",

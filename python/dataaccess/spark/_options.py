@@ -7,6 +7,7 @@ among the addresses and tokens that the environment of Spark allows. Nothing her
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from importlib import import_module
@@ -68,8 +69,6 @@ def _filters(text: str) -> Any:
             return parse(text)
         except ValueError as error:
             raise ValueError(f"{error}; write it as col('customer_id').equals('17')") from None
-    import json
-
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -200,7 +199,7 @@ def _as_option(argument: Argument) -> str:
         return "the option token_file or token_callable"
     if argument.value is None:
         return argument.name if argument.python == argument.name else f"the option {argument.name}"
-    return f'.option("{argument.name}", "{argument.value}")'
+    return f'.option("{argument.name}", {json.dumps(argument.value.strip(chr(34)))})'
 
 
 def _check_host(address: str) -> None:
