@@ -150,7 +150,7 @@ class Connection(Validation):
             source = "DATAACCESS_BASE_URL" if variable else str(profile)
             raise ConfigError(
                 f"no token: that of {variable_of_token} is for the address of {source}, and {here} is another; "
-                "pass token="
+                f"pass {argument('token')}"
             )
         return RawToken(None)
 

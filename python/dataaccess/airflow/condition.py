@@ -50,7 +50,7 @@ def condition(argument: str, value: Any) -> Any:
     try:
         return json.loads(value) if value.lstrip().startswith("{") else parse(value)
     except ValueError as error:
-        raise invalid(argument, f"{value!r}: {error}", value) from None
+        raise invalid(argument, str(error), value) from None
 
 
 def values(argument: str, value: Any) -> Any:

@@ -81,7 +81,8 @@ def log_line(record: logging.LogRecord) -> str:
     if not isinstance(record.args, Mapping):
         return record.getMessage()
     given = {name: in_options(value) if isinstance(value, str) else value for name, value in record.args.items()}
-    return str(record.msg % given).removeprefix(f"{given.get('operation')}: ")
+    # The command has another name than the call.
+    return str(record.msg % given).removeprefix(str(given.get("operation"))).lstrip(": ")
 
 
 def _problems(error: ValidationError) -> list[str]:
@@ -108,8 +109,10 @@ def _place(place: str) -> str:
 def _option(context: click.Context, argument: str) -> click.Parameter | None:
     """The parameter of the command behind an argument."""
     known = {one.name: one for one in context.command.params}
-    found = [known[name] for name in _PARAMETERS.get(argument, (argument,)) if name in known]
-    return next((one for one in found if _is_typed(context, one)), found[0] if found else None)
+    names = _PARAMETERS.get(argument, (argument,))
+    found = [known[name] for name in names if name in known]
+    own = known.get(argument) if len(names) > 1 else found[0] if found else None
+    return next((one for one in found if _is_typed(context, one)), own)
 
 
 def _is_typed(context: click.Context, option: click.Parameter) -> bool:

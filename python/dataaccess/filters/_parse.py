@@ -64,7 +64,7 @@ def parse(text: str) -> Expression | Comparison | Days:
     if isinstance(found, Column):
         raise ValueError(f"{found!r} is a column without a condition: write {found!r}.matches([...])")
     if not isinstance(found, Expression | Comparison | Days):
-        raise ValueError(f"{_cut(text)} is a value, not a condition: write col(name).matches([...]) or on(day)")  # noqa: TRY004 - the type of the text is right
+        raise ValueError(f"{cut(text)} is a value, not a condition: write col(name).matches([...]) or on(day)")  # noqa: TRY004 - the type of the text is right
     return found
 
 
@@ -74,6 +74,13 @@ def read(text: str) -> Any:
     Raises:
         ValueError: It writes neither.
     """
+    try:
+        return _read(text)
+    except ValueError as error:
+        raise ValueError(f"{cut(text)!r}: {error}") from None
+
+
+def _read(text: str) -> Any:
     if _DAY.match(text.strip()):
         raise ValueError("is a day without a condition: write on('2024-01-15'), since(…), after(…) or before(…)")
     stripped = text.strip()
@@ -163,9 +170,10 @@ class _Reader:
     def _refuse(self, node: ast.expr, problem: str, *, is_shown: bool = True) -> NoReturn:
         # Python counts bytes.
         column = len(self._lines[node.lineno - 1].encode()[: node.col_offset].decode())
-        shown = f"{_cut(ast.unparse(node))} " if is_shown else ""
+        shown = f"{cut(ast.unparse(node))} " if is_shown else ""
         raise ValueError(f"{self.place(node.lineno, column)}: {shown}{problem}")
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """The beginning of a text, for an error."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -20,7 +20,7 @@ from dataaccess._core.checks import invalid
 from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, Problem, ValidationError
-from dataaccess.filters._parse import parse, read
+from dataaccess.filters._parse import cut, parse, read
 from dataaccess.tokens import token_file
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 _HOSTS = "DATAACCESS_SPARK_ALLOW_HOSTS"
 _FILES = "DATAACCESS_SPARK_ALLOW_TOKEN_FILES"
 _CALLABLES = "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES"
-# Characters of an option in an error.
-_SHOWN = 60
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -63,7 +61,7 @@ def _words(text: str) -> list[Any]:
 def _filters(text: str) -> Any:
     """An expression of `col`, as in Python, or the filters of the API specification in JSON."""
     if text.startswith("Column<"):
-        raise ValueError("is a column of Spark: use da.col, such as da.col('customer_id').equals('17')")
+        raise ValueError(f"{cut(text)} is a column of Spark: use da.col, such as da.col('customer_id').equals('17')")
     if not text.lstrip().startswith("{"):
         try:
             return parse(text)
@@ -72,7 +70,7 @@ def _filters(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"is not JSON: {error}") from None
+        raise ValueError(f"{cut(text)!r}: is not JSON: {error}") from None
 
 
 def _statuses(text: str) -> list[Any]:
@@ -155,7 +153,7 @@ def checked(options: Mapping[str, str]) -> dict[str, Any]:
             else:
                 values[name] = known[name](text)
         except ValueError as error:
-            problems.append(Problem(name, "", f"{_shown(text)}: {error}", text))
+            problems.append(Problem(name, "", str(error), text))
     if "token_file" in given and "token_callable" in given:
         problems.append(Problem("token_file", "", "give either token_file or token_callable", None))
     if problems:
@@ -172,10 +170,6 @@ def _unknown(name: str, known: Iterable[str]) -> str:
         return "is an option of promotion codes, but item_type_name names another object: write the option where"
     advice = did_you_mean(name, known) or f"; there are {', '.join(sorted(known))}"
     return f"is no option{advice}"
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
 
 
 def client_of(values: Mapping[str, Any]) -> Client:
