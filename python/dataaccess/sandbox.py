@@ -234,7 +234,9 @@ class Sandbox(Data, Access, Exports, Faults):
 def _switches(given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Switches as the core takes them."""
     if not isinstance(given, Mapping | None):
-        raise ConfigError(f"{argument('switches')} must be a dict of names and values, not of type {type(given).__name__}")
+        raise ConfigError(
+            f"{argument('switches')} must be a dict of names and values, not of type {type(given).__name__}"
+        )
     return {string("switches", name): _switch(name, value) for name, value in (given or {}).items()}
 
 
@@ -253,7 +255,9 @@ def _now(given: object) -> float | None:
     if given is None:
         return None
     if not isinstance(time, datetime) or time.year < _EARLIEST:
-        raise ConfigError(f"{argument('now')} must be a datetime from {_EARLIEST} on, or one in ISO format, not {given!r}")
+        raise ConfigError(
+            f"{argument('now')} must be a datetime from {_EARLIEST} on, or one in ISO format, not {given!r}"
+        )
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 

@@ -57,14 +57,7 @@ struct Log {
 
 impl Log {
     fn new(id: u64) -> Self {
-        Self {
-            started: Instant::now(),
-            id,
-            attempts: 0,
-            waits_for: PLACE,
-            history: Vec::new(),
-            last_failure: None,
-        }
+        Self { started: Instant::now(), id, attempts: 0, waits_for: PLACE, history: Vec::new(), last_failure: None }
     }
 
     fn request_id(&self) -> String {

@@ -62,7 +62,8 @@ impl Deadline {
     /// The error when it passed after attempts that had failed: that of the attempt in flight, or else the last one.
     pub(super) fn after_failures(&self, passed: Error, last: Error, is_in_flight: bool) -> Error {
         let seconds = self.timeout.as_secs_f64();
-        let ended = format!("{} s ended the retries: raise {TIMEOUT} to retry for longer", argument("timeout").of(seconds));
+        let ended =
+            format!("{} s ended the retries: raise {TIMEOUT} to retry for longer", argument("timeout").of(seconds));
         if is_in_flight {
             let before = format!("{}: {}", last.kind().class_name(), last.marked_message());
             passed.with_hint(format!("{ended}; the failure before: {before}"))

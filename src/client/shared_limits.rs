@@ -61,10 +61,9 @@ impl RateLimiter {
 
     /// What a request waits for here.
     pub(super) fn cause(&self) -> &'static str {
-        self.interval.map_or(
-            "the pause that the service asked for",
-            |_| concat!(constant_argument!("requests_per_second"), " or a pause that the service asked for"),
-        )
+        self.interval.map_or("the pause that the service asked for", |_| {
+            concat!(constant_argument!("requests_per_second"), " or a pause that the service asked for")
+        })
     }
 
     /// Waits until a request may start, and returns whether that took time. The request must be ready to be sent: starts

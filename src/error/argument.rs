@@ -44,6 +44,12 @@ macro_rules! argument {
 }
 pub(crate) use argument as constant_argument;
 
+/// A phrase about what only a program can do: other front ends leave it out.
+#[must_use]
+pub fn for_programs(phrase: &str) -> Argument<'_> {
+    Argument { name: "", value: None, python: phrase.into() }
+}
+
 impl<'a> Argument<'a> {
     /// The argument with a value that Python writes without quotes: `timeout=5`.
     #[must_use]

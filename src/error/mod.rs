@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 pub(crate) use argument::constant_argument;
-pub use argument::{Argument, argument, in_python, named};
+pub use argument::{Argument, argument, for_programs, in_python, named};
 pub use details::{Details, Phase};
 pub use kind::Kind;
 pub use problem::Problem;

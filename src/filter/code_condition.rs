@@ -64,7 +64,8 @@ pub(super) fn check(
     let given = &comparison.data_type;
     let is_same_type = given.is_null() || *given == InputValue::text(data_type);
     if !is_same_type {
-        let message = format!("{} is not the data_type of {}: write \"{data_type}\"", given.shown(), named(column.name()));
+        let message =
+            format!("{} is not the data_type of {}: write \"{data_type}\"", given.shown(), named(column.name()));
         problems.add(&location.field("data_type"), given, message);
     }
     let operator = values::operator(&comparison.method, location, problems);

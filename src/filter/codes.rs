@@ -107,7 +107,10 @@ fn condition(
                 .to_owned()
         }
         InputValue::Days(_) if column != Column::AllocatedTime => {
-            format!("days(…) is a range of times, and {} is not a time: give one value or several", named(column.name()))
+            format!(
+                "days(…) is a range of times, and {} is not a time: give one value or several",
+                named(column.name())
+            )
         }
         value => {
             let method = if matches!(value, InputValue::Days(_)) { Method::On } else { Method::Matches };

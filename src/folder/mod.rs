@@ -249,7 +249,10 @@ fn corrupt(path: &Path, problem: &str) -> Error {
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     let day = folder.and_then(day_of);
     let remedy = match day {
-        Some(day) => format!("run again with {}, which replaces it", argument("refresh").of_string(day)),
+        Some(day) => {
+            let refresh = argument("refresh").of(day).in_python(format!("refresh=[\"{day}\"]"));
+            format!("run again with {refresh}, which replaces it")
+        }
         None => "delete this file and run again, which restores it".to_owned(),
     };
     at(Kind::CheckpointCorrupt, path, &format!("has changed since it was written: {problem}"))

@@ -95,7 +95,10 @@ pub(super) fn seconds(py: Python<'_>, name: &str, value: f64) -> PyResult<Durati
     Duration::try_from_secs_f64(value).ok().filter(|duration| !duration.is_zero()).ok_or_else(|| {
         raise(
             py,
-            Error::new(Kind::Config, format!("{} must be a positive, finite number of seconds, not {value}", argument(name))),
+            Error::new(
+                Kind::Config,
+                format!("{} must be a positive, finite number of seconds, not {value}", argument(name)),
+            ),
         )
     })
 }

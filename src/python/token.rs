@@ -63,7 +63,8 @@ impl RawToken {
             return Ok(Self { token, source: "callable", callable: Some(callable) });
         }
         let class = token.get_type().name()?;
-        let message = format!("{} must be a string or a callable that returns one, not of type {class}", argument("token"));
+        let message =
+            format!("{} must be a string or a callable that returns one, not of type {class}", argument("token"));
         Err(raise(py, Error::new(Kind::Config, message)))
     }
 

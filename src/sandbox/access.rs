@@ -62,7 +62,8 @@ impl Access {
         let is_plain =
             |token: &String| token.len() >= TOKEN_LENGTH && token.bytes().all(|byte| byte.is_ascii_graphic());
         if !self.token.as_ref().is_none_or(is_plain) {
-            let problem = format!("{}: it needs {TOKEN_LENGTH} or more visible ASCII characters and no blanks", named("token"));
+            let problem =
+                format!("{}: it needs {TOKEN_LENGTH} or more visible ASCII characters and no blanks", named("token"));
             return refused(problem, "secrets.token_hex() makes one");
         }
         let is_name = |name: &String| !name.is_empty() && !name.contains(['/', '@', ':', '*', ' ']);

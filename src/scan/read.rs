@@ -72,11 +72,10 @@ impl Scan {
         let count = names.len();
         names.truncate(NAMED);
         let message = format!("`{}` lacks {count} {what} ({}{more})", folder.path().display(), names.join(", "));
-        Error::new(Kind::ScanIncomplete, message)
-            .with_hint(format!(
-                "run the scan to get them, or pass {} to read the others",
-                argument("missing").of_string("ignore")
-            ))
+        Error::new(Kind::ScanIncomplete, message).with_hint(format!(
+            "run the scan to get them, or pass {} to read the others",
+            argument("missing").of_string("ignore")
+        ))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::stored::Finished;
 use super::{Scan, invalid};
-use crate::error::{Result, argument, excerpt};
+use crate::error::{Result, argument, excerpt, for_programs};
 use crate::filter::{Days, InputValue};
 use crate::time::{Moment, Zone};
 
@@ -168,9 +168,10 @@ impl<'a> Form<'a> {
 
 fn advice() -> String {
     format!(
-        "write {}, \"older than 7 days\", \"1/30\", \"all\", a day as \"2024-01-15\", or days as \"2024-01-15 to \
-         2024-01-20\"",
-        argument("refresh").of_string("last 3 days")
+        "write {}, \"older than 7 days\", \"1/30\", \"all\", a day as \"2024-01-15\", days as \"2024-01-15 to \
+         2024-01-20\"{}",
+        argument("refresh").of_string("last 3 days"),
+        for_programs(", a list of these, or da.days(start, stop)")
     )
 }
 

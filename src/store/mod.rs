@@ -218,7 +218,8 @@ fn parse(text: &str) -> Result<(ObjectStoreScheme, Path)> {
     };
     let url = Url::parse(text).map_err(|cause| refused(&format!("is not a URL: {cause}")))?;
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(refused("has a `?` or `#`").with_hint(format!("write %3F or %23, and options in {}", argument("storage_options"))));
+        return Err(refused("has a `?` or `#`")
+            .with_hint(format!("write %3F or %23, and options in {}", argument("storage_options"))));
     }
     // `abfss://container@account…` is the one with a user.
     let may_have_user = !url.scheme().starts_with("s3") && url.scheme() != "gs";

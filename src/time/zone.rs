@@ -137,7 +137,10 @@ impl Zone {
 
 fn unknown(name: &str) -> Error {
     let shown = excerpt(name, 60);
-    let error = Error::new(Kind::Config, format!("{} is not an IANA time zone", argument("timezone").of(format_args!("\"{shown}\""))));
+    let error = Error::new(
+        Kind::Config,
+        format!("{} is not an IANA time zone", argument("timezone").of(format_args!("\"{shown}\""))),
+    );
     let nearest = nearest(&shown);
     if nearest.is_empty() {
         return error.with_hint("write a name such as \"UTC\" or \"Europe/Berlin\"");

@@ -28,8 +28,7 @@ pub(super) fn sending(error: reqwest::Error, route: &Route) -> Error {
     } else {
         let lost = receiving_cause(&error, None, "response");
         let is_other = matches!(lost.kind(), Kind::MalformedHttp | Kind::ConnectionLost);
-        let hint =
-            concat!("if that port speaks TLS, ", constant_argument!("base_url"), " must begin with https://");
+        let hint = concat!("if that port speaks TLS, ", constant_argument!("base_url"), " must begin with https://");
         if route.is_plain && is_other { lost.with_hint(hint) } else { lost }
     };
     failure.with_source(error.without_url())

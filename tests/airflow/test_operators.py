@@ -124,9 +124,7 @@ def test_other_errors_are_retried(dag: DAG, sandbox: da.Sandbox, connect: Any) -
     assert (done.states, tries(done, "codes")) == ({"codes": "success"}, 3)
 
 
-def test_templates_are_rendered_in_conditions(
-    dag: DAG, sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_templates_are_rendered_in_conditions(dag: DAG, sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str]) -> None:
     who = "col('customer_id')"
     with dag:
         SearchItemsOperator(
@@ -148,6 +146,9 @@ def test_templates_are_rendered_in_conditions(
     assert "demo-2024-01-15" in json.dumps(conditions)
 
 
+OF_CUSTOMERS = (
+    '{"column": "customer_id", "operator": "matches", "data_type": "string", "value": {{ params.customers | tojson }}}'
+)
 CUSTOMERS = ["demo-customer-0001", "demo-customer-0002"]
 
 
@@ -157,8 +158,7 @@ CUSTOMERS = ["demo-customer-0001", "demo-customer-0002"]
     [
         "col('customer_id').matches({{ params.customers }})",
         "col('customer_id').matches({{ params.customers | tojson }})",
-        '{"OR": [{"AND": [{"column": "customer_id", "operator": "matches", "data_type": "string", '
-        '"value": {{ params.customers | tojson }}}]}]}',
+        f'{{"OR": [{{"AND": [{OF_CUSTOMERS}]}}]}}',
         {
             "OR": [
                 {
@@ -176,7 +176,7 @@ CUSTOMERS = ["demo-customer-0001", "demo-customer-0002"]
     ],
     ids=["python", "json", "filters", "dict"],
 )
-def test_a_template_that_renders_a_list_is_a_list(where: Any, is_native: bool) -> None:
+def test_a_template_that_renders_a_list_is_a_list(where: Any, *, is_native: bool) -> None:
     with DAG("lists", schedule=None, params={"customers": CUSTOMERS}, render_template_as_native_obj=is_native) as dag:
         SearchItemsOperator(task_id="found", item_type_name="customer", attrs=["customer_id"], where=where)
         SearchCodesOperator(

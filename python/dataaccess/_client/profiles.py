@@ -265,8 +265,8 @@ def _accepts(given: dict[str, Any]) -> ConfigError | None:
 def _line(key: str, error: ConfigError) -> str:
     """A problem of an argument as one of a key."""
     text = error.spelled(_in_toml).replace(f"({key}) ", "")
-    return text if text.startswith(f"{key} ") else f"{key}: {text}"
+    return text if text.startswith((f"{key} ", f"{key}=")) else f"{key}: {text}"
 
 
 def _in_toml(named: Argument) -> str:
-    return named.name if named.value is None else named.python.replace("=", " = ", 1).replace("True", "true")
+    return named.name if named.value is None else named.python.replace("True", "true")

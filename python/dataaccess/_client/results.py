@@ -8,7 +8,7 @@ from time import monotonic
 from dataaccess._core.warn import warn_caller
 from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
-from dataaccess.errors._text import argument
+from dataaccess.errors._text import argument, for_programs
 
 TYPE_CHECKING = False
 
@@ -174,7 +174,7 @@ def ended(
             check_entries(export_id, entries)
         return status
     states = _states(entries, entries) or "it has no entries yet"
-    hint = f"raise {argument('timeout')}"
+    hint = f"raise {argument('timeout')}{for_programs(', the last response is in .last')}"
     raise WaitTimeoutError(
         f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; {hint}",
         operation="wait_for_segment",
@@ -194,7 +194,7 @@ def check_entries(export_id: object, entries: list[ExportEntry]) -> None:
 
     failed = [entry for entry in entries if state_of(entry) == "failed"]
     if failed:
-        hint = f"{argument('check', value=False)} returns all entries"
+        hint = f"all entries are in .entries, and {argument('check', value=False)} returns them"
         raise SegmentExportError(
             f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "
             f"{_states(entries, failed)}; {hint}",

@@ -156,7 +156,9 @@ def checked_item_types(given: object) -> dict[str, int]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise ConfigError(f"{argument('item_types')} must be a dict of names and ids, not of type {type(given).__name__}")
+        raise ConfigError(
+            f"{argument('item_types')} must be a dict of names and ids, not of type {type(given).__name__}"
+        )
     types = {
         string("item_types", name): integer(f"item_types[{name!r}]", given_id, -MAX_INTEGER - 1)
         for name, given_id in given.items()
@@ -172,12 +174,16 @@ def header_pairs(headers: object) -> Headers | None:
     if headers is None or isinstance(headers, Headers):
         return headers
     if not isinstance(headers, Mapping):
-        raise ConfigError(f"{argument('headers')} must be a dict of names and values, not of type {type(headers).__name__}")
+        raise ConfigError(
+            f"{argument('headers')} must be a dict of names and values, not of type {type(headers).__name__}"
+        )
     for name, value in headers.items():
         for what, one in (("a name", name), (f"the value of {name!r}", value)):
             if not isinstance(one, str):
                 kind = type(one).__name__
-                raise ConfigError(f"{argument('headers')} must have strings as names and values: {what} is of type {kind}")
+                raise ConfigError(
+                    f"{argument('headers')} must have strings as names and values: {what} is of type {kind}"
+                )
             string("headers", one)
     return Headers(list(headers.items()))
 

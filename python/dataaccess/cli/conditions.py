@@ -227,7 +227,13 @@ def _items(
 ) -> Search:
     given = {name: value for name, value in times.items() if value is not None}
     if raw is not None:
-        _check_alone([*(f"--{name}" for name in given), *(["--matches"] if matches else []), *(["--where"] if where is not None else [])])
+        _check_alone(
+            [
+                *(f"--{name}" for name in given),
+                *(["--matches"] if matches else []),
+                *(["--where"] if where is not None else []),
+            ]
+        )
     elif (name == "promotion_code" or item_type_id == _PROMOTION_CODE) and (
         given.keys() & {"days", "last"} or len(given) > 1
     ):

@@ -68,7 +68,7 @@ def command(context: click.Context, day: str | None, connection: Connection, *, 
     try:
         client = connection.client()
     except ConfigError as error:
-        problems = [in_options(line) for line in error.problems or [error]]
+        problems = [in_options(line) for line in error.problems or [error.args[0]]]
         _show({"ok": False, "versions": _versions(), "problems": problems}, as_json=as_json)
         context.exit(error.exit_code)
     report: dict[str, Any] = {"ok": True, "versions": _versions(), "settings": _settings(client)}

@@ -42,19 +42,18 @@ def spell(argument: Argument) -> str | None:
         return None
     if context is None:
         return argument.python
-    if argument.name in _COMMANDS:
-        return _COMMANDS[argument.name]
-    if "col(" in argument.python and context.get_parameter_source("where") is _TYPED:
-        return argument.python
     option = _option(context, argument.name)
     if option is None:
         return _elsewhere(context, argument)
+    is_of_where = "col(" in argument.python and context.get_parameter_source("where") is _TYPED
     # A token that is wrong and is not in the file comes from the environment.
-    if argument.python == "token" and not _is_typed(context, option):
+    is_of_environment = argument.python == "token" and not _is_typed(context, option)
+    if is_of_where or is_of_environment:
         return argument.python
     name = _name(context, option)
-    is_alone = argument.value is None or getattr(option, "is_flag", False)
-    return name if is_alone else f'{name} "{argument.value}"' if " " in argument.value else f"{name} {argument.value}"
+    if argument.value is None or getattr(option, "is_flag", False):
+        return name
+    return f'{name} "{argument.value}"' if " " in argument.value else f"{name} {argument.value}"
 
 
 def was_typed(argument: str) -> bool:
@@ -73,7 +72,7 @@ def in_options(message: Exception | str) -> str:
         return "; ".join(_problems(message)) or message.spelled(spell)
     if isinstance(message, DataAccessError):
         return message.spelled(spell)
-    return spelled(message.args[0] if isinstance(message, Warning) else message, spell)
+    return spelled(message if isinstance(message, str) else message.args[0], spell)
 
 
 def log_line(record: logging.LogRecord) -> str:
@@ -130,6 +129,8 @@ def _elsewhere(context: click.Context, argument: Argument) -> str:
     """What to do about an argument that the command that runs does not have."""
     from dataaccess._client.settings import CHECKS
 
+    if argument.name in _COMMANDS:
+        return _COMMANDS[argument.name]
     if argument.name == "on_suspected_cap":
         return f"dataaccess scan {context.info_name} --split-capped"
     # The other settings are in the profile, in TOML.

@@ -167,8 +167,9 @@ __all__ = [
     "WaitTimeoutError",
 ]
 
-for _name in set(__all__) - {"Problem"}:
+for _name in set(__all__) - {"Argument", "Problem"}:
     public(globals()[_name])
+Argument.__module__ = __name__
 
 if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataaccess.errors._text import arguments_in, marked, spelled, text_of
+from dataaccess.errors._text import arguments_in, marked, spelled, text_of, texts_of
 
 TYPE_CHECKING = False
 
@@ -92,9 +92,7 @@ class DataAccessError(Exception):
             "retryable": False,
         }
         for name in self._fields:
-            setattr(self, name, fields.pop(name, empty.get(name)))
-        self.hint = None if self.hint is None else text_of(self.hint)
-        self.history = [text_of(line) for line in self.history]
+            setattr(self, name, texts_of(fields.pop(name, empty.get(name))))
         if fields:
             unknown = ", ".join(fields)
             raise TypeError(f"{type(self).__name__} has no field {unknown}")
@@ -156,11 +154,6 @@ class ConfigError(DataAccessError, ValueError):
     problems: list[str]
 
     _exit_code = 78
-
-    def __init__(self, message: str = "", **fields: Any) -> None:
-        """Takes the fields of the class by name."""
-        super().__init__(message, **fields)
-        self.problems = [text_of(line) for line in self.problems]
 
     @classmethod
     def of(cls, problems: list[str]) -> Self:

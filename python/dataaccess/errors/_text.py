@@ -49,7 +49,7 @@ class Text(str):
 
     def __new__(cls, marked: str) -> Self:
         """Takes a message with marks."""
-        text = super().__new__(cls, spelled(marked, str))
+        text = super().__new__(cls, "".join(map(str, _pieces(marked))))
         text.marked = marked
         return text
 
@@ -65,9 +65,21 @@ def argument(name: str, value: object = None) -> str:
     return f"{_OPEN}{name}={value!r}{_NEXT}{name}{_NEXT}{value}{_CLOSE}"
 
 
+def for_programs(phrase: str) -> str:
+    """A phrase about what only a program can do: other front ends leave it out."""
+    return f"{_OPEN}{phrase}{_NEXT}{_CLOSE}"
+
+
 def text_of(message: str) -> str:
     """A message for users: without marks, which a `Text` keeps."""
     return Text(message) if _OPEN in message else message
+
+
+def texts_of(field: Any) -> Any:
+    """The value of a field, in which messages are for users."""
+    if isinstance(field, list):
+        return [text_of(each) if isinstance(each, str) else each for each in field]
+    return text_of(field) if isinstance(field, str) else field
 
 
 def marked(text: str) -> str:
@@ -77,13 +89,18 @@ def marked(text: str) -> str:
 
 def arguments_in(text: str) -> Iterator[Argument]:
     """The arguments that a message names."""
-    return (piece for piece in _pieces(marked(text)) if isinstance(piece, Argument))
+    return (piece for piece in _pieces(marked(text)) if isinstance(piece, Argument) and piece.name)
 
 
 def spelled(text: str, spell: Callable[[Argument], str | None]) -> str:
     """A message with each argument as `spell` spells it; as Python does where that is None."""
-    pieces = _pieces(marked(text))
-    return "".join(piece if isinstance(piece, str) else spell(piece) or piece.python for piece in pieces)
+
+    def spelling(piece: str | Argument) -> str:
+        if isinstance(piece, str):
+            return piece
+        return (spell(piece) or piece.python) if piece.name else ""
+
+    return "".join(map(spelling, _pieces(marked(text))))
 
 
 def _pieces(text: str) -> Iterator[str | Argument]:

@@ -34,6 +34,7 @@ _INSTEAD: dict[type[ast.expr], str] = {
     ast.UnaryOp: ": the service has no NOT, write col(name).op(operator, values)",
     ast.Name: ": strings are in quotes",
 }
+_KINDS: dict[type[ast.expr], Callable[..., Any]] = {ast.List: list, ast.Tuple: tuple, ast.Set: set}
 _SHOWN = 60
 
 
@@ -62,9 +63,10 @@ def parse(text: str) -> Expression | Comparison | Days:
     """
     found = read(text)
     if isinstance(found, Column):
-        raise ValueError(f"{found!r} is a column without a condition: write {found!r}.matches([...])")
+        raise ValueError(f"{found!r} is a column without a condition: write {found!r}.matches([...])")  # noqa: TRY004
     if not isinstance(found, Expression | Comparison | Days):
-        raise ValueError(f"{cut(text)} is a value, not a condition: write col(name).matches([...]) or on(day)")  # noqa: TRY004 - the type of the text is right
+        problem = "is a value, not a condition: write col(name).matches([...]) or on(day)"
+        raise ValueError(f"{cut(text)} {problem}")  # noqa: TRY004
     return found
 
 
@@ -121,10 +123,9 @@ class _Reader:
             return ast.literal_eval(node)
         except (ValueError, TypeError):
             # Lists of dates, and what is no value.
-            for display, kind in ((ast.List, list), (ast.Tuple, tuple), (ast.Set, set)):
-                if isinstance(node, display):
-                    return kind(map(self.value, node.elts))
-        self._refuse(node, f"is neither a value nor a condition{_INSTEAD.get(type(node), '')}")
+            if isinstance(node, ast.List | ast.Tuple | ast.Set):
+                return _KINDS[type(node)](map(self.value, node.elts))
+            return self._refuse(node, f"is neither a value nor a condition{_INSTEAD.get(type(node), '')}")
 
     def _joined(self, node: ast.expr) -> Any:
         """Conditions joined by operators, of which the last is the outermost: in a loop, as there may be thousands."""

@@ -75,7 +75,9 @@ def _filters(text: str) -> Any:
 
 def _statuses(text: str) -> list[Any]:
     """Names or numbers."""
-    return [int(word) if isinstance(word, str) and word.removeprefix("-").isdecimal() else word for word in _words(text)]
+    return [
+        int(word) if isinstance(word, str) and word.removeprefix("-").isdecimal() else word for word in _words(text)
+    ]
 
 
 _Parsers = Mapping[str, "Callable[[str], Any]"]

@@ -223,7 +223,10 @@ def test_log_lines_have_a_time_and_no_missing_status(run: Any, monkeypatch: pyte
     lines = ended.reported.splitlines()[:-1]
     assert len(lines) == 2
     time = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d"
-    assert [bool(re.match(rf"{time} dataaccess: 2024-01-15: attempt 1 (began|ended)", line)) for line in lines] == [True, True]
+    assert [bool(re.match(rf"{time} dataaccess: 2024-01-15: attempt 1 (began|ended)", line)) for line in lines] == [
+        True,
+        True,
+    ]
     assert "HTTP None" not in ended.reported
 
 

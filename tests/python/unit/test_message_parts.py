@@ -29,7 +29,7 @@ def test_a_text_is_a_string_of_python_that_keeps_its_parts() -> None:
 
 def test_an_error_is_spelled_for_a_front_end() -> None:
     with pytest.raises(da.ConfigError) as caught:
-        da.Client("https://cdp.example.com", token="t", timeout=0)  # noqa: S106 - no secret
+        da.Client("https://cdp.example.com", token="t", timeout=0)
     error = pickle.loads(pickle.dumps(caught.value))
     assert str(error) == "timeout= must be more than 0 and at most 31622400 seconds (a year), not 0"
     assert error.spelled(as_option).startswith("--timeout must be more than 0")
@@ -57,7 +57,7 @@ def test_a_hint_for_another_front_end_is_left_out() -> None:
 
 def test_several_settings_are_one_error() -> None:
     with pytest.raises(da.ConfigError) as caught:
-        da.Client("cdp", token="t", timeout=0, retry_for="soon")  # type: ignore[arg-type] # noqa: S106
+        da.Client("cdp", token="t", timeout=0, retry_for="soon")  # type: ignore[arg-type]
     error = caught.value
     assert len(error.problems) == 3
     assert str(error).startswith("3 settings are invalid: (1) ")

@@ -10,13 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dataaccess as da
-from dataaccess.filters import Comparison, Days, Expression, parse
+from dataaccess.filters import Column, Comparison, Days, Expression, parse
 
 TIMES = st.one_of(
     st.dates(), st.datetimes(), st.datetimes(timezones=st.timezones()), st.dates().map(str), st.integers()
 )
 SCALARS = st.one_of(st.text(), st.integers(), st.booleans(), st.floats(allow_nan=False, allow_infinity=False), TIMES)
-VALUES = st.one_of(SCALARS, st.lists(SCALARS), st.lists(SCALARS).map(tuple), st.frozensets(SCALARS, min_size=1).map(set))
+VALUES = st.one_of(
+    SCALARS, st.lists(SCALARS), st.lists(SCALARS).map(tuple), st.frozensets(SCALARS, min_size=1).map(set)
+)
 UNITS = st.sampled_from(["DAY", "HOUR"])
 DAYS = st.builds(da.days, TIMES, TIMES)
 TIME_CONDITIONS = st.one_of(
@@ -28,31 +30,18 @@ TIME_CONDITIONS = st.one_of(
 )
 
 
-@st.composite
-def conditions(draw: st.DrawFn) -> Expression:
-    """A condition on one column."""
-    column = da.col(draw(st.text()))
-    method = draw(st.sampled_from(["matches", "equals", "after", "before", "since", "between", "on", "op"]))
-    match method:
-        case "matches":
-            return column.matches(draw(VALUES))
-        case "equals":
-            return column.equals(draw(SCALARS))
-        case "after" | "before":
-            made: Expression = getattr(column, method)(draw(TIMES), unit=draw(UNITS))
-            return made
-        case "since":
-            return column.since(draw(TIMES))
-        case "between":
-            return column.between(draw(TIMES), draw(TIMES))
-        case "on":
-            return column.on(draw(TIMES | DAYS), unit=draw(UNITS))
-    data_type = draw(st.none() | st.text())
-    return column.op(draw(st.text()), draw(VALUES), data_type=data_type, unit=draw(st.none() | UNITS))
-
-
+COLUMNS = st.builds(da.col, st.text())
+CONDITIONS = st.one_of(
+    st.builds(Column.matches, COLUMNS, VALUES),
+    st.builds(Column.equals, COLUMNS, SCALARS),
+    *(st.builds(method, COLUMNS, TIMES, unit=UNITS) for method in (Column.after, Column.before)),
+    st.builds(Column.since, COLUMNS, TIMES),
+    st.builds(Column.between, COLUMNS, TIMES, TIMES),
+    st.builds(Column.on, COLUMNS, TIMES | DAYS, unit=UNITS),
+    st.builds(Column.op, COLUMNS, st.text(), VALUES, data_type=st.none() | st.text(), unit=st.none() | UNITS),
+)
 EXPRESSIONS = st.recursive(
-    conditions(),
+    CONDITIONS,
     lambda inner: st.one_of(
         st.tuples(inner, inner).map(lambda pair: pair[0] & pair[1]),
         st.tuples(inner, inner).map(lambda pair: pair[0] | pair[1]),
@@ -63,7 +52,7 @@ EXPRESSIONS = st.recursive(
 
 def parts(value: Any) -> Any:
     """What a condition was made of: expressions refuse `==`."""
-    if isinstance(value, Expression | Comparison | Days | type(da.col("x"))):
+    if isinstance(value, Expression | Comparison | Days | Column):
         return type(value), [parts(part) for part in value._given()]
     # 1 == True == 1.0, and equal instants of two zones are equal.
     return repr(value)
@@ -108,7 +97,10 @@ def test_a_condition_may_be_written_in_other_ways(text: str, shown: str) -> None
         (" days('a', 'b') + 1", "character 2: days('a', 'b') + 1 is neither a value nor a condition"),
         ("col('a').matches([x for x in (1,)])", "character 18: [x for x in (1,)] is neither a value nor a condition"),
         ("col('a').matches(**{'values': 1})", "has ** in it"),
-        ("days(2024-01-01, 2024-02-01)", "is not Python (leading zeros in decimal integer literals are not permitted; "),
+        (
+            "days(2024-01-01, 2024-02-01)",
+            "is not Python (leading zeros in decimal integer literals are not permitted; ",
+        ),
         ("col('a').equals(1", "is not Python ('(' was never closed, character 16)"),
         ("col('a').equals(x)", "character 17: x is neither a value nor a condition: strings are in quotes"),
         ("days('2024-01-01')", "character 1: days() missing 1 required positional argument: 'stop'"),

@@ -137,7 +137,7 @@ def test_settings_that_are_missing_are_named_as_options(monkeypatch: pytest.Monk
     monkeypatch.setenv("DATAACCESS_SPARK_ALLOW_HOSTS", "cdp.example.com")
     with pytest.raises(
         da.ConfigError,
-        match="the option token_file or token_callable or set DATAACCESS_TOKEN; .* set before the session starts",
+        match=r"the option token_file or token_callable or set DATAACCESS_TOKEN; .* set before the session starts",
     ):
         client_of({"base_url": "https://cdp.example.com"})
 
