@@ -266,7 +266,7 @@ bench-smoke: .venv/.built target/envs/bench/.installed ## each bench once, with 
 	PYTHONPATH=python $(BENCH_PYTHON) -m pytest -n $(WORKERS) tests/benches
 
 .PHONY: figures
-figures: target/envs/bench/.installed ## write the figures of the last bench into docs/performance.md and docs/capacity.md
+figures: target/envs/bench/.installed ## write the figures of the last bench into benches/RESULTS.md, docs/performance.md and docs/scale.md
 	$(BENCH_PYTHON) benches/page.py
 	$(BENCH_PYTHON) benches/capacity.py
 

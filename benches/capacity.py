@@ -1,4 +1,4 @@
-"""Writes into docs/capacity.md what a billion promotion codes would take, computed from the last `make bench`.
+"""Writes into docs/scale.md what a billion promotion codes would take, computed from the last `make bench`.
 
 python benches/capacity.py [--figures FOLDER] [--page FILE]
 """
@@ -8,10 +8,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from page import load, table
+from page import fill, load, table
 from report import Measure
 
-BEGIN, END = "<!-- figures: `make figures` writes what follows -->", "<!-- end of the figures -->"
 ROWS = 1_000_000_000
 DAYS = 3 * 365 + 1
 # What a service may give in one response, and how many responses are asked for at a time.
@@ -65,17 +64,11 @@ def main() -> None:
     """Writes the page."""
     parser = argparse.ArgumentParser(description="What a billion promotion codes would take.")
     parser.add_argument("--figures", type=Path, default=Path("target/bench"), help="folder of the JSON")
-    parser.add_argument("--page", type=Path, default=Path("docs/capacity.md"), help="the page to write into")
+    parser.add_argument("--page", type=Path, default=Path("docs/scale.md"), help="the page to write into")
     options = parser.parse_args()
     reported, measures = load(options.figures / "scans.json")
-    before, begin, rest = options.page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f"{options.page} has no place for the figures, between `{BEGIN}` and `{END}`")
     when = f"Computed from the figures of {reported['time'][:10]}, version {reported['version']}."
-    figures = "\n\n".join([when, sizes(measures), times(measures), starts()])
-    options.page.write_text(f"{before}{begin}\n\n{figures}\n\n{end}{after}", encoding="utf-8")
-    print(f"wrote {options.page}")
+    fill(options.page, "\n\n".join([when, sizes(measures), times(measures), starts()]))
 
 
 if __name__ == "__main__":

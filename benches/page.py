@@ -1,6 +1,6 @@
-"""Writes the figures of the last `make bench` into docs/performance.md, and draws its picture beside it.
+"""Writes the figures of the last `make bench` into benches/RESULTS.md, ratios and a picture into docs/performance.md.
 
-    python benches/page.py [--figures FOLDER] [--page FILE]
+    python benches/page.py [--figures FOLDER] [--page FILE] [--results FILE]
 
 The text around the figures is written by hand, and stays.
 """
@@ -17,6 +17,7 @@ from goals import GOALS
 from report import Measure
 
 BEGIN, END = "<!-- figures: `make figures` writes what follows -->", "<!-- end of the figures -->"
+MEMORY = "1,000,000 rows to pandas"
 PICTURE_TEXT = "How long each client takes from the request to a million rows"
 BENCHES = {
     "frames": "From a request to a DataFrame or table",
@@ -34,6 +35,23 @@ BENCHES = {
     "sandbox": "The sandbox",
 }
 Reported = tuple[dict[str, Any], list[Measure]]
+# The rows of the page: the task, our measure of it, and the measure of another client; None is the quickest.
+RATIOS = (
+    ("1,000,000 rows to pandas", "dataaccess", "requests"),
+    ("1,000,000 rows to pandas", "dataaccess", None),
+    ("1,000,000 rows to polars", "dataaccess", None),
+    ("1,000,000 rows to pyarrow", "dataaccess", None),
+    ("1,000,000 rows to pandas by TLS and gzip", "dataaccess", "requests"),
+    ("highest memory", MEMORY, f"{MEMORY} by requests"),
+    ("1,000,000 rows to dicts on one core", "dataaccess", "requests"),
+    ("1,000,000 rows to dicts on one core", "dataaccess", None),
+    ("one record", "search_codes", "requests"),
+    ("one record", "search_codes", None),
+    ("one record, 16 threads", "dataaccess", "pyreqwest"),
+    ("one record, asyncio, 16 at a time", "dataaccess", "aiohttp"),
+)
+# Names of measures that are no other clients.
+OWN = ("dataaccess", "search_codes", "post")
 
 
 def load(path: Path) -> Reported:
@@ -67,6 +85,36 @@ def goals(found: dict[str, Reported]) -> str:
     return "\n\n".join(["## What is to be reached", table(["measure", "value", "to reach", ""], rows)])
 
 
+def ratios(found: dict[str, Reported]) -> str:
+    """How many times as long, or as much memory, another client takes."""
+    tasks: dict[str, dict[str, Measure]] = {}
+    for _, measures in found.values():
+        for measure in measures:
+            task, _, contender = measure.name.partition(": ")
+            tasks.setdefault(task, {})[contender] = measure
+    rows = [ratio(task, tasks.get(task, {}), ours, other) for task, ours, other in RATIOS]
+    return table(["what", "other client", "dataaccess", "the other", "ratio"], rows)
+
+
+def ratio(task: str, contenders: dict[str, Measure], ours: str, other: str | None) -> list[str]:
+    """A row of the ratios."""
+    title = task if ours in OWN else f"{task}: {ours}"
+    if other is None:
+        others = {name: each.value for name, each in contenders.items() if each.unit != "x" and name not in OWN}
+        other = min(others, key=others.__getitem__, default=None)
+    if other is None or not {ours, other} <= contenders.keys():
+        return [title, other or "", "not measured", "", ""]
+    mine, theirs = contenders[ours], contenders[other]
+    times = theirs.value / mine.value
+    name = other.rpartition(" by ")[2]
+    return [title, name, rounded(mine), rounded(theirs), f"{times:.0f} x" if times >= 10 else f"{times:.1f} x"]
+
+
+def rounded(measure: Measure) -> str:
+    """A figure as the page shows it."""
+    return f"{measure.value:,.0f} {measure.unit}"
+
+
 def section(title: str, reported: dict[str, Any], measures: list[Measure]) -> str:
     """All figures of one bench."""
     machine = reported["machine"]
@@ -93,26 +141,31 @@ def picture(measures: list[Measure]) -> str:
     return bars.svg("From the request to 1,000,000 rows (257 MB of JSON)", groups, "ms")
 
 
+def fill(page: Path, figures: str) -> None:
+    """Replaces the figures of a page."""
+    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"{page} has no place for the figures, between `{BEGIN}` and `{END}`")
+    page.write_text(f"{before}{begin}\n\n{figures}\n\n{end}{after}", encoding="utf-8")
+    print(f"wrote {page}")
+
+
 def main() -> None:
-    """Writes page and picture."""
-    parser = argparse.ArgumentParser(description="Writes the figures of the last run into the page.")
+    """Writes both pages and the picture."""
+    parser = argparse.ArgumentParser(description="Writes the figures of the last run into the pages.")
     parser.add_argument("--figures", type=Path, default=Path("target/bench"), help="folder of the JSON")
-    parser.add_argument("--page", type=Path, default=Path("docs/performance.md"), help="the page to write into")
+    parser.add_argument("--page", type=Path, default=Path("docs/performance.md"), help="the page of the ratios")
+    parser.add_argument("--results", type=Path, default=Path("benches/RESULTS.md"), help="the page of all figures")
     options = parser.parse_args()
     found = {name: load(path) for name in BENCHES if (path := options.figures / f"{name}.json").exists()}
     if missing := BENCHES.keys() - found.keys():
         print(f"not measured: {', '.join(sorted(missing))}")
-    before, begin, rest = options.page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f"{options.page} has no place for the figures, between `{BEGIN}` and `{END}`")
     drawn = picture([measure for _, measures in found.values() for measure in measures])
-    sections = [section(BENCHES[name], reported, measures) for name, (reported, measures) in found.items()]
-    picture_of = f"![{PICTURE_TEXT}]({options.page.stem}.svg)"
-    figures = "\n\n".join([picture_of, goals(found), "## All that was measured", *sections])
-    options.page.write_text(f"{before}{begin}\n\n{figures}\n\n{end}{after}", encoding="utf-8")
     options.page.with_suffix(".svg").write_text(drawn, encoding="utf-8")
-    print(f"wrote {options.page} and its picture")
+    fill(options.page, "\n\n".join([f"![{PICTURE_TEXT}]({options.page.stem}.svg)", ratios(found)]))
+    sections = [section(BENCHES[name], reported, measures) for name, (reported, measures) in found.items()]
+    fill(options.results, "\n\n".join([goals(found), "## All that was measured", *sections]))
 
 
 if __name__ == "__main__":

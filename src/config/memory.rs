@@ -9,7 +9,11 @@ const UNKNOWN: u64 = 16 << 30;
 /// Half of the memory that this process may use, read once.
 pub(super) fn half() -> u64 {
     static HALF: OnceLock<u64> = OnceLock::new();
-    *HALF.get_or_init(|| (available(&|path| fs::read_to_string(path).ok()).unwrap_or(UNKNOWN) / 2).max(1))
+    *HALF.get_or_init(|| half_of(available(&|path| fs::read_to_string(path).ok())))
+}
+
+fn half_of(available: Option<u64>) -> u64 {
+    (available.unwrap_or(UNKNOWN) / 2).max(1)
 }
 
 /// The memory of the machine, or the least limit of the control groups of this process. `read` reads a file.
@@ -70,6 +74,11 @@ mod tests {
         assert_eq!(memory(&[machine, group, ("/sys/fs/cgroup/memory.max", "1024\n")]), Some(1_024));
         let outside = ("/proc/self/cgroup", "0::/../other\n");
         assert_eq!(memory(&[machine, outside, ("/sys/fs/cgroup/memory.max", "1024\n")]), Some(1_024));
+    }
+
+    #[test]
+    fn half_is_at_least_a_byte_and_never_unknown() {
+        assert_eq!([Some(16 << 20), Some(1), Some(0), None].map(half_of), [8 << 20, 1, 1, UNKNOWN / 2]);
     }
 
     #[test]

@@ -42,6 +42,13 @@ fn an_argument_wins_over_the_environment() {
 }
 
 #[test]
+fn a_result_takes_half_of_the_memory_unless_an_argument_says_so() {
+    let limit =
+        |given| resolve(|arguments| arguments.max_result_bytes = given).expect("good settings").max_result_bytes;
+    assert_eq!((limit(None), limit(Some(7))), (memory::half(), 7));
+}
+
+#[test]
 fn a_base_url_that_leaks_or_cannot_work_is_refused_without_being_quoted() {
     for address in [
         "cdp.example.com",

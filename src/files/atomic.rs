@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::system::{failure, sync_folder};
 use super::temporary::Temporary;
 use crate::error::{Error, Kind, Result};
-use crate::store::{Failure, Object, Reason, Replaces, Upload};
+use crate::store::{Failure, Listed, Object, Reason, Replaces, Upload};
 
 /// A complete file that is not at its path yet. Dropped unpublished, it leaves nothing.
 #[derive(Debug)]
@@ -27,6 +27,15 @@ pub struct Complete {
     target: Target,
     /// Cancelled when the caller no longer wants the file.
     abandoned: CancellationToken,
+}
+
+/// A file that is at its path.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// Its size.
+    pub bytes: u64,
+    /// Its version, in an object store.
+    pub object: Option<Listed>,
 }
 
 /// Where the bytes go until the file is complete.
@@ -45,27 +54,29 @@ impl Complete {
         self
     }
 
-    /// Renames the file to its path, durably, or uploads it. Replaces what was there, a symbolic link included. Returns
-    /// its size.
+    /// Renames the file to its path, durably, or uploads it. Replaces what was there, a symbolic link included.
     ///
     /// # Errors
     /// It cannot be renamed, or the store refuses it. Then what was there is as before.
-    pub async fn publish(mut self) -> Result<u64> {
+    pub async fn publish(mut self) -> Result<Published> {
         let cancelled =
             || Error::new(Kind::Internal, format!("`{}` was not written: the call was cancelled", self.path.display()));
         if self.abandoned.is_cancelled() {
             return Err(cancelled());
         }
+        let mut object = None;
         match mem::replace(&mut self.target, Target::Closed) {
             Target::File(_, temporary) => block_in_place(|| self.rename(temporary))?,
             Target::Upload(upload) => tokio::select! {
                 biased;
                 () = self.abandoned.cancelled() => return Err(cancelled()),
-                uploaded = upload.complete() => uploaded.map_err(|failure| self.not_uploaded(&failure))?,
+                uploaded = upload.complete() => {
+                    object = Some(uploaded.map_err(|failure| self.not_uploaded(&failure))?);
+                }
             },
             Target::Closed => {}
         }
-        Ok(self.bytes)
+        Ok(Published { bytes: self.bytes, object })
     }
 
     /// Renames the temporary file. Makes the folder of a staged file, if it does not exist.

@@ -12,14 +12,14 @@ mod part;
 mod system;
 mod temporary;
 
-pub use self::atomic::{AtomicFile, Complete};
+pub use self::atomic::{AtomicFile, Complete, Published};
 pub use self::csv::{Csv, CsvOptions};
 pub use self::json_lines::JsonLines;
 pub use self::location::Location;
 pub use self::output::{Compression, Output};
 pub use self::parquet::Parquet;
 pub use self::part::{Part, Unreadable};
-pub use self::system::{failure, options};
+pub use self::system::{failure, options, sync_folder};
 pub use self::temporary::{has_temporary_files, metadata_of_new_file, remove_stale};
 
 use crate::error::Result;

@@ -24,7 +24,10 @@ pub fn options(is_private: bool) -> OpenOptions {
 }
 
 /// Makes the names in a folder durable. The content of a file becomes durable when the file itself is synced.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// The folder cannot be synced.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 //! Readers of datasets (pyarrow, pandas, Spark) skip names that begin with `_` or `.` and read every other file as rows;
 //! this module does the same.
 
-use std::fs::{self, DirBuilder, Metadata};
+use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::{self, ErrorKind};
 #[cfg(unix)]
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -14,7 +14,7 @@ use super::lock::Lock;
 use super::name::day_folder;
 use super::{HIDDEN, Names, PartName, is_hidden, names, unreadable};
 use crate::error::{Kind, Result};
-use crate::files::{AtomicFile, Part, metadata_of_new_file, remove_stale};
+use crate::files::{AtomicFile, Part, metadata_of_new_file, remove_stale, sync_folder};
 
 /// A folder of this machine.
 #[derive(Debug)]
@@ -78,6 +78,27 @@ impl Local {
         AtomicFile::staged(&self.path.join(name.path()), &hidden, Kind::CheckpointFile, self.is_private)
     }
 
+    /// The names in the hidden folder.
+    pub(super) fn hidden(&self) -> Result<Vec<String>> {
+        all_names(&self.path.join(HIDDEN))
+    }
+
+    /// Makes an empty file in the hidden folder, durably.
+    pub(super) fn add_hidden(&self, name: &str) -> Result<()> {
+        let path = self.path.join(HIDDEN).join(name);
+        let made =
+            File::create(&path).and_then(|file| file.sync_all()).and_then(|()| sync_folder(&self.path.join(HIDDEN)));
+        made.map_err(|cause| failure(&path, "written", cause))
+    }
+
+    pub(super) fn remove_hidden(&self, name: &str) -> Result<()> {
+        let path = self.path.join(HIDDEN).join(name);
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => Err(failure(&path, "removed", cause)),
+            _ => Ok(()),
+        }
+    }
+
     fn check(&self, path: &Path) -> Result<()> {
         self.writer.as_ref().map_or(Ok(()), |(access, _)| access.check_path(path))
     }
@@ -96,6 +117,13 @@ fn make(folder: &Path, is_private: bool) -> Result<()> {
 
 /// The names that a reader would read; none of a folder that does not exist.
 fn visible(folder: &Path) -> Result<Vec<String>> {
+    let mut names = all_names(folder)?;
+    names.retain(|name| !is_hidden(name));
+    Ok(names)
+}
+
+/// All names in a folder, sorted; none of one that does not exist.
+fn all_names(folder: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(|cause| failure(folder, "read", cause))?,
@@ -103,7 +131,6 @@ fn visible(folder: &Path) -> Result<Vec<String>> {
     let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
     let names: io::Result<Vec<String>> = entries.map(name).collect();
     let mut names = names.map_err(|cause| failure(folder, "read", cause))?;
-    names.retain(|name| !is_hidden(name));
     names.sort();
     Ok(names)
 }

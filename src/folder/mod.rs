@@ -7,6 +7,7 @@
 mod fault;
 mod local;
 mod lock;
+mod marks;
 mod name;
 mod query;
 mod remote;
@@ -19,11 +20,12 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use tokio::task::block_in_place;
 
+pub use marks::Mark;
 pub use name::PartName;
 pub use query::{Query, digest, mismatch};
 
 use crate::error::{Error, Kind, Result, argument};
-use crate::files::{AtomicFile, Location, Part, Unreadable};
+use crate::files::{AtomicFile, Complete, Location, Part, Published, Unreadable};
 use fault::{at, failure, refused};
 use local::Local;
 use name::{day_folder, day_of};
@@ -159,14 +161,52 @@ impl Folder {
         }
     }
 
-    /// Fails once another process has taken the folder over.
+    /// Publishes a part. Returns its size.
     ///
     /// # Errors
-    /// `CheckpointLocked`.
-    pub async fn check_lock(&self) -> Result<()> {
+    /// Another process has taken the folder over, or the part cannot be written. Then the part before it stays.
+    pub async fn publish(&self, name: &PartName, part: Complete) -> Result<u64> {
+        if let Place::Remote(folder) = &self.0 {
+            folder.check_lock().await?;
+        }
+        let Published { bytes, object } = part.publish().await?;
+        if let (Place::Remote(folder), Some(version)) = (&self.0, object) {
+            folder.add(name, version);
+        }
+        Ok(bytes)
+    }
+
+    /// The marks that runs have left.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn marks(&self) -> Result<Vec<Mark>> {
+        let hidden = match &self.0 {
+            Place::Local(folder) => block_in_place(|| folder.hidden())?,
+            Place::Remote(folder) => folder.hidden(),
+        };
+        Ok(hidden.iter().filter_map(|name| Mark::of_name(name)).collect())
+    }
+
+    /// Adds a mark.
+    ///
+    /// # Errors
+    /// It cannot be written, or another process has taken the folder over.
+    pub async fn add_mark(&self, mark: &Mark) -> Result<()> {
         match &self.0 {
-            Place::Local(_) => Ok(()),
-            Place::Remote(folder) => folder.check_lock().await,
+            Place::Local(folder) => block_in_place(|| folder.add_hidden(mark.name())),
+            Place::Remote(folder) => folder.add_hidden(mark.name()).await,
+        }
+    }
+
+    /// Removes a mark, if it is there.
+    ///
+    /// # Errors
+    /// It cannot be removed, or another process has taken the folder over.
+    pub async fn remove_mark(&self, mark: &Mark) -> Result<()> {
+        match &self.0 {
+            Place::Local(folder) => block_in_place(|| folder.remove_hidden(mark.name())),
+            Place::Remote(folder) => folder.remove_hidden(mark.name()).await,
         }
     }
 

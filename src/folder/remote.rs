@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arrow_array::RecordBatch;
@@ -25,7 +26,10 @@ const ATTEMPTS: usize = 3;
 #[derive(Debug)]
 pub(super) struct Remote {
     folder: Object,
-    files: BTreeMap<String, Listed>,
+    /// What was listed when the folder was opened, and what this run has written since.
+    files: Mutex<BTreeMap<String, Listed>>,
+    /// The names in the hidden folder.
+    hidden: Vec<String>,
     /// None for a reader.
     lock: Option<Lock>,
 }
@@ -42,7 +46,7 @@ impl Remote {
 
     pub(super) async fn read_only(folder: &Object) -> Result<(Self, Names)> {
         let (listed, names) = Self::listed(folder).await?;
-        if listed.files.is_empty() {
+        if listed.files().is_empty() {
             return Err(missing(Path::new(folder.url()), "has no files"));
         }
         Ok((listed, names))
@@ -50,12 +54,14 @@ impl Remote {
 
     async fn listed(folder: &Object) -> Result<(Self, Names)> {
         let mut files = folder.list().await.map_err(|failure| unlisted(folder, failure))?;
+        let hidden = files.keys().filter_map(|name| name.strip_prefix(HIDDEN)?.strip_prefix('/'));
+        let hidden = hidden.map(ToOwned::to_owned).collect();
         files.retain(|name, _| !name.split('/').any(is_hidden));
         let first = |name: &String| name.split('/').next().unwrap_or_default().to_owned();
         let mut visible: Vec<String> = files.keys().map(first).collect();
         visible.dedup();
         let names = names(Path::new(folder.url()), visible)?;
-        Ok((Self { folder: folder.clone(), files, lock: None }, names))
+        Ok((Self { folder: folder.clone(), files: Mutex::new(files), hidden, lock: None }, names))
     }
 
     pub(super) fn url(&self) -> &str {
@@ -68,12 +74,12 @@ impl Remote {
 
     pub(super) fn files_of_day(&self, day: &str) -> Vec<String> {
         let folder = format!("{}/", day_folder(day));
-        self.files.keys().filter_map(|name| name.strip_prefix(&folder).map(ToOwned::to_owned)).collect()
+        self.files().keys().filter_map(|name| name.strip_prefix(&folder).map(ToOwned::to_owned)).collect()
     }
 
     pub(super) async fn part(&self, name: &PartName) -> Result<Part> {
         let object = self.object(name);
-        let mut listed = self.files.get(&name.to_string()).cloned();
+        let mut listed = self.files().get(&name.to_string()).cloned();
         for _ in 0..ATTEMPTS {
             let version = match listed.take() {
                 Some(listed) => listed,
@@ -89,6 +95,30 @@ impl Remote {
         Err(at(Kind::Checkpoint, Path::new(object.url()), "is being replaced again and again").with_hint("try again"))
     }
 
+    /// The names in the hidden folder, when the folder was opened.
+    pub(super) fn hidden(&self) -> Vec<String> {
+        self.hidden.clone()
+    }
+
+    /// Makes an empty object in the hidden folder.
+    pub(super) async fn add_hidden(&self, name: &str) -> Result<()> {
+        self.check_lock().await?;
+        let object = self.folder.join(&format!("{HIDDEN}/{name}"));
+        AtomicFile::of_object(&object, Replaces::Anything, Kind::CheckpointFile).finish()?.publish().await.map(drop)
+    }
+
+    pub(super) async fn remove_hidden(&self, name: &str) -> Result<()> {
+        self.check_lock().await?;
+        let object = self.folder.join(&format!("{HIDDEN}/{name}"));
+        match object.delete().await {
+            Err(failure) if failure.reason() != Reason::Missing => {
+                Err(failure.into_error(Kind::CheckpointFile, object.url(), "removed"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails once another process has taken the folder over.
     pub(super) async fn check_lock(&self) -> Result<()> {
         let Some(lock) = &self.lock else { return Ok(()) };
         let problem = match lock.check().await {
@@ -100,11 +130,20 @@ impl Remote {
         Err(error.with_hint("wait until that run has ended, and run again"))
     }
 
-    /// A file that becomes a part, if the part is still the one that was listed when the run began.
+    /// A file that becomes a part, if no other run has written the part since this one began.
     pub(super) fn create(&self, name: &PartName) -> AtomicFile {
-        let listed = self.files.get(&name.to_string()).cloned();
+        let listed = self.files().get(&name.to_string()).cloned();
         let replaces = listed.map_or(Replaces::Nothing, Replaces::Version);
         AtomicFile::of_object(&self.object(name), replaces, Kind::CheckpointFile)
+    }
+
+    /// This run has written a part, which it may replace.
+    pub(super) fn add(&self, name: &PartName, listed: Listed) {
+        self.files().insert(name.to_string(), listed);
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Listed>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) async fn close(&self) {

@@ -62,7 +62,7 @@ impl DataWarning {
     }
 
     pub(super) fn lost(attribute: &str) -> Self {
-        let message = format!("all earlier files have '{attribute}', and no record of it has");
+        let message = format!("'{attribute}' is missing from every record, and earlier files have it");
         Self { kind: DataWarningKind::AbsentAttribute, message }
     }
 }
@@ -78,11 +78,9 @@ pub(super) fn absent(names: &[String]) -> Option<DataWarning> {
     Some(DataWarning { kind: DataWarningKind::AbsentAttribute, message })
 }
 
-/// An attribute that all earlier files have and a response has not.
+/// An attribute that a file lacks although earlier ones had it.
 #[cfg(feature = "files")]
 pub(super) struct Dropped {
-    /// The index of the task.
-    pub(super) index: usize,
     pub(super) attribute: String,
     /// The name of the task.
     pub(super) task: String,
@@ -90,7 +88,7 @@ pub(super) struct Dropped {
     pub(super) instead: Option<String>,
 }
 
-/// The warning for attributes that all earlier files have, unless there are none.
+/// The warning for attributes that files lack although earlier ones had them, unless there are none.
 #[cfg(feature = "files")]
 pub(super) fn dropped(dropped: &[Dropped]) -> Option<DataWarning> {
     let Dropped { attribute, task, instead, .. } = dropped.first()?;
@@ -100,8 +98,9 @@ pub(super) fn dropped(dropped: &[Dropped]) -> Option<DataWarning> {
     };
     let instead = instead.as_ref().map(|key| format!("; the response has '{key}'")).unwrap_or_default();
     let message = format!(
-        "'{attribute}' is missing from every record of {task}, and all earlier files have it{others}{instead}; the \
-         service may have renamed or dropped it"
+        "'{attribute}' is missing from every record of {task}, and earlier files have it{others}{instead}; the service \
+         may have renamed or dropped it: refresh once that is fixed, with {} if it is right",
+        argument("on_shrink").of_string("replace")
     );
     Some(DataWarning { kind: DataWarningKind::AbsentAttribute, message })
 }

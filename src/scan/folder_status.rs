@@ -9,6 +9,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::cap::{Count, Suspicion};
+use super::data_warning::DataWarning;
+use super::doubts::Doubts;
 use super::stored::Record;
 use crate::error::Result;
 use crate::files::{Location, Part};
@@ -31,7 +33,7 @@ pub struct PartStatus {
     pub bytes: u64,
     /// When it was requested, in Unix milliseconds.
     pub requested_at: Option<i64>,
-    /// Whether it was requested after its day was over, and had settled.
+    /// Whether it was requested after its day was over and had settled, and is not kept in doubt.
     pub is_final: bool,
     /// What looks wrong in its rows.
     pub doubts: Vec<String>,
@@ -64,6 +66,7 @@ pub async fn folder_status(location: &Location, settle: Duration) -> Result<Fold
     for day in &names.days {
         all.extend(folder.parts_of_day(day)?);
     }
+    let (_, kept) = Doubts::read(&folder)?;
     let read = folder.parts(&all.iter().collect::<Vec<_>>()).await;
     let records: Vec<Result<(Part, Record)>> =
         read.into_iter().zip(&all).map(|(part, name)| record(&folder, name, part)).collect();
@@ -96,6 +99,10 @@ pub async fn folder_status(location: &Location, settle: Duration) -> Result<Fold
                 (status.rows, status.bytes, status.requested_at) = (part.rows, part.bytes, Some(requested_at));
                 status.is_final = bounds.is_none_or(|(_, end)| requested_at >= end.saturating_add(settle));
                 status.doubts = doubts(&record, bounds);
+                if let Some(kept) = kept.get(&name.to_string()) {
+                    status.is_final = false;
+                    status.doubts.insert(0, DataWarning::kept(&kept.lacks).message);
+                }
                 if suspicion.requests.contains(&index) {
                     status.doubts.extend(suspicion.reasons.first().cloned());
                 }

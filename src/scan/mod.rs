@@ -9,6 +9,8 @@ mod collect;
 mod data_warning;
 mod day;
 #[cfg(feature = "files")]
+mod doubts;
+#[cfg(feature = "files")]
 mod folder_status;
 mod ids;
 mod one_request;

@@ -1,4 +1,5 @@
-//! What a folder has and a run requests again: days that were not over, and snapshots that are complete.
+//! What a folder has and a run requests again: days that were not over, snapshots that are complete, and files that
+//! were kept in doubt.
 
 use std::time::{Duration, SystemTime};
 
@@ -13,12 +14,12 @@ impl Scan {
     /// unless the last run was broken off.
     pub(super) fn drop_outdated(&self, done: &mut Vec<Finished>, settle: Duration) -> Option<i64> {
         if self.by_day.is_some() {
-            done.retain(|done| self.is_final(done.index, done.figures.requested_at(), settle));
+            done.retain(|done| done.doubt.is_none() && self.is_final(done.index, done.figures.requested_at(), settle));
             return None;
         }
         let snapshot = newest(done);
         let is_whole = done.len() == self.requests() && done.iter().all(|done| Some(done.figures.snapshot) == snapshot);
-        done.retain(|done| !is_whole && Some(done.figures.snapshot) == snapshot);
+        done.retain(|done| !is_whole && done.doubt.is_none() && Some(done.figures.snapshot) == snapshot);
         snapshot.filter(|_| !is_whole)
     }
 

@@ -1,4 +1,4 @@
-//! Writes the part of a task: its rows, and when they were requested; counts the rows that an older part has not.
+//! Writes the part of a task: its rows, and when they were requested; counts how many differ from an older part.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -112,16 +112,19 @@ impl RowHashes {
         self.0.append(&mut hashes);
     }
 
-    /// How many rows of these are not among others, each as often as it occurs.
-    pub(super) fn not_in(mut self, mut others: Self) -> u64 {
+    /// The least number of rows that were added, removed or changed since `before`, which had each as often as it occurs.
+    pub(super) fn changes(mut self, mut before: Self) -> u64 {
         self.0.sort_unstable();
-        others.0.sort_unstable();
-        let mut others = others.0.into_iter().peekable();
+        before.0.sort_unstable();
+        let mut others = before.0.iter().peekable();
         let is_new = |row: &&u64| {
-            while others.next_if(|other| other < *row).is_some() {}
-            others.next_if_eq(*row).is_none()
+            while others.next_if(|other| other < row).is_some() {}
+            others.next_if_eq(row).is_none()
         };
-        self.0.iter().filter(is_new).count() as u64
+        let new = self.0.iter().filter(is_new).count();
+        let kept = self.0.len() - new;
+        // A changed row is a new one and one that is gone.
+        new.max(before.0.len() - kept) as u64
     }
 }
 
@@ -171,11 +174,12 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_counted_that_others_do_not_have_in_any_order() {
+    fn rows_that_were_added_removed_or_changed_are_counted_in_any_order() {
         let before = || rows(&[(Some("a"), 1), (Some("b"), 2), (None, 3), (Some("a"), 1)]);
-        assert_eq!(before().not_in(before()), 0);
-        assert_eq!(rows(&[(None, 3), (Some("a"), 1)]).not_in(before()), 0);
-        assert_eq!(rows(&[(Some("a"), 1), (Some("a"), 1), (Some("a"), 1)]).not_in(before()), 1);
-        assert_eq!(rows(&[(Some("b"), 1), (Some(""), 3), (None, 3)]).not_in(before()), 2);
+        assert_eq!(before().changes(before()), 0);
+        assert_eq!(rows(&[(None, 3), (Some("a"), 1)]).changes(before()), 2);
+        assert_eq!(rows(&[(Some("a"), 1), (Some("a"), 1), (Some("a"), 1)]).changes(before()), 2);
+        assert_eq!(rows(&[(Some("b"), 1), (Some(""), 3), (None, 3)]).changes(before()), 3);
+        assert_eq!(rows(&[(None, 9), (None, 8)]).changes(rows(&[])), 2);
     }
 }

@@ -18,8 +18,19 @@ pub struct Progress {
     pub bytes: u64,
     /// Seconds since this use began.
     pub seconds: f64,
-    /// The day of the task that ended last; only of a run.
+    /// The task that ended last; only of a run.
+    pub ended: Option<EndedTask>,
+}
+
+/// A task of a run that is done or failed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EndedTask {
+    /// Its day, if it has one.
     pub day: Option<String>,
+    /// How long its requests took.
+    pub seconds: f64,
+    /// Why it failed.
+    pub reason: Option<String>,
 }
 
 /// Sends the progress of one use of a scan.

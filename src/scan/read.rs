@@ -8,6 +8,7 @@ use std::time::Instant;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
+use super::doubts::Doubts;
 use super::report::Report;
 use super::service::Service;
 use super::stored::{Finished, Tasks, changes};
@@ -35,7 +36,7 @@ impl Scan {
         let (folder, names) = Folder::read_only(location).await?;
         let layout = if self.by_day.is_some() && names.parts.is_empty() { Layout::Days } else { Layout::Flat };
         let tasks = Tasks::of(self, layout, &Service::default(), None)?;
-        let stored = tasks.stored(&folder, &names, |_| BTreeSet::new()).await?;
+        let stored = tasks.stored(&folder, &names, &Doubts::read(&folder)?.1, |_| BTreeSet::new()).await?;
         if let Some((_, damage)) = stored.damaged.into_iter().next() {
             return Err(damage);
         }

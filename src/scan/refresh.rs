@@ -29,7 +29,8 @@ impl Refresh {
     pub(super) fn tasks(&self, scan: &Scan, done: &[Finished], settle: Duration, now: Moment) -> BTreeSet<usize> {
         let mut tasks = self.tasks.clone();
         // The others are done once more anyway.
-        let is_final = |done: &&Finished| scan.is_final(done.index, done.figures.requested_at(), settle);
+        let is_final =
+            |done: &&Finished| done.doubt.is_none() && scan.is_final(done.index, done.figures.requested_at(), settle);
         let done: Vec<&Finished> = done.iter().filter(is_final).collect();
         if let Some(age) = self.older_than {
             let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);

@@ -122,6 +122,8 @@ pub struct Report {
 impl TaskReport {
     fn new(scan: &Scan, folder: &Folder, tasks: &Tasks, before: &Before, done: Finished) -> Self {
         let name = tasks.names.get(done.index).filter(|_| done.file_bytes.is_some());
+        let kept = done.doubt.iter().map(|lacks| DataWarning::kept(lacks));
+        let lost = done.figures.lost.iter().map(|name| DataWarning::lost(name));
         Self {
             id: tasks.ids.get(done.index).cloned().unwrap_or_default(),
             day: scan.day(done.index),
@@ -136,7 +138,7 @@ impl TaskReport {
             was_refreshed: !done.was_done && before.contains_key(&done.index),
             rows_before: before.get(&done.index).and_then(|before| Some(before.as_ref()?.figures.rows)),
             rows_changed: done.rows_changed,
-            doubts: done.doubt.iter().map(|lacks| DataWarning::kept(lacks)).collect(),
+            doubts: kept.chain(lost).collect(),
             lacks: done.doubt,
             is_final: true,
             requested_at: done.figures.requested_at,
@@ -189,8 +191,6 @@ impl Report {
                 task.doubts.push(DataWarning::of_another_day());
                 stray_days.extend(task.day.clone());
             }
-            let lost = dropped.iter().filter(|dropped| dropped.index == task.index);
-            task.doubts.extend(lost.map(|dropped| DataWarning::lost(&dropped.attribute)));
         }
         stray_days.dedup();
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
@@ -231,7 +231,8 @@ impl Report {
     /// The report with the days that the next run asks for again.
     pub(super) fn with_open_days(mut self, scan: &Scan, settle: Duration) -> Self {
         for task in &mut self.tasks {
-            task.is_final = scan.is_final(task.index, Moment::at(task.requested_at), settle);
+            let is_final = scan.is_final(task.index, Moment::at(task.requested_at), settle);
+            task.is_final = is_final && task.lacks.is_none();
         }
         let now = SystemTime::now();
         let done: BTreeMap<usize, i64> = self.tasks.iter().map(|task| (task.index, task.requested_at)).collect();
@@ -257,23 +258,17 @@ fn absent(tasks: &[TaskReport]) -> Vec<String> {
     absent
 }
 
-/// The attributes that all earlier files have and a new response has not.
+/// The attributes that files lack although earlier ones had them, of this run and of earlier ones.
 fn dropped(tasks: &[TaskReport]) -> Vec<Dropped> {
-    let earlier: Vec<&TaskReport> = tasks.iter().filter(|task| task.was_done && task.rows > 0).collect();
-    let is_known = |name: &String| !earlier.is_empty() && !earlier.iter().any(|task| task.absent.contains(name));
-    let mut dropped = Vec::new();
-    for task in tasks.iter().filter(|task| !task.was_done && task.rows > 0) {
-        for name in task.absent.iter().filter(|name| is_known(name)) {
-            let instead = task.extra_keys.iter().map(|(key, _)| key).find(|key| letters(key) == letters(name)).cloned();
-            dropped.push(Dropped { index: task.index, attribute: name.clone(), task: task.name().to_owned(), instead });
-        }
-    }
-    dropped
-}
-
-/// A name without that in which conventions differ, so that `allocated_time` is `allocatedTime`.
-fn letters(name: &str) -> String {
-    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let of_task = |task: &TaskReport| {
+        let dropped = |attribute: &String| Dropped {
+            instead: task.figures.new_key(attribute).cloned(),
+            attribute: attribute.clone(),
+            task: task.name().to_owned(),
+        };
+        task.figures.lost.iter().map(dropped).collect::<Vec<_>>()
+    };
+    tasks.iter().flat_map(of_task).collect()
 }
 
 /// Which tasks look capped. Those that were split are no longer suspected.

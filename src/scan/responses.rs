@@ -289,7 +289,7 @@ where
             rows: rows + in_flight,
             bytes,
             seconds,
-            day: None,
+            ended: None,
         }
     }
 

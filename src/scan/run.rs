@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinSet, block_in_place};
 
 use super::cap::Suspicion;
+use super::doubts::{Doubts, Kept};
 use super::outdated::newest;
 use super::part_writer::{PartWriter, REQUESTED_AT, RowHashes};
 use super::progress::Progress;
@@ -27,7 +28,7 @@ use crate::client::Client;
 use crate::columns;
 use crate::error::{Error, Kind, Result};
 use crate::files::Complete;
-use crate::folder::{self, Folder, Names};
+use crate::folder::{self, Folder, Names, PartName};
 use crate::observe::{self, Observer};
 use crate::time::Moment;
 
@@ -67,7 +68,8 @@ impl Scan {
         let report = async {
             let refreshed =
                 |done: &[Finished]| refresh.tasks(self, done, options.settle, Moment::from(SystemTime::now()));
-            let stored = tasks.stored(&folder, &names, refreshed).await?;
+            let (doubts, kept) = Doubts::read(&folder)?;
+            let stored = tasks.stored(&folder, &names, &kept, refreshed).await?;
             let Stored { before, mut done, damaged, types, other_service } = stored;
             if let Some(other) = other_service {
                 other.check(&options.service, options.same_service, folder.path())?;
@@ -87,6 +89,7 @@ impl Scan {
                 tasks: Arc::new(tasks),
                 snapshot: snapshot.unwrap_or_else(|| Moment::from(SystemTime::now()).milliseconds()),
                 before: Arc::clone(&before),
+                doubts: Arc::new(doubts),
                 options: Arc::new(options.clone()),
                 observer: observe::observer(),
             };
@@ -136,6 +139,8 @@ pub(super) struct Run {
     snapshot: i64,
     /// What the folder had of its tasks.
     before: Arc<Before>,
+    /// The files that were kept in doubt.
+    doubts: Arc<Doubts>,
     options: Arc<RunOptions>,
     observer: Option<Observer>,
 }
@@ -228,20 +233,21 @@ impl Run {
         }
         let requested_at = stats.requested_at;
         let empty_columns = writer.as_ref().map(PartWriter::empty_columns).unwrap_or_default();
-        let figures = TaskFigures { empty_columns, ..figures(stats, scan.splits(), self.snapshot) };
-        if let Some(kept) = self.kept(task, &figures)? {
-            return Ok((kept, None));
-        }
+        let mut figures = TaskFigures { empty_columns, ..figures(stats, scan.splits(), self.snapshot) };
+        figures.lost = self.lost(task, &figures);
         let rows = writer.as_mut().and_then(PartWriter::take_rows);
         let mut finished = Finished {
             index: task,
+            doubt: self.before(task).and_then(|before| figures.lacks(&before.figures)),
             figures,
             file_bytes: None,
             was_done: false,
-            doubt: None,
             rows_changed: self.rows_changed(task, rows).await,
         };
         self.accept(&finished).await?;
+        if let Some(lacks) = finished.doubt.take().filter(|_| self.options.on_shrink != OnShrink::Replace) {
+            return Ok((self.keep(task, lacks).await?, None));
+        }
         let (schema, complete) = block_in_place(|| {
             let written = match (writer, self.scan.schema(false)) {
                 (Some(writer), _) => Some(writer),
@@ -253,22 +259,39 @@ impl Run {
             Ok::<_, Error>((schema, written.map(|writer| writer.finish_part(&record)).transpose()?))
         })?;
         if let Some(complete) = complete {
-            finished.file_bytes = Some(self.publish(complete).await?);
+            finished.file_bytes = Some(self.publish(task, complete).await?);
         }
         Ok((finished, schema))
     }
 
-    /// What the folder keeps of a task, as a new response has less.
-    fn kept(&self, task: usize, figures: &TaskFigures) -> Result<Option<Finished>> {
-        let before = self.before.get(&task).and_then(Option::as_ref);
-        let lacks = before.and_then(|before| Some((before, figures.lacks(&before.figures)?)));
-        Ok(match (lacks, self.options.on_shrink, &self.options.on_doubt) {
-            (None, ..) | (_, OnShrink::Replace, _) => None,
-            (Some((_, lacks)), OnShrink::Error, _) | (Some((_, lacks)), _, OnDoubt::Error) => {
-                return Err(shrunk(&lacks));
-            }
-            (Some((before, lacks)), OnShrink::Keep, _) => Some(Finished { doubt: Some(lacks), ..before.clone() }),
-        })
+    /// What the folder has of a task.
+    fn before(&self, task: usize) -> Option<&Finished> {
+        self.before.get(&task).and_then(Option::as_ref)
+    }
+
+    /// The attributes that a new response lacks and earlier files had, unless that is right.
+    fn lost(&self, task: usize, figures: &TaskFigures) -> Vec<String> {
+        if self.options.on_shrink == OnShrink::Replace || figures.rows == 0 {
+            return Vec::new();
+        }
+        let earlier = || self.before.values().flatten().filter(|done| done.index != task && done.figures.rows > 0);
+        let has = |done: &Finished, name: &String| !done.figures.absent.contains(name);
+        let had = |done: &Finished, name: &String| has(done, name) || done.figures.lost.contains(name);
+        let is_lost = |name: &&String| {
+            let is_usual = earlier().next().is_some() && earlier().all(|done| had(done, name));
+            is_usual || figures.new_key(name).is_some() && earlier().any(|done| has(done, name))
+        };
+        figures.absent.iter().filter(is_lost).cloned().collect()
+    }
+
+    /// Keeps the file of a task, as a new response has less: it stays in doubt until a response replaces it.
+    async fn keep(&self, task: usize, lacks: String) -> Result<Finished> {
+        let Some(before) = self.before(task).filter(|_| self.options.on_shrink == OnShrink::Keep) else {
+            return Err(shrunk(&lacks));
+        };
+        let kept = Kept { lacks: lacks.clone(), snapshot: self.snapshot };
+        self.doubts.mark(&self.folder, self.name(task)?, Some(kept)).await?;
+        Ok(Finished { doubt: Some(lacks), ..before.clone() })
     }
 
     /// Whether a response may be written, as far as its own rows and the folder show. Decided before it replaces
@@ -282,21 +305,22 @@ impl Run {
         let scan = self.scan.clone().splitting(self.splits);
         let report = Report::new(&scan, &self.folder, &self.tasks, &self.before, done, Vec::new(), Duration::ZERO);
         let Some(task) = report.tasks.into_iter().find(|task| task.index == finished.index) else { return Ok(()) };
-        match &self.options.on_doubt {
-            OnDoubt::Ask(ask) => {
-                let doubts = task.doubts.clone();
-                if ask(task).await { Ok(()) } else { Err(doubtful(&doubts)) }
-            }
-            _ if task.doubts.is_empty() => Ok(()),
+        let accepted = match &self.options.on_doubt {
+            OnDoubt::Ask(ask) => ask(task.clone()).await,
+            _ => task.doubts.is_empty(),
+        };
+        match &finished.doubt {
+            _ if accepted => Ok(()),
+            Some(lacks) if self.options.on_shrink != OnShrink::Replace => Err(shrunk(lacks)),
             _ => Err(doubtful(&task.doubts)),
         }
     }
 
-    /// How many of the rows are not in the part that they replace; none if there is none, or one that is damaged or too
-    /// large.
+    /// How many rows were added, removed or changed since the part that they replace, at the least; none if there is no
+    /// part, or one that is damaged or too large.
     async fn rows_changed(&self, task: usize, rows: Option<RowHashes>) -> Option<u64> {
-        let before = self.before.get(&task).and_then(Option::as_ref)?;
-        let Some(rows) = rows else { return Some(0) };
+        let before = self.before(task)?;
+        let Some(rows) = rows else { return Some(before.figures.rows) };
         let name = self.tasks.names.get(task).filter(|_| before.figures.rows <= RowHashes::MOST)?;
         let Some(Ok((_, before))) = folder::read(&[self.folder.location_of(name)]).await.pop() else { return None };
         let mut others = RowHashes::default();
@@ -304,7 +328,7 @@ impl Run {
             for batch in &before {
                 others.add(batch);
             }
-            Some(rows.not_in(others))
+            Some(rows.changes(others))
         })
     }
 
@@ -316,22 +340,28 @@ impl Run {
             let requested_at =
                 Some(SystemTime::UNIX_EPOCH + Duration::from_millis(task.figures.requested_at.max(0).cast_unsigned()));
             let complete = block_in_place(|| self.part(task.index, &schema, requested_at)?.finish_part(&record))?;
-            task.file_bytes = Some(self.publish(complete).await?);
+            task.file_bytes = Some(self.publish(task.index, complete).await?);
         }
         Ok(())
     }
 
-    async fn publish(&self, complete: Complete) -> Result<u64> {
-        self.folder.check_lock().await?;
-        complete.publish().await
+    /// Puts the part of a task in its place. Returns its size.
+    async fn publish(&self, task: usize, complete: Complete) -> Result<u64> {
+        let name = self.name(task)?;
+        let bytes = self.folder.publish(name, complete).await?;
+        self.doubts.mark(&self.folder, name, None).await?;
+        Ok(bytes)
+    }
+
+    fn name(&self, task: usize) -> Result<&PartName> {
+        let name = self.tasks.names.get(task);
+        name.ok_or_else(|| Error::new(Kind::Internal, "a run has no such task: please report this"))
     }
 
     fn part(&self, task: usize, schema: &SchemaRef, requested_at: Option<SystemTime>) -> Result<PartWriter> {
-        let name = self.tasks.names.get(task);
-        let name = name.ok_or_else(|| Error::new(Kind::Internal, "a run has no such task: please report this"))?;
         let requested_at = requested_at.filter(|_| self.options.requested_at);
         let counts_changes = self.before.get(&task).is_some_and(Option::is_some);
-        PartWriter::new(self.folder.create(name)?, schema, requested_at, counts_changes)
+        PartWriter::new(self.folder.create(self.name(task)?)?, schema, requested_at, counts_changes)
     }
 }
 
@@ -345,6 +375,7 @@ fn figures(stats: Stats, is_split: bool, snapshot: i64) -> TaskFigures {
         other_total: stats.other_total,
         split: is_split.then(|| stats.split.unwrap_or_default()),
         absent: stats.absent,
+        lost: Vec::new(),
         extra_keys: stats.extra_keys,
         empty_columns: Vec::new(),
         times: stats.times,

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime};
 
 use tokio::sync::mpsc;
 
-use super::progress::Progress;
+use super::progress::{EndedTask, Progress};
 use super::report::FailedTask;
 use super::run::Run;
 use super::stored::Finished;
@@ -42,7 +42,7 @@ impl RunProgress {
             rows: done.iter().map(|done| done.figures.rows).sum(),
             bytes: done.iter().map(|done| done.figures.bytes).sum(),
             seconds: 0.0,
-            day: None,
+            ended: None,
         };
         Self { since, begun, fail_fast, so_far, done, failed: Vec::new(), sender }
     }
@@ -58,6 +58,8 @@ impl RunProgress {
     pub(super) async fn add(&mut self, run: &Run, task: usize, outcome: Result<Finished>) -> Result<()> {
         match outcome {
             Ok(finished) => {
+                let seconds = finished.figures.seconds;
+                self.so_far.ended = Some(EndedTask { day: run.scan.day(task), seconds, reason: None });
                 self.so_far.rows += finished.figures.rows;
                 self.so_far.bytes += finished.figures.bytes;
                 // A task that looked capped is done twice.
@@ -78,7 +80,6 @@ impl RunProgress {
             }
             Err(error) => return self.fail(run, task, error).await,
         }
-        self.so_far.day = run.scan.day(task);
         self.send().await
     }
 
@@ -89,7 +90,8 @@ impl RunProgress {
             return Err(error);
         }
         self.so_far.failed += 1;
-        self.so_far.day.clone_from(&day);
+        let (seconds, reason) = (error.context().elapsed, Some(error.to_string()));
+        self.so_far.ended = Some(EndedTask { day: day.clone(), seconds, reason });
         let id = run.tasks.ids.get(task).cloned().unwrap_or_default();
         self.failed.push(FailedTask { index: task, id, day, error });
         self.send().await

@@ -1,8 +1,8 @@
-//! Responses with less than the file that they would replace: nothing good is replaced by something worse.
+//! Responses with less than the files of a folder have: nothing good is replaced by something worse.
 
 use super::data_warning::DataWarning;
 use super::stored::TaskFigures;
-use crate::error::{Error, Kind, argument};
+use crate::error::{Error, Kind, argument, named};
 
 /// Columns that a text names.
 const NAMED: usize = 3;
@@ -24,6 +24,18 @@ impl TaskFigures {
     }
 }
 
+impl TaskFigures {
+    /// A key of the response that may be the new name of an attribute.
+    pub(super) fn new_key(&self, attribute: &str) -> Option<&String> {
+        self.extra_keys.iter().map(|(key, _)| key).find(|key| letters(key) == letters(attribute))
+    }
+}
+
+/// The letters of a name alone, as conventions differ: `allocated_time` is `allocatedTime`.
+fn letters(name: &str) -> String {
+    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 /// The error of a task whose file is not replaced.
 pub(super) fn shrunk(lacks: &str) -> Error {
     Error::new(Kind::DoubtfulData, format!("the response has {lacks}: the file is kept"))
@@ -34,7 +46,7 @@ pub(super) fn shrunk(lacks: &str) -> Error {
 pub(super) fn doubtful(doubts: &[DataWarning]) -> Error {
     let texts: Vec<&str> = doubts.iter().map(|doubt| doubt.message.as_str()).collect();
     let message = match doubts {
-        [] => "on_doubt refused the response".to_owned(),
+        [] => named("on_doubt").in_python("on_doubt refused the response").to_string(),
         _ => format!("the response was not written: {}", texts.join("; ")),
     };
     Error::new(Kind::DoubtfulData, message)

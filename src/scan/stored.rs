@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::doubts::{AllKept, Kept};
 use super::part_writer::REQUESTED_AT;
 use super::service::Service;
 use super::{Layout, Scan};
@@ -44,10 +45,13 @@ pub(super) struct TaskFigures {
     pub(super) other_total: Option<String>,
     /// Why rows may be missing after the request was split, if it was.
     pub(super) split: Option<Vec<String>>,
-    /// Attributes that no record had.
-    pub(super) absent: Vec<String>,
     /// Keys that were not requested, and how many records had each.
     pub(super) extra_keys: Vec<(String, u64)>,
+    /// Attributes that no record had.
+    pub(super) absent: Vec<String>,
+    /// Those of them that earlier files had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) lost: Vec<String>,
     /// Columns without any value.
     pub(super) empty_columns: Vec<String>,
     /// The least and the greatest time of the rows of a day.
@@ -123,9 +127,14 @@ struct StoredPart {
 }
 
 impl StoredPart {
-    fn finished(&self, index: usize) -> Finished {
-        let figures = self.record.figures.clone();
-        Finished { index, figures, file_bytes: Some(self.bytes), was_done: true, doubt: None, rows_changed: None }
+    /// The task of the part, which may have been kept in doubt.
+    fn finished(&self, index: usize, kept: Option<&Kept>) -> Finished {
+        let mut figures = self.record.figures.clone();
+        if let Some(kept) = kept {
+            figures.snapshot = kept.snapshot;
+        }
+        let doubt = kept.map(|kept| kept.lacks.clone());
+        Finished { index, figures, file_bytes: Some(self.bytes), was_done: true, doubt, rows_changed: None }
     }
 }
 
@@ -166,6 +175,7 @@ impl Tasks {
         &self,
         folder: &Folder,
         names: &Names,
+        kept: &AllKept,
         refreshed: impl FnOnce(&[Finished]) -> BTreeSet<usize>,
     ) -> Result<Stored> {
         let asked: BTreeSet<&PartName> = self.names.iter().collect();
@@ -183,7 +193,9 @@ impl Tasks {
                 read => parts.push((index, read?)),
             }
         }
-        let all: Vec<Finished> = parts.iter().map(|(index, part)| part.finished(*index)).collect();
+        let kept = |index: usize| kept.get(&self.names.get(index)?.to_string());
+        let finished = |(index, part): &(usize, StoredPart)| part.finished(*index, kept(*index));
+        let all: Vec<Finished> = parts.iter().map(finished).collect();
         let refreshed = refreshed(&all);
         let lost = damaged.iter().map(|(index, _)| (*index, None));
         let before: Before = all.into_iter().map(|done| (done.index, Some(done))).chain(lost).collect();
@@ -207,7 +219,7 @@ impl Tasks {
             // All parts of the folder are asked for: those of other types once more.
             parts.retain(|(_, part)| part.types == *types);
         }
-        let done = parts.into_iter().map(|(index, part)| part.finished(index)).collect();
+        let done = parts.iter().map(finished).collect();
         Ok(Stored { before, done, damaged, types, other_service })
     }
 

@@ -141,6 +141,8 @@ struct Held {
     is_lost: AtomicBool,
     /// Whether there may be an object of this lock.
     may_exist: AtomicBool,
+    /// Whether the object was seen to be of this lock.
+    is_taken: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -163,23 +165,14 @@ impl Lock {
     }
 
     async fn take_for(object: Object, times: Times) -> Result<Self, Refusal> {
-        let id = format!("{:016x}", getrandom::u64().unwrap_or_default());
-        let holder = Holder { host: host(), pid: process::id(), id };
-        let state =
-            State { version: UpdateVersion { e_tag: None, version: None }, renewed: Moment::now(), renewals: 0 };
-        HELD.add();
-        let held = Arc::new(Held {
-            object,
-            holder,
-            times,
-            state: Mutex::new(state),
-            is_lost: AtomicBool::new(false),
-            may_exist: AtomicBool::new(false),
-        });
+        let held = Arc::new(Held::new(object, times));
         // Before the first request: what it makes is removed, however this ends.
         let mut lock = Self { held, renewal: None, runtime: Handle::current(), is_released: AtomicBool::new(false) };
         match acquire(&lock.held).await {
-            Ok((version, renewed)) => lock.held.renewed(version, renewed),
+            Ok((version, renewed)) => {
+                lock.held.renewed(version, renewed);
+                lock.held.is_taken.store(true, Ordering::Relaxed);
+            }
             Err(refusal) => {
                 lock.release().await;
                 return Err(refusal);
@@ -237,6 +230,21 @@ impl Drop for Held {
 }
 
 impl Held {
+    fn new(object: Object, times: Times) -> Self {
+        HELD.add();
+        let id = format!("{:016x}", getrandom::u64().unwrap_or_default());
+        let no_version = UpdateVersion { e_tag: None, version: None };
+        Self {
+            object,
+            holder: Holder { host: host(), pid: process::id(), id },
+            times,
+            state: Mutex::new(State { version: no_version, renewed: Moment::now(), renewals: 0 }),
+            is_lost: AtomicBool::new(false),
+            may_exist: AtomicBool::new(false),
+            is_taken: AtomicBool::new(false),
+        }
+    }
+
     async fn renew(self: Arc<Self>) {
         while !self.is_lost() {
             sleep(self.times.renewal).await;
@@ -263,8 +271,10 @@ impl Held {
         _ = timeout(self.times.renewal_limit, renewal).await;
     }
 
-    /// Removes the object if it is of this lock, as soon as the store can be reached, until it runs out.
+    /// Removes the object if it is of this lock, as soon as the store can be reached, until it runs out. A request to make
+    /// it that was cancelled may still arrive, so that a missing object is looked for once more.
     async fn remove(self: Arc<Self>) {
+        let mut may_arrive = !self.is_taken.load(Ordering::Relaxed);
         while !self.is_lost() && !self.has_run_out() {
             let removed = async {
                 match read(&self.object).await?.0 {
@@ -273,9 +283,11 @@ impl Held {
                 }
             };
             match removed.await {
-                Err(failure) if failure.is_transient() => sleep(self.times.pause).await,
+                Err(failure) if failure.is_transient() => {}
+                Err(failure) if failure.reason() == Reason::Missing && may_arrive => may_arrive = false,
                 _ => return,
             }
+            sleep(self.times.pause).await;
         }
     }
 

@@ -175,7 +175,11 @@ impl Object {
         self.tried(get).await
     }
 
-    async fn delete(&self) -> Result<(), Failure> {
+    /// Deletes the object.
+    ///
+    /// # Errors
+    /// It cannot be deleted.
+    pub async fn delete(&self) -> Result<(), Failure> {
         self.sent(self.bucket.store.delete(&self.path)).await
     }
 

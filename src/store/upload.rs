@@ -1,7 +1,7 @@
 //! Uploads of files, whose parts are sent while the file is written. An object appears when all of it was received; until
 //! then the object before it stays.
 
-use object_store::{MultipartUpload, ObjectStoreExt, PutMode, PutPayload, UpdateVersion};
+use object_store::{MultipartUpload, ObjectStoreExt, PutMode, PutPayload, PutResult, UpdateVersion};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
@@ -33,6 +33,8 @@ pub struct Upload {
     replaces: Replaces,
     /// What was not sent yet.
     rest: Vec<u8>,
+    /// Bytes of the parts that were sent.
+    sent: u64,
     /// None while the file is short enough for one request.
     multipart: Option<Multipart>,
 }
@@ -41,7 +43,7 @@ impl Upload {
     /// Sends nothing yet.
     #[must_use]
     pub fn new(object: Object, replaces: Replaces) -> Self {
-        Self { object, replaces, rest: Vec::new(), multipart: None }
+        Self { object, replaces, rest: Vec::new(), sent: 0, multipart: None }
     }
 
     /// Adds bytes. Blocks while too many are in flight.
@@ -68,42 +70,49 @@ impl Upload {
             none => none.insert(Multipart::begin(&self.object).await?),
         };
         multipart.wait(IN_FLIGHT - 1).await.map_err(|cause| self.object.failure(&cause))?;
+        self.sent += part.len() as u64;
         multipart.put(part);
         Ok(())
     }
 
-    /// Sends the rest. The object appears.
+    /// Sends the rest. The object appears; returns what a listing would say of it.
     ///
     /// # Errors
     /// The store refuses it. Then the object is as it was before; `Changed` or `Exists` if it is not what is replaced.
-    pub async fn complete(mut self) -> Result<(), Failure> {
+    pub async fn complete(mut self) -> Result<Listed, Failure> {
         let rest = std::mem::take(&mut self.rest);
-        if self.multipart.is_none() {
-            return self.object.put(rest.into(), &self.replaces).await;
-        }
-        self.send(rest).await?;
-        // No request to complete an upload in parts can have a condition, so that this comes right before it.
-        self.object.check_replaced(&self.replaces).await?;
-        match self.multipart.take() {
-            Some(multipart) => multipart.complete().await.map_err(|cause| self.object.failure(&cause)),
-            None => Ok(()),
+        let bytes = self.sent + rest.len() as u64;
+        let made = if self.multipart.is_none() {
+            self.object.put(rest.into(), &self.replaces).await?
+        } else {
+            self.send(rest).await?;
+            // No request to complete an upload in parts can have a condition, so that this comes right before it.
+            self.object.check_replaced(&self.replaces).await?;
+            match self.multipart.take() {
+                Some(multipart) => multipart.complete().await.map_err(|cause| self.object.failure(&cause))?,
+                None => None,
+            }
+        };
+        match made.and_then(|made| made.e_tag) {
+            Some(tag) => Ok(Listed { bytes, tag: Some(tag) }),
+            None => self.object.head().await,
         }
     }
 }
 
 impl Object {
-    /// Makes the object in one request.
-    async fn put(&self, content: PutPayload, replaces: &Replaces) -> Result<(), Failure> {
+    /// Makes the object in one request. Returns no version if an earlier try had made it.
+    async fn put(&self, content: PutPayload, replaces: &Replaces) -> Result<Option<PutResult>, Failure> {
         self.tried(|| async {
             let mode = match self.version_to_replace(replaces).await {
                 Ok(mode) => mode,
-                Err(failure) => return if self.is(&content).await { Ok(()) } else { Err(failure) },
+                Err(failure) => return if self.is(&content).await { Ok(None) } else { Err(failure) },
             };
             let put = self.bucket.store.put_opts(&self.path, content.clone(), mode.into()).await;
             match put.map_err(|cause| self.failure(&cause)) {
                 // The response to an earlier try may have been lost.
-                Err(failure) if failure.is_conflict() && self.is(&content).await => Ok(()),
-                put => put.map(drop),
+                Err(failure) if failure.is_conflict() && self.is(&content).await => Ok(None),
+                put => put.map(Some),
             }
         })
         .await
@@ -185,13 +194,14 @@ impl Multipart {
         Ok(())
     }
 
-    async fn complete(mut self) -> object_store::Result<()> {
+    async fn complete(mut self) -> object_store::Result<Option<PutResult>> {
         self.wait(0).await?;
-        if let Some(upload) = &mut self.upload {
-            upload.complete().await?;
-        }
+        let made = match &mut self.upload {
+            Some(upload) => Some(upload.complete().await?),
+            None => None,
+        };
         self.upload = None;
-        Ok(())
+        Ok(made)
     }
 }
 

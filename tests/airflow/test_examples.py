@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from dags import example, query, run
+from service import at_request
 
 import dataaccess as da
 
@@ -38,7 +39,8 @@ def test_a_run_a_day_fills_one_folder(folder: Path, sandbox: da.Sandbox) -> None
 
 
 def test_mapped_tasks_write_a_file_each(folder: Path, sandbox: da.Sandbox) -> None:
-    done = run(example("campaign"), conf={"export_id": sandbox.start_export(seconds=0.5)})
+    with at_request(sandbox, 2, lambda: sandbox.advance(600)):
+        done = run(example("campaign"), conf={"export_id": sandbox.start_export(seconds=600)})
 
     assert set(done.states) == {"ended", "plan", "report", *(f"codes[{index}]" for index in range(3))}
     assert set(done.states.values()) == {"success"}

@@ -137,11 +137,24 @@ def test_templates_are_rendered_in_conditions(dag: DAG, sandbox: da.Sandbox, cap
         SearchItemsOperator(
             task_id="object", item_type_name="customer", attrs=["customer_id"], where=da.col("customer_id").equals("x")
         )
-    done = run(dag)
+        # A type checker takes templates as values too.
+        SearchCodesOperator(
+            task_id="used", allocated_time=ON_15, attrs=["{{ params.attr }}"], code_status="{{ params.status }}"
+        )
+        SearchItemsOperator(
+            task_id="items",
+            item_type_name="customer",
+            item_type_id="{{ params.id }}",
+            attrs=["customer_{{ params.attr }}"],
+            where=da.col("customer_id").equals("demo-customer-0007"),
+        )
+    done = run(dag, conf={"attr": "id", "status": "used", "id": "-1003"})
     assert "Unable to check if the value" not in "".join(capfd.readouterr())
 
-    assert done.result("customers") == [{"customer_id": "demo-customer-0007"}]
+    assert done.result("customers") == done.result("items") == [{"customer_id": "demo-customer-0007"}]
     assert len(done.result("codes")) == 73
+    assert 0 < len(done.result("used")) < 73
+    assert list(done.result("used")[0]) == ["id"]
     conditions = [request.body["filters"]["OR"] for request in sandbox.requests]
     assert "demo-2024-01-15" in json.dumps(conditions)
 

@@ -9,13 +9,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
-from airflow.sdk import DAG, Asset, CronDataIntervalTimetable
+from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, chain
 from dags import extras, query, run, tries
 from service import wait_until
 from structlog.testing import capture_logs
@@ -23,6 +23,7 @@ from structlog.testing import capture_logs
 import dataaccess as da
 from dataaccess.airflow import ScanOperator, scan
 
+ON_15 = da.on("2024-01-15")
 WEEK = da.days("2024-01-08", "2024-01-15")
 
 
@@ -80,6 +81,46 @@ def test_a_backfill_is_one_folder(sandbox: da.Sandbox, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.glob("day=*")) == [f"day=2024-01-0{day}" for day in range(1, 5)]
     table = sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).read(tmp_path)
     assert table.num_rows == sum(rows) > 0
+
+
+def test_a_day_that_may_grow_is_requested_again_unless_every_file_is_kept(dag: DAG, tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"folder": str(tmp_path), "allocated_time": WEEK, "settle": timedelta(days=36_500)}
+    with dag:
+        chain(
+            ScanOperator(task_id="first", **arguments),
+            ScanOperator(task_id="again", **arguments),
+            ScanOperator(task_id="kept", keep="all", **arguments),
+            ScanOperator(task_id="settled", **{**arguments, "settle": 3600}),
+        )
+    done = run(dag)
+
+    assert done.result("first")["open_days"] == [f"2024-01-{day:02}" for day in range(8, 15)]
+    counts = [(done.result(task)["refreshed"], done.result(task)["kept"]) for task in ("again", "kept", "settled")]
+    assert counts == [(7, 0), (0, 7), (0, 7)]
+
+
+def test_doubtful_rows_replace_nothing_unless_an_argument_says_so(
+    dag: DAG, connect: Callable[..., str], tmp_path: Path
+) -> None:
+    shared: dict[str, Any] = {"folder": str(tmp_path), "allocated_time": ON_15, "attrs": ["id"], "requested_at": True}
+    less: dict[str, Any] = {**shared, "dataaccess_conn_id": "less", "refresh": "all", "trigger_rule": "all_done"}
+    with da.Sandbox() as other, dag:
+        other.load("promotion_code", [{"id": "a", "allocated_time": "2024-01-15 09:00:00"}])
+        connect("less", host=other.base_url, password=other.issue_token())
+        chain(
+            ScanOperator(task_id="first", **shared),
+            ScanOperator(task_id="elsewhere", **less),
+            ScanOperator(task_id="keep", same_service=True, **less),
+            ScanOperator(task_id="shrunk", same_service=True, on_shrink="error", **less),
+            ScanOperator(task_id="doubt", same_service=True, on_doubt="error", **less),
+            ScanOperator(task_id="replace", same_service=True, on_shrink="replace", **less),
+        )
+        done = run(dag)
+
+    failed = dict.fromkeys(("elsewhere", "shrunk", "doubt"), "failed")
+    assert done.states == {**dict.fromkeys(("first", "keep", "replace"), "success"), **failed}
+    assert [done.result(task)["rows"] for task in ("first", "keep", "replace")] == [73, 73, 1]
+    assert query(f"select count(*), count(requested_at) from '{tmp_path}/*/*.parquet'") == [(1, 1)]
 
 
 def test_items_are_scanned_too(dag: DAG, tmp_path: Path) -> None:

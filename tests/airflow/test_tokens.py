@@ -50,14 +50,33 @@ def refused(message: str, **settings: Any) -> None:
         assert "tok-" not in str(caught.value)
 
 
+@pytest.fixture(params=["DATAACCESS_TOKEN", "DATAACCESS_TOKEN_FILE"])
+def production(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], None]:
+    """Sets the token of the worker's environment, by each of its variables."""
+
+    def production(token: str) -> None:
+        path = tmp_path / "token"
+        path.write_text(token)
+        path.chmod(0o600)
+        monkeypatch.setenv(request.param, token if request.param == "DATAACCESS_TOKEN" else str(path))
+
+    return production
+
+
 NO_PASSWORD = "names http.* and has no password: a token of the worker's environment or profile is sent only"
 
 
 @pytest.mark.parametrize("own", [None, "https://cdp.example.com"])
 def test_a_host_without_a_password_gets_no_token_of_the_worker(
-    connect: Connect, stranger: da.Sandbox, own: str | None, monkeypatch: pytest.MonkeyPatch
+    connect: Connect,
+    stranger: da.Sandbox,
+    own: str | None,
+    production: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-production")
+    production("tok-production")
     if own is not None:
         monkeypatch.setenv("DATAACCESS_BASE_URL", own)
     connect(host=stranger.base_url, password="")
@@ -67,10 +86,10 @@ def test_a_host_without_a_password_gets_no_token_of_the_worker(
 
 
 def test_the_token_of_the_worker_goes_to_the_address_of_its_environment(
-    connect: Connect, sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch
+    connect: Connect, sandbox: da.Sandbox, production: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
-    monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
+    production(sandbox.issue_token())
     for host in ("", f"{sandbox.base_url}/"):
         connect(host=host, password="")
         client = DataAccessHook().get_conn()
@@ -80,13 +99,17 @@ def test_the_token_of_the_worker_goes_to_the_address_of_its_environment(
 
 
 def test_a_profile_that_a_connection_names_gets_no_token_of_the_environment(
-    connect: Connect, stranger: da.Sandbox, profiles: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    connect: Connect,
+    stranger: da.Sandbox,
+    profiles: Callable[[str], None],
+    production: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     profiles(f'[profiles.staging]\nbase_url = "{stranger.base_url}"\ntoken = "tok-staging"\n')
     connect(host="", password="", extra={"profile": "staging"})
     # The token of the profile is for its address.
     assert [make().base_url for make in both()] == [stranger.base_url] * 2
-    monkeypatch.setenv("DATAACCESS_TOKEN", "tok-production")
+    production("tok-production")
     refused(NO_PASSWORD)
     # What the environment names itself is no choice of the connection.
     monkeypatch.setenv("DATAACCESS_PROFILE", "staging")

@@ -113,8 +113,8 @@ def test_the_capacity_follows_from_the_figures(tmp_path: Path) -> None:
         (f"{task} into a folder of Parquet: size of the files", 25.0, "bytes a row"),
         (f"{task} into a folder of Parquet: highest memory", 150.0, "MB"),
     )
-    page = tmp_path / "capacity.md"
-    page.write_text((BENCHES.parent / "docs/capacity.md").read_text(encoding="utf-8"), encoding="utf-8")
+    page = tmp_path / "scale.md"
+    page.write_text((BENCHES.parent / "docs/scale.md").read_text(encoding="utf-8"), encoding="utf-8")
     by_hand = page.read_text(encoding="utf-8").partition("## What is assumed")[2]
     for _ in range(2):
         run("capacity.py", "--figures", str(tmp_path), "--page", str(page))
@@ -153,28 +153,38 @@ def results(folder: Path, bench: str, *found: tuple[str, float, str]) -> None:
     (folder / f"{bench}.json").write_text(json.dumps(results), encoding="utf-8")
 
 
-def test_the_figures_go_into_the_page_and_its_picture(tmp_path: Path) -> None:
+def test_the_figures_go_into_the_pages_and_the_picture(tmp_path: Path) -> None:
     results(
         tmp_path,
         "frames",
         ("1,000,000 rows to pandas: dataaccess", 100.0, "ms"),
         ("1,000,000 rows to pandas: requests", 3000.0, "ms"),
+        ("1,000,000 rows to pandas: urllib3+orjson", 450.0, "ms"),
         ("1,000,000 rows to pandas: requests over dataaccess", 30.0, "x"),
     )
     results(tmp_path, "decode", ("decoder_to_columns: Contract", 2.0, "GB/s"), ("decoder: Floats", 3.0, "GB/s"))
-    page = tmp_path / "performance.md"
-    page.write_text((BENCHES.parent / "docs/performance.md").read_text(encoding="utf-8"), encoding="utf-8")
-    by_hand = page.read_text(encoding="utf-8").partition("## How it is measured")[2]
+    found: dict[str, str] = {}
+    by_hand: dict[str, str] = {}
+    for name in ("docs/performance.md", "benches/RESULTS.md"):
+        text = (BENCHES.parent / name).read_text(encoding="utf-8")
+        by_hand[name] = text.partition("## How it is measured")[2]
+        assert by_hand[name]
+        (tmp_path / Path(name).name).write_text(text, encoding="utf-8")
+    page, all_figures = tmp_path / "performance.md", tmp_path / "RESULTS.md"
     for _ in range(2):
-        run("page.py", "--figures", str(tmp_path), "--page", str(page))
-        text = page.read_text(encoding="utf-8")
+        run("page.py", "--figures", str(tmp_path), "--page", str(page), "--results", str(all_figures))
+        found = {name: (tmp_path / Path(name).name).read_text(encoding="utf-8") for name in by_hand}
+        assert {name: text.partition("## How it is measured")[2] for name, text in found.items()} == by_hand
+        ratios, figures = found.values()
+        assert ratios.count("| 1,000,000 rows to pandas | requests | 100 ms | 3,000 ms | 30 x |") == 1
+        assert ratios.count("| 1,000,000 rows to pandas | urllib3+orjson | 100 ms | 450 ms | 4.5 x |") == 1
+        assert ratios.count("| one record | requests | not measured |  |  |") == 1
         row = "| 1,000,000 rows to pandas: requests over dataaccess | 30.00 x | at least 28 | reached |"
-        assert text.count(row) == 1
-        assert text.count("| decoder_to_columns: Contract | 2.00 GB/s | at least 2.5 | MISSED |") == 1
-        assert text.count("| decoder: Floats | 3.00 GB/s |") == 1
-        assert text.count("| import in a new process: dataaccess | not measured | at most 20 |  |") == 1
-        assert text.partition("## How it is measured")[2] == by_hand
-    assert "2026-01-02, version 9.8.7" in text
+        assert figures.count(row) == 1
+        assert figures.count("| decoder_to_columns: Contract | 2.00 GB/s | at least 2.5 | MISSED |") == 1
+        assert figures.count("| decoder: Floats | 3.00 GB/s |") == 1
+        assert figures.count("| import in a new process: dataaccess | not measured | at most 20 |  |") == 1
+    assert "2026-01-02, version 9.8.7" in found["benches/RESULTS.md"]
     drawn = ET.parse(tmp_path / "performance.svg")  # noqa: S314 - our own
     widths = [float(bar.attrib["width"]) for bar in drawn.iter("{http://www.w3.org/2000/svg}rect")][1:]
     assert widths[1] == pytest.approx(widths[0] * 30, rel=0.01)

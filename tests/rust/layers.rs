@@ -1,7 +1,7 @@
 //! Which module of `src` may call which, and which external crate has one module alone.
 //!
-//! The modules are those of `ARCHITECTURE.md`. Reads the sources as text: it knows paths that begin at the crate,
-//! and nothing of what they mean.
+//! The table is that of `ARCHITECTURE.md`, word by word. Reads the sources as text: it knows paths that begin at the
+//! crate, and nothing of what they mean.
 
 use std::fs;
 use std::io;
@@ -104,7 +104,7 @@ const ALONE: [(&str, &[&str]); 30] = [
     ("tower", &["sandbox"]),
     ("tower_layer", &["transport"]),
     ("tower_service", &["transport"]),
-    ("url", &["config", "transport", "store"]),
+    ("url", &["config", "transport", "store", "folder"]),
     ("zstd", &["files", "transport"]),
 ];
 
@@ -216,6 +216,28 @@ fn no_module_names_what_it_may_not() {
     let files = walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), None, &mut found).unwrap();
     assert!(files > 5, "the sources were not found");
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn the_table_of_the_architecture_is_this_one() {
+    let page = include_str!("../../ARCHITECTURE.md");
+    let table = page.split("| layer | module | contents | may name |\n").nth(1).unwrap();
+    let rows = table.lines().skip(1).take_while(|line| line.starts_with('|'));
+    let shown: Vec<_> = rows.map(|row| row.split(" | ").map(str::trim).collect::<Vec<_>>()).collect();
+    let shown: Vec<_> = shown.iter().map(|cells| (cells[1], cells[3].trim_end_matches(" |"))).collect();
+    let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let may_name = |place: usize, names: &[&str]| match names.len() {
+        0 => "nothing".to_owned(),
+        count if count == place && place + 1 == MODULES.len() => "all".to_owned(),
+        _ => quoted(names),
+    };
+    let expected: Vec<_> = MODULES
+        .iter()
+        .enumerate()
+        .map(|(place, (module, names))| (format!("`{module}`"), may_name(place, names)))
+        .collect();
+    let expected: Vec<_> = expected.iter().map(|(module, names)| (module.as_str(), names.as_str())).collect();
+    assert_eq!(shown, expected);
 }
 
 #[test]

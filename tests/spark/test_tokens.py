@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.spark_cluster import LOCAL, QUICK_START
 
 import dataaccess as da
 
@@ -51,3 +55,27 @@ def test_no_other_file_or_function_is_sent(spark: Any, service: da.Sandbox, opti
     with pytest.raises(AnalysisException, match=r"is not in DATAACCESS_SPARK_ALLOW_TOKEN_(FILES|CALLABLES)"):
         rows(spark, f", {option}")
     assert service.requests == []
+
+
+def test_the_token_file_of_the_environment_is_for_its_address_alone(
+    service: da.Sandbox, token: str, stranger: da.Sandbox, tmp_path: Path
+) -> None:
+    path = tmp_path / "token"
+    path.write_text(token)
+    path.chmod(0o600)
+    own = {"DATAACCESS_BASE_URL": service.base_url, "DATAACCESS_TOKEN_FILE": str(path)}
+    # A session of its own, as its processes have another environment.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("DATAACCESS_")}
+    program = Path(__file__).parent / "programs" / "file_of_environment.py"
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, program, stranger.base_url, QUICK_START],
+        env=environment | LOCAL | own | {"DATAACCESS_SPARK_ALLOW_HOSTS": stranger.base_url},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    count, refused = done.stdout.strip().split("\n", 1)
+    assert count == "73", done.stdout
+    assert "is another; give the option token_file or token_callable" in refused
+    assert token not in done.stdout + done.stderr
+    assert stranger.requests == []

@@ -16,7 +16,7 @@ from dataaccess._client.variables import (
     warn_of_unknown_variables,
     zone_of_environment,
 )
-from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
+from dataaccess._core.embedded import address_of, embedded, embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
 from dataaccess._core.warn import warn_caller, warn_of_recording
 from dataaccess._native import RawClient, RawToken, check_settings
@@ -166,7 +166,7 @@ class Connection(Validation):
             settings = Settings(settings, base_url=address, reads_environment=False)
             token = None if issued is None else RawToken(issued)
         elif is_sandbox(settings["base_url"]):
-            settings = Settings(settings, reads_environment=False)
+            settings = Settings(settings, base_url=address_of(settings["base_url"]), reads_environment=False)
         if refused or token is None:
             # The problems that the core finds come first.
             all_refused = Refused()

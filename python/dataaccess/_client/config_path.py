@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 _LARGEST = 2**20
 # Each part of a dotted key is a level, and takes the parser longer than the one before.
 _MOST_DOTS = 100
+# Strings and comments.
+_TEXT = re.compile(
+    r""""{3}(?:\\.|[^\\])*?(?:"{3}|\Z)|'{3}.*?(?:'{3}|\Z)|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|\#[^\n]*""", re.DOTALL
+)
 
 
 def config_path() -> Path:
@@ -42,7 +47,7 @@ def parsed(path: Path) -> tuple[dict[str, Any], int]:
     try:
         text = content.decode()
         # The parser takes seconds for one key of thousands of levels.
-        if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
+        if any(key.count(".") > _MOST_DOTS for key in re.split("[,\n]", _TEXT.sub("", text))):
             raise RecursionError  # noqa: TRY301 - as the parser does
         return tomllib.loads(text), mode
     except UnicodeDecodeError:

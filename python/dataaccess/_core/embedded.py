@@ -6,7 +6,7 @@ import os
 
 from dataaccess._core.process import ProcessLock
 from dataaccess._core.warn import warn_caller
-from dataaccess._native import RawSandbox
+from dataaccess._native import RawSandbox, origin
 from dataaccess.errors import ConfigError, SandboxWarning
 
 TYPE_CHECKING = False
@@ -21,26 +21,31 @@ LOOPBACK = "127.0.0.1"
 # By process: a forked child starts its own server. All clients share one token, as a sandbox issues only so many.
 _demo: dict[int, tuple[RawSandbox, str]] = {}
 _lock = ProcessLock()
-_addresses: set[str] = set()
+_origins: set[str | None] = set()
 
 
 def start_sandbox(**options: Any) -> RawSandbox:
-    """Starts a sandbox and keeps its address."""
+    """Starts a sandbox and keeps its origin."""
     nothing = (None, None)
     usual: dict[str, Any] = {"demo": False, "port": 0, "times": nothing, "files": nothing, "switches": {}}
     sandbox = RawSandbox(**{**usual, **options})
-    _addresses.add(sandbox.base_url)
+    _origins.add(origin(sandbox.base_url))
     return sandbox
 
 
+def address_of(base_url: object) -> object:
+    """The address of a client: the argument, or the variable of the environment."""
+    return os.environ.get("DATAACCESS_BASE_URL") or None if base_url is None else base_url
+
+
 def is_sandbox(base_url: object) -> bool:
-    """Whether the address belongs to a sandbox that this process, or a parent of it, started."""
-    return isinstance(base_url, str) and base_url in _addresses
+    """Whether the address, as given or from the environment, is of a sandbox of this process or of a parent of it."""
+    return origin(address_of(base_url)) in _origins
 
 
 def embedded_name(base_url: object) -> str | None:
     """`sandbox:…`, as given or from the environment; None for any other address."""
-    address = base_url if base_url is not None else os.environ.get("DATAACCESS_BASE_URL", "")
+    address = address_of(base_url)
     return address if isinstance(address, str) and address.startswith(_PREFIX) else None
 
 

@@ -50,9 +50,11 @@ def decide(on_doubt: OnDoubt, outcome: dict[str, Any], unpublished: RawUnpublish
 class TaskDoubt:
     """What the core asks of the tasks of a run."""
 
-    def __init__(self, on_doubt: OnDoubt) -> None:
-        """Of the checked argument."""
+    def __init__(self, on_doubt: OnDoubt, on_shrink: str) -> None:
+        """Of the checked arguments."""
         self._on_doubt = on_doubt
+        # A response with less that may replace its file causes no warning.
+        self._warns_of = _OF_TASKS if on_shrink != "replace" else tuple(set(_OF_TASKS) - {errors.ShrunkWarning})
         self._raised: BaseException | None = None
 
     @property
@@ -60,8 +62,8 @@ class TaskDoubt:
         """What the core gets: a warning that would be raised keeps the file."""
         if callable(self._on_doubt):
             return self._accepts
-        if self._on_doubt == "warn" and any(map(_is_error, _OF_TASKS)):
-            return _has_no_error
+        if self._on_doubt == "warn" and any(map(_is_error, self._warns_of)):
+            return self._has_no_error
         return self._on_doubt
 
     @property
@@ -77,6 +79,11 @@ class TaskDoubt:
         """
         if self._raised is not None:
             raise self._raised
+
+    def _has_no_error(self, task: dict[str, Any]) -> bool:
+        """Whether no doubt about a task is a warning that would be raised."""
+        categories = [getattr(errors, doubt["category"]) for doubt in task["doubts"]]
+        return not any(category in self._warns_of and _is_error(category) for category in categories)
 
     def _accepts(self, task: dict[str, Any]) -> bool:
         """Whether the function accepts a task. After an exception it is not asked again."""
@@ -102,11 +109,6 @@ def task_of(task: dict[str, Any], path: Callable[[str], Any]) -> TaskReport:
         "requested_at": datetime.fromtimestamp(task["requested_at"] / 1000, UTC),
     }
     return TaskReport(**{**task, **converted})
-
-
-def _has_no_error(task: dict[str, Any]) -> bool:
-    """Whether no doubt about a task is a warning that would be raised."""
-    return not any(_is_error(getattr(errors, doubt["category"])) for doubt in task["doubts"])
 
 
 def _is_error(category: type[Warning]) -> bool:

@@ -41,8 +41,9 @@ def progress_of(client: Connection) -> Callable[[dict[str, Any]], Progress]:
     before = _retries(client)
 
     def convert(update: dict[str, Any]) -> Progress:
-        known = {name: value for name, value in update.items() if name != "tasks"}
-        return Progress(unit="tasks", total=update["tasks"], retries=_retries(client) - before, **known)
+        known = {name: value for name, value in update.items() if name not in ("tasks", "ended")}
+        day = update["ended"] and update["ended"]["day"]
+        return Progress(unit="tasks", total=update["tasks"], retries=_retries(client) - before, day=day, **known)
 
     return convert
 

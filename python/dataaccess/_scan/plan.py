@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from dataaccess._core.arguments import problem_values
-from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count, invalid
+from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count, duration, invalid
 from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import cell, shorten
@@ -98,10 +98,13 @@ class BaseScan(Suggesting):
         url = self._client.base_url + _SEARCH
         return [{"method": "POST", "url": url, "body": self._raw.body(index)} for index in range(self._raw.requests)]
 
-    def explain(self) -> str:
+    def explain(self, *, settle: float | timedelta = _SETTLE) -> str:
         """Returns the plan as text: the number of requests, the conditions of the service, the columns. Sends nothing.
 
         `requests` returns the exact requests.
+
+        Args:
+            settle: As in `run`: a day counts as over only so long after its end.
 
         Returns:
             Some lines for `print`. Times are shown in the time zone of the client.
@@ -119,7 +122,7 @@ class BaseScan(Suggesting):
         """
         from dataaccess._display.plan import plan_text
 
-        return plan_text(self._plan())
+        return plan_text(self._plan(duration("settle", settle)))
 
     def __str__(self) -> str:
         """The plan, as `explain` returns it: what `print(scan)` shows."""
@@ -131,14 +134,14 @@ class BaseScan(Suggesting):
 
         return plan_html(self._plan())
 
-    def _plan(self) -> Plan:
+    def _plan(self, settle: float = _SETTLE) -> Plan:
         from dataaccess._scan.explain import plan_of
 
         bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
         columns = list(self.schema.items())
         client = self._client
         clock = client._raw.wall_clock  # noqa: SLF001 - its client
-        open_days = self._raw.open_days(_SETTLE)
+        open_days = self._raw.open_days(settle)
         return plan_of(self._raw.requests, *bodies, columns, client.timezone, clock, self._limit, open_days)
 
     def _progress(self) -> Callable[[dict[str, Any]], Progress]:

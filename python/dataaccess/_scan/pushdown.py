@@ -6,7 +6,7 @@ the whole predicate to them. So what is in doubt is left as it is.
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import invalid
@@ -134,10 +134,10 @@ def _times(
     match condition["operator"]:
         case "after_date" if least is not None:
             after = (_since_epoch(least) - _DOUBT) // _MILLISECOND
-            return {"allocated_time": op("after_date", after)} if after > condition["value"] else {}
+            return {"allocated_time": op("after_date", _instant(after))} if after > condition["value"] else {}
         case "before_date" if most is not None:
             before = -((-_since_epoch(most) - _DOUBT) // _MILLISECOND)
-            return {"allocated_time": op("before_date", before)} if before < condition["value"] else {}
+            return {"allocated_time": op("before_date", _instant(before))} if before < condition["value"] else {}
         case "equals":
             return _days(condition["value"], last["value"], (least, most), clock)
     return {}
@@ -168,6 +168,11 @@ def _midnight(day: date) -> timedelta:
 def _since_epoch(time: datetime) -> timedelta:
     """A time since the epoch; one without a zone is UTC. Timedeltas have room beyond the ends of the calendar."""
     return time.replace(tzinfo=None) - _EPOCH - (time.utcoffset() or timedelta())
+
+
+def _instant(milliseconds: int) -> datetime:
+    """A time in UTC: the check of user input refuses some numbers of milliseconds."""
+    return _EPOCH.replace(tzinfo=UTC) + milliseconds * _MILLISECOND
 
 
 def _customers(where: object, values: list[Value] | None, most_values: int) -> dict[str, Any]:

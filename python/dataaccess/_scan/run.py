@@ -84,22 +84,22 @@ class RunProgress:
     def __call__(self, update: dict[str, Any]) -> Progress:
         """The progress of an update."""
         before, self._last = self._last, self._convert(update)
-        self._log(before, self._last)
+        self._log(before, self._last, update["ended"])
         return self._last
 
-    def _log(self, before: Progress | None, now: Progress) -> None:
+    def _log(self, before: Progress | None, now: Progress, ended: dict[str, Any] | None) -> None:
         """Logs the beginning, and each task that ended."""
         folder, day = self._options["folder"], now.day or "a task"
         fields: dict[str, Any] = {"folder": folder, "done": now.done, "tasks": now.total, "failed": now.failed}
-        if before is None:
+        if before is None or ended is None:
             log_run(f"run of {folder}: {counted(now.total or 0, 'task')}, {now.done:,} kept", fields)
             return
-        fields |= {"day": now.day, "rows": now.rows - before.rows, "seconds": now.seconds}
-        if now.failed > before.failed:
-            log_run(f"{day} failed", fields, is_doubt=True)
+        fields |= {"day": now.day, "rows": now.rows - before.rows, "seconds": ended["seconds"]}
+        if ended["reason"] is not None:
+            log_run(f"{day} failed: {ended['reason']}", fields, is_doubt=True)
         else:
-            rows = counted(fields["rows"], "row")
-            log_run(f"{day} done with {rows}: {now.done:,} of {now.total:,} tasks", fields)
+            done = f"{counted(fields['rows'], 'row')} in {ended['seconds']:.1f} s"
+            log_run(f"{day} done with {done}: {now.done:,} of {now.total:,} tasks", fields)
 
     def __enter__(self) -> Self:
         """The same."""
@@ -146,10 +146,7 @@ def report_of(
         warnings=[text_of(warning["message"]) for warning in outcome["warnings"]],
         **{name: outcome[name] for name in figures},
     )
-    fields = {"folder": str(report.folder), "rows": report.rows, "open_days": report.open_days}
-    for warning in report.warnings:
-        log_run(warning, fields, is_doubt=True)
-    log_run(str(report).partition("\n")[0], fields)
+    _log_end(report, len(failed), ended)
     if ended is not None:
         ended.report = report
         try:
@@ -184,3 +181,25 @@ def report_of(
         raise doubtful
     warn_of(outcome)
     return report
+
+
+def _log_end(report: ScanReport, failed: int, ended: errors.DataAccessError | None) -> None:
+    """Logs each doubt, and how the run ended."""
+    from dataaccess._display.report import open_text
+
+    fields = {
+        "folder": str(report.folder),
+        "rows": report.rows,
+        "failed": failed,
+        "open_days": report.open_days,
+        "doubtful_days": report.doubtful_days,
+    }
+    for warning in report.warnings:
+        log_run(warning, fields, is_doubt=True)
+    texts = [
+        str(report).partition("\n")[0],
+        *([open_text(report.open_days)] if report.open_days else []),
+        *([f"{counted(failed, 'task')} failed"] if failed else []),
+        *([f"ended by {ended}"] if ended is not None else []),
+    ]
+    log_run("; ".join(texts), fields, is_doubt=bool(failed or ended))

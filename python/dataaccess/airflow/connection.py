@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dataaccess._client.given import named_address
 from dataaccess._client.settings import CHECKS, origin
+from dataaccess._client.variables import token_variable
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError
 
@@ -76,7 +77,7 @@ def _check_own_address(connection: Connection, host: str | None, profile: str | 
         return
     here = origin(host or named_address(profile))
     # The token of a profile belongs to its own address; that of the environment to the one that the environment names.
-    own = named_address(None if os.environ.get("DATAACCESS_TOKEN") else profile)
+    own = named_address(None if token_variable() else profile)
     if here is not None and not here.startswith("sandbox:") and here != origin(own):
         raise ConfigError(
             f"{_named(connection)} names {here} and has no password: a token of the worker's environment or profile is "

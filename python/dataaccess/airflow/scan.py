@@ -46,9 +46,9 @@ class ScanOperator(ClientUser, BaseOperator):
     a run requests the days of its data interval. So a DAG run per day, and a backfill of a month, fill one folder
     (`day=2024-01-15/part-0.parquet`), which pandas, polars, DuckDB and Spark read as one dataset.
 
-    All arguments but `on_suspected_cap` and `lock_timeout` are templated. One task at a time
-    writes into a folder: Airflow runs no two of this operator's tasks of a DAG at once (`max_active_tis_per_dag=1`),
-    unless you set another number. Mapped tasks need a folder each.
+    The arguments from `folder` to `refresh`, and `dataaccess_conn_id`, are templated. One task
+    at a time writes into a folder: Airflow runs no two of this operator's tasks of a DAG at once
+    (`max_active_tis_per_dag=1`), unless you set another number. Mapped tasks need a folder each.
 
     Args:
         folder: A path on the worker, or a URL such as `s3://warehouse/codes`. Its store takes credentials from the
@@ -72,6 +72,9 @@ class ScanOperator(ClientUser, BaseOperator):
         keep: "final" or "all", as in `Scan.run`.
         settle: Seconds, or a timedelta, for which a day that is over may still grow, as in `Scan.run`.
         on_shrink: "keep", "replace" or "error", as in `Scan.run`.
+        on_doubt: "warn" or "error", as in `Scan.run`.
+        requested_at: Whether files have a column `requested_at`, as in `Scan.run`.
+        same_service: Whether the folder may have files from another address, as in `Scan.run`.
         on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
         lock_timeout: Seconds to wait for a folder that another task uses. In an object store, the lock of a task that
             was killed lasts for up to 120 s.
@@ -119,6 +122,9 @@ class ScanOperator(ClientUser, BaseOperator):
         keep: Literal["final", "all"] = "final",
         settle: float | timedelta = 3600,
         on_shrink: Literal["keep", "replace", "error"] = "keep",
+        on_doubt: Literal["warn", "error"] = "warn",
+        requested_at: bool = False,
+        same_service: bool = False,
         on_suspected_cap: OnSuspectedCap = "warn",
         lock_timeout: float = 180,
         dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
@@ -141,6 +147,9 @@ class ScanOperator(ClientUser, BaseOperator):
         self.keep = keep
         self.settle = settle
         self.on_shrink = on_shrink
+        self.on_doubt = on_doubt
+        self.requested_at = requested_at
+        self.same_service = same_service
         self.on_suspected_cap = on_suspected_cap
         self.lock_timeout = lock_timeout
         self.dataaccess_conn_id = dataaccess_conn_id
@@ -185,6 +194,9 @@ class ScanOperator(ClientUser, BaseOperator):
                     keep=self.keep,
                     settle=self.settle,
                     on_shrink=self.on_shrink,
+                    on_doubt=self.on_doubt,
+                    requested_at=self.requested_at,
+                    same_service=self.same_service,
                     progress=self._log_progress(),
                     storage_options=storage_options,
                 )

@@ -14,6 +14,8 @@ from dataaccess.cli.spelling import in_options
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from dataaccess import ScanReport
+
 # As in `sysexits.h`: the data are wrong.
 DOUBTFUL = 65
 
@@ -57,6 +59,26 @@ class Doubts:
                 yield
             except kinds as doubt:
                 raise CommandError(f"nothing was written: {in_options(doubt)}", DOUBTFUL) from None
+
+    @property
+    def of_run(self) -> dict[str, Any]:
+        """The argument of a run. Its files are judged one by one."""
+        if self.fail_empty:
+            return {"on_doubt": lambda task: task.rows > 0 and not (self.strict and task.doubts)}
+        return {"on_doubt": "error"} if self.strict else {}
+
+    def check_report(self, report: ScanReport) -> None:
+        """Refuses a run that has no rows, or whose tasks together look wrong.
+
+        Raises:
+            CommandError: It is one.
+        """
+        if self.fail_empty and not report.rows:
+            raise CommandError(f"{report.folder} has no rows of this scan", DOUBTFUL, report)
+        if self.strict and report.warnings:
+            from dataaccess.errors._text import marked
+
+            raise CommandError(in_options("; ".join(map(marked, report.warnings))), DOUBTFUL, report)
 
     def check_rows(self, rows: int) -> None:
         """Refuses a result without rows.

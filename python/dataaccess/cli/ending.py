@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataaccess.errors import DataAccessError
+    from dataaccess.reports import ScanReport
 
 # Of the shell, for signals.
 INTERRUPTED = 130
@@ -38,10 +39,11 @@ class Terminated(KeyboardInterrupt):
 class CommandError(Exception):
     """Ends the command with a message and an exit code, such as that of a request whose problems name the options."""
 
-    def __init__(self, message: str, code: int) -> None:
-        """The message in one line."""
+    def __init__(self, message: str, code: int, report: ScanReport | None = None) -> None:
+        """The message in one line, and the report of a run that is done."""
         super().__init__(message)
-        self.code = code
+        self.code: int = code
+        self.report: ScanReport | None = report
 
 
 @contextmanager
@@ -55,8 +57,15 @@ def in_the_words_of_the_command() -> Iterator[None]:
         from dataaccess.errors import DataAccessError
 
         if isinstance(error, DataAccessError):
-            raise CommandError(in_options(error), USAGE if is_typed(error) else error.exit_code) from None
+            raise CommandError(in_options(error), code_of(error)) from None
         raise
+
+
+def code_of(error: CommandError | DataAccessError) -> int:
+    """The exit code."""
+    if isinstance(error, CommandError):
+        return error.code
+    return USAGE if is_typed(error) else error.exit_code
 
 
 def is_typed(error: DataAccessError) -> bool:

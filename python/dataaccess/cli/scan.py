@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dataaccess.cli import conditions, doubts, output
 from dataaccess.cli.connection import connecting
-from dataaccess.cli.ending import CommandError, signaled
+from dataaccess.cli.ending import CommandError, code_of, signaled
 from dataaccess.cli.parts import Commands, all_of, option
+from dataaccess.cli.spelling import in_options
 from dataaccess.cli.streams import note
 from dataaccess.cli.target import target_of
 from dataaccess.cli.values import Duration, Pair
 
 if TYPE_CHECKING:
-    from dataaccess import Scan, ScanReport
+    from collections.abc import Iterator
+
+    from dataaccess import Scan
     from dataaccess.cli.conditions import Search
     from dataaccess.cli.connection import Connection
     from dataaccess.cli.target import Target
@@ -162,18 +166,32 @@ def _run(
     if missing is not None and not scan._raw.asks_for_ids():  # noqa: SLF001 - of this package
         raise click.UsageError("--missing: the search has no list of ids in a column that is among --attrs")
     if explain:
-        click.echo(scan.explain())
+        click.echo(scan.explain() if run["settle"] is None else scan.explain(settle=run["settle"]))
         return
     judge = doubts.Doubts(strict, fail_empty)
-    if target.folder is not None:
-        ids = _into_folder(scan, target, run, judge, as_json=as_json)
-    else:
-        with judge.judged():
-            ids = _into_file(scan, target, judge, as_json=as_json, escape_formulas=escape_formulas)
+    with _reported(as_json=as_json):
+        if target.folder is not None:
+            ids = _into_folder(scan, target, run, judge, as_json=as_json)
+        else:
+            with judge.judged():
+                ids = _into_file(scan, target, judge, as_json=as_json, escape_formulas=escape_formulas)
     if missing is not None:
         from dataaccess.cli.complete_file import write_lines
 
         write_lines(missing, ids or [])
+
+
+@contextmanager
+def _reported(*, as_json: bool) -> Iterator[None]:
+    """Prints a report of a failure too."""
+    from dataaccess.errors import DataAccessError
+
+    try:
+        yield
+    except (CommandError, DataAccessError) as error:
+        if as_json:
+            output.write_json(_as_dict({} if error.report is None else error.report.to_dict(), error))
+        raise
 
 
 def _into_folder(
@@ -181,44 +199,37 @@ def _into_folder(
 ) -> list[str] | None:
     """Returns the ids that were not found."""
     from dataaccess.cli.progress import progress
-    from dataaccess.errors import DataAccessError
 
     try:
         with progress() as shown:
             chosen = {name: value for name, value in run.items() if value not in (None, ())}
             if "refresh" in chosen:
                 chosen["refresh"] = list(chosen["refresh"])
-            if judge.strict:
-                chosen["on_doubt"] = "error"
-            report = scan.run(target.folder or "", private=target.private, **shown, **chosen)
+            report = scan.run(target.folder or "", private=target.private, **shown, **chosen, **judge.of_run)
     except KeyboardInterrupt as error:
         message, code = signaled(error)
         kept = f"finished requests are kept in {target.folder}; the same command resumes"
         raise CommandError(f"{message}: {kept}", code) from None
-    except DataAccessError as error:
-        if as_json and error.report is not None:
-            output.write_json(_as_dict(error.report, error))
-        raise
+    judge.check_report(report)
     if report.open_days:
         from dataaccess._display.report import open_text
 
         note(f"{report.folder}: {open_text(report.open_days)}")
     if as_json:
-        output.write_json(_as_dict(report))
+        output.write_json(_as_dict(report.to_dict()))
     elif sys.stderr.isatty():
         kept = f", {report.kept:,} of them kept" if report.kept else ""
         note(f"{report.folder}: {report.rows:,} rows of {len(report.tasks):,} requests{kept}")
-    if judge.fail_empty and not report.rows:
-        raise CommandError(f"{report.folder} has no rows of this scan", doubts.DOUBTFUL)
     return report.missing_ids
 
 
-def _as_dict(report: ScanReport, error: DataAccessError | None = None) -> dict[str, Any]:
+def _as_dict(report: dict[str, Any], error: CommandError | DataAccessError | None = None) -> dict[str, Any]:
     failed: dict[str, DataAccessError] = getattr(error, "failed", {})
     return {
-        **report.to_dict(),
-        "error": None if error is None else str(error.args[0]),
-        "failed": {task: str(each.args[0]) for task, each in failed.items()},
+        **report,
+        "error": None if error is None else in_options(error),
+        "exit_code": 0 if error is None else code_of(error),
+        "failed": {task: in_options(each) for task, each in failed.items()},
     }
 
 
@@ -234,7 +245,7 @@ def _into_file(
         return None if stats is None else stats.missing_ids
     if as_json:
         names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "reasons", "absent", "missing_ids")
-        output.write_json({"file": target.file, **{name: getattr(stats, name) for name in names}})
+        output.write_json(_as_dict({"file": target.file, **{name: getattr(stats, name) for name in names}}))
     elif sys.stderr.isatty():
         from dataaccess._display.text import size
 

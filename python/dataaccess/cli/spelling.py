@@ -30,7 +30,12 @@ _PARAMETERS = {
     "where": ("where", "raw"),
 }
 _TYPED = click.core.ParameterSource.COMMANDLINE
-_COMMANDS = {"scan_codes": "dataaccess scan codes", "scan_items": "dataaccess scan items"}
+# What a call says, and what the command says instead.
+_INSTEAD = {
+    "on_doubt": "the response has no rows",
+    "scan_codes": "dataaccess scan codes",
+    "scan_items": "dataaccess scan items",
+}
 # What only a program can pass.
 _OF_PROGRAMS = ("check",)
 
@@ -129,8 +134,8 @@ def _elsewhere(context: click.Context, argument: Argument) -> str:
     """What to do about an argument that the command that runs does not have."""
     from dataaccess._client.settings import CHECKS
 
-    if argument.name in _COMMANDS:
-        return _COMMANDS[argument.name]
+    if argument.name in _INSTEAD:
+        return _INSTEAD[argument.name]
     if argument.name == "on_suspected_cap":
         return f"dataaccess scan {context.info_name} --split-capped"
     # The other settings are in the profile, in TOML.

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from dataaccess.types import ExportEntry, SegmentStatus
 
 
+# As in `sysexits.h`.
+_WRONG_DATA = 65
+
+
 class StreamInterruptedError(DataAccessError):
     """A stream was cut off after rows were delivered; those rows are not a complete result.
 
@@ -68,9 +72,11 @@ class ScanIncompleteError(ScanError):
 
     @property
     def exit_code(self) -> int:
-        """75 if a task may succeed later; else that of its tasks, if they all have the same."""
+        """75 if a task may succeed later; 65 if the data of one are wrong; else the code that all tasks have."""
         codes = {error.exit_code for error in self.failed.values()}
-        return codes.pop() if not self.retryable and len(codes) == 1 else super().exit_code
+        if self.retryable or (len(codes) != 1 and _WRONG_DATA not in codes):
+            return super().exit_code
+        return _WRONG_DATA if _WRONG_DATA in codes else codes.pop()
 
     def _repr_html_(self) -> str:
         """The error for notebooks, with the tasks that failed."""

@@ -112,7 +112,7 @@ class TaskReport:
         was_done: Whether it was done before this run.
         was_refreshed: Whether it has a file that this run replaced.
         rows_before: Rows of the file that it had before this run; None if it had none.
-        rows_changed: Rows of a file that was replaced which the one before did not have: they are new or have changed.
+        rows_changed: Rows that are new, changed or gone since the file that was replaced, at the least.
             None if no file was replaced, or one of more than a million rows.
         doubts: What looks wrong in its rows, or in a newer response, for which its file was kept.
         requested_at: When it was requested, in UTC: by the clock of this machine or of the service, whichever was
@@ -204,8 +204,13 @@ class ScanReport:
 
     @property
     def rows_changed(self) -> int:
-        """Rows of the files that this run replaced which the ones before did not have."""
+        """Rows that are new, changed or gone since the files that this run replaced, at the least."""
         return sum(task.rows_changed or 0 for task in self.tasks)
+
+    @property
+    def doubtful_days(self) -> list[str]:
+        """The days whose tasks have doubts; of a scan without days, the ids of the tasks."""
+        return list(dict.fromkeys(task.day or task.id for task in self.tasks if task.doubts))
 
     @property
     def oldest(self) -> datetime | None:
@@ -221,8 +226,8 @@ class ScanReport:
         """Returns the report as a dict that `json.dumps` takes: paths are strings, and so are times.
 
         Returns:
-            The figures by name, also `new`, `kept`, `refreshed`, `rows_changed`, `retries` and `oldest`; `tasks` is a
-            list of dicts.
+            The figures by name, also `doubtful_days`, `new`, `kept`, `refreshed`, `rows_changed`, `retries` and
+            `oldest`; `tasks` is a list of dicts.
 
         Examples:
             >>> import dataaccess as da
@@ -243,7 +248,8 @@ class ScanReport:
             for task in self.tasks
         ]
         figures = {
-            name: getattr(self, name) for name in [*names, "new", "kept", "refreshed", "rows_changed", "retries"]
+            name: getattr(self, name)
+            for name in [*names, "doubtful_days", "new", "kept", "refreshed", "rows_changed", "retries"]
         }
         oldest = None if self.oldest is None else self.oldest.isoformat()
         return {"folder": str(self.folder), **figures, "oldest": oldest, "tasks": tasks}

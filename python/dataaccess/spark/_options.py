@@ -127,6 +127,7 @@ _REFUSED = {
     "concurrency": "is no option: Spark runs one request for each core of its executors",
     "requests_per_second": "is no option, as executors cannot share it: give Spark fewer cores, or the scan more days",
     "ordered": "is no option: Spark orders by ORDER BY alone",
+    "settle": "is no option: Spark keeps no folder, so each query requests its days anew",
     "on_suspected_cap": "is no option: Spark takes rows batch by batch, which cannot be exchanged for parts",
     **{
         name: f'is no option: write .option("allocated_time", "{name}(\'2024-01-01\'{more})")'

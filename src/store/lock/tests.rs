@@ -74,6 +74,18 @@ async fn a_frozen_process_renews_a_lock_that_nobody_took() {
     assert_eq!(lock.check().await, Holding::TakenOver);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_lock_that_is_made_after_it_was_given_up_is_removed() {
+    let object = object();
+    let held = Arc::new(Held::new(object.clone(), times(LONG, LONG)));
+    // As after Ctrl-C: the request to make it was sent, and its response is not waited for.
+    let removal = tokio::spawn(Arc::clone(&held).remove());
+    sleep(SHORT / 2).await;
+    put(&object, &held.holder, 0, PutMode::Create).await.unwrap();
+    removal.await.unwrap();
+    assert_eq!(object.head().await.unwrap_err().reason(), Reason::Missing);
+}
+
 #[test]
 fn both_clocks_count() {
     let [second, minute] = [1, 60].map(Duration::from_secs);

@@ -6,7 +6,6 @@ import asyncio
 import json
 import pickle
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -203,18 +202,3 @@ def test_an_unknown_export_is_reported_as_such(client: Any) -> None:
     with pytest.raises(da.RequestRejectedError) as caught:
         client.download_segment(1)
     assert caught.value.status == 404
-
-
-def test_a_callback_that_raises_stop_iteration_ends_its_call_and_no_other(sandbox: da.Sandbox) -> None:
-    nothing: Iterator[None] = iter(())
-
-    async def main() -> None:
-        async with da.AsyncClient(sandbox.base_url, token=sandbox.issue_token(["download"])) as client:
-            calls = [client.wait_for_segment(FINISHED, timeout=20, on_update=lambda _: next(nothing)) for _ in range(8)]
-            failed = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
-            for error in failed:
-                assert isinstance(error, RuntimeError)
-                assert isinstance(error.__cause__, StopIteration)
-            assert await asyncio.wait_for(client.download_segment(FINISHED), 10)
-
-    asyncio.run(main())

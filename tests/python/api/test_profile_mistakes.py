@@ -13,6 +13,7 @@ import pytest
 from support.profiles import PROFILES, Config
 
 import dataaccess as da
+from dataaccess._client.config_path import parsed
 from dataaccess._core import tracebacks
 
 MISTAKES = """
@@ -98,6 +99,7 @@ STRANGE = {
     "larger than 1 MiB": SECRET + "#" * 2**20,
     "nested too deeply; settings are in": SECRET + "a = " + "[" * 5_000,
     "nested too deeply; settings": SECRET + ".".join("a" * 20_000) + " = 1",
+    "nested too deeply; settings are": SECRET + "a = {" + ".".join("a" * 20_000) + " = 1}",
     "too many digits": SECRET + "a = " + "9" * 5_000,
 }
 
@@ -121,6 +123,12 @@ def test_a_strange_file_is_an_error_whose_frames_have_nothing_of_it(
     assert len(frames) > 3
     assert "hunter2" not in repr(frames)
     assert "999" not in repr(frames)
+
+
+@pytest.mark.parametrize("line", ["# {}", "item_types = {{}} # {}", 'ca_bundle = """\n{}"""', "record = 'a=]\"{}'"])
+def test_dots_of_a_comment_or_a_string_are_no_levels(line: str, config: Config) -> None:
+    config.path.write_text("[profiles.one]\n" + line.format("." * 1_000), encoding="utf-8")
+    assert list(parsed(config.path)[0]) == ["profiles"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes of this kind")

@@ -58,7 +58,7 @@ def test_an_expiring_token_is_renewed_in_time_and_not_before(connect: Any) -> No
     assert second - first > 0.35, "renewed before half of its life was over"
 
 
-@pytest.mark.slow
+@pytest.mark.quiet
 @pytest.mark.parametrize("renewal", ["fails", "hangs"])
 def test_r8_a_valid_token_is_sent_whatever_an_early_renewal_does(connect: Any, renewal: str) -> None:
     asked: list[int] = []

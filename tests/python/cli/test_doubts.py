@@ -75,8 +75,22 @@ def test_a_folder_keeps_its_files(run: Any, tmp_path: Path) -> None:
     assert "1 of 2 tasks failed permanently (2024-01-01)" in ended.reported
     assert [path.name for path in (tmp_path / "strict").glob("day=*")] == ["day=2024-01-02"]
     empty = ("scan", "codes", "--days", "2024-01-05", "2024-01-07", "--folder", str(tmp_path / "empty"))
+    for options in (["--fail-empty"], ["--fail-empty", "--strict"]):
+        ended = run(*empty, *options, "--json")
+        report = json.loads(ended.output)
+        assert (ended.code, report["exit_code"], report["rows"]) == (65, 65, 0)
+        assert "the response has no rows" in report["error"]
+        assert list((tmp_path / "empty").glob("day=*")) == []
+    # A file without rows that is there already.
+    assert run(*empty).code == 0
     ended = run(*empty, "--fail-empty", "--json")
-    assert (ended.code, json.loads(ended.output)["rows"]) == (65, 0)
+    assert (ended.code, json.loads(ended.output)["exit_code"], "has no rows of this scan" in ended.reported) == (
+        65,
+        65,
+        True,
+    )
+    ended = run(*words, str(tmp_path / "both"), "--strict", "--fail-empty")
+    assert (ended.code, list((tmp_path / "both").glob("day=*"))) == (65, [])
 
 
 def test_the_ids_that_were_not_found_are_written(run: Any, tmp_path: Path) -> None:

@@ -207,6 +207,44 @@ def test_a_run_that_fails_reports_as_json_too(run: Any, demo: da.Sandbox, tmp_pa
     assert [(task[:8], "HTTP 400" in text) for task, text in report["failed"].items()] == [("2024-01-", True)]
 
 
+def test_every_failure_is_reported_as_json(run: Any, demo: da.Sandbox, tmp_path: Path) -> None:
+    file = ("scan", "codes", *DAY, "--json", "-o", str(tmp_path / "a.parquet"))
+    with demo.fault("status", status=400, times=1):
+        ended = run(*file)
+    report = json.loads(ended.output)
+    assert (ended.code, report["exit_code"], "HTTP 400" in report["error"]) == (69, 69, True)
+    ended = run("scan", "codes", "--on", "2023-01-01", *file[4:], "--fail-empty")
+    assert (ended.code, json.loads(ended.output)["exit_code"]) == (65, 65)
+    report = json.loads(run(*file).output)
+    assert (report["exit_code"], report["error"], report["rows"]) == (0, None, 73)
+    folder = ("scan", "codes", *DAY, "--json", "--folder", str(tmp_path / "codes"))
+    locked: list[Any] = []
+
+    def meanwhile(_progress: da.Progress) -> None:
+        locked.append(run(*folder))
+        raise ZeroDivisionError
+
+    with demo.fault("delay", seconds=10), pytest.raises(ZeroDivisionError):
+        demo.client().scan_codes(allocated_time=da.on("2024-01-15")).run(tmp_path / "codes", progress=meanwhile)
+    assert (locked[0].code, json.loads(locked[0].output)["exit_code"]) == (75, 75)
+    ended = run(*folder, "--refresh", "soon")
+    assert (ended.code, json.loads(ended.output)["exit_code"]) == (2, 2)
+
+
+@pytest.mark.usefixtures("demo")
+def test_one_refresh_replaces_all_damaged_days(run: Any, tmp_path: Path) -> None:
+    words = ("scan", "codes", "--days", "2024-01-14", "2024-01-18", "--folder", str(tmp_path), "--json")
+    assert run(*words).code == 0
+    days = ("2024-01-14", "2024-01-16")
+    for day in days:
+        (tmp_path / f"day={day}" / "part-0.parquet").write_bytes(b"damaged")
+    ended = run(*words)
+    assert (ended.code, [task[:10] for task in json.loads(ended.output)["failed"]]) == (65, list(days))
+    report = json.loads(run(*words, "--refresh", days[0], "--refresh", days[1]).output)
+    assert (report["exit_code"], report["new"] + report["refreshed"], report["kept"]) == (0, 2, 2)
+    assert run(*words).code == 0
+
+
 @pytest.mark.usefixtures("demo")
 def test_a_terminal_is_told_what_was_written(run: Any, tmp_path: Path) -> None:
     file, folder = tmp_path / "a.parquet", tmp_path / "codes"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import pickle
 from pathlib import Path
@@ -67,6 +68,9 @@ def test_a_report_shows_states_retries_and_doubts(tmp_path: Path) -> None:
         with sandbox.fault("status", status=503, times=1):
             longer = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-06"))
             report = longer.run(tmp_path)
+    assert "<th>open</th>" not in report._repr_html_()
+    open_report = dataclasses.replace(report, open_days=["2024-01-05"])
+    assert "1 day was not over: 2024-01-05; the next run requests it again" in open_report._repr_html_()
     lines = str(report).splitlines()
     requested = f"{report.tasks[0].requested_at:%Y-%m-%d}"
     assert lines[0] == f"{report.rows} rows in 5 tasks: 2 new, 3 kept (requested {requested})"

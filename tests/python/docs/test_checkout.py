@@ -33,7 +33,9 @@ def test_the_readme_begins_with_the_commands_of_a_checkout() -> None:
     assert re.fullmatch(rf'pip install "\./dataaccess-{version[1]}-cp311-abi3-\w+\.whl\[pandas]"', commands[3])
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/performance.md", "tests/README.md", ".ci/run"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "docs/performance.md", "benches/RESULTS.md", "tests/README.md", ".ci/run"]
+)
 def test_every_target_that_a_page_names_is_there(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     named = set(re.findall(r"(?:`|^ *)make ([a-z-]+)", text, re.MULTILINE))

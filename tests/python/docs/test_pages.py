@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,14 @@ def test_every_page_that_the_code_names_is_there() -> None:
     }
     assert named
     assert [each for each in sorted(named) if not is_there(each[1], ROOT)] == []
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_every_file_that_a_page_for_contributors_names_is_there(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:benches|docs|python|scripts|src|tests)/[\w./-]+)`", text)
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 def test_every_page_is_in_the_navigation_of_the_site() -> None:
@@ -133,6 +142,32 @@ def test_every_warning_is_documented() -> None:
     assert reported == {each.__name__ for each in classes} - {"DataAccessWarning"}
 
 
+ARCHITECTURE = ROOT / "ARCHITECTURE.md"
+
+
+VERSIONS = ROOT / "docs" / "versions.md"
+
+
+def test_the_supported_versions_are_those_of_the_manifests() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    listed = [re.findall(r"`([^`]+)`", " ".join(row)) for row in table(VERSIONS, "## Other packages")]
+    extras = {
+        name: [one.partition(";")[0] for one in needed] for name, needed in project["optional-dependencies"].items()
+    }
+    assert {name: packages for name, *packages in listed} == {name: extras[name] for name in extras if name != "all"}
+    pythons = re.findall(r"Python :: (3\.\d+)$", "\n".join(project["classifiers"]), re.MULTILINE)
+    assert re.findall(r"3\.\d+", table(VERSIONS, "## Python and platforms")[0][1])[: len(pythons)] == pythons
+    rust = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]["rust-version"]
+    assert f"Rust {rust} " in VERSIONS.read_text(encoding="utf-8")
+
+
 def test_every_module_of_the_core_is_in_the_architecture() -> None:
-    reported = [row[1].strip("`") for row in table(ROOT / "ARCHITECTURE.md", "## The modules of `src`")]
+    reported = [row[1].strip("`") for row in table(ARCHITECTURE, "## The modules of `src`")]
     assert sorted(reported) == sorted({path.stem for path in (ROOT / "src").iterdir()} - {"lib"})
+
+
+def test_the_layers_of_the_package_are_those_of_import_linter() -> None:
+    rows = table(ARCHITECTURE, "## The layers of the Python package")
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers, _ = pyproject["tool"]["importlinter"]["contracts"]
+    assert [name for row in rows for name in re.findall(r"`(\w+)`", row[0])] == layers["layers"][::-1]

@@ -200,6 +200,30 @@ def test_s5_a_part_of_another_task_is_reported(connect: Any, service: da.Sandbox
     assert (damage.path, damage.day, caught.value.exit_code) == (str(first), "2024-01-01", 65)
 
 
+def test_s5_several_damaged_parts_are_reported_together_and_replaced_by_one_refresh(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    scan = by_day(connect(service, retry_for=0))
+    scan.run(tmp_path)
+    before = rows_in(tmp_path)
+    first, second, third, *_ = parts(tmp_path)
+    for path in (first, second):
+        path.write_bytes(b"damaged")
+    third.unlink()
+    with service.fault("status", status=400, times=1), pytest.raises(da.ScanIncompleteError) as caught:
+        scan.run(tmp_path)
+    errors = list(caught.value.failed.values())
+    # Damage decides over a service that refuses, and a service that may answer later over both.
+    assert ([error.exit_code for error in errors], caught.value.exit_code) == ([65, 65, 69], 65)
+    with service.fault("status", status=503, times=1), pytest.raises(da.ScanIncompleteError) as caught:
+        scan.run(tmp_path)
+    assert caught.value.exit_code == 75
+    days = [error.day for error in errors if isinstance(error, da.CheckpointCorruptError)]
+    report = scan.run(tmp_path, refresh=days)
+    assert (report.rows, report.kept) == (ROWS, len(parts(tmp_path)) - 3)
+    assert rows_in(tmp_path) == before
+
+
 def test_s5_files_of_others_are_left_alone_and_never_read_as_rows(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:

@@ -100,6 +100,8 @@ CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "H21-another-code": (always(envelope(code=400)), da.ApiError, False),
     "H21-code-429": (always(envelope(code=429)), da.ThrottledError, True),
     "H21-code-500": (always(envelope(code=500)), da.ServerError, True),
+    "H21-code-502": (always(envelope(code=502)), da.ServerError, True),
+    "H21-code-504": (always(envelope(code=504)), da.ServerError, True),
     "H21-code-503": (always(envelope(code=503)), da.ThrottledError, True),
     "H23-507": (always(http(b"", "507 Full")), da.ServerError, True),
     "H23-520": (always(http(b"", "520 Unknown")), da.ServerError, True),

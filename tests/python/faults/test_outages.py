@@ -22,6 +22,7 @@ DAYS = da.days("2024-01-01", "2024-04-01")
 DOWN = http(b"", "503 Down")
 
 
+@pytest.mark.quiet
 def test_r2_a_call_outlasts_an_outage(connect: Any, ask: Operation) -> None:
     with up_after(1) as address:
         clock = Stopwatch()
@@ -35,7 +36,7 @@ def test_r2_a_run_outlasts_an_outage(connect: Any, tmp_path: Path) -> None:
         clock = Stopwatch()
         report = connect(address).scan_codes(["id"], allocated_time=DAYS).run(tmp_path)
     assert report.rows == 182
-    assert clock.seconds < 6
+    assert clock.seconds < 20
 
 
 def test_r2_a_scan_of_a_service_that_never_responds_fails_once(connect: Any, tmp_path: Path) -> None:
@@ -45,7 +46,8 @@ def test_r2_a_scan_of_a_service_that_never_responds_fails_once(connect: Any, tmp
         clock = Stopwatch()
         with pytest.raises(da.ConnectError, match="retry_for=1 s ended the retries") as caught:
             use()
-        assert 1 <= clock.seconds < 3
+        # Each task for itself would take 11 s.
+        assert 1 <= clock.seconds < 10
         assert caught.value.retryable
     # The first of each task in flight, and twenty retries, and two a second; for two uses.
     assert client.stats.requests <= 2 * 8 + 20 + 2 * 4
@@ -126,7 +128,7 @@ def test_r2_an_outage_that_outlasts_retry_for_ends_a_run_and_the_next_goes_on(co
         clock = Stopwatch()
         with pytest.raises(da.ThrottledError, match="10 of 40 tasks are kept"):
             scan_of_parts(connect(parts.base_url, retry_for=0.5), 40).run(tmp_path)
-        assert clock.seconds < 3
+        assert clock.seconds < 15
         parts._respond = ok_response
         report = scan_of_parts(connect(parts.base_url), 40).run(tmp_path)
         assert report.rows == 80

@@ -164,3 +164,14 @@ def test_a_file_may_be_an_object(connect: Any, service: da.Sandbox, store: Store
     write(tmp_path / f"codes.{kind}")
     assert store.get(f"a b/codes.{kind}") == (tmp_path / f"codes.{kind}").read_bytes()
     assert temporary_files(tmp_path) == []
+
+
+def test_requests_that_look_capped_are_split(connect: Any, store: Store) -> None:
+    # Each day is written twice: as its response is, and once its parts are there.
+    with da.Sandbox(switches={"maximum_rows": 10}) as service:
+        service.load("promotion_code", [code(day, number) for day in (1, 2) for number in range(16)])
+        days = da.days("2024-01-01", "2024-01-03")
+        scan = connect(service).scan_codes(allocated_time=days, known_row_cap=10, on_suspected_cap="split")
+        report = scan.run(store.url(), storage_options=store.options)
+    assert (report.rows, report.maybe_capped, len(set(store.ids()))) == (32, False, 32)
+    assert store.names() == PARTS[:2]

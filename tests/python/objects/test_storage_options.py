@@ -67,6 +67,35 @@ def test_what_does_not_fit_is_refused_before_anything_is_sent(service: da.Sandbo
     assert store.requests == []
 
 
+# Texts of the crate that an error shows as they are: a newer crate changes none of them unnoticed.
+TEXTS: dict[str, tuple[dict[str, str], str]] = {
+    "boolean": ({"aws_allow_http": "maybe"}, 'Generic Config error: failed to parse "maybe" as boolean'),
+    "duration": ({"timeout": "soon"}, 'Generic Config error: failed to parse "soon" as Duration'),
+    "half of a key": ({"aws_access_key_id": "a"}, "Generic S3 error: Missing SecretAccessKey"),
+    "proxy": ({"proxy_url": "no url"}, "Generic HTTP client error: builder error"),
+    "no file": (
+        {"google_service_account": "/nowhere.json"},
+        "Generic GCS error: GCP credential error: Unable to open service account file from <redacted>: No such file",
+    ),
+    "no account": ({"azure_client_id": "a"}, "Generic MicrosoftAzure error: Account must be specified"),
+    "no base64": (
+        {"azure_storage_account_name": "a", "azure_storage_account_key": "$"},
+        "Generic MicrosoftAzure error: Invalid Access Key: Invalid symbol 36, offset 0.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_texts_of_the_crate_about_options_are_known(service: da.Sandbox, name: str) -> None:
+    options, text = TEXTS[name]
+    scheme = next(
+        (scheme for start, scheme in (("google", "gs"), ("azure", "az")) if start in next(iter(options))), "s3"
+    )
+    message = re.escape(f"storage_options cannot be used for `{scheme}://box/codes`: {text}")
+    with service.client() as client:
+        refused(client, da.ConfigError, f"^{message}", f"{scheme}://box/codes", ("run",), storage_options=options)
+
+
 STORES = {
     "s3": (
         "s3://box/codes",

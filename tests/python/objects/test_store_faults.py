@@ -265,6 +265,13 @@ def test_o7_a_refusal_is_reported_before_anything_is_sent(service: da.Sandbox, s
     assert service.requests == []
 
 
+def test_a_list_that_cannot_be_read_is_an_error_in_the_words_of_the_crate(service: da.Sandbox, store: Store) -> None:
+    store.hook = lambda _request: (200, "<html>")
+    message = r"cannot be listed: the store failed \(Generic S3 error: Got invalid list response: ill-formed document: "
+    with service.client() as client, pytest.raises(da.CheckpointFileError, match=message):
+        by_day(client).run(store.url(), storage_options=store.options)
+
+
 def test_who_may_write_need_not_be_allowed_to_list(service: da.Sandbox, store: Store) -> None:
     store.hook = lambda request: (403, error("AccessDenied")) if request.method == "GET" else None
     with service.client() as client:

@@ -37,10 +37,10 @@ FILES = {
         from dataaccess._core import embedded
 
         def test_without():
-            assert embedded._addresses == set()
+            assert embedded._origins == set()
 
         def test_with(dataaccess_sandbox):
-            assert embedded._addresses == {dataaccess_sandbox.base_url}
+            assert embedded._origins == {dataaccess_sandbox.base_url}
         """,
     ),
     "test_1_a_test_has_a_client_of_the_demo_data": (

@@ -81,6 +81,21 @@ def test_results_and_errors_arrive_in_any_loop(run: Any, sandbox: da.Sandbox) ->
     run(main())
 
 
+def test_a_callback_that_raises_stop_iteration_ends_its_call_and_no_other(run: Any, sandbox: da.Sandbox) -> None:
+    nothing: Iterator[None] = iter(())
+
+    async def main() -> None:
+        async with da.AsyncClient(sandbox.base_url, token=sandbox.issue_token(["download"])) as client:
+            calls = [client.wait_for_segment(5637051, timeout=20, on_update=lambda _: next(nothing)) for _ in range(8)]
+            failed = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
+            for error in failed:
+                assert isinstance(error, RuntimeError)
+                assert isinstance(error.__cause__, StopIteration)
+            assert await asyncio.wait_for(client.download_segment(5637051), 10)
+
+    run(main())
+
+
 def test_a_call_is_cancelled_in_any_loop(run: Any) -> None:
     def stall(connection: Any, _number: int) -> None:
         connection.sendall(http()[:-10])

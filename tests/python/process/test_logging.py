@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import gc
 import logging
+import re
 import subprocess
 import sys
 import threading
@@ -308,18 +309,40 @@ def test_the_course_of_a_run_is_logged(connect: Any, tmp_path: Path, caplog: pyt
         service.load("promotion_code", codes)
         days = da.days("2024-01-01", "2024-01-04")
         scan = connect(service, concurrency=1, retries=0).scan_codes(["id", "allocated_time"], allocated_time=days)
-        with service.fault("status", status=400, after=2), pytest.raises(da.ScanIncompleteError):
+        with service.fault("status", status=400, after=2), pytest.raises(da.ScanIncompleteError) as caught:
             scan.run(tmp_path)
     records = [record for record in caplog.records if record.name == "dataaccess.run"]
-    assert [(record.levelname, record.getMessage()) for record in records] == [
+    shown = [(record.levelname, re.sub(r"in \d\.\d s", "in 0.1 s", record.getMessage())) for record in records]
+    assert shown[:3] + shown[4:] == [
         ("INFO", f"run of {tmp_path}: 3 tasks, 0 kept"),
-        ("INFO", "2024-01-01 done with 3 rows: 1 of 3 tasks"),
-        ("INFO", "2024-01-02 done with 0 rows: 2 of 3 tasks"),
-        ("WARNING", "2024-01-03 failed"),
-        ("INFO", "3 rows in 2 tasks: 2 new"),
+        ("INFO", "2024-01-01 done with 3 rows in 0.1 s: 1 of 3 tasks"),
+        ("INFO", "2024-01-02 done with 0 rows in 0.1 s: 2 of 3 tasks"),
+        (
+            "WARNING",
+            "3 rows in 2 tasks: 2 new; 1 day was not over: 2024-01-02; the next run requests it again; 1 task failed",
+        ),
     ]
+    assert shown[3][0] == "WARNING"
+    assert re.match(r"2024-01-03 failed: .*HTTP 400", shown[3][1])
     assert vars(records[1])["day"] == "2024-01-01"
-    assert (vars(records[3])["failed"], vars(records[4])["open_days"]) == (1, ["2024-01-02"])
+    assert (vars(records[4])["failed"], vars(records[4])["open_days"]) == (1, ["2024-01-02"])
+    # Of the task, not since the run began.
+    assert caught.value.report
+    tasks = [task.seconds for task in caught.value.report.tasks]
+    assert [vars(record)["seconds"] for record in records[1:3]] == tasks
+    assert documented("dataaccess.run") == {name for record in records for name in extra_of(record)}
+
+
+def extra_of(record: logging.LogRecord) -> set[str]:
+    """The attributes that a record has by `extra=`."""
+    return vars(record).keys() - vars(logging.makeLogRecord({})).keys() - {"message", "asctime"}
+
+
+def documented(logger: str) -> set[str]:
+    """The attributes in the table of the page."""
+    page = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| `{re.escape(logger)}` \| ([^|]*) \|$", page, re.MULTILINE)
+    return set(re.findall(r"`(\w+)`", row))
 
 
 def test_a_retry_names_its_day_and_what_happened(sandbox: da.Sandbox, caplog: pytest.LogCaptureFixture) -> None:

@@ -94,6 +94,7 @@ def test_threads_that_begin_at_once_share_one_demo_service(monkeypatch: pytest.M
     assert len(environment._shared) == 1
 
 
+@pytest.mark.quiet
 def test_dropping_a_sandbox_does_not_block() -> None:
     import socket
 

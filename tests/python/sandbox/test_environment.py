@@ -29,6 +29,8 @@ MAKERS: dict[str, Callable[[da.Sandbox], Any]] = {
     "client": lambda sandbox: sandbox.client(),
     "async_client": lambda sandbox: sandbox.async_client(),
     "its address": lambda sandbox: da.Client(sandbox.base_url, token=sandbox.issue_token()),
+    "a slash behind it": lambda sandbox: da.Client(f"{sandbox.base_url}/", token=sandbox.issue_token()),
+    "capitals": lambda sandbox: da.Client(sandbox.base_url.replace("http", "HTTP"), token=sandbox.issue_token()),
     "sandbox:demo": lambda _: da.Client("sandbox:demo"),
     "sandbox:demo, awaited": lambda _: da.AsyncClient("sandbox:demo"),
 }
@@ -57,11 +59,16 @@ def test_a_client_of_a_sandbox_takes_nothing_of_the_user(
     assert not (config.path.parent / "mine.jsonl").exists()
 
 
-def test_a_sandbox_that_the_environment_names_takes_no_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["sandbox:demo", "its address"])
+def test_a_sandbox_that_the_environment_names_takes_no_profile(
+    name: str, sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DATAACCESS_PROFILE", "nope")
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    monkeypatch.setenv("DATAACCESS_BASE_URL", name if name == "sandbox:demo" else f"{sandbox.base_url}/")
+    monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
     monkeypatch.setenv("DATAACCESS_CA_BUNDLE", "/nowhere.pem")
     assert len(da.search_codes(["id"], allocated_time=DAY)) == 73
+    assert da.Client().is_sandbox
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.RecordingWarning")

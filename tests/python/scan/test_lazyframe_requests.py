@@ -73,10 +73,18 @@ def test_a_column_of_another_type_narrows_nothing(sandbox: da.Sandbox) -> None:
     assert list(conditions_of(body)) == ["after_date"]
 
 
-def test_an_earlier_end_of_a_search_before_a_day(sandbox: da.Sandbox) -> None:
-    frame = codes(sandbox, allocated_time=da.before("2024-03-01"))
-    (body,) = bodies(sandbox, frame.filter(TIME <= datetime(2024, 1, 31)))
-    assert conditions_of(body) == {"before_date": millis("2024-02-02T00:00:00")}
+# The check of integers of the user refuses instants of the years before 1973.
+@pytest.mark.parametrize("year", [2024, 1972])
+def test_an_earlier_end_of_a_search_before_a_day(sandbox: da.Sandbox, year: int) -> None:
+    frame = codes(sandbox, allocated_time=da.before(f"{year}-03-01"))
+    (body,) = bodies(sandbox, frame.filter(TIME <= datetime(year, 1, 31), STATUS == 4))
+    assert conditions_of(body) == {"before_date": millis(f"{year}-02-02T00:00:00"), "code_status": [4]}
+
+
+def test_a_later_start_before_1973(sandbox: da.Sandbox) -> None:
+    frame = codes(sandbox, allocated_time=da.since("1970-06-01"))
+    (body,) = bodies(sandbox, frame.filter(TIME >= datetime(1971, 1, 31), STATUS == 4))
+    assert conditions_of(body) == {"after_date": millis("1971-01-29T00:00:00"), "code_status": [4]}
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.StrayDayWarning")

@@ -112,6 +112,7 @@ def strict() -> Iterator[None]:
         warnings.simplefilter("ignore", da.DataAccessWarning)
         warnings.simplefilter("error", da.EmptyResultWarning)
         warnings.simplefilter("error", da.AbsentAttributeWarning)
+        warnings.simplefilter("error", da.IncompleteWarning)
         yield
 
 

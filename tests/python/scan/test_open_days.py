@@ -129,6 +129,9 @@ def test_the_command_names_days_that_are_not_over(noon: da.Sandbox, tmp_path: Pa
         assert json.loads(capfd.readouterr().out)["open_days"] == [FRIDAY]
         assert main([*words, "--settle", "10m"]) == 0
         assert "not over" not in capfd.readouterr().err
+        for settle, is_open in (("1h", False), ("1000000h", True)):
+            assert main([*words, "--settle", settle, "--explain"]) == 0
+            assert ("5 days: 2024-01-01" in capfd.readouterr().out) == is_open
 
 
 def test_times_of_other_objects_may_be_in_the_future(connect: Any, tmp_path: Path) -> None:

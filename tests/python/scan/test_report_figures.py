@@ -35,6 +35,7 @@ def test_a_report_is_a_dict_for_json(sandbox: da.Sandbox, tmp_path: Path) -> Non
             "absent",
             "missing_ids",
             "open_days",
+            "doubtful_days",
             "oldest",
             "warnings",
             "tasks",

@@ -195,5 +195,14 @@ def test_an_attribute_that_all_earlier_files_have_is_missed(connect: Any, tmp_pa
         assert ("the response has 'na-Me'" in str(caught[0].message)) == (key == "na-Me")
         assert (report.absent, report.tasks[3].absent) == ([], ["name"])
         assert report.tasks[3].extra_keys == ({} if key is None else {key: 1})
-        # As a service does that leaves out what is null, day by day.
-        days(6).run(tmp_path)
+        # Each night that lacks it is named, until the user says that this is right.
+        with pytest.warns(da.AbsentAttributeWarning, match="2024-01-04.*and 1 more like this.*on_shrink="):
+            report = days(6).run(tmp_path)
+        assert [bool(task.doubts) for task in report.tasks] == [False, False, False, True, True]
+        days(7).run(tmp_path, refresh=["2024-01-04", "2024-01-05"], on_shrink="replace")
+        if key != "na-Me":
+            days(8).run(tmp_path)
+            return
+        # A key that may be the attribute's new name is no accident.
+        with pytest.warns(da.AbsentAttributeWarning, match="of 2024-01-07.*the response has 'na-Me'"):
+            days(8).run(tmp_path)

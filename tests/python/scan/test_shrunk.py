@@ -80,8 +80,7 @@ def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_p
             scan.run(tmp_path, on_shrink="error")
         assert contents(tmp_path)[1] == before[1]
         report = scan.run(tmp_path, on_shrink="replace")
-        lost = ["all earlier files have 'text', and no record of it has"] if name == "a column that is absent" else []
-        assert (report.tasks[1].doubts, report.tasks[1].rows_before) == (lost, 10)
+        assert (report.tasks[1].doubts, report.tasks[1].rows_before) == ([], 10)
         assert contents(tmp_path)[1] != before[1]
 
 
@@ -108,7 +107,9 @@ def test_days_that_are_refreshed_keep_what_they_have(connect: Any, tmp_path: Pat
         service.clear("promotion_code")
         with pytest.warns(da.ShrunkWarning, match=r"2024-01-01 \(0 rows, and 10 before\), 2024-01-02 \(0 rows, and 11"):
             report = scan.run(tmp_path, refresh="last 2 days")
-        assert (report.rows, report.kept, len(scan.read(tmp_path))) == (21, 2, 21)
+        assert (report.rows, report.kept) == (21, 2)
+        with pytest.warns(da.ShrunkWarning, match="2024-01-01"):
+            assert len(scan.read(tmp_path)) == 21
 
 
 def test_a_damaged_file_may_be_replaced_by_anything(connect: Any, tmp_path: Path) -> None:

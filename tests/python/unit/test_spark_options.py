@@ -69,6 +69,10 @@ def test_filters_are_an_expression_or_json() -> None:
         ({**DAY, "token_callable": "tokens"}, "token_callable: 'tokens' names no function"),
         ({**DAY, "token_callable": "nowhere:fetch"}, "token_callable: 'nowhere:fetch' cannot be imported"),
         ({**DAY, "token_callable": "os:getcwdx"}, "token_callable: 'os:getcwdx' cannot be imported"),
+        (
+            {**DAY, "settle": "3600"},
+            "settle: is no option: Spark keeps no folder, so each query requests its days anew",
+        ),
         ({}, "allocated_time: is required"),
         ({**DAY, "code_status": "sennt"}, r'code_status\[0\]: "sennt" is not a value .* did you mean "sent"'),
         ({**DAY, "attrs": "id,pool"}, r'attrs\[1\]: "pool" is not an attribute .* did you mean "pool_id"'),
@@ -142,10 +146,11 @@ def test_settings_that_are_missing_are_named_as_options(monkeypatch: pytest.Monk
         client_of({"base_url": "https://cdp.example.com"})
 
 
-OWN = {"DATAACCESS_BASE_URL": "https://cdp.example.com", "DATAACCESS_TOKEN": "tok-of-the-platform"}
+ADDRESS = {"DATAACCESS_BASE_URL": "https://cdp.example.com"}
+TOKENS = [{"DATAACCESS_TOKEN": "tok-of-the-platform"}, {"DATAACCESS_TOKEN_FILE": "/run/secrets/tok-of-the-platform"}]
 
 
-@pytest.mark.parametrize("environment", [OWN, {"DATAACCESS_TOKEN": "tok-of-the-platform"}], ids=["address", "none"])
+@pytest.mark.parametrize("environment", [environment | own for environment in TOKENS for own in (ADDRESS, {})])
 @pytest.mark.parametrize(
     "address",
     [
@@ -168,8 +173,11 @@ def test_a_query_names_no_address(address: str, environment: dict[str, str], mon
         )
 
 
-def test_a_query_may_name_the_address_of_the_platform_and_those_of_its_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in OWN.items():
+@pytest.mark.parametrize("own", TOKENS)
+def test_a_query_may_name_the_address_of_the_platform_and_those_of_its_list(
+    own: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {**ADDRESS, **own}.items():
         monkeypatch.setenv(name, value)
     assert client_of(checked({**DAY, "base_url": "https://CDP.example.com:443/v2"})).base_url.endswith("/v2")
     monkeypatch.setenv("DATAACCESS_SPARK_ALLOW_HOSTS", " staging.example.com:8443,https://test.example.com ,")

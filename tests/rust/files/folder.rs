@@ -97,7 +97,12 @@ impl Published for Complete {
     fn published(self) -> Result<u64> {
         static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
         // A test may be in a runtime already.
-        std::thread::scope(|scope| scope.spawn(|| RUNTIME.block_on(self.publish())).join().unwrap())
+        std::thread::scope(|scope| {
+            scope
+                .spawn(|| RUNTIME.block_on(async { self.publish().await.map(|published| published.bytes) }))
+                .join()
+                .unwrap()
+        })
     }
 }
 

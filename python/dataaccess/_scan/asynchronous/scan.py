@@ -123,17 +123,18 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
             refresh: What to request again although it is done: "last 3 days" of the scan, a day as "2024-01-15",
                 "2024-01-15 to 2024-01-20", `da.days(start, stop)`, "older than 7 days", "1/30" (the oldest thirtieth,
                 so that thirty runs refresh all), "all", or a list of these. A file is replaced when the new one is
-                complete; `rows_changed` of the report counts the rows that are new or have changed.
+                complete; `rows_changed` of the report counts the rows that are new, changed or gone.
             keep: "final" requests again what is not final, and all of a scan without days. "all" requests only tasks
                 without a file.
             settle: Seconds, or a timedelta, for which the service may still add rows to a day that is over.
             on_shrink: What happens to a file that is requested again, if the response has less than half of its rows,
-                or no value in a column that has some: "keep" keeps it and emits a `ShrunkWarning`, "replace" replaces
-                it, "error" keeps it and lets the task fail.
+                or no value in a column that has some: "keep" keeps it in doubt, emits a `ShrunkWarning` and requests it
+                again in the next run, "replace" replaces it unless `on_doubt` refuses, "error" keeps it and lets the
+                task fail.
             on_doubt: What happens if the data of a task look wrong, before its file replaces another: "warn" warns and
                 writes it, "error" lets the task fail and keeps the file. A function decides: it gets the `TaskReport`
-                of every response, in another thread, and returns whether to write it, as `lambda task: task.rows > 0`
-                does.
+                of every response, in another thread, and returns whether it may be written, as
+                `lambda task: task.rows > 0` does.
             requested_at: Whether files have a column `requested_at`, the time of the request in UTC. The newest row of
                 an id can then be chosen where it moved from one day to another. A folder has it in all files or none.
             same_service: Whether the folder may have files from another address, such as another name of the service.
@@ -170,7 +171,7 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
             (31, False)
         """
         storage_options = hidden(storage_options)
-        doubt = TaskDoubt(on_doubt_argument(on_doubt))
+        doubt = TaskDoubt(on_doubt_argument(on_doubt), on_shrink)
         options = run_options(
             self._client,
             folder,

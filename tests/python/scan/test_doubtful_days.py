@@ -1,0 +1,210 @@
+"""Doubts that outlast a run: a kept file stays doubtful until a run requested its task again without a doubt."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from support.changed_responses import ChangedResponses, day_of, nothing, renamed
+from support.runs import by_value, parts, responding, values_asked
+from support.story import doubtful_days
+from support.streams import response_of
+
+import dataaccess as da
+
+TOKEN = "token-of-doubtful-days"
+DAYS = [f"2024-01-0{day}" for day in range(1, 7)]
+KEPT = "the file was kept, as a newer response has 0 rows, and 6 before"
+
+
+@pytest.fixture
+def platform() -> Iterator[ChangedResponses]:
+    """Six days of six codes."""
+    with da.Sandbox(token=TOKEN, now="2024-02-01T00:00") as service:
+        codes = [{"id": f"{day}-{n}", "allocated_time": f"{day} 09:00:00"} for day in DAYS for n in range(6)]
+        service.load("promotion_code", codes)
+        platform = ChangedResponses(service)
+        yield platform
+        platform.close()
+
+
+@pytest.fixture
+def client(connect: Any, platform: ChangedResponses) -> Any:
+    """A client of the platform."""
+    return connect(platform.base_url, token=TOKEN)
+
+
+def days(client: Any, count: int) -> Any:
+    """A scan of the first days."""
+    stop = f"2024-01-0{count + 1}"
+    return client.scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-01", stop))
+
+
+def asked(platform: ChangedResponses) -> list[str]:
+    """The days that were requested, in order."""
+    return sorted(map(day_of, platform.asked))
+
+
+@pytest.fixture
+def kept(client: Any, platform: ChangedResponses, tmp_path: Path) -> Any:
+    """A scan of four days, whose second day was kept; its responses have no rows."""
+    scan = days(client, 4)
+    scan.run(tmp_path)
+    platform.change = nothing
+    with pytest.warns(da.ShrunkWarning, match="2024-01-02"):
+        scan.run(tmp_path, refresh="2024-01-02")
+    platform.forget()
+    return scan
+
+
+def status(folder: Path) -> list[tuple[str | None, list[str]]]:
+    """The doubtful days, as the folder has them."""
+    return [(part.day, part.doubts) for part in da.folder_status(folder).doubtful]
+
+
+@pytest.mark.both_clients
+def test_a_doubtful_day_stays_named_until_it_was_requested_without_a_doubt(
+    kept: Any, platform: ChangedResponses, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in (1, 2):
+        assert status(tmp_path) == [("2024-01-02", [KEPT])]
+        caplog.clear()
+        with pytest.warns(da.ShrunkWarning, match="2024-01-02"):
+            report = kept.run(tmp_path)
+        assert [task.doubts for task in report.tasks] == [[], [KEPT], [], []]
+        assert [record for record in caplog.records if record.levelno >= logging.WARNING and "01-02" in record.message]
+        assert asked(platform) == ["2024-01-02"] * number
+    platform.change = None
+    # Warnings are errors here.
+    report = kept.run(tmp_path)
+    assert (asked(platform), doubtful_days(report), status(tmp_path)) == (["2024-01-02"] * 3, set(), [])
+    assert (kept.run(tmp_path).kept, len(platform.asked)) == (4, 3)
+
+
+def test_a_doubt_outlasts_runs_of_other_days_and_runs_that_fail(
+    kept: Any, client: Any, platform: ChangedResponses, tmp_path: Path
+) -> None:
+    platform.change = None
+    one_day = client.scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-03", "2024-01-04"))
+    one_day.run(tmp_path, refresh="all")
+    assert status(tmp_path) == [("2024-01-02", [KEPT])]
+    platform.change = lambda _request, _response: {"code": 400, "message": "no", "data": None}
+    with pytest.raises(da.ScanIncompleteError, match="2024-01-02"):
+        kept.run(tmp_path)
+    assert status(tmp_path) == [("2024-01-02", [KEPT])]
+    platform.change = None
+    kept.run(tmp_path)
+    assert status(tmp_path) == []
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_folder_in_doubt_is_read_as_the_pages_say(tmp_path: Path) -> None:
+    # polars refuses a folder with other files that are not empty, hidden ones too.
+    assert len(pl.read_parquet(tmp_path)) == len(pd.read_parquet(tmp_path)) == 24
+
+
+def test_a_part_in_turn_gets_past_a_day_that_is_kept(kept: Any, platform: ChangedResponses, tmp_path: Path) -> None:
+    platform.change = lambda request, response: nothing(request, response) if day_of(request) == DAYS[1] else response
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", da.ShrunkWarning)
+        for _ in range(3):
+            platform.service.advance(60)
+            kept.run(tmp_path, refresh="1/4")
+    assert set(asked(platform)) == set(DAYS[:4])
+
+
+@pytest.mark.both_clients
+def test_a_renamed_attribute_is_named_each_night(client: Any, platform: ChangedResponses, tmp_path: Path) -> None:
+    days(client, 3).run(tmp_path)
+    platform.change = renamed
+    for count in (4, 5, 6):
+        with pytest.warns(da.AbsentAttributeWarning, match="'allocated_time'.*'allocatedTime'"):
+            report = days(client, count).run(tmp_path)
+        assert doubtful_days(report) == set(DAYS[3:count])
+        assert [day for day, _ in status(tmp_path)] == DAYS[3:count]
+
+
+def test_a_snapshot_is_made_anew_although_a_task_is_kept(connect: Any, tmp_path: Path) -> None:
+    shrunk: set[str] = set()
+
+    def give(connection: Any, value: str, before: int) -> None:
+        rows = [] if value in shrunk else [{"n": 10 * int(value) + before + 1, "text": "x"}]
+        connection.sendall(response_of(rows))
+
+    def night() -> tuple[list[str], list[bool], list[int]]:
+        """What one run requests, which tasks are in doubt, and the rows."""
+        before = len(values_asked(server))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", da.ShrunkWarning)
+            report = scan.run(tmp_path)
+        asked = sorted(values_asked(server)[before:])
+        return (
+            asked,
+            [bool(task.doubts) for task in report.tasks],
+            sorted(pl.read_parquet(tmp_path / "*.parquet")["n"].to_list()),
+        )
+
+    with responding(give) as server:
+        scan = by_value(connect(server.base_url), ["1", "2", "3"])
+        every = ["1", "2", "3"]
+        assert night() == (every, [False, False, False], [11, 21, 31])
+        shrunk.add("2")
+        assert night() == (every, [False, True, False], [12, 21, 32])
+        assert night() == (every, [False, True, False], [13, 21, 33])
+        shrunk.clear()
+        assert night() == (every, [False, False, False], [14, 24, 34])
+        assert night() == (every, [False, False, False], [15, 25, 35])
+
+
+@pytest.mark.both_clients
+def test_an_error_for_doubts_holds_where_less_may_replace(
+    client: Any, platform: ChangedResponses, tmp_path: Path
+) -> None:
+    scan = days(client, 2)
+    scan.run(tmp_path)
+    before = [path.read_bytes() for path in parts(tmp_path)]
+    platform.change = nothing
+    with pytest.raises(da.ScanIncompleteError, match=r"2 of 2 tasks failed permanently.*rows.*6") as caught:
+        scan.run(tmp_path, refresh="all", on_doubt="error", on_shrink="replace")
+    assert {type(error) for error in caught.value.failed.values()} == {da.DoubtfulDataError}
+    assert [path.read_bytes() for path in parts(tmp_path)] == before
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize("on_shrink", ["keep", "replace"])
+def test_a_function_is_asked_about_responses_that_shrank(
+    client: Any, platform: ChangedResponses, tmp_path: Path, on_shrink: Any
+) -> None:
+    scan = days(client, 2)
+    scan.run(tmp_path)
+    before = [path.read_bytes() for path in parts(tmp_path)]
+    platform.change = nothing
+    seen: list[tuple[str | None, str]] = []
+
+    def refuses(task: da.TaskReport) -> bool:
+        seen.append((task.day, " ".join(task.doubts)))
+        return not task.doubts
+
+    with pytest.raises(da.ScanIncompleteError, match="2 of 2 tasks failed permanently"):
+        scan.run(tmp_path, refresh="all", on_doubt=refuses, on_shrink=on_shrink)
+    assert sorted(day for day, _ in seen if day) == DAYS[:2]
+    assert all("rows" in doubts and "6" in doubts for _, doubts in seen)
+    assert [path.read_bytes() for path in parts(tmp_path)] == before
+
+
+def test_the_log_names_every_doubtful_day(
+    client: Any, platform: ChangedResponses, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    scan = days(client, 5)
+    scan.run(tmp_path)
+    platform.change = nothing
+    with pytest.warns(da.ShrunkWarning):
+        scan.run(tmp_path, refresh="all")
+    logged = [f"{record.message} {vars(record)}" for record in caplog.records if record.levelno >= logging.WARNING]
+    assert [day for day in DAYS[:5] if not any(day in text for text in logged)] == []
