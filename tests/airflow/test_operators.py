@@ -222,7 +222,7 @@ def test_a_list_in_quotes_is_an_error(customers: list[Any], sandbox: da.Sandbox)
     ("condition", "problem"),
     [
         (da.col("customer_id").matches("{{ params.customers }}"), "where: has a template in a condition: write"),
-        (da.col("customer_id").matches(object()), "where: has a value that is neither a string, a number nor a date"),
+        (da.col("customer_id").matches([object()]), "where: has a value that is neither a string, a number nor a date"),
     ],
     ids=["template", "output"],
 )

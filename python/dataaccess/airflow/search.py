@@ -151,10 +151,10 @@ class SearchCodesOperator(_SearchOperator):
             **options,
         )
         self.attrs = attrs
-        self.allocated_time = stated("allocated_time", allocated_time)
-        self.audience_type = stated("audience_type", audience_type)
-        self.allocated_audience = stated("allocated_audience", allocated_audience)
-        self.code_status = stated("code_status", code_status)
+        self.allocated_time: Any = stated("allocated_time", allocated_time)
+        self.audience_type: Any = stated("audience_type", audience_type)
+        self.allocated_audience: Any = stated("allocated_audience", allocated_audience)
+        self.code_status: Any = stated("code_status", code_status)
 
     def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:
         window = condition("allocated_time", self.allocated_time)
@@ -238,7 +238,7 @@ class SearchItemsOperator(_SearchOperator):
         )
         self.item_type_name = item_type_name
         self.attrs = attrs
-        self.where = stated("where", where)
+        self.where: Any = stated("where", where)
         self.item_type_id = item_type_id
 
     def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:  # noqa: ARG002 - as the other one

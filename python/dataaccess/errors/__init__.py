@@ -88,7 +88,7 @@ from dataaccess.errors._scan import (
     StreamInterruptedError,
     WaitTimeoutError,
 )
-from dataaccess.errors._text import Argument
+from dataaccess.errors._text import Argument as Argument
 from dataaccess.errors._transport import (
     ConnectError,
     ConnectionLostError,
@@ -118,7 +118,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AbsentAttributeWarning",
     "ApiError",
-    "Argument",
     "CheckpointCorruptError",
     "CheckpointError",
     "CheckpointFileError",
@@ -167,7 +166,7 @@ __all__ = [
     "WaitTimeoutError",
 ]
 
-for _name in set(__all__) - {"Argument", "Problem"}:
+for _name in set(__all__) - {"Problem"}:
     public(globals()[_name])
 Argument.__module__ = __name__
 

@@ -27,6 +27,10 @@ class Argument:
 
     __slots__ = ("name", "python", "value")
 
+    name: str
+    python: str
+    value: str | None
+
     def __init__(self, python: str, name: str = "", value: str | None = None) -> None:
         """Takes what stands between two marks."""
         self.python = python

@@ -62,7 +62,7 @@ def test_the_tree_is_as_drawn() -> None:
 
 
 def test_every_class_is_public_and_documented() -> None:
-    assert set(errors.__all__) - {"Argument", "Problem"} == NAMES
+    assert set(errors.__all__) - {"Problem"} == NAMES
     assert all(inspect.getdoc(kind) for kind in CLASSES)
 
 
