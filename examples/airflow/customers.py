@@ -12,7 +12,6 @@ from dataaccess.airflow import DataAccessHook, SearchCodesOperator, SearchItemsO
         "customers": Param(["demo-customer-0001", "demo-customer-0002"], type="array"),
         "day": Param("2024-01-15", type="string", format="date"),
     },
-    render_template_as_native_obj=True,  # so that {{ params.customers }} stays a list
 )
 def customers():
     """Some customers, and the codes of a day."""
@@ -20,13 +19,13 @@ def customers():
         task_id="customers",
         item_type_name="customer",
         attrs=["customer_id", "name"],
-        where=da.col("customer_id").matches("{{ params.customers }}"),
+        where="col('customer_id').matches({{ params.customers }})",
     )
 
     SearchCodesOperator(
         task_id="used",
         attrs=["id", "allocated_time"],
-        allocated_time=da.on("{{ params.day }}"),
+        allocated_time="on('{{ params.day }}')",
         code_status="used",
         path="{{ var.value.warehouse }}/used-{{ params.day }}.jsonl.gz",
     )

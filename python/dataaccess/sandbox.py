@@ -22,6 +22,7 @@ from dataaccess._sandbox.fault import Fault, FaultKind
 from dataaccess._sandbox.faults import Faults
 from dataaccess._sandbox.received import ReceivedRequest
 from dataaccess.errors import ConfigError
+from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -233,7 +234,9 @@ class Sandbox(Data, Access, Exports, Faults):
 def _switches(given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Switches as the core takes them."""
     if not isinstance(given, Mapping | None):
-        raise ConfigError(f"switches= must be a dict of names and values, not of type {type(given).__name__}")
+        raise ConfigError(
+            f"{argument('switches')} must be a dict of names and values, not of type {type(given).__name__}"
+        )
     return {string("switches", name): _switch(name, value) for name, value in (given or {}).items()}
 
 
@@ -252,7 +255,9 @@ def _now(given: object) -> float | None:
     if given is None:
         return None
     if not isinstance(time, datetime) or time.year < _EARLIEST:
-        raise ConfigError(f"now= must be a datetime from {_EARLIEST} on, or one in ISO format, not {given!r}")
+        raise ConfigError(
+            f"{argument('now')} must be a datetime from {_EARLIEST} on, or one in ISO format, not {given!r}"
+        )
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
@@ -274,4 +279,4 @@ def _address(host: object) -> IPv4Address | IPv6Address:
     try:
         return ip_address(LOOPBACK if host == "localhost" else str(host))
     except ValueError:
-        raise ConfigError(f"host= must be an address such as 127.0.0.1 or ::1, not {host!r}") from None
+        raise ConfigError(f"{argument('host')} must be an address such as 127.0.0.1 or ::1, not {host!r}") from None

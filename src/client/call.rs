@@ -12,10 +12,13 @@ use super::classify::{ExpectedContent, verdict};
 use super::delivery::{Arrived, Delivery};
 use super::{Client, Completed};
 use crate::decode::{BatchSink, DecodePlan};
-use crate::error::{Context, Error, Kind, Phase, Result};
+use crate::error::{Context, Error, Kind, Phase, Result, constant_argument};
 use crate::observe::{self, Attempt};
 use crate::retry::{Policy, Remedy, RetryDecision, RetryState, Verdict};
 use crate::secret::Secret;
+
+/// What a request waits for at first.
+const PLACE: &str = concat!("a free place of ", constant_argument!("concurrency"));
 
 #[derive(Debug)]
 pub(super) struct Call<'a> {
@@ -51,14 +54,7 @@ struct Log {
 
 impl Log {
     fn new(id: u64) -> Self {
-        Self {
-            started: Instant::now(),
-            id,
-            attempts: 0,
-            waits_for: "a free place of concurrency=",
-            history: Vec::new(),
-            last_failure: None,
-        }
+        Self { started: Instant::now(), id, attempts: 0, waits_for: PLACE, history: Vec::new(), last_failure: None }
     }
 
     fn request_id(&self) -> String {
@@ -66,7 +62,7 @@ impl Log {
     }
 
     fn record(&mut self, failure: &Error) {
-        self.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
+        self.history.push(format!("{}: {}", failure.kind().class_name(), failure.marked_message()));
         self.last_failure = Some(failure.clone());
     }
 
@@ -175,7 +171,7 @@ impl Client {
         log: &mut Log,
     ) -> Result<(Slot<'_>, Secret)> {
         let ready = Instant::now();
-        log.waits_for = "a free place of concurrency=";
+        log.waits_for = PLACE;
         let slot = self.concurrency.slot().await;
         state.exclude(ready.elapsed());
         let mut token = self.token_within(call, log).await?;

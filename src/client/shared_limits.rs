@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 
 use super::classify::{asks_to_wait, is_server_error};
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, constant_argument};
 use crate::retry::{Health, Policy, Remedy, Throttle, Verdict};
 use crate::transport::{Meter, Response};
 
@@ -62,10 +62,9 @@ impl RateLimiter {
 
     /// What a request waits for here.
     pub(super) fn cause(&self) -> &'static str {
-        self.interval.map_or(
-            "the pause that the service asked for",
-            |_| "requests_per_second= or a pause that the service asked for",
-        )
+        self.interval.map_or("the pause that the service asked for", |_| {
+            concat!(constant_argument!("requests_per_second"), " or a pause that the service asked for")
+        })
     }
 
     /// Waits until a request may start, and returns whether that took time. The request must be ready to be sent: starts

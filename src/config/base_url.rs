@@ -4,7 +4,7 @@ use url::{Host, ParseError, Url};
 
 use super::{Origin, environment};
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
-use crate::error::{Error, Kind, Result, excerpt};
+use crate::error::{Error, Kind, Result, argument, constant_argument, excerpt};
 
 /// What users copy from the API specification into the base URL.
 const OPERATIONS: [&str; 2] = [SEARCH_PATH, DOWNLOAD_PATH];
@@ -17,8 +17,10 @@ pub(super) fn resolve(given: Option<String>, allow_http: bool, lookup: impl Fn(&
             Some(text) => (text, Origin::Environment(environment::BASE_URL)),
             None => {
                 return Err(Error::new(Kind::Config, "no base URL").with_hint(format!(
-                    "give base_url= or set {}; Client(\"sandbox:demo\") needs neither account nor network",
-                    environment::BASE_URL
+                    "give {} or set {}; {} needs neither account nor network",
+                    argument("base_url"),
+                    environment::BASE_URL,
+                    argument("base_url").of_string("sandbox:demo")
                 )));
             }
         },
@@ -52,14 +54,14 @@ fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
         return Err(refuse("must begin with https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(refuse("has a user or password; give the token as token="));
+        return Err(refuse(concat!("has a user or password; give the token as ", constant_argument!("token"))));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(refuse("may not have a query or fragment"));
     }
     if url.scheme() == "http" && !allow_http && !is_loopback(&url) {
         return Err(refuse("is plain http, which would send the token unencrypted")
-            .with_hint("use https://, or allow_http=True in a network you trust"));
+            .with_hint(format!("use https://, or {} in a network you trust", argument("allow_http").of("True"))));
     }
     let path = url.path().trim_end_matches('/').to_owned();
     if let Some(base) = OPERATIONS.iter().find_map(|operation| path.strip_suffix(operation)) {

@@ -18,7 +18,7 @@ pub use proxy::Proxy;
 pub use timeouts::Timeouts;
 pub use trust::{CaSource, Trust};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, argument};
 use crate::time::Zone;
 
 /// Where a setting came from, for error messages.
@@ -33,7 +33,7 @@ pub enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Argument(name) => write!(formatter, "{name}="),
+            Self::Argument(name) => argument(name).fmt(formatter),
             Self::Environment(name) => formatter.write_str(name),
         }
     }
@@ -228,7 +228,7 @@ impl Refused {
 }
 
 fn refused(name: &str, value: impl fmt::Display, expected: &str) -> Error {
-    Error::new(Kind::Config, format!("{name}= must be {expected}, not {value}"))
+    Error::new(Kind::Config, format!("{} must be {expected}, not {value}", argument(name)))
 }
 
 /// Seconds.
@@ -267,13 +267,14 @@ fn integer(name: &'static str, value: i64, least: u32) -> Result<u32> {
 
 fn headers(headers: Vec<(String, String)>) -> Result<Vec<(String, String)>> {
     for (name, value) in &headers {
-        let refuse = |what: String| Err(Error::new(Kind::Config, format!("headers= {what}")));
+        let refuse = |what: String| Err(Error::new(Kind::Config, format!("{} {what}", argument("headers"))));
         let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if name.is_empty() || !name.bytes().all(is_token_byte) {
             return refuse(format!("has an invalid name: {name:?}"));
         }
         if RESERVED_HEADERS.split(' ').any(|reserved| name.eq_ignore_ascii_case(reserved)) {
-            let hint = if name.eq_ignore_ascii_case("authorization") { "; give the token as token=" } else { "" };
+            let is_token = name.eq_ignore_ascii_case("authorization");
+            let hint = if is_token { format!("; give the token as {}", argument("token")) } else { String::new() };
             return refuse(format!("may not set {name}, which the client sets itself{hint}"));
         }
         if !value.bytes().all(|byte| byte == b'\t' || (0x20..0x7f).contains(&byte)) {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::{Origin, environment};
+use crate::error::argument;
 
 /// The CA certificates that TLS trusts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,8 +58,10 @@ impl Trust {
 /// As the user would write it: `SSL_CERT_FILE=/etc/ssl/ca.pem`.
 impl fmt::Display for CaSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
         match self.origin {
-            Origin::Argument(name) | Origin::Environment(name) => write!(formatter, "{name}={}", self.path.display()),
+            Origin::Argument(name) => argument(name).of(path).fmt(formatter),
+            Origin::Environment(name) => write!(formatter, "{name}={path}"),
         }
     }
 }

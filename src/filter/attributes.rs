@@ -9,6 +9,7 @@ use super::problems::{Location, Problems};
 use super::values;
 use crate::contract::codes;
 use crate::contract::search::Attributes;
+use crate::error::named;
 
 /// The names of attributes; `known` lists all that exist, where they are specified.
 pub(super) fn names(input: &InputValue, known: Option<&[&str]>, problems: &mut Problems) -> Option<Vec<String>> {
@@ -66,7 +67,7 @@ pub(super) fn as_sent(
             return Some(Attributes::Text(names.join(",")));
         }
         InputValue::Text(format) if format == "string" => {
-            "a search of promotion codes takes attrs as an array: leave attrs_format out".to_owned()
+            format!("a search of promotion codes takes attrs as an array: leave {} out", named("attrs_format"))
         }
         format => format!("{} is not a format of attrs: write \"array\" or \"string\"", format.shown()),
     };

@@ -8,6 +8,7 @@ use super::problems::{Location, Problems};
 use super::values::{self, Times, is_not};
 use crate::contract::codes::{AUDIENCE_TYPES, POSITIONS, STATUSES};
 use crate::contract::condition::{CODE_CONDITION_TYPE, Condition, DATETIME, NUMBER, STRING};
+use crate::error::named;
 
 /// A column that a promotion code search filters on, in the order of the positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,8 @@ pub(super) fn check(
     let given = &comparison.data_type;
     let is_same_type = given.is_null() || *given == InputValue::text(data_type);
     if !is_same_type {
-        let message = format!("{} is not the data_type of {}: write \"{data_type}\"", given.shown(), column.name());
+        let message =
+            format!("{} is not the data_type of {}: write \"{data_type}\"", given.shown(), named(column.name()));
         problems.add(&location.field("data_type"), given, message);
     }
     let operator = values::operator(&comparison.method, location, problems);
@@ -114,7 +116,7 @@ fn time(comparison: &Comparison, location: &Location, times: &Times<'_>, problem
 fn list(column: Column, comparison: &Comparison, location: &Location, problems: &mut Problems) -> Option<Value> {
     let Comparison { method, value: input, .. } = comparison;
     if matches!(method, Method::After | Method::Before | Method::Since | Method::On) {
-        let name = column.name();
+        let name = named(column.name());
         let message = format!("{method}(…) compares times, and {name} is not a time: give one value or several");
         problems.add(location, input, message);
         return None;
@@ -152,7 +154,7 @@ fn known_number(value: &InputValue, column: Column, known: &[(&str, i64)], is_as
             InputValue::Text(text) => did_you_mean(text, known.iter().map(|(name, _)| *name)),
             _ => String::new(),
         };
-        format!("{} is not a value of {}: {}{advice}", value.shown(), column.name(), choices.join(", "))
+        format!("{} is not a value of {}: {}{advice}", value.shown(), named(column.name()), choices.join(", "))
     })
 }
 

@@ -14,7 +14,7 @@ use super::{Plan, Search, attributes};
 use crate::contract::business_object::{KNOWN, PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::codes;
 use crate::contract::search::SearchBody;
-use crate::error::Result;
+use crate::error::{Result, named};
 use crate::time::Zone;
 
 /// The arguments of `search_items` as given.
@@ -96,7 +96,8 @@ fn item_type(name: &InputValue, id: &InputValue, problems: &mut Problems) -> (Op
             problems.add(&id_location, id, message);
         }
         (Some(name), Some(read_id), Some((_, known))) if read_id != known => {
-            let message = format!("\"{name}\" has the id {known}, not {read_id}: leave item_type_id out");
+            let id_argument = named("item_type_id");
+            let message = format!("\"{name}\" has the id {known}, not {read_id}: leave {id_argument} out");
             problems.add(&id_location, id, message);
         }
         (Some(other), Some(read_id), None) => {

@@ -2,7 +2,7 @@
 //!
 //! A check adds its problems and goes on, so that one error reports all of them.
 
-use crate::error::{Error, Problem, Result, defect, sanitize};
+use crate::error::{Error, Problem, Result, defect, one_line, sanitize};
 
 use super::input::InputValue;
 
@@ -100,7 +100,7 @@ impl Problems {
         self.0.push(Problem {
             argument: sanitize(&location.argument),
             path: sanitize(&location.path),
-            message: sanitize(&message),
+            message: one_line(&message),
             value: value.shown(),
         });
     }

@@ -8,6 +8,7 @@ use super::normal_form::Tree;
 use super::problems::{Location, Problems};
 use super::values::{self, is_not};
 use crate::contract::condition::{CODE_CONDITION_TYPE, DATETIME};
+use crate::error::named;
 
 const ARGUMENT: &str = "where";
 const EXAMPLE: &str = "write col(\"customer_id\").matches([\"17\", \"42\"]), or {\"OR\": [{\"AND\": […]}]}";
@@ -152,7 +153,10 @@ impl ParsedCondition {
             return Location::body(argument, path);
         }
         let ColumnCondition { column, comparison } = &self.condition;
-        Location::expression(ARGUMENT, format!("col({}).{}", column.shown(), comparison.method), path)
+        let method = comparison.method.to_string();
+        let name = if let InputValue::Text(name) = column { name.clone() } else { column.shown() };
+        let condition = named(&method).of(name).in_python(format!("col({}).{method}", column.shown()));
+        Location::expression(ARGUMENT, condition.to_string(), path)
     }
 
     /// The fields of a body other than the common ones.

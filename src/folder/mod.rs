@@ -23,7 +23,7 @@ pub use marks::Mark;
 pub use name::PartName;
 pub use query::{Query, digest, mismatch};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, argument};
 use crate::files::{AtomicFile, Complete, Location, Part, Published, Unreadable, blocking};
 use error::{at, failure, refused};
 use local::Local;
@@ -288,7 +288,10 @@ fn corrupt(path: &Path, problem: &str) -> Error {
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     let day = folder.and_then(day_of);
     let remedy = match day {
-        Some(day) => format!("run again with refresh=[\"{day}\"], which replaces it"),
+        Some(day) => {
+            let refresh = argument("refresh").of(day).in_python(format!("refresh=[\"{day}\"]"));
+            format!("run again with {refresh}, which replaces it")
+        }
         None => "delete this file and run again, which restores it".to_owned(),
     };
     at(Kind::CheckpointCorrupt, path, &format!("has changed since it was written: {problem}"))

@@ -20,9 +20,9 @@ use super::token::RawToken;
 use super::updates::Updates;
 use super::{bridge, json, request};
 use crate::client::Client;
-use crate::config::Settings;
+use crate::config::{Origin, Settings};
 use crate::decode::Envelope;
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, in_python};
 use crate::filter::Plan;
 use crate::scan::Scan;
 use crate::time::Moment;
@@ -59,7 +59,8 @@ impl RawClient {
     #[getter]
     fn origins(&self) -> Vec<(&'static str, String, String)> {
         let found = self.settings.origins().into_iter();
-        found.map(|(name, value, origin)| (name, value, origin.to_string())).collect()
+        let text = |origin: Origin| in_python(&origin.to_string()).into_owned();
+        found.map(|(name, value, origin)| (name, value, text(origin))).collect()
     }
 
     /// Unix milliseconds as the clocks of `timezone=` show them.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::verdict::{Pause, Remedy, Verdict};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, argument};
 
 /// How a call deals with failures.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -178,7 +178,11 @@ impl RetryState {
         if is_second || !self.policy.may_retry(self.retries, verdict, self.idempotent) {
             // Had `retries=` been greater, the request would be retried.
             let is_used_up = !is_second && self.retries > 0 && self.policy.may_retry(0, verdict, self.idempotent);
-            let reason = format!("retries={} ended the retries: raise retries= to retry more often", self.retries);
+            let reason = format!(
+                "{} ended the retries: raise {} to retry more often",
+                argument("retries").of(self.retries),
+                argument("retries")
+            );
             return Err(if is_used_up { failure.with_reason(reason) } else { failure });
         }
         self.failing_since.get_or_insert(now);
@@ -215,7 +219,8 @@ impl RetryState {
         let ended = |reason| Err(failure.clone().with_reason(reason));
         if asked > rest {
             let [asked, retry_for] = [asked, retry_for].map(|duration| duration.as_secs_f64());
-            return ended(format!("not retried: Retry-After asks for {asked} s, retry_for= is {retry_for} s"));
+            let limit = argument("retry_for");
+            return ended(format!("not retried: Retry-After asks for {asked} s, {limit} is {retry_for} s"));
         }
         // The last retry comes when the time is just over: a service that returned in time is noticed.
         let is_pause = matches!(verdict.remedy, Remedy::Pause(_));
@@ -232,7 +237,8 @@ impl RetryState {
 }
 
 fn ended_by(name: &str, limit: Duration) -> String {
-    format!("{name}={} s ended the retries: raise {name}= to retry for longer", limit.as_secs_f64())
+    let (setting, limit) = (argument(name), argument(name).of(limit.as_secs_f64()));
+    format!("{limit} s ended the retries: raise {setting} to retry for longer")
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header, uri::Authority};
 
 use super::reply::Refusal;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, argument, named};
 
 /// Host names that mean the local machine.
 const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -49,23 +49,27 @@ impl Access {
         let refused = |problem: String, hint: &str| Err(Error::new(Kind::Config, problem).with_hint(hint));
         let is_local = self.address.is_loopback();
         if !is_local && !self.allow_remote {
-            let problem = format!("host: {} can be reached by other machines", self.address);
-            return refused(problem, "listen on 127.0.0.1 or ::1, or give allow_remote=True and a token of your own");
+            let problem = format!("{}: {} can be reached by other machines", named("host"), self.address);
+            let allow = argument("allow_remote").of("True");
+            let hint = format!("listen on 127.0.0.1 or ::1, or give {allow} and a token of your own");
+            return refused(problem, &hint);
         }
         if self.allow_remote && self.token.is_none() {
-            let problem = "allow_remote: a sandbox that other machines can reach needs a token of your own";
-            return refused(problem.to_owned(), "give token=");
+            let allow = named("allow_remote");
+            let problem = format!("{allow}: a sandbox that other machines can reach needs a token of your own");
+            return refused(problem, &format!("give {}", argument("token")));
         }
         let is_plain =
             |token: &String| token.len() >= TOKEN_LENGTH && token.bytes().all(|byte| byte.is_ascii_graphic());
         if !self.token.as_ref().is_none_or(is_plain) {
-            let problem = format!("token: it needs {TOKEN_LENGTH} or more visible ASCII characters and no blanks");
+            let problem =
+                format!("{}: it needs {TOKEN_LENGTH} or more visible ASCII characters and no blanks", named("token"));
             return refused(problem, "secrets.token_hex() makes one");
         }
         let is_name = |name: &String| !name.is_empty() && !name.contains(['/', '@', ':', '*', ' ']);
         if let Some(name) = self.host_names.iter().find(|name| !is_name(name)) {
             return refused(
-                format!("host_names: `{name}` is not the name of a host"),
+                format!("{}: `{name}` is not the name of a host", named("host_names")),
                 "write it as sandbox.example.com",
             );
         }

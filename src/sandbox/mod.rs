@@ -52,7 +52,7 @@ use self::routes::Shared;
 use self::server::Server;
 use self::service::Service;
 use self::store::Store;
-use crate::error::{Error, Kind, Result, excerpt};
+use crate::error::{Error, Kind, Result, excerpt, named};
 
 /// A running service. Dropping it stops it in the background; `stop` also waits.
 ///
@@ -127,7 +127,7 @@ impl Sandbox {
         let service = self.service()?;
         let known = service.switches.scopes();
         if let Some(unknown) = scopes.iter().find(|scope| !known.contains(scope)) {
-            let problem = format!("scopes: there is no `{}`", excerpt(unknown, 60));
+            let problem = format!("{}: there is no `{}`", named("scopes"), excerpt(unknown, 60));
             return Err(Error::new(Kind::Config, problem).with_hint(format!("there are {}", known.join(", "))));
         }
         service.tokens.issue(scopes, service.clock.now(), expires_in)

@@ -9,6 +9,7 @@ use crate::contract::codes::{POSITIONS, STATUSES};
 use crate::contract::condition::{Condition, MATCHES};
 use crate::contract::envelope::field;
 use crate::decode::Member;
+use crate::error::{argument, named};
 use crate::filter::Search;
 
 const STATUS: &str = POSITIONS[2];
@@ -98,7 +99,8 @@ pub(super) fn dropped(dropped: &[Dropped]) -> Option<DataWarning> {
     let instead = instead.as_ref().map(|key| format!("; the response has '{key}'")).unwrap_or_default();
     let message = format!(
         "'{attribute}' is missing from every record of {task}, and earlier files have it{others}{instead}; the service \
-         may have renamed or dropped it: refresh once that is fixed, with on_shrink=\"replace\" if it is right"
+         may have renamed or dropped it: refresh once that is fixed, with {} if it is right",
+        argument("on_shrink").of_string("replace")
     );
     Some(DataWarning { kind: DataWarningKind::AbsentAttribute, message })
 }
@@ -116,10 +118,18 @@ pub(super) fn other_total(completed: &Completed) -> Option<String> {
 pub(super) fn incomplete(reasons: &[String], operation: &str, splits: bool) -> Option<DataWarning> {
     let advice = match operation {
         // A search has no argument that would split it.
-        "search_codes" => ": by day (da.days) and by status, or use scan_codes, which can split requests",
-        "search_items" => ": fewer values or a narrower where, or use scan_items, which can split requests",
-        _ if splits => "",
-        _ => ", or split requests that look capped with on_suspected_cap=\"split\"",
+        "search_codes" => {
+            let (days, scan) = (named("days").in_python("da.days"), named("scan_codes"));
+            format!(": by day ({days}) and by status, or use {scan}, which can split requests")
+        }
+        "search_items" => {
+            format!(": fewer values or a narrower where, or use {}, which can split requests", named("scan_items"))
+        }
+        _ if splits => String::new(),
+        _ => {
+            let split = argument("on_suspected_cap").of_string("split");
+            format!(", or split requests that look capped with {split}")
+        }
     };
     let message = format!("rows may be missing: {}; ask for less per request{advice}", reasons.join("; "));
     (!reasons.is_empty()).then_some(DataWarning { kind: DataWarningKind::Incomplete, message })
@@ -166,8 +176,9 @@ pub(super) fn shrunk<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Opt
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(
         "responses have less than the files that they would replace, which were kept: {}{more}; if that is right, pass \
-         on_shrink=\"replace\"",
-        texts.join(", ")
+         {}",
+        texts.join(", "),
+        argument("on_shrink").of_string("replace")
     );
     (!texts.is_empty()).then_some(DataWarning { kind: DataWarningKind::Shrunk, message })
 }

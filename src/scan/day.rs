@@ -5,6 +5,7 @@ use crate::contract::condition::{Condition, DATETIME, EQUALS, TIME_UNIT};
 #[cfg(feature = "files")]
 use crate::contract::search::Filters;
 use crate::contract::search::{Group, SearchBody};
+use crate::error::argument;
 use crate::filter::{Plan, Search};
 use crate::time::{Moment, Zone, offset_text};
 
@@ -179,7 +180,7 @@ impl OutOfDayRows {
             }
             (None, None) => return Some(format!("{found}; no time zone of the service explains them")),
         };
-        Some(format!("{found}; the service probably cuts days at {zone}: set timezone= to such a zone"))
+        Some(format!("{found}; the service probably cuts days at {zone}: set {} to such a zone", argument("timezone")))
     }
 }
 

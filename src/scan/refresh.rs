@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use super::report::TaskReport;
 use super::{Scan, invalid};
-use crate::error::{Result, excerpt};
+use crate::error::{Result, argument, excerpt, for_programs};
 use crate::filter::{Days, InputValue};
 use crate::time::{Moment, Zone};
 
-const ADVICE: &str = "write refresh=\"last 3 days\", \"older than 7 days\", \"1/30\", \"all\", a day as \"2024-01-15\", \
-                      days as \"2024-01-15 to 2024-01-20\", a list of these, or da.days(start, stop)";
 /// No scan has more days: a greater number was not meant as a number of days.
 const MOST_DAYS: u32 = 100_000;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -123,7 +121,8 @@ impl<'a> Form<'a> {
             InputValue::Text(text) => Self::of_text(text).unwrap_or(Ok(Self::Day(refresh))),
             InputValue::Integer(count @ 1..=100_000) => {
                 let days = if *count == 1 { "day" } else { "days" };
-                Err(format!("{count} is not a day: write refresh=\"last {count} {days}\""))
+                let last = argument("refresh").of_string(&format!("last {count} {days}"));
+                Err(format!("{count} is not a day: write {last}"))
             }
             InputValue::Days(days) => Ok(Self::Days(days)),
             day => Ok(Self::Day(day)),
@@ -146,7 +145,7 @@ impl<'a> Form<'a> {
             [part] if part.starts_with("1/") => part.get(2..).and_then(number).map(|parts| Self::OneOf(parts as usize)),
             _ => return None,
         };
-        Some(form.ok_or_else(|| format!("`{}` names no days: {ADVICE}", excerpt(text, 40))))
+        Some(form.ok_or_else(|| format!("`{}` names no days: {}", excerpt(text, 40), advice())))
     }
 
     fn days(&self, zone: &Zone) -> Result<Vec<String>, String> {
@@ -168,12 +167,21 @@ impl<'a> Form<'a> {
     }
 }
 
+fn advice() -> String {
+    format!(
+        "write {}, \"older than 7 days\", \"1/30\", \"all\", a day as \"2024-01-15\", days as \"2024-01-15 to \
+         2024-01-20\"{}",
+        argument("refresh").of_string("last 3 days"),
+        for_programs(", a list of these, or da.days(start, stop)")
+    )
+}
+
 fn moment(day: &InputValue, zone: &Zone) -> Result<Moment, String> {
     match day {
         InputValue::Text(text) | InputValue::Moment(text) => {
-            zone.parse_moment(text).map_err(|_| format!("`{}` is not a day: {ADVICE}", excerpt(text, 40)))
+            zone.parse_moment(text).map_err(|_| format!("`{}` is not a day: {}", excerpt(text, 40), advice()))
         }
         InputValue::Integer(number) => Moment::from_milliseconds(*number),
-        other => Err(format!("{} is not a day: {ADVICE}", other.shown())),
+        other => Err(format!("{} is not a day: {}", other.shown(), advice())),
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, argument};
 
 /// A service, as the record of a part names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,13 +25,14 @@ impl Service {
     pub(super) fn check(&self, other: &Self, is_expected: bool, folder: &Path) -> Result<()> {
         let folder = folder.display();
         let message = format!("`{folder}` has rows of {}, and this run asks {}", self.address, other.address);
-        let refuse = |hint: &str| Err(Error::new(Kind::CheckpointMismatch, message).with_hint(hint));
+        let refuse = |hint: String| Err(Error::new(Kind::CheckpointMismatch, message).with_hint(hint));
         if self.is_synthetic != other.is_synthetic {
-            return refuse("synthetic rows are not mixed with those of a platform: name another folder");
+            return refuse("synthetic rows are not mixed with those of a platform: name another folder".to_owned());
         }
         if is_expected {
             return Ok(());
         }
-        refuse("name another folder, or pass same_service=True if both are one service")
+        let accept = argument("same_service").of("True");
+        refuse(format!("name another folder, or pass {accept} if both are one service"))
     }
 }

@@ -222,7 +222,7 @@ impl Tasks {
         }
         let record: Record =
             serde_json::from_value(record).map_err(|_| folder.corrupt(name, "its record is not one"))?;
-        let unknown = |error: Error| folder.corrupt(name, error.message());
+        let unknown = |error: Error| folder.corrupt(name, &error.message());
         let mut types = columns::types(&schema).map_err(unknown)?;
         let mut query = record.query.clone();
         if query.remove(REQUESTED_AT) {

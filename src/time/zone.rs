@@ -10,7 +10,7 @@ use jiff::{Timestamp, ToSpan as _};
 
 use super::Moment;
 use super::reading::out_of_range;
-use crate::error::{Error, Kind, excerpt};
+use crate::error::{Error, Kind, argument, excerpt};
 
 /// Zones that an error suggests.
 const SUGGESTIONS: usize = 3;
@@ -138,7 +138,10 @@ impl Zone {
 
 fn unknown(name: &str) -> Error {
     let shown = excerpt(name, 60);
-    let error = Error::new(Kind::Config, format!("timezone=\"{shown}\" is not an IANA time zone"));
+    let error = Error::new(
+        Kind::Config,
+        format!("{} is not an IANA time zone", argument("timezone").of(format_args!("\"{shown}\""))),
+    );
     let nearest = nearest(&shown);
     if nearest.is_empty() {
         return error.with_hint("write a name such as \"UTC\" or \"Europe/Berlin\"");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::route::Route;
 use super::tls;
-use crate::error::{Error, Kind, Phase};
+use crate::error::{Error, Kind, Phase, constant_argument};
 
 pub(super) fn setup(error: reqwest::Error, what: &str) -> Error {
     let cause = innermost(&error);
@@ -28,7 +28,7 @@ pub(super) fn sending(error: reqwest::Error, route: &Route) -> Error {
     } else {
         let lost = receiving_cause(&error, None, "response");
         let is_other = matches!(lost.kind(), Kind::MalformedHttp | Kind::ConnectionLost);
-        let hint = "if that port speaks TLS, base_url= must begin with https://";
+        let hint = concat!("if that port speaks TLS, ", constant_argument!("base_url"), " must begin with https://");
         if route.is_plain && is_other { lost.with_hint(hint) } else { lost }
     };
     failure.with_source(error.without_url())

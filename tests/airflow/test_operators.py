@@ -124,16 +124,19 @@ def test_other_errors_are_retried(dag: DAG, sandbox: da.Sandbox, connect: Any) -
     assert (done.states, tries(done, "codes")) == ({"codes": "success"}, 3)
 
 
-def test_templates_are_rendered_in_conditions(dag: DAG, sandbox: da.Sandbox) -> None:
-    who = da.col("customer_id")
+def test_templates_are_rendered_in_conditions(dag: DAG, sandbox: da.Sandbox, capfd: pytest.CaptureFixture[str]) -> None:
+    who = "col('customer_id')"
     with dag:
         SearchItemsOperator(
             task_id="customers",
             item_type_name="customer",
             attrs=["customer_id"],
-            where=who.equals("demo-{{ params.day }}") | who.matches(["demo-customer-{{ '%04d' % 7 }}"]),
+            where=f"{who}.equals('demo-{{{{ params.day }}}}') | {who}.matches(['demo-customer-{{{{ '%04d' % 7 }}}}'])",
         )
-        SearchCodesOperator(task_id="codes", allocated_time=da.days("{{ params.day }}", "2024-01-16"), attrs=["id"])
+        SearchCodesOperator(task_id="codes", allocated_time="days('{{ params.day }}', '2024-01-16')", attrs=["id"])
+        SearchItemsOperator(
+            task_id="object", item_type_name="customer", attrs=["customer_id"], where=da.col("customer_id").equals("x")
+        )
         # A type checker takes templates as values too.
         SearchCodesOperator(
             task_id="used", allocated_time=ON_15, attrs=["{{ params.attr }}"], code_status="{{ params.status }}"
@@ -143,9 +146,10 @@ def test_templates_are_rendered_in_conditions(dag: DAG, sandbox: da.Sandbox) -> 
             item_type_name="customer",
             item_type_id="{{ params.id }}",
             attrs=["customer_{{ params.attr }}"],
-            where=who.equals("demo-customer-0007"),
+            where=da.col("customer_id").equals("demo-customer-0007"),
         )
     done = run(dag, conf={"attr": "id", "status": "used", "id": "-1003"})
+    assert "Unable to check if the value" not in "".join(capfd.readouterr())
 
     assert done.result("customers") == done.result("items") == [{"customer_id": "demo-customer-0007"}]
     assert len(done.result("codes")) == 73
@@ -153,6 +157,78 @@ def test_templates_are_rendered_in_conditions(dag: DAG, sandbox: da.Sandbox) -> 
     assert list(done.result("used")[0]) == ["id"]
     conditions = [request.body["filters"]["OR"] for request in sandbox.requests]
     assert "demo-2024-01-15" in json.dumps(conditions)
+
+
+OF_CUSTOMERS = (
+    '{"column": "customer_id", "operator": "matches", "data_type": "string", "value": {{ params.customers | tojson }}}'
+)
+CUSTOMERS = ["demo-customer-0001", "demo-customer-0002"]
+
+
+@pytest.mark.parametrize("is_native", [False, True], ids=["text", "native"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "col('customer_id').matches({{ params.customers }})",
+        "col('customer_id').matches({{ params.customers | tojson }})",
+        f'{{"OR": [{{"AND": [{OF_CUSTOMERS}]}}]}}',
+        {
+            "OR": [
+                {
+                    "AND": [
+                        {
+                            "column": "customer_id",
+                            "operator": "matches",
+                            "data_type": "string",
+                            "value": "{{ params.customers }}",
+                        }
+                    ]
+                }
+            ]
+        },
+    ],
+    ids=["python", "json", "filters", "dict"],
+)
+def test_a_template_that_renders_a_list_is_a_list(where: Any, *, is_native: bool) -> None:
+    with DAG("lists", schedule=None, params={"customers": CUSTOMERS}, render_template_as_native_obj=is_native) as dag:
+        SearchItemsOperator(task_id="found", item_type_name="customer", attrs=["customer_id"], where=where)
+        SearchCodesOperator(
+            task_id="codes",
+            attrs=["allocated_audience"],
+            allocated_time="since('2024-01-01')",
+            audience_type="customer",
+            allocated_audience="{{ params.customers }}",
+        )
+    done = run(dag)
+    assert [row["customer_id"] for row in done.result("found")] == CUSTOMERS
+    assert {row["allocated_audience"] for row in done.result("codes")} == set(CUSTOMERS)
+
+
+@pytest.mark.parametrize("customers", [CUSTOMERS, [1, 2]], ids=["strings", "numbers"])
+def test_a_list_in_quotes_is_an_error(customers: list[Any], sandbox: da.Sandbox) -> None:
+    with DAG("quoted", schedule=None, params={"customers": customers}) as dag:
+        SearchItemsOperator(
+            task_id="found",
+            item_type_name="customer",
+            attrs=["customer_id"],
+            where="col('customer_id').matches('{{ params.customers }}')",
+            retries=3,
+        )
+    done = run(dag)
+    assert (done.states, tries(done, "found"), sandbox.requests) == ({"found": "failed"}, 1, [])
+
+
+@pytest.mark.parametrize(
+    ("condition", "problem"),
+    [
+        (da.col("customer_id").matches("{{ params.customers }}"), "where: has a template in a condition: write"),
+        (da.col("customer_id").matches([object()]), "where: has a value that is neither a string, a number nor a date"),
+    ],
+    ids=["template", "output"],
+)
+def test_a_condition_that_no_text_can_hold_is_refused_when_the_dag_is_read(condition: Any, problem: str) -> None:
+    with pytest.raises(da.ValidationError, match=problem):
+        SearchItemsOperator(task_id="found", item_type_name="customer", attrs=["customer_id"], where=condition)
 
 
 def test_the_days_of_the_data_interval_are_the_default(sandbox: da.Sandbox, connect: Any) -> None:

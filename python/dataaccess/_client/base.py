@@ -21,6 +21,7 @@ from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
 from dataaccess._core.warn import warn_caller, warn_of_recording
 from dataaccess._native import RawClient, RawToken, check_settings
 from dataaccess.errors import ConfigError, DataAccessWarning
+from dataaccess.errors._text import argument
 
 TYPE_CHECKING = False
 
@@ -149,7 +150,7 @@ class Connection(Validation):
             source = "DATAACCESS_BASE_URL" if variable else str(profile)
             raise ConfigError(
                 f"no token: that of {variable_of_token} is for the address of {source}, and {here} is another; "
-                "pass token="
+                f"pass {argument('token')}"
             )
         return RawToken(None)
 
@@ -300,7 +301,7 @@ class Connection(Validation):
         if here != there:
             raise ConfigError(
                 f"with_options(base_url=…) would send the token for {there} to {here}: make a new client for {here}, "
-                "or give token= as a callable"
+                f"or give {argument('token')} as a callable"
             )
 
     @property

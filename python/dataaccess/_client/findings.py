@@ -20,6 +20,7 @@ from dataaccess.errors import (
     TransportError,
     ValidationError,
 )
+from dataaccess.errors._text import text_of
 from dataaccess.filters import Days
 from dataaccess.filters._comparison import on
 from dataaccess.reports import ClientCheck
@@ -104,7 +105,11 @@ class Findings:
 
     def add_day(self, day: object, table: RawTable) -> None:
         """Notes whether the rows of a day are of that day."""
-        stray = [warning["message"] for warning in table.stats["warnings"] if warning["category"] == "StrayDayWarning"]
+        stray = [
+            text_of(warning["message"])
+            for warning in table.stats["warnings"]
+            if warning["category"] == "StrayDayWarning"
+        ]
         if table.num_rows == 0:
             self._day = (f"{day} has no rows: name another day", None)
         else:

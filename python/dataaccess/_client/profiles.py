@@ -18,6 +18,7 @@ from dataaccess._core.warn import warn_caller
 from dataaccess._native import check_settings, is_of_this_machine
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, DataAccessWarning
+from dataaccess.errors._text import argument
 from dataaccess.tokens import TokenFile
 
 TYPE_CHECKING = False
@@ -25,6 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
+
+    from dataaccess.errors._text import Argument
 
 DEFAULT = "default"
 
@@ -95,7 +98,7 @@ class Profile:
             return self.token
         raise ConfigError(
             f"no token: that of {self} is for {self.settings['base_url']}, and the address is another; "
-            "pass token= or set DATAACCESS_TOKEN"
+            f"pass {argument('token')} or set DATAACCESS_TOKEN"
         )
 
     def _is_for(self, address: object) -> bool:
@@ -148,7 +151,7 @@ def find(name: str | None) -> Profile | None:
     lines = [f"{path}: profiles.{name}{line}" for line in mistakes_of(name, profile, path.parent)]
     if lines:
         profile = None
-        raise _error(lines)
+        raise ConfigError.of(lines)
     return Profile(name, path, profile)
 
 
@@ -169,7 +172,7 @@ def _read(path: Path) -> dict[str, Any]:
     lines = [f"{path}: {line}" for line in _misplaced(tables)]
     if lines:
         tables = {}
-        raise _error(lines)
+        raise ConfigError.of(lines)
     profiles: dict[str, Any] = tables.get("profiles", {})
     has_token = any(isinstance(profile, dict) and "token" in profile for profile in profiles.values())
     # On Windows the mode does not say who may read a file.
@@ -261,12 +264,9 @@ def _accepts(given: dict[str, Any]) -> ConfigError | None:
 
 def _line(key: str, error: ConfigError) -> str:
     """A problem of an argument as one of a key."""
-    text = str(error).replace(f"({key}=) ", "")
-    return text.replace(f"{key}= ", f"{key} ", 1) if text.startswith(f"{key}=") else f"{key}: {text}"
+    text = error.spelled(_in_toml).replace(f"({key}) ", "")
+    return text if text.startswith((f"{key} ", f"{key}=")) else f"{key}: {text}"
 
 
-def _error(lines: list[str]) -> ConfigError:
-    if len(lines) == 1:
-        return ConfigError(lines[0], problems=lines)
-    numbered = " ".join(f"({number}) {line}" for number, line in enumerate(lines, 1))
-    return ConfigError(f"{len(lines)} settings are invalid: {numbered}", problems=lines)
+def _in_toml(named: Argument) -> str:
+    return named.name if named.value is None else named.python.replace("True", "true")

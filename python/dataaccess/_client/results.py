@@ -8,6 +8,7 @@ from time import monotonic
 from dataaccess._core.warn import warn_caller
 from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
+from dataaccess.errors._text import argument, for_programs
 
 TYPE_CHECKING = False
 
@@ -173,11 +174,11 @@ def ended(
             check_entries(export_id, entries)
         return status
     states = _states(entries, entries) or "it has no entries yet"
+    hint = f"raise {argument('timeout')}{for_programs(', the last response is in .last')}"
     raise WaitTimeoutError(
-        f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; "
-        "raise timeout=, the last response is in .last",
+        f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; {hint}",
         operation="wait_for_segment",
-        hint="raise timeout=",
+        hint=hint,
         retryable=True,
         last=status,
     )
@@ -193,10 +194,11 @@ def check_entries(export_id: object, entries: list[ExportEntry]) -> None:
 
     failed = [entry for entry in entries if state_of(entry) == "failed"]
     if failed:
+        hint = f"all entries are in .entries, and {argument('check', value=False)} returns them"
         raise SegmentExportError(
             f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "
-            f"{_states(entries, failed)}; all entries are in .entries, and check=False returns them",
+            f"{_states(entries, failed)}; {hint}",
             operation="wait_for_segment",
-            hint="check=False returns the entries",
+            hint=hint,
             entries=entries,
         )

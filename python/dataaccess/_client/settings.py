@@ -21,6 +21,7 @@ from dataaccess._core.checks import (
 from dataaccess._core.embedded import embedded_name
 from dataaccess._native import origin as origin_of
 from dataaccess.errors import ConfigError
+from dataaccess.errors._text import argument
 
 TYPE_CHECKING = False
 
@@ -119,12 +120,11 @@ class Refused:
 
     def error(self) -> ConfigError:
         """The error of all refused settings; there is one at least."""
-        lines = [line for error in self._errors for line in error.problems or [str(error)]]
+        lines = [line for error in self._errors for line in error.problems or [error.args[0]]]
         if len(self._errors) == 1:
             self._errors[0].problems = lines
             return self._errors[0]
-        numbered = " ".join(f"({number}) {line}" for number, line in enumerate(lines, 1))
-        return ConfigError(f"{len(lines)} settings are invalid: {numbered}", problems=lines)
+        return ConfigError.of(lines)
 
 
 def origin(address: object) -> str | None:
@@ -139,12 +139,12 @@ def zone_name(zone: object) -> str:
     """The IANA name of a time zone."""
     if isinstance(zone, str):
         if (advice := offset_advice(string("timezone", zone))) is not None:
-            raise ConfigError(f"timezone={shortened(zone)} {advice}")
+            raise ConfigError(f"{argument('timezone', zone)} {advice}")
         return zone
     name = "UTC" if zone is UTC else getattr(zone, "key", None)
     if isinstance(zone, tzinfo) and isinstance(name, str):
         return name
-    raise ConfigError(f"timezone= must be an IANA name or a ZoneInfo, not {zone!r}")
+    raise ConfigError(f"{argument('timezone')} must be an IANA name or a ZoneInfo, not {zone!r}")
 
 
 # The service fixes these ids.
@@ -156,7 +156,9 @@ def checked_item_types(given: object) -> dict[str, int]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise ConfigError(f"item_types= must be a dict of names and ids, not of type {type(given).__name__}")
+        raise ConfigError(
+            f"{argument('item_types')} must be a dict of names and ids, not of type {type(given).__name__}"
+        )
     types = {
         string("item_types", name): integer(f"item_types[{name!r}]", given_id, -MAX_INTEGER - 1)
         for name, given_id in given.items()
@@ -172,12 +174,16 @@ def header_pairs(headers: object) -> Headers | None:
     if headers is None or isinstance(headers, Headers):
         return headers
     if not isinstance(headers, Mapping):
-        raise ConfigError(f"headers= must be a dict of names and values, not of type {type(headers).__name__}")
+        raise ConfigError(
+            f"{argument('headers')} must be a dict of names and values, not of type {type(headers).__name__}"
+        )
     for name, value in headers.items():
         for what, one in (("a name", name), (f"the value of {name!r}", value)):
             if not isinstance(one, str):
                 kind = type(one).__name__
-                raise ConfigError(f"headers= must have strings as names and values: {what} is of type {kind}")
+                raise ConfigError(
+                    f"{argument('headers')} must have strings as names and values: {what} is of type {kind}"
+                )
             string("headers", one)
     return Headers(list(headers.items()))
 
@@ -185,7 +191,7 @@ def header_pairs(headers: object) -> Headers | None:
 def _path(name: str, path: object) -> str:
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str) or not text:
-        raise ConfigError(f"{name}= must be a path, not {shortened(path)}")
+        raise ConfigError(f"{argument(name)} must be a path, not {shortened(path)}")
     from dataaccess._core.paths import local_path
 
     return local_path(text)
@@ -201,7 +207,7 @@ def _whole(name: str, accepted: str) -> Callable[[Any], int]:
     def check(value: object) -> int:
         found = optional_integer(value, -MAX_INTEGER, MAX_INTEGER)
         if found is None:
-            raise ConfigError(f"{name}= must be {accepted}, not {shortened(value)}")
+            raise ConfigError(f"{argument(name)} must be {accepted}, not {shortened(value)}")
         return found
 
     return check

@@ -10,6 +10,7 @@ from reprlib import repr as shortened
 
 from dataaccess._native import zone_name
 from dataaccess.errors import ConfigError, ValidationError
+from dataaccess.errors._text import argument
 
 TYPE_CHECKING = False
 
@@ -30,9 +31,9 @@ def invalid(argument: str, message: str, value: object) -> ValidationError:
 def string(name: str, value: object) -> str:
     """A valid Unicode string. The error for another type does not show the value, which may be a secret."""
     if not isinstance(value, str):
-        raise ConfigError(f"{name}= must be a string, not of type {type(value).__name__}")
+        raise ConfigError(f"{argument(name)} must be a string, not of type {type(value).__name__}")
     if any("\ud800" <= character <= "\udfff" for character in value):
-        raise ConfigError(f"{name}= contains a lone surrogate, so it is not valid Unicode")
+        raise ConfigError(f"{argument(name)} contains a lone surrogate, so it is not valid Unicode")
     return value
 
 
@@ -48,7 +49,7 @@ def strings(name: str, values: object) -> list[str]:
 def boolean(name: str, value: object) -> bool:
     """A boolean setting."""
     if not isinstance(value, bool):
-        raise ConfigError(f"{name}= must be True or False, not {value!r}")
+        raise ConfigError(f"{argument(name)} must be True or False, not {value!r}")
     return value
 
 
@@ -64,7 +65,7 @@ def _is_number(value: object) -> TypeGuard[Real]:
 def number(name: str, value: object, accepted: str) -> float:
     """A number, which a bool is not. The core checks its bounds."""
     if not _is_number(value):
-        raise ConfigError(f"{name}= must be {accepted}, not {shortened(value)}")
+        raise ConfigError(f"{argument(name)} must be {accepted}, not {shortened(value)}")
     try:
         return float(value)
     except OverflowError:
@@ -86,7 +87,7 @@ def integer(name: str, value: object, least: int = 0, most: int = MAX_INTEGER) -
     """An integer setting within bounds."""
     found = optional_integer(value, least, most)
     if found is None:
-        raise ConfigError(f"{name}= must be an integer from {least} to {most}, not {value!r}")
+        raise ConfigError(f"{argument(name)} must be an integer from {least} to {most}, not {value!r}")
     return found
 
 
@@ -157,5 +158,5 @@ def duration(name: str, value: object) -> float:
     given = value.total_seconds() if isinstance(value, timedelta) else value
     length = float(given) if _is_number(given) else -1.0
     if not 0 <= length < inf:
-        raise ConfigError(f"{name}= must be a number of seconds of at least 0, or a timedelta, not {value!r}")
+        raise ConfigError(f"{argument(name)} must be a number of seconds of at least 0, or a timedelta, not {value!r}")
     return length

@@ -12,6 +12,8 @@ from __future__ import annotations
 import sys
 from functools import cache, partial
 
+from dataaccess.errors._text import text_of
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -81,6 +83,8 @@ def scheduler() -> Callable[[Callable[[], object]], object]:
 
 def emit(fields: dict[str, Any]) -> None:
     """Logs an event of the core."""
+    if "detail" in fields:
+        fields["detail"] = text_of(fields["detail"])
     kind, level, form = _FORMS[fields.pop("event")]
     logger = _loggers()[kind]
     time = fields.pop("time")

@@ -6,6 +6,8 @@ import os
 import sys
 import warnings
 
+from dataaccess.errors._text import text_of
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def warn_of_recording(path: object) -> None:
 
 def warn_caller(message: str, category: type[DataAccessWarning], line: dict[str, Any] | None = None) -> None:
     """Warns at the first line of the stack outside of this package, or at one that `caller` returned earlier."""
-    warnings.warn_explicit(message, category, **(line or caller()))
+    warnings.warn_explicit(text_of(message), category, **(line or caller()))
 
 
 def caller() -> dict[str, Any]:

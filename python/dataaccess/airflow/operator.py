@@ -1,4 +1,4 @@
-"""What operators and sensor share: the client, its end when the task is killed, and templates in conditions."""
+"""What operators and sensor share: the client, its end when the task is killed, and templates that render lists."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset
 
+from dataaccess.airflow.condition import with_list
 from dataaccess.airflow.hook import DataAccessHook
-from dataaccess.filters._column import Column, Expression
-from dataaccess.filters._comparison import Comparison, Days
 
 if TYPE_CHECKING:
     import jinja2
     from airflow.sdk import Context
 
     from dataaccess import Client
-
-_CONDITIONS = (Comparison, Days, Expression, Column)
 
 
 class ClientUser:
@@ -44,11 +41,10 @@ class ClientUser:
         jinja_env: jinja2.Environment | None = None,
         seen_oids: set[int] | None = None,
     ) -> Any:
-        """Renders templates in conditions too, such as `da.on("{{ params.day }}")`."""
-        if isinstance(content, _CONDITIONS):
-            given = content._given()  # noqa: SLF001 - of this package
-            return type(content)(*[self.render_template(value, context, jinja_env, seen_oids) for value in given])
-        return super().render_template(content, context, jinja_env, seen_oids)  # type: ignore[misc] # that of Airflow
+        """Renders templates as Airflow does, but a list as a list."""
+        rendered = super().render_template(content, context, jinja_env, seen_oids)  # type: ignore[misc] # of Airflow
+        is_new = isinstance(content, str) and isinstance(rendered, str) and rendered != content
+        return with_list(content, rendered) if is_new else rendered
 
     def describe_outlets(self, context: Context, figures: dict[str, Any]) -> None:
         """Adds figures to the asset events of this task."""

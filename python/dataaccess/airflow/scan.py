@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from airflow.sdk import BaseOperator
 
+from dataaccess.airflow.condition import condition, stated, values
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.operator import ClientUser
@@ -45,7 +46,7 @@ class ScanOperator(ClientUser, BaseOperator):
     a run requests the days of its data interval. So a DAG run per day, and a backfill of a month, fill one folder
     (`day=2024-01-15/part-0.parquet`), which pandas, polars, DuckDB and Spark read as one dataset.
 
-    The arguments from `folder` to `refresh`, and `dataaccess_conn_id`, are templated, also within conditions. One task
+    The arguments from `folder` to `refresh`, and `dataaccess_conn_id`, are templated. One task
     at a time writes into a folder: Airflow runs no two of this operator's tasks of a DAG at once
     (`max_active_tis_per_dag=1`), unless you set another number. Mapped tasks need a folder each.
 
@@ -54,16 +55,16 @@ class ScanOperator(ClientUser, BaseOperator):
             worker's environment, or from an AWS connection whose id precedes the bucket:
             `s3://aws_default@warehouse/codes`. A folder belongs to one query.
         attrs: Names of the attributes to return; None is all of promotion codes but `channel_id`.
-        allocated_time: As in `Client.scan_codes`, such as `da.days("{{ params.start }}", "{{ params.stop }}")`; None:
-            the days that ended in the data interval of the run, in the time zone of the connection. Promotion codes
-            only.
+        allocated_time: As in `Client.scan_codes`, or as text for `da.filters.parse`, such as
+            `"days('{{ params.start }}', '{{ params.stop }}')"`; None: the days that ended in the data interval of the
+            run, in the time zone of the connection. Promotion codes only.
         audience_type: As in `Client.scan_codes`.
         allocated_audience: As in `Client.scan_codes`.
         code_status: As in `Client.scan_codes`.
         item_type_name: Another business object than promotion codes, such as "customer".
         item_type_id: Its id, as in `Client.scan_items`.
         where: Its conditions, as in `Client.scan_items`. For the days of the run write
-            `da.col("opened").on(da.days("{{ data_interval_start | ds }}", "{{ data_interval_end | ds }}"))`.
+            `"col('opened').on(days('{{ data_interval_start | ds }}', '{{ data_interval_end | ds }}'))"`.
         schema: Column types, as in `Client.scan_codes`.
         refresh: Days to request again although the folder has them, as in `Scan.run`, such as "last 3 days". A task
             that is cleared in the web UI keeps what the folder has; with `refresh="{{ data_interval_start | ds }}"` it
@@ -109,13 +110,13 @@ class ScanOperator(ClientUser, BaseOperator):
         *,
         folder: str | ObjectStoragePath,
         attrs: CodeAttributes | None = None,
-        allocated_time: TimeCondition | None = None,
+        allocated_time: TimeCondition | str | None = None,
         audience_type: AudienceTypes | None = None,
         allocated_audience: ValuesOrOperator | None = None,
         code_status: CodeStatuses | None = None,
         item_type_name: str | None = None,
         item_type_id: int | str | None = None,
-        where: Where | None = None,
+        where: Where | str | None = None,
         schema: Schema | None = None,
         refresh: Refresh | None = None,
         keep: Literal["final", "all"] = "final",
@@ -130,17 +131,17 @@ class ScanOperator(ClientUser, BaseOperator):
         max_active_tis_per_dag: int | None = 1,
         **options: Any,
     ) -> None:
-        """Checks nothing yet: templates are rendered when the task runs."""
+        """Checks only what a template cannot change: templates are rendered when the task runs."""
         super().__init__(max_active_tis_per_dag=max_active_tis_per_dag, **options)
         self.folder = folder
         self.attrs = attrs
-        self.allocated_time = allocated_time
-        self.audience_type = audience_type
-        self.allocated_audience = allocated_audience
-        self.code_status = code_status
+        self.allocated_time: Any = stated("allocated_time", allocated_time)
+        self.audience_type: Any = stated("audience_type", audience_type)
+        self.allocated_audience: Any = stated("allocated_audience", allocated_audience)
+        self.code_status: Any = stated("code_status", code_status)
         self.item_type_name = item_type_name
         self.item_type_id = item_type_id
-        self.where = where
+        self.where: Any = stated("where", where)
         self.schema = schema
         self.refresh = refresh
         self.keep = keep
@@ -166,17 +167,18 @@ class ScanOperator(ClientUser, BaseOperator):
     def _scan(self, client: Client, context: Context) -> Scan:
         shared: dict[str, Any] = {"schema": self.schema, "on_suspected_cap": self.on_suspected_cap}
         codes: dict[str, Any] = {
-            "audience_type": self.audience_type,
-            "allocated_audience": self.allocated_audience,
-            "code_status": self.code_status,
+            "audience_type": values("audience_type", self.audience_type),
+            "allocated_audience": values("allocated_audience", self.allocated_audience),
+            "code_status": values("code_status", self.code_status),
         }
         items: dict[str, Any] = {
-            "where": self.where,
+            "where": condition("where", self.where),
             "item_type_id": None if self.item_type_id is None else int(self.item_type_id),
         }
         if self.item_type_name is None:
             _refuse(items, "is for other items: pass item_type_name=")
-            window = days_of_run(context, client.timezone) if self.allocated_time is None else self.allocated_time
+            window = condition("allocated_time", self.allocated_time)
+            window = days_of_run(context, client.timezone) if window is None else window
             return client.scan_codes(self.attrs, allocated_time=window, **codes, **shared)
         _refuse({"allocated_time": self.allocated_time, **codes}, "is for promotion codes: write it into where=")
         return client.scan_items(self.item_type_name, self.attrs or (), **items, **shared)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
+from dataaccess.airflow.condition import condition, stated, values
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.operator import ClientUser
@@ -85,12 +86,13 @@ class _SearchOperator(ClientUser, BaseOperator):
 class SearchCodesOperator(_SearchOperator):
     """Searches promotion codes. The rows go to XCom, or with `path` into a file.
 
-    All arguments but `max_xcom_rows` and `limit` are templated, also within conditions.
+    All arguments but `max_xcom_rows` and `limit` are templated.
 
     Args:
         attrs: Names of the attributes to return, of `da.PROMOTION_CODE_ATTRIBUTES`; None is all but `channel_id`.
-        allocated_time: As in `Client.search_codes`, such as `da.on("{{ params.day }}")`; None: the days that ended in
-            the data interval of the run, in the time zone of the connection.
+        allocated_time: As in `Client.search_codes`, or as text for `da.filters.parse`, such as
+            `"on('{{ params.day }}')"`; None: the days that ended in the data interval of the run, in the time zone of
+            the connection.
         audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`.
         allocated_audience: One id of a customer or visitor, or several.
         code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
@@ -109,7 +111,7 @@ class SearchCodesOperator(_SearchOperator):
     Examples:
         >>> import dataaccess as da
         >>> used = SearchCodesOperator(
-        ...     task_id="used", attrs=["id"], allocated_time=da.on("{{ params.day }}"), code_status="used"
+        ...     task_id="used", attrs=["id"], allocated_time="on('{{ params.day }}')", code_status="used"
         ... )
     """
 
@@ -128,7 +130,7 @@ class SearchCodesOperator(_SearchOperator):
         self,
         *,
         attrs: CodeAttributes | None = None,
-        allocated_time: TimeCondition | None = None,
+        allocated_time: TimeCondition | str | None = None,
         audience_type: AudienceTypes | None = None,
         allocated_audience: ValuesOrOperator | None = None,
         code_status: CodeStatuses | None = None,
@@ -149,19 +151,19 @@ class SearchCodesOperator(_SearchOperator):
             **options,
         )
         self.attrs = attrs
-        self.allocated_time = allocated_time
-        self.audience_type = audience_type
-        self.allocated_audience = allocated_audience
-        self.code_status = code_status
+        self.allocated_time: Any = stated("allocated_time", allocated_time)
+        self.audience_type: Any = stated("audience_type", audience_type)
+        self.allocated_audience: Any = stated("allocated_audience", allocated_audience)
+        self.code_status: Any = stated("code_status", code_status)
 
     def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:
-        window = days_of_run(context, client.timezone) if self.allocated_time is None else self.allocated_time
+        window = condition("allocated_time", self.allocated_time)
         return client.scan_codes(
             self.attrs,
-            allocated_time=window,
-            audience_type=self.audience_type,
-            allocated_audience=self.allocated_audience,
-            code_status=self.code_status,
+            allocated_time=days_of_run(context, client.timezone) if window is None else window,
+            audience_type=values("audience_type", self.audience_type),
+            allocated_audience=values("allocated_audience", self.allocated_audience),
+            code_status=values("code_status", self.code_status),
             limit=limit,
             schema=self.schema,
         )
@@ -170,13 +172,14 @@ class SearchCodesOperator(_SearchOperator):
 class SearchItemsOperator(_SearchOperator):
     """Searches the items of a business object. The rows go to XCom, or with `path` into a file.
 
-    All arguments but `max_xcom_rows` and `limit` are templated, also within conditions.
+    All arguments but `max_xcom_rows` and `limit` are templated.
 
     Args:
         item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
         attrs: Names of the attributes to return.
-        where: An expression of `da.col(name)`, such as `da.col("customer_id").matches("{{ params.customer }}")`, or
-            the raw filters `{"OR": [{"AND": […]}]}`. None: every record.
+        where: An expression of `da.col(name)`, or as text for `da.filters.parse`, such as
+            `"col('customer_id').matches({{ params.customers }})"`, or the raw filters `{"OR": [{"AND": […]}]}`.
+            None: every record.
         item_type_id: Id of the business object; not needed for customers, promotion codes and the `item_types` in the
             extra of the connection.
         path: As for `SearchCodesOperator`.
@@ -196,7 +199,7 @@ class SearchItemsOperator(_SearchOperator):
         ...     task_id="customers",
         ...     item_type_name="customer",
         ...     attrs=["customer_id", "name"],
-        ...     where=da.col("customer_id").matches("{{ params.customer }}"),
+        ...     where="col('customer_id').matches({{ params.customers }})",
         ... )
     """
 
@@ -215,7 +218,7 @@ class SearchItemsOperator(_SearchOperator):
         *,
         item_type_name: str,
         attrs: Sequence[str],
-        where: Where | None = None,
+        where: Where | str | None = None,
         item_type_id: int | str | None = None,
         path: str | ObjectStoragePath | None = None,
         max_xcom_rows: int = 1_000,
@@ -235,14 +238,14 @@ class SearchItemsOperator(_SearchOperator):
         )
         self.item_type_name = item_type_name
         self.attrs = attrs
-        self.where = where
+        self.where: Any = stated("where", where)
         self.item_type_id = item_type_id
 
     def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:  # noqa: ARG002 - as the other one
         return client.scan_items(
             self.item_type_name,
             self.attrs,
-            self.where,
+            condition("where", self.where),
             item_type_id=None if self.item_type_id is None else int(self.item_type_id),
             limit=limit,
             schema=self.schema,

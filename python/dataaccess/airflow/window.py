@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from dataaccess.filters._comparison import Days
 
-_INSTEAD = 'pass allocated_time=, such as da.days("{{ params.start }}", "{{ params.stop }}")'
+_INSTEAD = "pass allocated_time=\"days('{{ params.start }}', '{{ params.stop }}')\""
 
 
 def days_of_run(context: Context, timezone: str) -> Days:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess.cli.ending import naming
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.values import ColumnDay, Filter, List, Matches, Pair, Whole, day_in, flat, last_days
+from dataaccess.cli.values import ColumnDay, Condition, Filter, List, Matches, Pair, Whole, day_in, flat, last_days
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from dataaccess import Client, Scan
+    from dataaccess.filters import Expression
 
 _SECTION = "Rows"
 _DAY = "DAY is 2024-01-31, yesterday or today; of a time as 2024-01-31T09:30 its whole day counts."
@@ -120,6 +120,13 @@ _ITEMS = all_of(
         option("--since", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time on this day or later."),
         option("--after", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time after this day."),
         option("--before", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time before this day."),
+        option(
+            "--where",
+            type=Condition(),
+            metavar="CONDITION",
+            section=_SECTION,
+            help="Any condition, as in Python: \"col('opened').on('2024-01-31') | col('vip').equals(1)\".",
+        ),
         _FILTER,
         option(
             "--attrs-format",
@@ -134,20 +141,18 @@ _ITEMS = all_of(
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A search by its options: the call, its arguments, and the option behind each argument."""
+    """A search by its options: the call and its arguments."""
 
     call: str
     arguments: dict[str, Any]
-    options: dict[str, str]
     # What depends on the zone of the client, such as `yesterday`.
     of_zone: Callable[[str], dict[str, Any]] = lambda _: {}
 
     def scan(self, client: Client, **more: Any) -> Scan:
         """The scan. Sends nothing."""
-        with naming({**self.options, "limit": "--limit"}):
-            arguments = {**self.arguments, **self.of_zone(client.timezone), **more}
-            scan: Scan = getattr(client, f"scan_{self.call}")(**arguments)
-            return scan
+        arguments = {**self.arguments, **self.of_zone(client.timezone), **more}
+        scan: Scan = getattr(client, f"scan_{self.call}")(**arguments)
+        return scan
 
 
 def codes(function: Any) -> Any:
@@ -166,7 +171,7 @@ def items(function: Any) -> Any:
 
     @wraps(function)
     def call(**values: Any) -> Any:
-        names = ("name", "attrs", "item_type_id", "matches", *_TIMES, "raw", "attrs_format")
+        names = ("name", "attrs", "item_type_id", "matches", *_TIMES, "where", "raw", "attrs_format")
         return function(search=_items(**{name: values.pop(name) for name in names}), **values)
 
     return _ITEMS(call)
@@ -187,7 +192,7 @@ def _codes(
             "attrs": attributes or [name for name in da.PROMOTION_CODE_ATTRIBUTES if name != "channel_id"],
             "where": raw,
         }
-        return Search("items", raw_arguments, {"attrs": "--attrs", "where": "--filter"})
+        return Search("items", raw_arguments)
     if len(given) != 1:
         what = "several of them are given" if given else "none is given"
         advice = "write one of --on, --since, --after and --before; for a range --days START STOP or --last N"
@@ -206,14 +211,7 @@ def _codes(
             return {"allocated_time": da.days(*days)}
         return {"allocated_time": getattr(da, name)(day_in(value, zone))}
 
-    options = {
-        "attrs": "--attrs",
-        "allocated_time": f"--{name}",
-        "code_status": "--status",
-        "audience_type": "--audience-type",
-        "allocated_audience": "--audience",
-    }
-    return Search("codes", arguments, options, time)
+    return Search("codes", arguments, time)
 
 
 def _items(
@@ -222,13 +220,20 @@ def _items(
     attrs: list[list[str]],
     item_type_id: int | None,
     matches: list[tuple[str, list[Any]]],
+    where: Expression | None,
     raw: dict[str, Any] | None,
     attrs_format: str,
     **times: Any,
 ) -> Search:
     given = {name: value for name, value in times.items() if value is not None}
     if raw is not None:
-        _check_alone([*(f"--{name}" for name in given), *(["--matches"] if matches else [])])
+        _check_alone(
+            [
+                *(f"--{name}" for name in given),
+                *(["--matches"] if matches else []),
+                *(["--where"] if where is not None else []),
+            ]
+        )
     elif (name == "promotion_code" or item_type_id == _PROMOTION_CODE) and (
         given.keys() & {"days", "last"} or len(given) > 1
     ):
@@ -241,18 +246,14 @@ def _items(
         "item_type_id": item_type_id,
         "attrs_format": attrs_format,
     }
-    options = {
-        "item_type_name": "NAME",
-        "attrs": "--attrs",
-        "where": "--filter" if raw is not None else "the conditions",
-        "item_type_id": "--item-type-id",
-    }
     return Search(
-        "items", arguments, options, lambda zone: {"where": _conditions(matches, given, zone) if raw is None else raw}
+        "items", arguments, lambda zone: {"where": _conditions(matches, given, where, zone) if raw is None else raw}
     )
 
 
-def _conditions(matches: list[tuple[str, list[Any]]], times: dict[str, Any], zone: str) -> Any:
+def _conditions(
+    matches: list[tuple[str, list[Any]]], times: dict[str, Any], where: Expression | None, zone: str
+) -> Any:
     """All conditions together; None if there is none."""
     import dataaccess as da
 
@@ -270,6 +271,8 @@ def _conditions(matches: list[tuple[str, list[Any]]], times: dict[str, Any], zon
         else:
             column, day = value
             parts.append(getattr(da.col(column), kind)(day_in(day, zone)))
+    if where is not None:
+        parts.append(where)
     return reduce(and_, parts) if parts else None
 
 

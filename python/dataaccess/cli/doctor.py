@@ -12,7 +12,7 @@ from dataaccess.cli import output
 from dataaccess.cli.colors import style
 from dataaccess.cli.connection import connecting
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.wording import for_options
+from dataaccess.cli.spelling import in_options
 
 if TYPE_CHECKING:
     from dataaccess import Client
@@ -68,7 +68,7 @@ def command(context: click.Context, day: str | None, connection: Connection, *, 
     try:
         client = connection.client()
     except ConfigError as error:
-        problems = [for_options(line) for line in error.problems or [str(error)]]
+        problems = [in_options(line) for line in error.problems or [error.args[0]]]
         _show({"ok": False, "versions": _versions(), "problems": problems}, as_json=as_json)
         context.exit(error.exit_code)
     report: dict[str, Any] = {"ok": True, "versions": _versions(), "settings": _settings(client)}
@@ -161,7 +161,7 @@ def _failed_step(check: ClientCheck, names: list[str]) -> tuple[str | None, Data
 def _reason(failure: DataAccessError) -> str:
     """The message of an error, and what to do about a wrong path."""
     advice = "; check the path of --base-url" if getattr(failure, "status", None) == _NOT_FOUND else ""
-    return f"{for_options(str(failure))}{advice}"
+    return f"{in_options(failure)}{advice}"
 
 
 def _addresses(host: str) -> str:
@@ -181,7 +181,7 @@ def _token(check: ClientCheck) -> list[_Step]:
     known = [has for has in check.scopes.values() if has is not None]
     unusable = next((error for error in check.errors.values() if isinstance(error, ConfigError)), None)
     if unusable is not None:
-        steps = [_Step("token", False, for_options(str(unusable)))]  # noqa: FBT003 - likewise
+        steps = [_Step("token", False, in_options(unusable))]  # noqa: FBT003 - likewise
     elif known:
         steps = [_Step("token", any(known), "accepted" if any(known) else "not accepted")]
     else:
@@ -191,7 +191,7 @@ def _token(check: ClientCheck) -> list[_Step]:
         reason = f": {_reason(check.errors[scope])}" if known and scope in check.errors else ""
         steps.append(_Step(f"scope {scope}", has, f"{_ANSWERS[has]}{reason}"))
     if check.day is not None:
-        steps.append(_Step("day", check.is_day_right, for_options(check.day)))
+        steps.append(_Step("day", check.is_day_right, in_options(check.day)))
     elif "day" in check.errors:
         steps.append(_Step("day", None, f"not known: {_reason(check.errors['day'])}"))
     return steps

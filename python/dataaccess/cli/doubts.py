@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess.cli.ending import CommandError
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.wording import for_options
+from dataaccess.cli.spelling import in_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,7 +58,7 @@ class Doubts:
             try:
                 yield
             except kinds as doubt:
-                raise CommandError(f"nothing was written: {for_options(str(doubt))}", DOUBTFUL) from None
+                raise CommandError(f"nothing was written: {in_options(doubt)}", DOUBTFUL) from None
 
     @property
     def of_run(self) -> dict[str, Any]:
@@ -76,7 +76,9 @@ class Doubts:
         if self.fail_empty and not report.rows:
             raise CommandError(f"{report.folder} has no rows of this scan", DOUBTFUL, report)
         if self.strict and report.warnings:
-            raise CommandError(for_options("; ".join(report.warnings)), DOUBTFUL, report)
+            from dataaccess.errors._text import marked
+
+            raise CommandError(in_options("; ".join(map(marked, report.warnings))), DOUBTFUL, report)
 
     def check_rows(self, rows: int) -> None:
         """Refuses a result without rows.

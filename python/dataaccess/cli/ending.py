@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from dataaccess.cli.spelling import in_options, was_typed
 from dataaccess.cli.streams import note, silence
-from dataaccess.cli.wording import arguments_in, for_options, problems_for_options, typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataaccess.errors import ConfigError, DataAccessError
+    from dataaccess.errors import DataAccessError
     from dataaccess.reports import ScanReport
 
 # Of the shell, for signals.
@@ -47,17 +47,6 @@ class CommandError(Exception):
 
 
 @contextmanager
-def naming(names: dict[str, str]) -> Iterator[None]:
-    """Names the options in the problems of a request, by the arguments that they became."""
-    from dataaccess.errors import ValidationError
-
-    try:
-        yield
-    except ValidationError as error:
-        raise CommandError(problems_for_options(error, names), USAGE) from None
-
-
-@contextmanager
 def in_the_words_of_the_command() -> Iterator[None]:
     """Errors of calls name the options of the command that runs; what was typed wrong is an error of usage."""
     try:
@@ -65,27 +54,26 @@ def in_the_words_of_the_command() -> Iterator[None]:
     except (click.ClickException, click.exceptions.Exit, click.Abort, CommandError):
         raise
     except Exception as error:
-        from dataaccess.errors import DataAccessError, ValidationError
+        from dataaccess.errors import DataAccessError
 
         if isinstance(error, DataAccessError):
-            text = problems_for_options(error, {}) if isinstance(error, ValidationError) else for_options(str(error))
-            raise CommandError(text, code_of(error)) from None
+            raise CommandError(in_options(error), code_of(error)) from None
         raise
 
 
 def code_of(error: CommandError | DataAccessError) -> int:
     """The exit code."""
-    from dataaccess.errors import ConfigError, ValidationError
-
     if isinstance(error, CommandError):
         return error.code
-    is_usage = isinstance(error, ValidationError) or (isinstance(error, ConfigError) and is_typed(error))
-    return USAGE if is_usage else error.exit_code
+    return USAGE if is_typed(error) else error.exit_code
 
 
-def is_typed(error: ConfigError) -> bool:
-    """Whether a setting was typed wrong, and not in the environment or the profile."""
-    return any(arguments_in(line) & typed() for line in error.problems or [str(error)])
+def is_typed(error: DataAccessError) -> bool:
+    """Whether what is wrong was typed, and is not a setting of the environment or the profile."""
+    from dataaccess.errors import ConfigError, ValidationError
+
+    is_setting = isinstance(error, ConfigError) and any(was_typed(one.name) for one in error.arguments)
+    return is_setting or isinstance(error, ValidationError)
 
 
 def of(error: BaseException) -> int:
@@ -168,7 +156,7 @@ def warnings_as_lines() -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         if issubclass(category, DataAccessWarning):
-            text = f"warning: {for_options(str(message))}"
+            text = f"warning: {in_options(message)}"
             # Some are found at several places, such as the mode of a file that is read again.
             if text not in shown:
                 shown.add(text)

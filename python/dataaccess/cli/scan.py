@@ -10,12 +10,12 @@ import click
 
 from dataaccess.cli import conditions, doubts, output
 from dataaccess.cli.connection import connecting
-from dataaccess.cli.ending import CommandError, code_of, naming, signaled
+from dataaccess.cli.ending import CommandError, code_of, signaled
 from dataaccess.cli.parts import Commands, all_of, option
+from dataaccess.cli.spelling import in_options
 from dataaccess.cli.streams import note
 from dataaccess.cli.target import target_of
 from dataaccess.cli.values import Duration, Pair
-from dataaccess.cli.wording import for_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -201,7 +201,7 @@ def _into_folder(
     from dataaccess.cli.progress import progress
 
     try:
-        with naming({"refresh": "--refresh", "layout": "--layout", "folder": "--folder"}), progress() as shown:
+        with progress() as shown:
             chosen = {name: value for name, value in run.items() if value not in (None, ())}
             if "refresh" in chosen:
                 chosen["refresh"] = list(chosen["refresh"])
@@ -227,9 +227,9 @@ def _as_dict(report: dict[str, Any], error: CommandError | DataAccessError | Non
     failed: dict[str, DataAccessError] = getattr(error, "failed", {})
     return {
         **report,
-        "error": None if error is None else for_options(str(error.args[0])),
+        "error": None if error is None else in_options(error),
         "exit_code": 0 if error is None else code_of(error),
-        "failed": {task: for_options(str(each.args[0])) for task, each in failed.items()},
+        "failed": {task: in_options(each) for task, each in failed.items()},
     }
 
 
@@ -254,11 +254,6 @@ def _into_file(
 
 
 def _write(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str, Any]) -> None:
-    with naming({"path": "--output", "private": "--private"}):
-        _write_as(scan, target, judge, settings)
-
-
-def _write_as(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str, Any]) -> None:
     from dataaccess.cli.progress import progress
 
     if target.kind == "arrow":

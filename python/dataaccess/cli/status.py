@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dataaccess.cli import doubts, output
-from dataaccess.cli.ending import CommandError, naming
+from dataaccess.cli.ending import CommandError
 from dataaccess.cli.parts import Command, option
 from dataaccess.cli.values import Duration
 
@@ -36,8 +36,7 @@ def command(folder: str, settle: float | None, *, strict: bool, as_json: bool) -
     """
     from dataaccess import folder_status
 
-    with naming({"folder": "FOLDER"}):
-        status = folder_status(folder, settle=_SETTLE if settle is None else settle)
+    status = folder_status(folder, settle=_SETTLE if settle is None else settle)
     if as_json or not output.is_terminal():
         output.write_json(status.to_dict())
     else:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from dataaccess.cli.ending import CommandError, naming
+from dataaccess.cli.ending import CommandError
 
 # As in `sysexits.h`: the folder cannot be used.
 _FOLDER_FAILED = 74
@@ -57,8 +57,7 @@ def _file(file: str, kind: str | None, *, private: bool) -> Target:
     from dataaccess._core.paths import location
     from dataaccess._core.suffixes import FORMATS, format_of, known_suffixes, not_written, suffixes_of
 
-    with naming({"path": "--output", "private": "--private"}):
-        path = location("path", file, None, private=private)
+    path = location("path", file, None, private=private)
     found = format_of(path)
     chosen = kind or found
     if os.path.isdir(path):  # noqa: PTH112 - it may be a URL, which is no path

@@ -191,6 +191,26 @@ class Pair(_Type):
         return first, second
 
 
+class Condition(List):
+    """A condition as Python writes it, or `@FILE`."""
+
+    name = "condition"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The expression."""
+        from dataaccess.filters import Expression, parse
+
+        if not isinstance(value, str):
+            return value
+        try:
+            found = parse(self.content(value[1:], param, ctx) if value.startswith("@") else value)
+        except ValueError as error:
+            self.fail(f"{error}", param, ctx)
+        if not isinstance(found, Expression):
+            self.fail(f"{found!r} names no column: write col('opened').{found!r}", param, ctx)
+        return found
+
+
 class Filter(List):
     """The filters of a request: JSON, `@FILE` or `@-`."""
 

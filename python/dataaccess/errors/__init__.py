@@ -88,6 +88,7 @@ from dataaccess.errors._scan import (
     StreamInterruptedError,
     WaitTimeoutError,
 )
+from dataaccess.errors._text import Argument as Argument
 from dataaccess.errors._transport import (
     ConnectError,
     ConnectionLostError,
@@ -167,6 +168,7 @@ __all__ = [
 
 for _name in set(__all__) - {"Problem"}:
     public(globals()[_name])
+Argument.__module__ = __name__
 
 if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataaccess.errors._text import arguments_in, marked, spelled, text_of, texts_of
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, ClassVar
+    from typing import Any, ClassVar, Self
 
     from dataaccess._display.tree import Line
     from dataaccess.errors._problem import Problem
+    from dataaccess.errors._text import Argument
     from dataaccess.reports import ScanReport
 
 # Problems that a traceback shows, and further arguments that the message of several names.
@@ -78,7 +81,7 @@ class DataAccessError(Exception):
     def __init__(self, message: str = "", **fields: Any) -> None:
         """Takes the message and, by name, the fields of the class; a field that is not given is empty."""
         # One positional argument only: a second would turn the message of an OSError into "[Errno …]".
-        super().__init__(message)
+        super().__init__(text_of(message))
         empty: dict[str, Any] = {
             "attempts": 0,
             "elapsed": 0.0,
@@ -89,7 +92,7 @@ class DataAccessError(Exception):
             "retryable": False,
         }
         for name in self._fields:
-            setattr(self, name, fields.pop(name, empty.get(name)))
+            setattr(self, name, texts_of(fields.pop(name, empty.get(name))))
         if fields:
             unknown = ", ".join(fields)
             raise TypeError(f"{type(self).__name__} has no field {unknown}")
@@ -103,6 +106,36 @@ class DataAccessError(Exception):
     def exit_code(self) -> int:
         """What a program should end with, as `sysexits.h` numbers it."""
         return _EX_TEMPFAIL if self.retryable else self._exit_code
+
+    @property
+    def arguments(self) -> list[Argument]:
+        """The arguments that the message names, in this order: first what is wrong, then what the hint advises."""
+        return list(arguments_in(self._line))
+
+    def spelled(self, spell: Callable[[Argument], str | None]) -> str:
+        """Returns the message in the words of another front end, without the name of the call.
+
+        Args:
+            spell: Returns the spelling of an argument, such as `--timeout` or `[client] timeout`; None if the front end
+                does not have it. Then a hint that advises it is left out.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> try:
+            ...     da.Client("https://cdp.example.com", token="t", timeout=0)
+            ... except da.ConfigError as error:
+            ...     print(error.spelled(lambda argument: f"--{argument.name}"))
+            --timeout must be more than 0 and at most 31622400 seconds (a year), not 0
+        """
+        line, hint = self._line.removeprefix(f"{self.operation}: "), marked(self.hint or "")
+        if any(spell(argument) is None for argument in arguments_in(hint)):
+            line = line.removesuffix(f"; {hint}")
+        return spelled(line, spell)
+
+    @property
+    def _line(self) -> str:
+        """The message with its marks."""
+        return marked(self.args[0])
 
     def _repr_html_(self) -> str:
         """The error for notebooks, where it is the value of a cell."""
@@ -122,6 +155,18 @@ class ConfigError(DataAccessError, ValueError):
 
     _exit_code = 78
 
+    @classmethod
+    def of(cls, problems: list[str]) -> Self:
+        """Returns the error for several invalid settings.
+
+        Args:
+            problems: One line for each.
+        """
+        if len(problems) == 1:
+            return cls(marked(problems[0]), problems=problems)
+        numbered = " ".join(f"({number}) {marked(line)}" for number, line in enumerate(problems, 1))
+        return cls(f"{len(problems)} settings are invalid: {numbered}", problems=problems)
+
 
 def _message_of(problems: list[Problem]) -> str:
     """The first problem, and which arguments have others: as the core writes it."""
@@ -130,7 +175,8 @@ def _message_of(problems: list[Problem]) -> str:
     first, *others = problems
     names = list(dict.fromkeys(each.argument for each in others))
     named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-    return f"{first}; and {len(others)} more ({named})" if others else str(first)
+    line = f"{first.argument}: {marked(first.message)}"
+    return f"{line}; and {len(others)} more ({named})" if others else line
 
 
 class ValidationError(DataAccessError, ValueError):

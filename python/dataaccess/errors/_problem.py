@@ -8,6 +8,7 @@ from reprlib import repr as shortened
 from typing import Any
 
 from dataaccess._public import public
+from dataaccess.errors._text import text_of
 
 _PLAIN = {bool, int, float, str, date, datetime}
 
@@ -29,6 +30,10 @@ class Problem:
     path: str
     message: str
     value: object
+
+    def __post_init__(self) -> None:
+        """Takes a message of the core, which marks the arguments that it names."""
+        object.__setattr__(self, "message", text_of(self.message))
 
     def __str__(self) -> str:
         return f"{self.argument}: {self.message}"

@@ -3,9 +3,15 @@
 Values are kept as given. A request checks them and reports all problems together, so nothing here checks a value.
 """
 
+from dataaccess._public import no_attribute
 from dataaccess.filters._column import Column, Expression, col
 from dataaccess.filters._comparison import Comparison, Days, after, before, between, days, on, op, since
 from dataaccess.filters._values import Scalar, Time, Value, Values
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from dataaccess.filters._parse import parse
 
 __all__ = [
     "Column",
@@ -23,9 +29,29 @@ __all__ = [
     "days",
     "on",
     "op",
+    "parse",
     "since",
 ]
 
 # A pickle names this module, so it survives a move of the class.
 for _class in (Column, Comparison, Days, Expression):
     _class.__module__ = __name__
+
+if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
+
+    def __getattr__(name: str) -> object:
+        """Loads `parse` at its first use: few programs read conditions from text."""
+        if name != "parse":
+            import sys
+
+            raise no_attribute(sys.modules[__name__], "module 'dataaccess.filters'", name)
+        from dataaccess.filters._parse import parse
+
+        parse.__module__ = __name__
+        globals()[name] = parse
+        return parse
+
+
+def __dir__() -> list[str]:
+    """The conditions, for tab completion."""
+    return __all__

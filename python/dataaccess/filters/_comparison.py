@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     _Method: TypeAlias = Literal["matches", "equals", "after", "before", "since", "on", "op"]
 
 
+# The units that these have by default.
+_UNITS = {"after": "DAY", "before": "DAY", "on": "DAY"}
+
+
 class Comparison(Given, NotCompared):
     """An operator and its values: made by `after`, `before`, `since`, `on` and `op`."""
 
@@ -43,7 +47,7 @@ class Comparison(Given, NotCompared):
             arguments.insert(0, repr(self._operator))
         if self._data_type is not None:
             arguments.append(f"data_type={self._data_type!r}")
-        if self._unit not in (None, "DAY"):
+        if self._unit not in (None, _UNITS.get(self._method)):
             arguments.append(f"unit={self._unit!r}")
         return f"{self._method}({', '.join(arguments)})"
 

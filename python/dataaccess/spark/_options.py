@@ -7,6 +7,7 @@ among the addresses and tokens that the environment of Spark allows. Nothing her
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from importlib import import_module
@@ -19,7 +20,7 @@ from dataaccess._core.checks import invalid
 from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, Problem, ValidationError
-from dataaccess.spark._text import NotReadError, value_of, words
+from dataaccess.filters._parse import cut, parse, read
 from dataaccess.tokens import token_file
 
 if TYPE_CHECKING:
@@ -27,23 +28,13 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from dataaccess._scan.synchronous.scan import Scan
+    from dataaccess.errors._text import Argument
     from dataaccess.types import Schema
 
-# What a client advises, and what Spark takes.
-_INSTEAD = {
-    "give base_url= or set DATAACCESS_BASE_URL": "give the option base_url, or set DATAACCESS_BASE_URL",
-    "pass token= or set DATAACCESS_TOKEN": (
-        "set DATAACCESS_TOKEN before the session starts, or give the option token_file or token_callable"
-    ),
-    "; pass token=": "; give the option token_file or token_callable",
-    'Client("sandbox:demo")': '.option("base_url", "sandbox:demo")',
-}
 # Lists of what options may name, separated by commas, in the environment of Spark's processes.
 _HOSTS = "DATAACCESS_SPARK_ALLOW_HOSTS"
 _FILES = "DATAACCESS_SPARK_ALLOW_TOKEN_FILES"
 _CALLABLES = "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES"
-# Characters of an option in an error.
-_SHOWN = 60
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -54,34 +45,39 @@ def _string(text: str) -> str:
 def _literal(text: str) -> Any:
     """A number or boolean. What is neither stays a string, which the check of the argument refuses."""
     try:
-        return _BOOLEANS[text.strip().lower()] if text.strip().lower() in _BOOLEANS else value_of(text)
-    except NotReadError:
+        return _BOOLEANS[text.strip().lower()] if text.strip().lower() in _BOOLEANS else read(text)
+    except ValueError:
         return text
 
 
-def _condition(text: str) -> Any:
-    """A time condition, as in Python."""
-    return value_of(text)
+def _words(text: str) -> list[Any]:
+    """The values of a list: `sent, used`, or a Python list."""
+    if text.lstrip()[:1] in ("[", "(", "{"):
+        found = read(text)
+        return list(found) if isinstance(found, list | tuple | set) else [found]
+    return [word.strip() for word in text.split(",")]
 
 
 def _filters(text: str) -> Any:
     """An expression of `col`, as in Python, or the filters of the API specification in JSON."""
+    if text.startswith("Column<"):
+        raise ValueError(f"{cut(text)} is a column of Spark: use da.col, such as da.col('customer_id').equals('17')")
     if not text.lstrip().startswith("{"):
         try:
-            return value_of(text)
-        except NotReadError as error:
-            raise NotReadError(f"{error}; write it as col('customer_id').equals('17')") from None
-    import json
-
+            return parse(text)
+        except ValueError as error:
+            raise ValueError(f"{error}; write it as col('customer_id').equals('17')") from None
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise NotReadError(f"is not JSON: {error}") from None
+        raise ValueError(f"{cut(text)!r}: is not JSON: {error}") from None
 
 
 def _statuses(text: str) -> list[Any]:
     """Names or numbers."""
-    return [int(word) if isinstance(word, str) and word.removeprefix("-").isdecimal() else word for word in words(text)]
+    return [
+        int(word) if isinstance(word, str) and word.removeprefix("-").isdecimal() else word for word in _words(text)
+    ]
 
 
 _Parsers = Mapping[str, "Callable[[str], Any]"]
@@ -99,12 +95,12 @@ _CLIENT: _Parsers = {
     "strict_empty": _literal,
 }
 _TOKEN: _Parsers = {"token_file": _string, "token_callable": _string}
-_BOTH: _Parsers = {"attrs": words, "known_row_cap": _literal, "values_per_request": _literal}
+_BOTH: _Parsers = {"attrs": _words, "known_row_cap": _literal, "values_per_request": _literal}
 _CODES: _Parsers = {
     **_BOTH,
-    "allocated_time": _condition,
+    "allocated_time": parse,
     "audience_type": _statuses,
-    "allocated_audience": words,
+    "allocated_audience": _words,
     "code_status": _statuses,
     "decode_status": _literal,
 }
@@ -116,7 +112,7 @@ _ITEMS: _Parsers = {
     "attrs_format": _string,
 }
 # Columns of any JSON value, as text: what `schema=` of a scan calls "json", for which Spark has no type.
-_SCHEMA: _Parsers = {"json_attrs": words}
+_SCHEMA: _Parsers = {"json_attrs": _words}
 
 _ALL: _Parsers = {**_CLIENT, **_TOKEN, **_CODES, **_ITEMS, **_SCHEMA}
 
@@ -159,18 +155,13 @@ def checked(options: Mapping[str, str]) -> dict[str, Any]:
                 problems.append(Problem(name, "", _unknown(name, known), None))
             else:
                 values[name] = known[name](text)
-        except NotReadError as error:
-            problems.append(Problem(name, "", f"{_shown(text)}: {error}", text))
+        except ValueError as error:
+            problems.append(Problem(name, "", str(error), text))
     if "token_file" in given and "token_callable" in given:
         problems.append(Problem("token_file", "", "give either token_file or token_callable", None))
-    raise_all(problems)
-    return values
-
-
-def raise_all(problems: list[Problem]) -> None:
-    """Raises one error for all problems, if there are any."""
     if problems:
         raise ValidationError(problems=problems)
+    return values
 
 
 def _unknown(name: str, known: Iterable[str]) -> str:
@@ -184,10 +175,6 @@ def _unknown(name: str, known: Iterable[str]) -> str:
     return f"is no option{advice}"
 
 
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
-
-
 def client_of(values: Mapping[str, Any]) -> Client:
     """The client, which pickles without its token."""
     settings = {name: values[name] for name in _CLIENT if name in values}
@@ -198,10 +185,18 @@ def client_of(values: Mapping[str, Any]) -> Client:
     try:
         return Client(**settings, token=_token_of(values))
     except ConfigError as error:
-        text = str(error)
-        for argument, option in _INSTEAD.items():
-            text = text.replace(argument, option)
+        text = error.spelled(_as_option)
+        if any(argument.name == "token" for argument in error.arguments):
+            text += "; a variable must be set before the session starts"
         raise ConfigError(text, problems=error.problems, hint=error.hint) from None
+
+
+def _as_option(argument: Argument) -> str:
+    if argument.name == "token":
+        return "the option token_file or token_callable"
+    if argument.value is None:
+        return argument.name if argument.python == argument.name else f"the option {argument.name}"
+    return f'.option("{argument.name}", {json.dumps(argument.value.strip(chr(34)))})'
 
 
 def _check_host(address: str) -> None:

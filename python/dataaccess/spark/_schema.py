@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import invalid
 from dataaccess._display.column_types import COLUMN_TYPES
-from dataaccess.errors import Problem
-from dataaccess.spark._options import raise_all, scan_of
+from dataaccess.errors import Problem, ValidationError
+from dataaccess.spark._options import scan_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,5 +71,6 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
         for index, name in enumerate(as_json)
         if name not in columns
     ]
-    raise_all(problems)
+    if problems:
+        raise ValidationError(problems=problems)
     return columns, types

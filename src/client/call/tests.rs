@@ -306,5 +306,5 @@ async fn a_wait_for_a_token_is_limited_while_the_call_is_in_flight() {
     token_wait.set(5 * SECOND, "take it otherwise");
     let began = Instant::now();
     let error = searching.run().await.unwrap_err();
-    assert_eq!((error.hint(), began.elapsed()), (Some("take it otherwise"), 5 * SECOND));
+    assert_eq!((error.hint().as_deref(), began.elapsed()), (Some("take it otherwise"), 5 * SECOND));
 }

@@ -113,26 +113,6 @@ def test_a_wrong_command_names_the_option_in_one_line(run: Any, code: int, words
     assert python_in(ended.reported) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("raise timeout= or write timeout=5", "raise --timeout or write --timeout 5"),
-        ("retry_for=60 s ended the retries", "--retry-for 60 s ended the retries"),
-        ("use https://, or allow_http=True in", "use https://, or --allow-http in"),
-        ('pass schema={"area": "float64"}', "pass --schema area=float64"),
-        ('run again with refresh=["2024-01-15"], which', "run again with --refresh 2024-01-15, which"),
-        ('capped with on_suspected_cap="split"', "capped with --split-capped"),
-        ("(base_url=) pass token=; proxy= stays", "(--base-url) pass --token-file; proxy (in the profile) stays"),
-    ],
-)
-def test_messages_name_options_in_place_of_arguments(text: str, expected: str) -> None:
-    from dataaccess.cli.wording import for_options
-
-    names = ("timeout", "retry-for", "allow-http", "base-url", "token-file")
-    options = {name.replace("-", "_"): f"--{name}" for name in names}
-    assert for_options(text, {**options, "token": "--token-file"}) == expected
-
-
 def test_settings_that_are_missing_are_named_as_options(run: Any) -> None:
     ended = of_codes(run)
     assert ended.code == 78

@@ -50,7 +50,7 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
 @pytest.mark.parametrize(
     ("words", "loaded"),
     [
-        (["--help"], {"ending", "parts", "application", "streams", "wording"}),
+        (["--help"], {"ending", "parts", "application", "streams", "spelling"}),
         (
             ["codes", "--help"],
             {
@@ -58,7 +58,7 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
                 "parts",
                 "application",
                 "streams",
-                "wording",
+                "spelling",
                 "codes",
                 "conditions",
                 "connection",

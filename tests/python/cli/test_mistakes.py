@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 from support.command_words import python_in
-from support.pages import ROOT
 
 import dataaccess as da
-from dataaccess.cli.wording import PHRASES
 
 DAY = ("--on", "2024-01-15")
 SUGGESTIONS: list[tuple[list[str], str]] = [
@@ -147,14 +145,6 @@ def test_a_mistake_is_told_in_the_words_of_the_command(
     assert python_in(ended.reported) == []
     assert "7622b1f" not in ended.reported
     assert list(tmp_path.iterdir()) == []
-
-
-def test_each_phrase_is_still_in_the_sources() -> None:
-    files = [*(ROOT / "src").rglob("*.rs"), *(ROOT / "python").rglob("*.py")]
-    read = [file.read_text(encoding="utf-8") for file in files if file.name != "wording.py"]
-    # A string that continues in the next line, and one with quotes in it.
-    sources = re.sub(r'\\\n\s*|"\n\s*f?"', "", "\n".join(read)).replace('\\"', '"')
-    assert [phrase for phrase in PHRASES if phrase not in sources] == []
 
 
 @pytest.mark.usefixtures("demo")

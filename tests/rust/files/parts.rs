@@ -94,7 +94,7 @@ fn damage_is_reported_with_the_way_out() {
         wait(opened.part(&name)).unwrap();
         let error = read(&path).unwrap_err();
         assert_eq!(error.kind(), Kind::CheckpointCorrupt);
-        assert_eq!((error.details().day.as_deref(), error.hint()), (day, Some(remedy)));
+        assert_eq!((error.details().day.as_deref(), error.hint().as_deref()), (day, Some(remedy)));
         assert_eq!(error.details().path.as_deref(), path.to_str());
         let problem = "has changed since it was written: its rows do not have the checksum that was written";
         assert!(error.message().ends_with(problem), "{}", error.message());

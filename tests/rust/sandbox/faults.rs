@@ -278,7 +278,7 @@ fn faults_count_correctly_with_many_threads() {
 fn a_fault_that_is_invalid_is_refused_and_none_begins_after_the_stop() {
     let service = Service::demo();
     let error = service.sandbox.inject(Fault::new(FaultKind::LateCode(1)).on("search")).unwrap_err();
-    assert_eq!((error.kind(), error.message()), (Kind::Config, "fault: path `search` does not begin with /"));
+    assert_eq!((error.kind(), error.message().as_ref()), (Kind::Config, "fault: path `search` does not begin with /"));
     let fault = fault(&service, FaultKind::LateCode(1));
     service.sandbox.stop();
     drop(fault);
