@@ -1,6 +1,7 @@
 //! Settings: where each comes from, and which are refused.
 
 use super::*;
+use crate::error::in_python;
 
 /// Arguments that resolve.
 pub(crate) fn arguments() -> Arguments {
@@ -136,7 +137,7 @@ fn the_most_specific_ca_setting_wins() {
     let variables = ["DATAACCESS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"];
     let trusted = |argument: Option<&str>, set: &[&str]| {
         let lookup = |name: &str| set.contains(&name).then(|| format!("/of/{name}"));
-        Trust::resolve(argument.map(PathBuf::from), lookup).to_string()
+        in_python(&Trust::resolve(argument.map(PathBuf::from), lookup).to_string()).into_owned()
     };
     assert_eq!(trusted(Some("/given"), &variables), "ca_bundle=/given");
     assert_eq!(trusted(None, &variables), "DATAACCESS_CA_BUNDLE=/of/DATAACCESS_CA_BUNDLE");

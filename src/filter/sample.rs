@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::input::{ColumnCondition, Comparison, Days, InputValue, Method};
 use super::normal_form::Tree;
-use crate::error::{Kind, Problem, Result};
+use crate::error::{Kind, Problem, Result, in_python};
 
 /// The Python value of a JSON text.
 pub(super) fn input(value: Value) -> InputValue {
@@ -81,7 +81,8 @@ pub(super) fn expression(tree: Tree<ColumnCondition>) -> InputValue {
 pub(super) fn problems<T: std::fmt::Debug>(checked: Result<T>) -> Vec<Problem> {
     let error = checked.expect_err("a request with problems");
     assert_eq!(error.kind(), Kind::Validation, "{error}");
-    error.problems().to_vec()
+    let spelled = |problem: &Problem| Problem { message: in_python(&problem.message).into_owned(), ..problem.clone() };
+    error.problems().iter().map(spelled).collect()
 }
 
 /// The only problem of a request that must be refused.
