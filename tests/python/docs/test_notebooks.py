@@ -29,6 +29,8 @@ def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
 def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
         monkeypatch.setenv(name, str(tmp_path / name))
+    # A bar of a slow machine is no error.
+    monkeypatch.setenv("TQDM_DISABLE", "1")
     notebook = read(path, as_version=4)
 
     NotebookClient(notebook, timeout=200, resources={"metadata": {"path": str(tmp_path)}}).execute()
