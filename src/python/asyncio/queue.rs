@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use pyo3::intern;
 use pyo3::prelude::*;
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, yield_now};
 
 #[cfg(unix)]
 use super::sockets::{self, Sockets};
@@ -75,14 +75,19 @@ impl Queue {
         let (future, finished) = (awaited.clone().unbind(), abort.clone().unbind());
         let run = async move {
             let outcome = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(panicked().into()));
-            self.push(Finished { outcome, future, abort: finished });
+            if let Some(wake) = self.push(Finished { outcome, future, abort: finished }) {
+                // Calls whose responses are here too end first, and share the wake-up.
+                yield_now().await;
+                drop(wake);
+            }
         };
         let task = runtime().map_err(|error| raise(py, error))?.spawn(run);
         abort.get().0.get_or_init(|| task.abort_handle());
         Ok(awaited)
     }
 
-    fn push(self: Arc<Self>, call: Finished) {
+    /// Adds a call. The first one in an empty queue wakes the loop when the returned value is dropped, however its task ends.
+    fn push(self: Arc<Self>, call: Finished) -> Option<WakeOnDrop> {
         let mut calls = self.calls();
         let Some(waiting) = calls.as_mut() else {
             // Nothing waits for it: it is dropped where the interpreter is held.
@@ -90,14 +95,13 @@ impl Queue {
                 drop(call);
                 Ok(())
             });
-            return spawn_detached(dropped.map(drop));
+            spawn_detached(dropped.map(drop));
+            return None;
         };
         waiting.push_back(call);
         let is_first = waiting.len() == 1;
         drop(calls);
-        if is_first {
-            self.wake();
-        }
+        is_first.then(|| WakeOnDrop(self))
     }
 
     fn wake(self: Arc<Self>) {
@@ -116,6 +120,15 @@ impl Queue {
 
     fn calls(&self) -> MutexGuard<'_, Option<VecDeque<Finished>>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Wakes the loop when it is dropped.
+struct WakeOnDrop(Arc<Queue>);
+
+impl Drop for WakeOnDrop {
+    fn drop(&mut self) {
+        Arc::clone(&self.0).wake();
     }
 }
 
