@@ -107,7 +107,7 @@ def test_a_scan() -> None:
     with da.Sandbox.demo() as sandbox:
         scan = assert_type(sandbox.client().scan_codes(allocated_time=SINCE, schema=TYPES), da.Scan)
         table = assert_type(scan.collect(), da.Table)
-        for row in table:
+        for row in table.to_pylist():
             assert_type(row, Row)
         with scan.batches(max_rows=100) as batches:
             assert_type(batches, da.Batches)

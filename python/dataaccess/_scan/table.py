@@ -17,7 +17,8 @@ from dataaccess._scan.outcome import stats_of
 from dataaccess._scan.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from typing import NoReturn
 
     import pyarrow as pa
 
@@ -157,7 +158,7 @@ class Table(Rows):
         Values are those of `to_pylist`. A slice has no step.
         """
         if isinstance(key, str):
-            return [row[key] for row in self[[key]]]
+            return [row[key] for row in self[[key]].to_pylist()]
         if isinstance(key, list):
             return self._part(self._raw.select([self._position(name) for name in key]))
         if isinstance(key, slice):
@@ -166,7 +167,7 @@ class Table(Rows):
                 raise ValueError("a slice of a table has no step")
             return self._part(self._raw.slice(start, max(stop - start, 0)))
         number = range(self.num_rows)[operator.index(key)]
-        (row,) = self[number : number + 1]
+        (row,) = self[number : number + 1].to_pylist()
         return row
 
     def _part(self, raw: RawTable) -> Table:
@@ -178,9 +179,11 @@ class Table(Rows):
             raise KeyError(f"no column {name!r}; there are {', '.join(names)}")
         return names.index(name)
 
-    def __iter__(self) -> Iterator[Row]:
-        """The rows, as in `to_pylist`."""
-        return iter(self.to_pylist())
+    def __iter__(self) -> NoReturn:
+        """Raises a `TypeError` that says what to write: `pandas.DataFrame(table)` would lose the types."""
+        raise TypeError(
+            "a table is not iterable: write table.to_pandas() for a DataFrame, or table.to_pylist() for rows"
+        )
 
     def _figures(self) -> str:
         from dataaccess._display.rows import file_figures, scan_figures

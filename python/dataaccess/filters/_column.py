@@ -104,7 +104,7 @@ class Column(NotOrdered, Given):
         """
         return self._condition(Comparison("equals", value))
 
-    def after(self, time: Time, unit: str = "DAY") -> Expression:
+    def after(self, time: Time, *, unit: str = "DAY") -> Expression:
         """Selects times after the day of `time`; that day itself is excluded (operator `after_date`).
 
         Args:
@@ -117,7 +117,7 @@ class Column(NotOrdered, Given):
         """
         return self._condition(after(time, unit=unit))
 
-    def before(self, time: Time, unit: str = "DAY") -> Expression:
+    def before(self, time: Time, *, unit: str = "DAY") -> Expression:
         """Selects times before the day of `time`; that day itself is excluded (operator `before_date`).
 
         Args:
@@ -158,7 +158,7 @@ class Column(NotOrdered, Given):
         """
         return self.since(start) & self.before(stop)
 
-    def on(self, day: Time | Days, unit: str = "DAY") -> Expression:
+    def on(self, day: Time | Days, *, unit: str = "DAY") -> Expression:
         """Selects times of the day of `day` (operator `equals`).
 
         Args:
@@ -172,7 +172,7 @@ class Column(NotOrdered, Given):
         """
         return self._condition(on(day, unit=unit))
 
-    def op(self, name: str, values: Values, data_type: str | None = None, unit: str | None = None) -> Expression:
+    def op(self, name: str, values: Values, *, data_type: str | None = None, unit: str | None = None) -> Expression:
         """Selects records by any operator of the service; it is sent as given.
 
         Args:

@@ -77,7 +77,7 @@ def folder(scan: Any, path: Path) -> list[str]:
 
 
 USES: dict[str, Callable[[Any, Path], list[str]]] = {
-    "collect": lambda scan, _path: [row["id"] for row in scan.collect()],
+    "collect": lambda scan, _path: scan.collect()["id"],
     "to_polars": lambda scan, _path: scan.to_polars()["id"].to_list(),
     "to_dicts": lambda scan, _path: [row["id"] for row in scan.to_dicts()],
     "to_parquet": parquet,
@@ -107,7 +107,7 @@ def test_what_was_asked_again_is_counted(connect: Any, service: da.Sandbox) -> N
     # Four of five days are capped, and each has three statuses.
     assert (table.stats.rows, table.stats.requests, len(service.requests)) == (len(CODES), 5 + 4 * 3, 17)
     assert not table.stats.maybe_capped
-    assert [row["code_status"] for row in table] != []
+    assert [row["code_status"] for row in table.to_pylist()] != []
 
 
 def test_a_run_replaces_the_files_of_capped_days_once(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:

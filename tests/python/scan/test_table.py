@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -33,6 +34,12 @@ def test_the_first_rows(table: da.Table) -> None:
 def test_a_slice_is_a_table_of_these_rows(table: da.Table, part: slice) -> None:
     assert table[part].to_pylist() == table.to_pylist()[part]
     assert table[part].to_polars().to_dicts() == table.to_polars()[part].to_dicts()
+
+
+def test_a_table_is_not_iterated_over_so_that_no_frame_is_made_of_dicts(table: da.Table) -> None:
+    for use in (list, pd.DataFrame):
+        with pytest.raises(TypeError, match=r"write table\.to_pandas\(\) .* or table\.to_pylist\(\)"):
+            use(table)
 
 
 def test_a_row_and_a_column_have_the_values_of_the_list(table: da.Table) -> None:

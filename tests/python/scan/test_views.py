@@ -182,7 +182,7 @@ def test_a_wide_table_counts_the_columns_it_leaves_out(connect: Any) -> None:
 
 def test_rows_come_one_by_one_as_columns_have_them(sandbox: da.Sandbox) -> None:
     scan = sandbox.client().scan_codes(allocated_time=da.on("2024-01-15"))
-    assert list(scan.iter_rows()) == list(scan.collect())
+    assert list(scan.iter_rows()) == scan.collect().to_pylist()
     rows = scan.iter_rows()
     assert isinstance(next(rows)["allocated_time"], dt.datetime)
     rows.close()
@@ -191,7 +191,7 @@ def test_rows_come_one_by_one_as_columns_have_them(sandbox: da.Sandbox) -> None:
         client = sandbox.async_client()
         return [row async for row in client.scan_codes(allocated_time=da.on("2024-01-15")).iter_rows()]
 
-    assert asyncio.run(main()) == list(scan.collect())
+    assert asyncio.run(main()) == scan.collect().to_pylist()
 
 
 def test_rows_of_an_asynchronous_scan_are_made_outside_of_the_event_loop(sandbox: da.Sandbox) -> None:

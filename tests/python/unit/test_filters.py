@@ -162,3 +162,17 @@ def test_a_long_chain_of_one_sign_is_one_level(join: Callable[[Any, Any], Any]) 
     for number in range(1, 2_000):
         chain = join(chain, X.equals(number))
     assert len(chain._given()) == 1 + 2_000
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("after", ["2024-01-31", "HOUR"]),
+        ("before", ["2024-01-31", "HOUR"]),
+        ("on", ["2024-01-31", "HOUR"]),
+        ("op", ["gt", 17, "number"]),
+    ],
+)
+def test_a_unit_and_a_data_type_are_named(method: str, arguments: list[Any]) -> None:
+    with pytest.raises(TypeError, match="positional"):
+        getattr(X, method)(*arguments)
