@@ -37,7 +37,7 @@ def test_an_address_that_only_the_query_names_gets_no_request(spark: Any, strang
 def test_a_host_of_the_list_gets_a_token_of_its_own_alone(spark: Any, other: da.Sandbox, allowed: Path) -> None:
     from pyspark.errors import AnalysisException
 
-    with pytest.raises(AnalysisException, match="is another; give the option token_file or token_callable"):
+    with pytest.raises(AnalysisException, match="is another; pass the option token_file or token_callable"):
         rows(spark, f", base_url '{other.base_url}'")
     assert other.requests == []
     allowed.write_text(other.issue_token(["item"]))
@@ -76,6 +76,6 @@ def test_the_token_file_of_the_environment_is_for_its_address_alone(
     )
     count, refused = done.stdout.strip().split("\n", 1)
     assert count == "73", done.stdout
-    assert "is another; give the option token_file or token_callable" in refused
+    assert "is another; pass the option token_file or token_callable" in refused
     assert token not in done.stdout + done.stderr
     assert stranger.requests == []
