@@ -44,7 +44,7 @@ FORMS: dict[str, Callable[..., Any]] = {
     "to_pandas-pyarrow": lambda scan, **zone: scan.to_pandas("pyarrow", **zone)["time"].tolist(),
     "to_polars": lambda scan, **zone: scan.to_polars(**zone)["time"].to_list(),
     "to_arrow": lambda scan, **zone: scan.to_arrow(**zone)["time"].to_pylist(),
-    "collect": lambda scan, **zone: [row["time"] for row in scan.collect(**zone)],
+    "collect": lambda scan, **zone: scan.collect(**zone)["time"],
     "head": lambda scan, **zone: [row["time"] for row in scan.head(4, **zone).to_pylist()],
     "batches": lambda scan, **zone: [row["time"] for batch in scan.batches(**zone) for row in batch.to_pylist()],
     "table-to_pandas": lambda scan, **zone: scan.collect().to_pandas(**zone)["time"].tolist(),
@@ -79,7 +79,7 @@ def test_what_a_run_wrote_is_read_in_a_zone(scan: Any, service: da.Sandbox, tmp_
     report = scan.run(tmp_path)
     service.clear_requests()
     assert iso(report.frame(tz=BERLIN)["time"]) == SHOWN
-    assert iso(row["time"] for row in scan.read(tmp_path, tz=ZoneInfo(BERLIN))) == SHOWN
+    assert iso(scan.read(tmp_path, tz=ZoneInfo(BERLIN))["time"]) == SHOWN
     assert iso(report.frame()["time"]) == [time and time.replace(" ", "T") for time in TIMES]
     for use in (report.frame, lambda tz: scan.read(tmp_path, tz=tz)):
         with pytest.raises(da.ValidationError, match=r'^tz: must be an IANA time zone such as "Europe/Berlin"'):
