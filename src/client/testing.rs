@@ -34,23 +34,10 @@ impl Client {
     ) -> Result<Arc<Self>> {
         let mut arguments = Arguments {
             base_url: Some("http://127.0.0.1:9".to_owned()),
-            timezone: "UTC".to_owned(),
-            timeout: 300.0,
-            retries: None,
-            retry_for: 60.0,
-            concurrency: Some(8),
-            requests_per_second: None,
-            max_response_bytes: 1 << 33,
             max_result_bytes: Some(1 << 40),
             max_buffered_bytes: 64 << 20,
-            ca_bundle: None,
-            proxy: None,
-            allow_http: false,
-            headers: Vec::new(),
-            strict_empty: false,
-            record: None,
             reads_environment: false,
-            time_scale: 1,
+            ..Arguments::default()
         };
         set(&mut arguments);
         let client = Self::try_new(Settings::resolve(arguments, |_| None)?, token, None)?;

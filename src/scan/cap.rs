@@ -46,8 +46,7 @@ impl Suspicion {
         Self::in_reports(1, counts, known_row_cap)
     }
 
-    /// What to suspect of these responses, if so many reports of one run ask: chance has as many times to make counts
-    /// equal.
+    /// What to suspect of these responses, where one run asks for `reports` reports: chance may make counts equal in each.
     pub(super) fn in_reports(reports: u32, counts: &[Count], known_row_cap: Option<u64>) -> Self {
         let is_chance = |highest, alike| chance(counts, highest, alike) * f64::from(reports) > CHANCE;
         let mut suspicion = Self::default();

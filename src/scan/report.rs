@@ -44,7 +44,7 @@ pub struct TaskReport {
     pub was_refreshed: bool,
     /// Rows of the file that it had before this run.
     pub rows_before: Option<u64>,
-    /// Rows that the file before did not have, if that is known.
+    /// Rows that are new, changed or gone since the file before, at the least, if that is known.
     pub rows_changed: Option<u64>,
     /// What looks wrong in its rows, or in a newer response, for which its file was not replaced.
     pub doubts: Vec<DataWarning>,

@@ -1,7 +1,7 @@
 //! The finished calls of one loop.
 //!
 //! A call that finishes puts its outcome into the queue of its loop. The first one in an empty queue wakes the loop, which
-//! takes all that are there by then: so many calls share one wake-up, and no worker needs the interpreter.
+//! takes all calls that are there by then: they share one wake-up, and no worker needs the interpreter.
 
 use std::collections::VecDeque;
 use std::future::Future;
