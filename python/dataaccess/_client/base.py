@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from dataaccess._client.profiles import Profile
+    from dataaccess._types import ClientSettings, Token
     from dataaccess.reports import ClientStats, Setting
-    from dataaccess.types import ClientSettings, Token
 
 
 class Connection(Validation):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, cast
 
+from dataaccess._client.check import ClientCheck
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import invalid, seconds
 from dataaccess.errors import (
@@ -22,14 +23,13 @@ from dataaccess.errors import (
 )
 from dataaccess.filters import Days
 from dataaccess.filters._comparison import on
-from dataaccess.reports import ClientCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataaccess._client.base import Connection
     from dataaccess._native import RawScan, RawTable
-    from dataaccess.types import Time
+    from dataaccess.filters import Time
 
 # A day without codes, and an export that need not exist.
 EMPTY_DAY = "1990-01-01"

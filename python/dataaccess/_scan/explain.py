@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataaccess._display.plan import Plan
 from dataaccess._display.text import cell, counted
-from dataaccess.types import AudienceType, CodeStatus
+from dataaccess._types import AudienceType, CodeStatus
 
 TYPE_CHECKING = False
 

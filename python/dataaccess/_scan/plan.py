@@ -17,28 +17,16 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol, Self, TypeVar
+    from typing import Any, Self, TypeVar
 
     from dataaccess._display.plan import Plan
-    from dataaccess._native import RawClient, RawScan, RawStream, RawTable
+    from dataaccess._native import RawScan, RawStream, RawTable
+    from dataaccess._scan.client import ScanClient
     from dataaccess._scan.table import Table
+    from dataaccess._types import Request, Schema
     from dataaccess.reports import Progress, ScanStats
-    from dataaccess.types import Request, Schema
 
     _Task = TypeVar("_Task", bound="Single")
-
-    class Connection(Protocol):
-        """What a scan uses of its client."""
-
-        _raw: RawClient
-        _embedded: str | None
-
-        @property
-        def base_url(self) -> str: ...
-        @property
-        def timezone(self) -> str: ...
-        @property
-        def is_sandbox(self) -> bool: ...
 
 
 # The default size of a batch, in rows and bytes: small enough for the cache of a processor core; larger where the first
@@ -58,7 +46,7 @@ class BaseScan(Suggesting):
     """The common part of scans and tasks."""
 
     _raw: RawScan
-    _client: Connection
+    _client: ScanClient
     _call: str
     _schema: dict[str, Any] | None
     _limit: int | None = None
@@ -173,7 +161,7 @@ class Planned(BaseScan):
 
     def __init__(
         self,
-        client: Connection,
+        client: ScanClient,
         call: str,
         arguments: dict[str, Any],
         schema: Schema | None,
@@ -226,7 +214,7 @@ class Single(BaseScan):
 
     def __init__(
         self,
-        client: Connection,
+        client: ScanClient,
         call: str,
         raw: RawScan,
         schema: dict[str, Any] | None,
@@ -242,7 +230,7 @@ class Single(BaseScan):
     @classmethod
     def _from_body(
         cls,
-        client: Connection,
+        client: ScanClient,
         call: str,
         body: dict[str, Any],
         schema: dict[str, Any] | None,

@@ -10,9 +10,9 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import invalid
+from dataaccess._types import AudienceType, CodeStatus
 from dataaccess.filters import col, days, op
 from dataaccess.filters._column import Expression
-from dataaccess.types import AudienceType, CodeStatus
 
 if TYPE_CHECKING:
     from dataaccess._scan.plan import Planned

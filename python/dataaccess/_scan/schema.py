@@ -7,7 +7,7 @@ from collections.abc import Mapping
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from dataaccess.types import Schema
+    from dataaccess._types import Schema
 
 # The packages whose types have names that the core knows.
 _PACKAGES = {"builtins", "datetime", "numpy", "pandas", "polars", "pyarrow"}

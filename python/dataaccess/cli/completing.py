@@ -57,7 +57,7 @@ def _attributes(context: click.Context) -> list[str]:
     given = (context.params.get("name"), *context.args)
     if context.info_name != "codes" and "promotion_code" not in given:
         return []
-    from dataaccess.types import PROMOTION_CODE_ATTRIBUTES
+    from dataaccess._types import PROMOTION_CODE_ATTRIBUTES
 
     return list(PROMOTION_CODE_ATTRIBUTES)
 

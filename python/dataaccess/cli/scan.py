@@ -200,7 +200,7 @@ def _into_folder(
             output.write_json(_as_dict(error.report, error))
         raise
     if report.open_days:
-        from dataaccess._display.report import open_text
+        from dataaccess._display.text import open_text
 
         note(f"{report.folder}: {open_text(report.open_days)}")
     if as_json:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from dataaccess._scan.synchronous.scan import Scan
-    from dataaccess.types import Schema
+    from dataaccess._types import Schema
 
 # What a client advises, and what Spark takes.
 _INSTEAD = {

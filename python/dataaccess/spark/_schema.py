@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
-    from dataaccess.types import ColumnType, Schema
+    from dataaccess._types import ColumnType, Schema
 
 # The types of columns, by their names in Spark's SQL. `timestamp` is an instant: Spark shows it in the zone of the
 # session. `timestamp_ntz` is the time as the service writes it, in UTC.

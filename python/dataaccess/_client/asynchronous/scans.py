@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from dataaccess._scan.asynchronous.scan import AsyncScan
-    from dataaccess.types import (
+    from dataaccess._types import (
         Attributes,
         AttrsFormat,
         AudienceTypes,

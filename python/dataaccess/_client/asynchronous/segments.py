@@ -13,7 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess.types import OnUpdate, ProgressArgument, SegmentStatus
+    from dataaccess._types import OnUpdate, SegmentStatus
+    from dataaccess.types import ProgressArgument
 
 
 @short_tracebacks

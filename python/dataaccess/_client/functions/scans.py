@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dataaccess._client.synchronous.client import Client
     from dataaccess._scan.synchronous.scan import Scan
-    from dataaccess.types import (
+    from dataaccess._types import (
         Attributes,
         AttrsFormat,
         AudienceTypes,

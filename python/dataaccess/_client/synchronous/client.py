@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from typing import Any
 
-    from dataaccess.reports import ClientCheck
-    from dataaccess.types import Time
+    from dataaccess._client.check import ClientCheck
+    from dataaccess.filters import Time
 
 
 @public

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from dataaccess._scan.synchronous.scan import Scan
-    from dataaccess.types import (
+    from dataaccess._types import (
         Attributes,
         AttrsFormat,
         AudienceTypes,

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess.types import (
+    from dataaccess._types import (
         Attributes,
         AttrsFormat,
         AudienceTypes,

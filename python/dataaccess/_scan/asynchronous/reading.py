@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dataaccess._scan.table import Table
-    from dataaccess.types import DtypeBackend, ProgressArgument, Row, TimeZone
+    from dataaccess._types import DtypeBackend, Row, TimeZone
+    from dataaccess.types import ProgressArgument
 
 
 @short_tracebacks

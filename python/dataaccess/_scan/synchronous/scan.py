@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from dataaccess._scan.table import Table
+    from dataaccess._types import OnDoubt, PathArgument, Refresh, StorageOptions, TimeZone
     from dataaccess.reports import ScanReport
-    from dataaccess.types import OnDoubt, PathArgument, ProgressArgument, Refresh, StorageOptions, TimeZone
+    from dataaccess.types import ProgressArgument
 
 
 @public
