@@ -27,7 +27,7 @@ from dataaccess.filters._comparison import on
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataaccess._client.base import Connection
+    from dataaccess._client.base import BaseClient
     from dataaccess._native import RawScan, RawTable
     from dataaccess.filters import Time
 
@@ -44,7 +44,7 @@ _LEAST = 0.001
 class Findings:
     """The findings so far, and the native client that sends each request once."""
 
-    def __init__(self, client: Connection, timeout: object) -> None:
+    def __init__(self, client: BaseClient, timeout: object) -> None:
         """Nothing is known yet. The time begins to run."""
         usual = min(client._settings["timeout"], _TIMEOUT)  # noqa: SLF001 - of this package
         self._timeout = usual if timeout is None else seconds("timeout", timeout)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from dataaccess._contract import SEARCH_PATH
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count, invalid
 from dataaccess._core.suggest import Suggesting
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 BATCH = (8_192, 2 * 2**20)
 LARGE_BATCH = (65_536, 8 * 2**20)
 
-_SEARCH = "/access/api/item/search"
 # Seconds after which a day is final, unless a run says otherwise.
 _SETTLE = 3600
 
@@ -83,7 +83,7 @@ class BaseScan(Suggesting):
             >>> len(requests), requests[0]["body"]["attrs"]
             (91, ['id'])
         """
-        url = self._client.base_url + _SEARCH
+        url = self._client.base_url + SEARCH_PATH
         return [{"method": "POST", "url": url, "body": self._raw.body(index)} for index in range(self._raw.requests)]
 
     def explain(self) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess._contract import PROMOTION_CODE
 from dataaccess.cli.ending import naming
 from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.values import ColumnDay, Filter, List, Matches, Pair, Whole, day_in, flat, last_days
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _SECTION = "Rows"
 _DAY = "DAY is 2024-01-31, yesterday or today; of a time as 2024-01-31T09:30 its whole day counts."
-_PROMOTION_CODE = -100
 _TIMES = ("on", "since", "after", "before", "days", "last")
 
 _FILTER = option(
@@ -229,7 +229,7 @@ def _items(
     given = {name: value for name, value in times.items() if value is not None}
     if raw is not None:
         _check_alone([*(f"--{name}" for name in given), *(["--matches"] if matches else [])])
-    elif (name == "promotion_code" or item_type_id == _PROMOTION_CODE) and (
+    elif (name == "promotion_code" or item_type_id == PROMOTION_CODE) and (
         given.keys() & {"days", "last"} or len(given) > 1
     ):
         raise click.UsageError("promotion codes take one time condition: for a range use `dataaccess codes --days`")

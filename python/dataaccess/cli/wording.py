@@ -140,9 +140,9 @@ def _keyword(found: re.Match[str], names: dict[str, str]) -> str:
     if name in names:
         # `timeout=5` is two words of a command.
         return names[name] + (" " if value else "")
-    from dataaccess._client.settings import CHECKS
+    from dataaccess._client.settings import SETTINGS
 
     # The other settings are in the profile, in TOML.
-    if name in CHECKS:
+    if name in SETTINGS:
         return f"{name} = " if value else f"{name} (in the profile)"
     return found[0]

@@ -13,8 +13,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import Client
+from dataaccess._client.checked import origin
 from dataaccess._client.given import named_address
-from dataaccess._client.settings import origin
+from dataaccess._client.settings import SETTINGS, boolean, integer
 from dataaccess._core.checks import invalid
 from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
@@ -44,19 +45,10 @@ _FILES = "DATAACCESS_SPARK_ALLOW_TOKEN_FILES"
 _CALLABLES = "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES"
 # Characters of an option in an error.
 _SHOWN = 60
-_BOOLEANS = {"true": True, "false": False}
 
 
 def _string(text: str) -> str:
     return text
-
-
-def _literal(text: str) -> Any:
-    """A number or boolean. What is neither stays a string, which the check of the argument refuses."""
-    try:
-        return _BOOLEANS[text.strip().lower()] if text.strip().lower() in _BOOLEANS else value_of(text)
-    except NotReadError:
-        return text
 
 
 def _condition(text: str) -> Any:
@@ -86,39 +78,25 @@ def _statuses(text: str) -> list[Any]:
 
 _Parsers = Mapping[str, "Callable[[str], Any]"]
 
-_CLIENT: _Parsers = {
-    "base_url": _string,
-    "timezone": _string,
-    "timeout": _literal,
-    "retry_for": _literal,
-    "retries": _literal,
-    "max_response_bytes": _literal,
-    "max_result_bytes": _literal,
-    "ca_bundle": _string,
-    "allow_http": _literal,
-    "strict_empty": _literal,
-}
 _TOKEN: _Parsers = {"token_file": _string, "token_callable": _string}
-_BOTH: _Parsers = {"attrs": words, "known_row_cap": _literal, "values_per_request": _literal}
+_BOTH: _Parsers = {"attrs": words, "known_row_cap": integer, "values_per_request": integer}
 _CODES: _Parsers = {
     **_BOTH,
     "allocated_time": _condition,
     "audience_type": _statuses,
     "allocated_audience": words,
     "code_status": _statuses,
-    "decode_status": _literal,
+    "decode_status": boolean,
 }
 _ITEMS: _Parsers = {
     **_BOTH,
     "item_type_name": _string,
-    "item_type_id": _literal,
+    "item_type_id": integer,
     "where": _filters,
     "attrs_format": _string,
 }
 # Columns of any JSON value, as text: what `schema=` of a scan calls "json", for which Spark has no type.
 _SCHEMA: _Parsers = {"json_attrs": words}
-
-_ALL: _Parsers = {**_CLIENT, **_TOKEN, **_CODES, **_ITEMS, **_SCHEMA}
 
 _IN_THE_PLAN = "is refused, as everybody who sees the plan of a query would see it"
 _REFUSED = {
@@ -127,6 +105,8 @@ _REFUSED = {
     "proxy": f"{_IN_THE_PLAN}: set the environment variable https_proxy",
     "limit": "is no option: write DataFrame.limit(n)",
     "schema": 'is no option: write spark.read.schema("id string, pool_id bigint")',
+    "profile": "is no option, as executors have other files: the options of this source say the settings",
+    "record": "is no option, as each executor would have a file of its own",
     "path": "is no option: load() takes no path; the address of the service is the option base_url",
     "concurrency": "is no option: Spark runs one request for each core of its executors",
     "requests_per_second": "is no option, as executors cannot share it: give Spark fewer cores, or the scan more days",
@@ -139,6 +119,8 @@ _REFUSED = {
     "filter": "is called where",
     "object": 'is called item_type_name, such as "customer"; without it, promotion codes are read',
 }
+_CLIENT: _Parsers = {name: spec.read for name, spec in SETTINGS.items() if name not in _REFUSED}
+_ALL: _Parsers = {**_CLIENT, **_TOKEN, **_CODES, **_ITEMS, **_SCHEMA}
 
 
 def checked(options: Mapping[str, str]) -> dict[str, Any]:
@@ -158,7 +140,7 @@ def checked(options: Mapping[str, str]) -> dict[str, Any]:
                 problems.append(Problem(name, "", _unknown(name, known), None))
             else:
                 values[name] = known[name](text)
-        except NotReadError as error:
+        except ValueError as error:
             problems.append(Problem(name, "", f"{_shown(text)}: {error}", text))
     if "token_file" in given and "token_callable" in given:
         problems.append(Problem("token_file", "", "give either token_file or token_callable", None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dataaccess._contract import VALUES
 from dataaccess._core.checks import invalid
 from dataaccess.errors import Problem
 from dataaccess.spark._options import raise_all, scan_of
@@ -28,8 +29,6 @@ _TYPES: dict[str, ColumnType] = {
 _INSTEAD = {"tinyint": "bigint", "smallint": "bigint", "int": "bigint", "float": "double", "date": "timestamp"}
 # For columns without a schema: the first of several names.
 _NAMES: dict[str, str] = {kind: name for name, kind in reversed(_TYPES.items())}
-# Columns that `decode_status` makes strings.
-_DECODED = ("code_status", "audience_type")
 
 
 def fixed_schema(values: Mapping[str, Any]) -> str:
@@ -67,7 +66,7 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
             if kind != "string":
                 problems.append(Problem(f'schema["{name}"]', "", "json_attrs are of type string", kind))
             types[name] = "json"
-        elif not (values.get("decode_status") is True and name in _DECODED and kind == "string"):
+        elif not (values.get("decode_status") is True and name in VALUES and kind == "string"):
             types[name] = _TYPES[kind]
     columns = [field.name for field in schema.fields]
     attrs = values.get("attrs", columns)

@@ -74,10 +74,9 @@ class Client(Managed, Searches, Scans, Segments):
 
     Examples:
         >>> import dataaccess as da
-        >>> def main() -> int:
-        ...     with da.Client("sandbox:demo") as client:
-        ...         return len(client.search_codes(allocated_time=da.on("2024-01-15"), limit=2))
-        >>> main()
+        >>> with da.Client("sandbox:demo") as client:
+        ...     rows = client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
+        >>> len(rows)
         2
     """
 

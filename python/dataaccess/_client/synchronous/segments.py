@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataaccess._client.base import Connection
+from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_status, ended, export_progress, update_callback
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @short_tracebacks
-class Segments(Connection):
+class Segments(BaseClient):
     """The status of segment exports."""
 
     def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:
