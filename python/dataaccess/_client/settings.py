@@ -194,7 +194,7 @@ SETTINGS = {
             "proxy",
             "url",
             None,
-            "Proxy, in place of that of the environment.",
+            "HTTP proxy, in place of the environment's.",
             is_secret=True,
             is_usual=True,
             variables=("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"),
