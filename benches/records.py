@@ -10,12 +10,9 @@ import functools
 import json
 from collections.abc import Callable, Iterator
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from dataaccess.types import CodeAttribute
-
-ATTRIBUTES: list[CodeAttribute] = [
+ATTRIBUTES: list[str] = [
     "id",
     "name",
     "pool_id",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dataaccess import tokens as tokens
     from dataaccess import types as types
     from dataaccess._client.asynchronous.client import AsyncClient
+    from dataaccess._client.check import ClientCheck as ClientCheck
     from dataaccess._client.functions.scans import scan_codes, scan_items
     from dataaccess._client.functions.searches import search_codes, search_items
     from dataaccess._client.functions.segments import download_segment, wait_for_segment
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
     from dataaccess._scan.synchronous.scan import Scan
     from dataaccess._scan.synchronous.scan import Task as Task
     from dataaccess._scan.table import Table
+    from dataaccess._types import PROMOTION_CODE_ATTRIBUTES, AudienceType, CodeStatus
     from dataaccess.errors import *  # noqa: F403 - its __all__
     from dataaccess.filters import after, before, between, col, days, on, op, since
-    from dataaccess.reports import ClientCheck as ClientCheck
     from dataaccess.reports import ClientStats as ClientStats
     from dataaccess.reports import FolderStatus as FolderStatus
     from dataaccess.reports import PartStatus as PartStatus
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from dataaccess.reports import TaskReport as TaskReport
     from dataaccess.sandbox import Sandbox
     from dataaccess.tokens import token_file
-    from dataaccess.types import PROMOTION_CODE_ATTRIBUTES, AudienceType, CodeStatus
 
 __all__ = [
     "PROMOTION_CODE_ATTRIBUTES",
@@ -89,6 +89,7 @@ _PUBLIC = ("errors", "filters", "reports", "sandbox", "tokens", "types")
 # Where each name is defined; any other is a name of `errors`. `import dataaccess` loads none of these modules.
 _MODULES = {
     "_client.asynchronous.client": ["AsyncClient"],
+    "_client.check": ["ClientCheck"],
     "_client.functions.scans": ["scan_codes", "scan_items"],
     "_client.functions.searches": ["search_codes", "search_items"],
     "_client.functions.segments": ["download_segment", "wait_for_segment"],
@@ -103,7 +104,6 @@ _MODULES = {
     "_scan.table": ["Table"],
     "filters": ["after", "before", "between", "col", "days", "on", "op", "since"],
     "reports": [
-        "ClientCheck",
         "ClientStats",
         "FolderStatus",
         "PartStatus",
@@ -115,7 +115,7 @@ _MODULES = {
     ],
     "sandbox": ["Sandbox"],
     "tokens": ["token_file"],
-    "types": ["PROMOTION_CODE_ATTRIBUTES", "AudienceType", "CodeStatus"],
+    "_types": ["PROMOTION_CODE_ATTRIBUTES", "AudienceType", "CodeStatus"],
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -36,7 +36,6 @@ impl Client {
             base_url: Some("http://127.0.0.1:9".to_owned()),
             max_result_bytes: Some(1 << 40),
             max_buffered_bytes: 64 << 20,
-            reads_environment: false,
             ..Arguments::default()
         };
         set(&mut arguments);

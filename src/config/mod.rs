@@ -74,8 +74,9 @@ pub struct Arguments {
     pub strict_empty: bool,
     /// File to record the exchanges into.
     pub record: Option<PathBuf>,
-    /// Whether the environment provides what is not given here. A client of the sandbox does not read it.
-    pub reads_environment: bool,
+    /// Variables of the environment that are not read: for a client of the sandbox all, else those of settings that are
+    /// cleared.
+    pub ignored_variables: Vec<String>,
     /// Divisor of time-outs and back-offs: 1, except in tests.
     pub time_scale: u32,
 }
@@ -99,7 +100,7 @@ impl Default for Arguments {
             headers: Vec::new(),
             strict_empty: false,
             record: None,
-            reads_environment: true,
+            ignored_variables: Vec::new(),
             time_scale: 1,
         }
     }
@@ -148,8 +149,8 @@ impl Settings {
     /// `Config`, naming each invalid setting and where it came from.
     pub fn resolve(arguments: Arguments, lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let mut refused = Refused::default();
-        let reads_environment = arguments.reads_environment;
-        let lookup = |name: &str| lookup(name).filter(|_| reads_environment);
+        let ignored = arguments.ignored_variables;
+        let lookup = |name: &str| lookup(name).filter(|_| !ignored.iter().any(|one| one == name));
         let base_url = refused.keep(base_url::resolve(arguments.base_url, arguments.allow_http, lookup));
         // Which variable names the proxy depends on the URL.
         let proxy = match &base_url {

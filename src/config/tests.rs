@@ -75,12 +75,17 @@ fn an_origin_is_that_of_the_requests_and_only_of_urls_that_clients_accept() {
 #[test]
 fn the_environment_is_not_read_where_the_arguments_say_so() {
     let environment = |name: &str| (name == "HTTPS_PROXY" || name == "SSL_CERT_FILE").then(|| "http://p:1".to_owned());
-    let origins = |reads_environment| {
-        let given = Arguments { reads_environment, ..arguments() };
-        Settings::resolve(given, environment).expect("good settings").origins().len()
+    let origins = |ignored_variables: &[&str]| {
+        let ignored_variables = ignored_variables.iter().map(ToString::to_string).collect();
+        let given = Arguments { ignored_variables, ..arguments() };
+        let origins = Settings::resolve(given, environment).expect("good settings").origins();
+        origins.into_iter().map(|(setting, ..)| setting).collect::<Vec<_>>()
     };
-    assert_eq!((origins(true), origins(false)), (2, 0));
-    let nameless = Arguments { base_url: None, reads_environment: false, ..arguments() };
+    assert_eq!(origins(&[]), ["proxy", "ca_bundle"]);
+    assert_eq!(origins(&environment::HTTPS_PROXY), ["ca_bundle"]);
+    assert!(origins(&environment::ALL).is_empty());
+    let ignored_variables = vec![environment::BASE_URL.to_owned()];
+    let nameless = Arguments { base_url: None, ignored_variables, ..arguments() };
     assert!(Settings::resolve(nameless, |_| Some("https://cdp.example.com".to_owned())).is_err());
 }
 

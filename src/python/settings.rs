@@ -41,7 +41,8 @@ pub(super) fn resolve(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {
 
 /// What only a client that is made would refuse.
 pub(super) fn refused(arguments: &Arguments) -> Vec<Error> {
-    let lookup = |name: &str| environment::read(name).filter(|_| arguments.reads_environment);
+    let lookup =
+        |name: &str| environment::read(name).filter(|_| !arguments.ignored_variables.iter().any(|one| one == name));
     Transport::refused(&Trust::resolve(arguments.ca_bundle.clone(), lookup), &arguments.headers)
 }
 
@@ -76,7 +77,9 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         headers: headers(settings)?,
         strict_empty: take(settings, "strict_empty")?,
         record: take(settings, "record")?,
-        reads_environment: settings.get_item("reads_environment")?.map_or(Ok(true), |value| value.extract())?,
+        ignored_variables: settings
+            .get_item("ignored_variables")?
+            .map_or_else(|| Ok(Vec::new()), |value| value.extract())?,
         #[cfg(feature = "testing")]
         time_scale: super::testing::time_scale(),
         #[cfg(not(feature = "testing"))]

@@ -41,12 +41,12 @@ def test_airflow_registers_the_provider() -> None:
 
 
 def test_every_field_of_the_form_is_a_setting_with_its_default() -> None:
-    from dataaccess._client.settings import CHECKS
+    from dataaccess._client.settings import SETTINGS
 
     form = get_provider_info()["connection-types"][0]["conn-fields"]
-    assert form.keys() <= CHECKS.keys()
+    assert form.keys() == {name for name, spec in SETTINGS.items() if spec.is_usual} - {"base_url"}
     for name, field in form.items():
-        assert field["schema"].get("default") == CHECKS[name][1], name
+        assert field["schema"].get("default") == SETTINGS[name].default, name
 
 
 def test_the_form_loads_neither_airflow_nor_the_extension() -> None:
@@ -71,7 +71,7 @@ def test_the_host_is_the_base_url(given: Any, expected: str | None) -> None:
 
 def test_settings_come_from_the_extra(connect: Callable[..., str]) -> None:
     connect(
-        extra={"timeout": "90", "concurrency": 2, "timezone": "Asia/Ho_Chi_Minh", "proxy": "", "allow_http": "true"}
+        extra={"timeout": "1.5m", "concurrency": 2, "timezone": "Asia/Ho_Chi_Minh", "proxy": "", "allow_http": "true"}
     )
     client = DataAccessHook().get_conn()
     settings = client._settings
@@ -84,8 +84,12 @@ def test_settings_come_from_the_extra(connect: Callable[..., str]) -> None:
     ("fields", "message"),
     [
         ({"extra": {"time_out": 5}}, "'time_out', which is no setting; did you mean 'timeout'"),
-        ({"extra": {"timeout": "soon"}}, "timeout must be a number, not 'soon'"),
-        ({"extra": {"allow_http": "maybe"}}, "allow_http must be true or false"),
+        (
+            {"extra": {"timeout": "soon"}},
+            "timeout: 'soon' is not a duration: write seconds, or a unit as in 90s, 10m and 2h",
+        ),
+        ({"extra": {"allow_http": "maybe"}}, "allow_http: 'maybe' is neither true nor false"),
+        ({"extra": {"headers": "X-Key: hunter2"}}, "headers: it is not a JSON object"),
         ({"login": "me"}, "login is not used"),
     ],
 )

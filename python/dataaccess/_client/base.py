@@ -6,8 +6,10 @@ import os
 from functools import partial
 from importlib import import_module
 
+from dataaccess._client.checked import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.given import find_profile, noting_arguments
-from dataaccess._client.settings import CHECKS, UNUSED_URL, Refused, Settings, origin
+from dataaccess._client.settings import SETTINGS
+from dataaccess._client.sources import Sources
 from dataaccess._client.validation import Validation
 from dataaccess._client.variables import (
     TOKEN_FILE,
@@ -19,7 +21,7 @@ from dataaccess._client.variables import (
 from dataaccess._core.embedded import address_of, embedded, embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
 from dataaccess._core.warn import warn_caller, warn_of_recording
-from dataaccess._native import RawClient, RawToken, check_settings
+from dataaccess._native import ENVIRONMENT, RawClient, RawToken, check_settings
 from dataaccess.errors import ConfigError, DataAccessWarning
 from dataaccess.errors._text import argument
 
@@ -31,12 +33,11 @@ if TYPE_CHECKING:
     from typing import Any, Self, Unpack
     from zoneinfo import ZoneInfo
 
-    from dataaccess._client.profiles import Profile
+    from dataaccess._types import ClientSettings, Token
     from dataaccess.reports import ClientStats, Setting
-    from dataaccess.types import ClientSettings, Token
 
 
-class Connection(Validation):
+class BaseClient(Validation):
     """A client's settings and its native half."""
 
     _settings: Settings
@@ -44,17 +45,9 @@ class Connection(Validation):
     _raw: RawClient
     _embedded: str | None
     _service: object = None
-    # The names of the settings that are arguments, and of those that the profile says.
+    _sources: Sources
+    # The names of the arguments, while it is made.
     _given: set[str]
-    _of_profile: set[str]
-    _profile_argument: str | None
-    _profile: Profile | None
-    _is_token_of_profile: bool = False
-    # The variables of the environment that say the token and the zone.
-    _token_variable: str | None = None
-    _timezone_variable: str | None = None
-    # The settings of the profile that `with_options` set to None before this client was pickled.
-    _cleared: frozenset[str] = frozenset()
 
     @noting_arguments
     @at_line
@@ -84,35 +77,17 @@ class Connection(Validation):
         """Checks the settings; connects to nothing."""
         refused = Refused()
         try:
-            settings = Settings(
-                base_url=base_url,
-                timezone=timezone,
-                timeout=timeout,
-                retry_for=retry_for,
-                retries=retries,
-                concurrency=concurrency,
-                requests_per_second=requests_per_second,
-                max_response_bytes=max_response_bytes,
-                max_result_bytes=max_result_bytes,
-                max_buffered_bytes=max_buffered_bytes,
-                ca_bundle=ca_bundle,
-                proxy=proxy,
-                allow_http=allow_http,
-                headers=headers,
-                item_types=item_types,
-                strict_empty=strict_empty,
-                record=record,
-            )
-            # None is no value, but for `concurrency`.
-            self._given = {name for name in self._given if settings.get(name) is not None or name == "concurrency"}
-            self._given |= self._cleared
-            self._profile_argument = profile
-            self._profile = find_profile(profile, base_url)
-            if self._profile is not None or not (embedded_name(base_url) or is_sandbox(base_url)):
+            settings = Settings.of(locals())
+            # Another address, token or profile is looked up.
+            given = self._given - {"token", "profile"} - ({"base_url"} if base_url is None else set())
+            found = find_profile(profile, base_url)
+            sources = self._sources = Sources(given, profile, found)
+            if found is not None or not (embedded_name(base_url) or is_sandbox(base_url)):
                 warn_of_unknown_variables()
-                self._timezone_variable = refused.keep(zone_of_environment, self._given)
-                settings["timezone"] = self._timezone_variable or timezone
-            self._of_profile = set() if self._profile is None else self._profile.fill(settings, self._given)
+                if (zone := refused.keep(zone_of_environment, given)) is not None:
+                    settings["timezone"], sources.is_zone_of_environment = zone, True
+            if found is not None:
+                sources.of_profile = found.fill(settings, given)
             address = settings["base_url"]
             settings.check(settings, refused)
             name = embedded_name(address)
@@ -129,27 +104,27 @@ class Connection(Validation):
         """
         if token is not None:
             return RawToken(token)
-        profile, variable = self._profile, os.environ.get("DATAACCESS_BASE_URL")
+        sources, variable = self._sources, os.environ.get("DATAACCESS_BASE_URL")
+        profile, token_of = sources.profile, token_variable()
         # The core reports what is wrong with an address that it refuses.
         here = origin(base_url or variable)
         of_profile = None if profile is None else profile.settings.get("base_url")
         named = variable or of_profile
         is_elsewhere = here is not None and named is not None and origin(named) != here
-        self._token_variable = token_variable()
-        if self._token_variable and not is_elsewhere:
-            if profile is not None and profile.token is not None and "base_url" in self._of_profile:
-                message = f"the token of {self._token_variable} is sent to the address of {profile}, which has its own"
-                warn_caller(f"{message}: unset {self._token_variable} if it is for another service", DataAccessWarning)
-            return RawToken(file_of_environment() if self._token_variable == TOKEN_FILE else None)
+        if token_of and not is_elsewhere:
+            if profile is not None and profile.token is not None and "base_url" in sources.of_profile:
+                message = f"the token of {token_of} is sent to the address of {profile}, which has its own"
+                warn_caller(f"{message}: unset {token_of} if it is for another service", DataAccessWarning)
+            sources.token_variable = token_of
+            return RawToken(file_of_environment() if token_of == TOKEN_FILE else None)
         if profile is not None and profile.token is not None:
-            self._is_token_of_profile, self._token_variable = True, None
+            sources.is_token_of_profile = True
             return RawToken(profile.token_for(base_url))
-        if variable_of_token := self._token_variable:
+        if token_of:
             # It is for another address.
-            self._token_variable = None
             source = "DATAACCESS_BASE_URL" if variable else str(profile)
             raise ConfigError(
-                f"no token: that of {variable_of_token} is for the address of {source}, and {here} is another; "
+                f"no token: that of {token_of} is for the address of {source}, and {here} is another; "
                 f"pass {argument('token')}"
             )
         return RawToken(None)
@@ -163,10 +138,14 @@ class Connection(Validation):
         self._embedded = name
         if name is not None:
             address, issued = refused.keep(embedded, name) or (UNUSED_URL, None)
-            settings = Settings(settings, base_url=address, reads_environment=False)
+            settings = Settings(settings, base_url=address)
             token = None if issued is None else RawToken(issued)
         elif is_sandbox(settings["base_url"]):
-            settings = Settings(settings, base_url=address_of(settings["base_url"]), reads_environment=False)
+            settings = Settings(settings, base_url=address_of(settings["base_url"]))
+        cleared = (SETTINGS[name].variables for name in self._sources.given if settings[name] is None)
+        is_alone = name is not None or is_sandbox(settings["base_url"])
+        ignored = ENVIRONMENT if is_alone else [variable for variables in cleared for variable in variables]
+        settings = Settings({"ignored_variables": ignored, **settings})
         if refused or token is None:
             # The problems that the core finds come first.
             all_refused = Refused()
@@ -215,9 +194,8 @@ class Connection(Validation):
             >>> client.settings["retry_for"].source
             'default'
         """
-        from dataaccess._client.sources import settings_of
-
-        return settings_of(self)
+        address = self._embedded or self.base_url
+        return self._sources.shown(self._settings, address, self._raw.origins, is_embedded=self._embedded is not None)
 
     @property
     def stats(self) -> ClientStats:
@@ -277,21 +255,20 @@ class Connection(Validation):
             settings.check(given, refused)
             copy = object.__new__(type(self))
             copy._service = self._service
-            copy._given, copy._of_profile = self._given | set(given), self._of_profile - set(given)
-            copy._profile_argument, copy._profile = self._profile_argument, self._profile
-            copy._is_token_of_profile = self._is_token_of_profile
-            copy._token_variable = self._token_variable
-            copy._timezone_variable = None if "timezone" in given else self._timezone_variable
-            if "base_url" in given and copy._profile is not None:
-                for name in copy._of_profile & copy._profile.unfit(settings["base_url"]):
-                    settings[name] = CHECKS[name][1]
-                    copy._of_profile.discard(name)
+            sources = copy._sources = self._sources.with_arguments(given)
+            if settings["base_url"] is None:
+                # Another one is looked up.
+                sources.given.discard("base_url")
+            if "base_url" in given and sources.profile is not None:
+                for name in sources.of_profile & sources.profile.unfit(settings["base_url"]):
+                    settings[name] = SETTINGS[name].default
+                    sources.of_profile.discard(name)
             embedded = embedded_name(settings["base_url"]) if "base_url" in given else self._embedded
             copy._start(settings, self._token, embedded, self._raw, refused)
             copy._check_origin(self)
             return copy
 
-    def _check_origin(self, original: Connection) -> None:
+    def _check_origin(self, original: BaseClient) -> None:
         """Refuses to send the token of another client to another service: only a callable may know both."""
         function = self._token.callable
         may_know_both = function is not None and not getattr(function, "is_of_one_service", False)
@@ -308,28 +285,22 @@ class Connection(Validation):
     def _token_source(self) -> str:
         if self._embedded is not None:
             return "the sandbox"
-        if self._is_token_of_profile and self._profile:
-            return f"profile {self._profile.name}"
-        return "environment" if self._token_variable else self._token.source
+        if self._sources.is_token_of_profile and self._sources.profile:
+            return f"profile {self._sources.profile.name}"
+        return "environment" if self._sources.token_variable else self._token.source
 
     @classmethod
     def _unpickled(cls, settings: dict[str, Any], profile: str | None, token: Callable[[], Any] | None) -> Self:
-        # The constructor takes None for no value, and the profile would say it again.
-        cleared = {name for name, value in settings.items() if value is None and name != "concurrency"}
-        client = object.__new__(cls)
-        client._cleared = frozenset(cleared)
-        values = {name: value for name, value in settings.items() if name not in cleared}
-        client.__init__(**values, profile=profile, token=token)  # type: ignore[misc] # as a call of the class does
-        return client
+        return cls(**settings, profile=profile, token=token)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments and the source of the token, never the token; a profile is looked up again."""
-        if secret := self._settings.secret(self._given):
+        if secret := self._settings.secret(self._sources.given):
             raise TypeError(
                 f"a {type(self).__name__} with {secret} does not pickle, as the pickle would hold the secret: "
                 "make the client where it runs"
             )
-        if self._embedded is not None or self._is_token_of_profile or self._token_variable is not None:
+        if self._embedded is not None or self._sources.token is not None:
             token = None
         elif self._token.source == "callable":
             token = self._token.callable
@@ -340,10 +311,10 @@ class Connection(Validation):
                 "dataaccess.token_file(path)"
             )
         # Built last: the frame of an error has no header.
-        given = {name: self._settings[name] for name in sorted(self._given)}
+        given = {name: self._settings[name] for name in sorted(self._sources.given)}
         if given.get("headers") is not None:
             given["headers"] = dict(given["headers"].pairs())
-        return self._unpickled, (given, self._profile_argument, token)
+        return self._unpickled, (given, self._sources.profile_name, token)
 
     def __repr__(self) -> str:
         if not hasattr(self, "_raw"):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, cast
 
+from dataaccess._client.check import ClientCheck
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import invalid, seconds
 from dataaccess.errors import (
@@ -23,14 +24,13 @@ from dataaccess.errors import (
 from dataaccess.errors._text import text_of
 from dataaccess.filters import Days
 from dataaccess.filters._comparison import on
-from dataaccess.reports import ClientCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataaccess._client.base import Connection
+    from dataaccess._client.base import BaseClient
     from dataaccess._native import RawScan, RawTable
-    from dataaccess.types import Time
+    from dataaccess.filters import Time
 
 # A day without codes, and an export that need not exist.
 EMPTY_DAY = "1990-01-01"
@@ -45,7 +45,7 @@ _LEAST = 0.001
 class Findings:
     """The findings so far, and the native client that sends each request once."""
 
-    def __init__(self, client: Connection, timeout: object) -> None:
+    def __init__(self, client: BaseClient, timeout: object) -> None:
         """Nothing is known yet. The time begins to run."""
         usual = min(client._settings["timeout"], _TIMEOUT)  # noqa: SLF001 - of this package
         self._timeout = usual if timeout is None else seconds("timeout", timeout)

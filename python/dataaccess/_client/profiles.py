@@ -10,8 +10,9 @@ import stat
 import sys
 from pathlib import Path
 
+from dataaccess._client.checked import UNUSED_URL, Settings, checked, origin
 from dataaccess._client.config_path import config_path, parsed
-from dataaccess._client.settings import CHECKS, UNUSED_URL, Settings, origin
+from dataaccess._client.settings import SETTINGS
 from dataaccess._core.embedded import embedded_name
 from dataaccess._core.paths import local_path
 from dataaccess._core.warn import warn_caller
@@ -33,15 +34,7 @@ DEFAULT = "default"
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _PATHS = ("ca_bundle", "record", "token_file")
-_KEYS = [*CHECKS, "token", "token_file"]
-
-# The variables that say a setting in place of a profile.
-_VARIABLES = {
-    "base_url": ["DATAACCESS_BASE_URL"],
-    "timezone": ["DATAACCESS_TIMEZONE"],
-    "ca_bundle": ["DATAACCESS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"],
-    "proxy": ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"],
-}
+_KEYS = [*SETTINGS, "token", "token_file"]
 
 
 class Profile:
@@ -58,7 +51,7 @@ class Profile:
         """Takes the checked values of the file."""
         self.name = name
         self.path = path
-        self.settings = {key: value for key, value in values.items() if key in CHECKS}
+        self.settings = {key: value for key, value in values.items() if key in SETTINGS}
         self.token: Callable[[], str] | None = None
         if "token_file" in values:
             self.token = TokenFile(Path(values["token_file"]))
@@ -73,7 +66,7 @@ class Profile:
         names = {
             name
             for name in self.settings.keys() - given
-            if not any(os.environ.get(variable) for variable in _VARIABLES.get(name, ()))
+            if not any(os.environ.get(variable) for variable in SETTINGS[name].variables)
         }
         names -= self.unfit(settings["base_url"])
         settings.update({name: self.settings[name] for name in names})
@@ -199,11 +192,12 @@ def mistakes_of(name: str, profile: Any, folder: Path) -> Iterator[str]:
         yield f" must be a table: write [profiles.{name}]"
         return
     usable = {}
-    for key, value in profile.items():
+    for key, given in profile.items():
+        value = profile[key] = SETTINGS[key].read(given) if key in SETTINGS else given
         problem = _wrong(key, value)
         if problem is not None:
             yield f".{problem}"
-        elif key in CHECKS:
+        elif key in SETTINGS:
             usable[key] = value
     if "token" in profile and "token_file" in profile:
         yield " has token and token_file: leave one out"
@@ -222,9 +216,8 @@ def _wrong(key: str, value: object) -> str | None:
     if key in ("token", "token_file"):
         is_usable = isinstance(value, str) and value
         return None if is_usable else f"{key} must be a string that is not empty, not of type {type(value).__name__}"
-    check, _ = CHECKS[key]
     try:
-        check(value)
+        checked(key, value)
     except ConfigError as error:
         return _line(key, error)
     return None
@@ -252,9 +245,9 @@ def refusal_of(key: str, value: object) -> str | None:
 
 
 def _accepts(given: dict[str, Any]) -> ConfigError | None:
-    settings = Settings({key: default for key, (_, default) in CHECKS.items()} | given)
+    settings = Settings({key: spec.default for key, spec in SETTINGS.items()} | given)
     for key in given:
-        settings[key] = CHECKS[key][0](settings[key])
+        settings[key] = checked(key, settings[key])
     try:
         check_settings(settings)
     except ConfigError as error:

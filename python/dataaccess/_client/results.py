@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from dataaccess._types import ExportEntry, OnUpdate, Row, SegmentStatus
     from dataaccess.reports import Progress
-    from dataaccess.types import ExportEntry, OnUpdate, Row, SegmentStatus
 
 # Entries that an error names, and characters of what each says.
 _SHOWN = 5

@@ -1,237 +1,208 @@
-"""The settings of a client, and what of them is secret."""
+"""The settings of a client: one table for arguments, profiles, environment, command, Airflow, Spark and docs.
+
+It imports nothing of this package, so that the web server of Airflow reads it without the extension module.
+"""
 
 from __future__ import annotations
-
-import os
-from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, tzinfo
-from functools import partial
-from reprlib import repr as shortened
-
-from dataaccess._core.checks import (
-    MAX_INTEGER,
-    boolean,
-    integer,
-    number,
-    offset_advice,
-    optional_integer,
-    seconds,
-    string,
-)
-from dataaccess._core.embedded import embedded_name
-from dataaccess._native import origin as origin_of
-from dataaccess.errors import ConfigError
-from dataaccess.errors._text import argument
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import Any
 
-    _T = TypeVar("_T")
-    _R = TypeVar("_R")
+# Seconds of the units of a duration.
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
-
-# In place of a refused address, so that the other settings can be checked.
-UNUSED_URL = "https://localhost"
-
-# Parts of header names that indicate a secret.
-_SECRET_NAMES = ("auth", "cookie", "key", "passw", "secret", "session", "token")
+TIMEZONE = "DATAACCESS_TIMEZONE"
 
 
-class Headers:
-    """The pairs of `headers=`. Tools that show the locals of a traceback walk through dicts and lists, and not this."""
+class Spec:
+    """What a setting is.
 
-    __slots__ = ("_pairs",)
-
-    def __init__(self, pairs: list[tuple[str, str]]) -> None:
-        """Names and values."""
-        self._pairs = pairs
-
-    def pairs(self) -> list[tuple[str, str]]:
-        """Names and values, for what sends or shows them."""
-        return self._pairs
-
-    def __repr__(self) -> str:
-        return f"Headers({', '.join(name for name, _ in self._pairs)})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Headers) and self._pairs == other._pairs
-
-    def __hash__(self) -> int:
-        return hash(tuple(self._pairs))
-
-
-class Settings(dict[str, "Any"]):
-    """The settings by name. The repr, which a traceback with locals shows, hides the values that may be secret."""
-
-    def __repr__(self) -> str:
-        hidden = {"headers", "proxy"}
-        if "@" in str(self["base_url"]):
-            # A URL with a password, which the check will refuse.
-            hidden.add("base_url")
-        shown = {name: value for name, value in self.items() if name not in hidden}
-        return f"{shown} and {', '.join(sorted(hidden))}"
-
-    def check(self, names: Iterable[str], refused: Refused) -> None:
-        """Checks the types of settings. One that is refused becomes its default, so that the core checks the others."""
-        for name in names:
-            check, default = CHECKS[name]
-            self[name] = refused.keep(check, self[name], default)
-
-    def secret(self, names: set[str]) -> str | None:
-        """Describes the setting among these that must not be pickled, if there is one."""
-        if "proxy" in names and "@" in (self["proxy"] or ""):
-            return "a password in proxy="
-        pairs = () if self["headers"] is None else self["headers"].pairs()
-        headers = [name for name, _ in pairs if is_secret(name)]
-        return f"the header {headers[0]}" if headers and "headers" in names else None
-
-
-def is_secret(header: str) -> bool:
-    """Whether the name of a header says that its value is a secret."""
-    return any(part in header.lower() for part in _SECRET_NAMES)
-
-
-class Refused:
-    """The settings that were refused so far: one error reports all."""
-
-    def __init__(self) -> None:
-        """Nothing yet."""
-        self._errors: list[ConfigError] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._errors)
-
-    def keep(self, check: Callable[[_T], _R], value: _T, instead: _R | None = None) -> _R | None:
-        """The checked value; if it is refused, another one, with which the other settings can be checked."""
-        try:
-            return check(value)
-        except ConfigError as error:
-            # Its frames may hold a secret.
-            self._errors.append(error.with_traceback(None))
-            return instead
-        finally:
-            del value
-
-    def add(self, other: Refused) -> None:
-        """Adds those of another list."""
-        self._errors += other._errors
-
-    def error(self) -> ConfigError:
-        """The error of all refused settings; there is one at least."""
-        lines = [line for error in self._errors for line in error.problems or [error.args[0]]]
-        if len(self._errors) == 1:
-            self._errors[0].problems = lines
-            return self._errors[0]
-        return ConfigError.of(lines)
-
-
-def origin(address: object) -> str | None:
-    """Scheme, host and port of an address, as the core reads them; a sandbox by its name.
-
-    None for no address, and for one that every client refuses.
+    Attributes:
+        name: The name of the argument.
+        kind: What its values are.
+        default: The value if nothing says another one.
+        help: What it is for, in one sentence.
+        least: The least number.
+        most: The greatest number, if there is one.
+        is_optional: Whether None is a value.
+        is_secret: Whether its value may be a secret.
+        is_usual: Whether it is an option of the command and a field of Airflow's form.
+        variables: The variables of the environment that say it, where no argument does.
     """
-    return None if address is None else embedded_name(address) or origin_of(address)
+
+    __slots__ = (
+        "default",
+        "help",
+        "is_optional",
+        "is_secret",
+        "is_usual",
+        "kind",
+        "least",
+        "most",
+        "name",
+        "variables",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        default: object,
+        text: str,
+        *,
+        least: float = 0,
+        most: float | None = None,
+        is_optional: bool | None = None,
+        is_secret: bool = False,
+        is_usual: bool = False,
+        variables: tuple[str, ...] = (),
+    ) -> None:
+        """None is a value of each setting whose default it is."""
+        self.name, self.kind, self.default, self.help = name, kind, default, text
+        self.least, self.most = least, most
+        self.is_optional = default is None if is_optional is None else is_optional
+        self.is_secret, self.is_usual, self.variables = is_secret, is_usual, variables
+
+    @property
+    def default_text(self) -> str:
+        """The default as a text that says it."""
+        if self.kind != "duration":
+            return str(self.default)
+        minutes, rest = divmod(float(str(self.default)), 60)
+        return f"{rest:g}s" if rest else f"{minutes:g}m"
+
+    def of_text(self, text: str) -> Any:
+        """The value that a text says.
+
+        Raises:
+            ValueError: It says none. The message goes on after the text, which may be a secret.
+        """
+        read = _TEXTS.get(self.kind)
+        return text if read is None else read(text)
+
+    def read(self, value: object) -> Any:
+        """The value, or what it says as a text. The check refuses a text that says none."""
+        try:
+            return self.of_text(value) if isinstance(value, str) else value
+        except ValueError:
+            return value
 
 
-def zone_name(zone: object) -> str:
-    """The IANA name of a time zone."""
-    if isinstance(zone, str):
-        if (advice := offset_advice(string("timezone", zone))) is not None:
-            raise ConfigError(f"{argument('timezone', zone)} {advice}")
-        return zone
-    name = "UTC" if zone is UTC else getattr(zone, "key", None)
-    if isinstance(zone, tzinfo) and isinstance(name, str):
-        return name
-    raise ConfigError(f"{argument('timezone')} must be an IANA name or a ZoneInfo, not {zone!r}")
+def duration(text: str) -> float:
+    """The seconds of a text such as `90`, `90s`, `10m` or `2h`."""
+    import re
+
+    found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", text.strip())
+    if found is None:
+        raise ValueError("is not a duration: write seconds, or a unit as in 90s, 10m and 2h")
+    return float(found[1]) * _UNITS[found[2]]
 
 
-# The service fixes these ids.
-_FIXED_IDS = {"customer": -1003, "promotion_code": -100}
+def integer(text: str) -> int:
+    """The integer of a text."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError("is not an integer") from None
 
 
-def checked_item_types(given: object) -> dict[str, int]:
-    """Names and ids of business objects."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise ConfigError(
-            f"{argument('item_types')} must be a dict of names and ids, not of type {type(given).__name__}"
-        )
-    types = {
-        string("item_types", name): integer(f"item_types[{name!r}]", given_id, -MAX_INTEGER - 1)
-        for name, given_id in given.items()
-    }
-    for name, fixed in _FIXED_IDS.items():
-        if types.get(name, fixed) != fixed:
-            raise ConfigError(f"item_types[{name!r}]= must be {fixed}, as the service fixes it, not {types[name]}")
-    return types
+def number(text: str) -> float:
+    """The number of a text."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("is not a number") from None
 
 
-def header_pairs(headers: object) -> Headers | None:
-    """Headers as the core takes them. The error for another type does not show the value, which may be a secret."""
-    if headers is None or isinstance(headers, Headers):
-        return headers
-    if not isinstance(headers, Mapping):
-        raise ConfigError(
-            f"{argument('headers')} must be a dict of names and values, not of type {type(headers).__name__}"
-        )
-    for name, value in headers.items():
-        for what, one in (("a name", name), (f"the value of {name!r}", value)):
-            if not isinstance(one, str):
-                kind = type(one).__name__
-                raise ConfigError(
-                    f"{argument('headers')} must have strings as names and values: {what} is of type {kind}"
-                )
-            string("headers", one)
-    return Headers(list(headers.items()))
+def boolean(text: str) -> bool:
+    """The boolean of a text."""
+    try:
+        return _BOOLEANS[text.strip().lower()]
+    except KeyError:
+        raise ValueError("is neither true nor false") from None
 
 
-def _path(name: str, path: object) -> str:
-    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
-    if not isinstance(text, str) or not text:
-        raise ConfigError(f"{argument(name)} must be a path, not {shortened(path)}")
-    from dataaccess._core.paths import local_path
+def _json(text: str) -> Any:
+    import json
 
-    return local_path(text)
-
-
-def _optional(check: Callable[[Any], _R]) -> Callable[[Any], _R | None]:
-    return lambda value: None if value is None else check(value)
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise ValueError('is not a JSON object, such as {"store": 7}') from None
 
 
-def _whole(name: str, accepted: str) -> Callable[[Any], int]:
-    """The check of an integer, whose bounds the core checks."""
+# How a text is read, by the kind of a setting. Of other kinds it is the value.
+_TEXTS = {
+    "boolean": boolean,
+    "bytes": integer,
+    "duration": duration,
+    "headers": _json,
+    "integer": integer,
+    "item_types": _json,
+    "number": number,
+}
 
-    def check(value: object) -> int:
-        found = optional_integer(value, -MAX_INTEGER, MAX_INTEGER)
-        if found is None:
-            raise ConfigError(f"{argument(name)} must be {accepted}, not {shortened(value)}")
-        return found
-
-    return check
-
-
-_RATE = "a number from 0.001 to 1000000, or None"
-
-# The check of each setting, and its default.
-CHECKS: dict[str, tuple[Callable[[Any], Any], object]] = {
-    "base_url": (_optional(partial(string, "base_url")), UNUSED_URL),
-    "timezone": (zone_name, "UTC"),
-    "timeout": (partial(seconds, "timeout"), 300.0),
-    "retry_for": (partial(seconds, "retry_for"), 60.0),
-    "retries": (_optional(_whole("retries", "an integer from 0 to 10000, or None")), None),
-    "concurrency": (_optional(_whole("concurrency", "an integer from 1 to 10000, or None")), 8),
-    "requests_per_second": (_optional(partial(number, "requests_per_second", accepted=_RATE)), None),
-    "max_response_bytes": (_whole("max_response_bytes", "an integer of at least 1"), 8 * 2**30),
-    "max_result_bytes": (_optional(_whole("max_result_bytes", "an integer of at least 1, or None")), None),
-    "max_buffered_bytes": (_whole("max_buffered_bytes", "an integer of at least 1"), 32 * 2**20),
-    "ca_bundle": (_optional(partial(_path, "ca_bundle")), None),
-    "proxy": (_optional(partial(string, "proxy")), None),
-    "allow_http": (partial(boolean, "allow_http"), False),
-    "headers": (header_pairs, None),
-    "item_types": (checked_item_types, {}),
-    "strict_empty": (partial(boolean, "strict_empty"), False),
-    "record": (_optional(partial(_path, "record")), None),
+SETTINGS = {
+    spec.name: spec
+    for spec in (
+        Spec(
+            "base_url",
+            "url",
+            None,
+            "Address of the service; sandbox:demo is the sandbox.",
+            is_usual=True,
+            variables=("DATAACCESS_BASE_URL",),
+        ),
+        Spec("timezone", "zone", "UTC", "Zone of days: an IANA name.", is_usual=True, variables=(TIMEZONE,)),
+        Spec("timeout", "duration", 300.0, "Limit of a call, such as 90s.", is_usual=True),
+        Spec("retry_for", "duration", 60.0, "How long to retry; 0: never.", is_usual=True),
+        Spec("retries", "integer", None, "Requests after the first one, at most.", most=10_000),
+        Spec(
+            "concurrency",
+            "integer",
+            8,
+            "Requests in flight, at most.",
+            least=1,
+            most=10_000,
+            is_optional=True,
+            is_usual=True,
+        ),
+        Spec(
+            "requests_per_second",
+            "number",
+            None,
+            "Requests a second, at most.",
+            least=0.001,
+            most=1_000_000,
+            is_usual=True,
+        ),
+        Spec("max_response_bytes", "bytes", 8 * 2**30, "Size of the largest response, decompressed.", least=1),
+        Spec("max_result_bytes", "bytes", None, "Memory that the result of a call may take.", least=1),
+        Spec("max_buffered_bytes", "bytes", 32 * 2**20, "Bytes that a scan reads ahead of its consumer.", least=1),
+        Spec(
+            "ca_bundle",
+            "path",
+            None,
+            "CA certificates to trust, in PEM.",
+            is_usual=True,
+            variables=("DATAACCESS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"),
+        ),
+        Spec(
+            "proxy",
+            "url",
+            None,
+            "HTTP proxy, in place of the environment's.",
+            is_secret=True,
+            is_usual=True,
+            variables=("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"),
+        ),
+        Spec("allow_http", "boolean", False, "Permit an address without TLS.", is_usual=True),  # noqa: FBT003 - its default
+        Spec("headers", "headers", None, "Headers to add to each request.", is_secret=True),
+        Spec("item_types", "item_types", None, "Names and ids of your business objects."),
+        Spec("strict_empty", "boolean", False, "Accept only [] as a response without records."),  # noqa: FBT003 - likewise
+        Spec("record", "path", None, "File that keeps all exchanges, without the token."),
+    )
 }

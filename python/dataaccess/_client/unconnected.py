@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataaccess._client.settings import CHECKS, Refused, Settings
+from dataaccess._client.checked import Refused, Settings
+from dataaccess._client.settings import SETTINGS
+from dataaccess._client.sources import Sources
 from dataaccess._client.synchronous.client import Client
-from dataaccess._native import RawToken
+from dataaccess._native import ENVIRONMENT, RawToken
 
 # Without TLS: the CA certificates of the system are not loaded.
 _ADDRESS = "http://localhost"
@@ -19,10 +21,11 @@ def unconnected_client(timezone: str) -> Client:
     Raises:
         ConfigError: There is no such zone.
     """
-    defaults = {name: default for name, (_, default) in CHECKS.items()}
-    settings = Settings({**defaults, "base_url": _ADDRESS, "timezone": timezone, "reads_environment": False})
+    defaults = {name: spec.default for name, spec in SETTINGS.items()}
+    settings = Settings({**defaults, "base_url": _ADDRESS, "timezone": timezone, "ignored_variables": ENVIRONMENT})
     refused = Refused()
-    settings.check(CHECKS, refused)
+    settings.check(SETTINGS, refused)
     client = object.__new__(Client)
+    client._sources = Sources((), None, None)
     client._start(settings, RawToken(str), None, None, refused)
     return client

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from dataaccess._client.settings import SETTINGS, TIMEZONE
 from dataaccess._core.warn import warn_caller
 from dataaccess.errors import ConfigError, DataAccessWarning
 
@@ -14,22 +15,19 @@ if TYPE_CHECKING:
 
 TOKEN = "DATAACCESS_TOKEN"  # noqa: S105 - its name
 TOKEN_FILE = "DATAACCESS_TOKEN_FILE"  # noqa: S105 - likewise
-TIMEZONE = "DATAACCESS_TIMEZONE"
 
+_PREFIXES = ("DATAACCESS_", "DATA_ACCESS_")
 # All that some part of this package reads.
 KNOWN = {
-    "DATAACCESS_BASE_URL",
-    "DATAACCESS_CA_BUNDLE",
+    *(name for spec in SETTINGS.values() for name in spec.variables if name.startswith(_PREFIXES)),
     "DATAACCESS_PROFILE",
     "DATAACCESS_SANDBOX_TOKEN",
     "DATAACCESS_SPARK_ALLOW_HOSTS",
     "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES",
     "DATAACCESS_SPARK_ALLOW_TOKEN_FILES",
-    TIMEZONE,
     TOKEN,
     TOKEN_FILE,
 }
-_PREFIXES = ("DATAACCESS_", "DATA_ACCESS_")
 # `URL` is meant to be `BASE_URL`.
 _CUTOFF = 0.5
 

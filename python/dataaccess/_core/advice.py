@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dataaccess.types import PROMOTION_CODE_ATTRIBUTES
+from dataaccess._types import PROMOTION_CODE_ATTRIBUTES
 
 _CLIENT = r"(Async)?Client|with_options"
 

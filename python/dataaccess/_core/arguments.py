@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from typing import Any
 
+    from dataaccess._types import TimeCondition, ValuesOrOperator, Where
     from dataaccess.errors import Problem
-    from dataaccess.types import TimeCondition, ValuesOrOperator, Where
 
 
 def code_arguments(

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from dataaccess._core.bar import Bar
-    from dataaccess.reports import Progress
-    from dataaccess.types import ProgressArgument
+    from dataaccess.reports import Progress, ProgressArgument
 
 
 def follow(

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-_LOST = "a pickled report has no storage_options: pass them to frame(storage_options=…)"
+_LOST = "a pickled report has no storage_options: pass storage_options= to the method that reads it"
 
 
 class StorageOptions(dict[str, str]):

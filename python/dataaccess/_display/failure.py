@@ -9,17 +9,29 @@ from dataaccess._display.text import cell, counted, duration
 from dataaccess._display.tree import tree_html, tree_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Protocol
 
     from dataaccess._display.tree import Line
-    from dataaccess.errors import DataAccessError
+
+    class Failure(Protocol):
+        """What is shown of an error of this package."""
+
+        operation: str | None
+        attempts: int
+        elapsed: float
+        request_id: str | None
+        history: list[str]
+        hint: str | None
+        retryable: bool
+
 
 # Failed tasks that are shown.
 _MAX_FAILED = 20
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
-def error_html(error: DataAccessError, *more: str) -> str:
+def error_html(error: Failure, *more: str) -> str:
     """An exception, followed by more HTML."""
     facts: list[tuple[str, html.Value | list[html.Value]]] = []
     if error.hint:
@@ -42,13 +54,13 @@ def error_html(error: DataAccessError, *more: str) -> str:
     )
 
 
-def refusal_html(error: DataAccessError, problems: int, lines: Sequence[Line]) -> str:
+def refusal_html(error: Exception, problems: int, lines: Sequence[Line]) -> str:
     """A request that was refused before it was sent."""
     summary = f"{counted(problems, 'problem')}; nothing was sent"
     return html.block(html.title(type(error).__name__, summary), tree_html(lines) if lines else html.line(str(error)))
 
 
-def failed_html(failed: dict[str, DataAccessError]) -> str:
+def failed_html(failed: Mapping[str, Exception]) -> str:
     """The tasks of a run that failed."""
     rows = [
         (task, html.Mark(type(error).__name__, "bad"), cell(error, 300))
@@ -59,7 +71,7 @@ def failed_html(failed: dict[str, DataAccessError]) -> str:
     return html.table(["task", "error", "message"], [], rows) + note
 
 
-def ipython_traceback(error: DataAccessError, lines: Sequence[Line]) -> list[str]:
+def ipython_traceback(error: Exception, lines: Sequence[Line]) -> list[str]:
     """The traceback as IPython and notebooks show it, with the tree in place of the notes, which say the same."""
     import sys
 

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from dataaccess._display import html
 from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess._display.grid import columns_of, ruled
-from dataaccess._display.text import MAX_COLUMNS, counted, duration, left_out, size
+from dataaccess._display.text import MAX_COLUMNS, counted, left_out
 
 if TYPE_CHECKING:
     from typing import Any
-
-    from dataaccess.reports import ScanStats
 
 # Rows that are shown.
 HEAD = 10
@@ -39,17 +37,6 @@ def rows_html(schema: dict[str, str], rows: list[dict[str, Any]], total: int, fi
     more = f"… {more}: " if more else ""
     text = _summary(schema, total, figures)
     return html.block(head, html.line(html.Mark(f"{more}{text}", "dim")))
-
-
-def scan_figures(stats: ScanStats) -> str:
-    """Size, time and requests of a scan."""
-    retries = f", {counted(stats.retries, 'retry', 'retries')}" if stats.retries else ""
-    return f"{size(stats.bytes)} in {duration(stats.seconds)}, {counted(stats.requests, 'request')}{retries}"
-
-
-def file_figures(stats: ScanStats) -> str:
-    """Of how many files the rows are."""
-    return f"from {counted(stats.requests, 'file')}"
 
 
 def _summary(schema: dict[str, str], total: int, figures: str) -> str:

@@ -121,3 +121,9 @@ def left_out(rows: int, columns: int) -> str:
     more = [counted(rows, "more row")] if rows > 0 else []
     more += [counted(columns, "more column")] if columns > 0 else []
     return ", ".join(more)
+
+
+def open_text(days: list[str]) -> str:
+    """That days were not over, and what follows."""
+    were, them = ("day was", "it") if len(days) == 1 else ("days were", "them")
+    return f"{len(days)} {were} not over: {shorten(days)}; the next run requests {them} again"

@@ -12,9 +12,16 @@ from dataaccess._display.text import cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
-    from dataaccess.errors import Problem
+    class Problem(Protocol):
+        """What the tree shows of a problem."""
+
+        @property
+        def argument(self) -> str: ...
+        @property
+        def message(self) -> str: ...
+
 
 _STEP = re.compile(r'^\w+|\[\d+\]|\["[^"]*"\]')
 # Characters of a value, and elements of a list that is shown.

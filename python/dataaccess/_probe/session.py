@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 import dataaccess as da
+from dataaccess._contract import CUSTOMER, DOWNLOAD_PATH, SEARCH_PATH, VISITOR
 from dataaccess._probe.shapes import NotPermittedError, NotSettledError, json_type, member, records
 from dataaccess.errors import (
     ApiError,
@@ -23,12 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-SEARCH = "/access/api/item/search"
-DOWNLOAD = "/access/api/segment/download"
 EMPTY_DAY = "1990-01-01"
 NO_ID = 999_999_999_999
 WORD = "no_such_value"
-CUSTOMER, VISITOR = -1003, -1007
 # Attributes of a customer.
 NAMES = ("customer_id", "name")
 # Rows of the day that are looked at.
@@ -103,7 +101,7 @@ class Session:
     @_once
     def empty(self) -> dict[str, Any]:
         """The envelope of a search that finds nothing."""
-        return self._post(SEARCH, self.client.validate_codes(["id"], allocated_time=da.on(EMPTY_DAY)))
+        return self._post(SEARCH_PATH, self.client.validate_codes(["id"], allocated_time=da.on(EMPTY_DAY)))
 
     def codes_with(self, **members: object) -> list[Any] | ApiError:
         """A search of the codes that an audience has of the day, with these members of the time condition.
@@ -195,7 +193,7 @@ class Session:
     def unknown_object(self) -> list[Any] | ApiError:
         """A search of a business object that does not exist."""
         body = {**self._customers(self.form()), "itemTypeId": NO_ID, "itemTypeName": WORD}
-        outcome = self._outcome(SEARCH, body)
+        outcome = self._outcome(SEARCH_PATH, body)
         return outcome if isinstance(outcome, ApiError) else records(outcome)
 
     def customer(self) -> str:
@@ -214,13 +212,13 @@ class Session:
 
     def _download(self, export_id: int) -> dict[str, Any] | ApiError:
         try:
-            return self._outcome(DOWNLOAD, {"scope": "download", "exportId": export_id})
+            return self._outcome(DOWNLOAD_PATH, {"scope": "download", "exportId": export_id})
         except PermissionDeniedError:
             raise NotPermittedError("the token may not download") from None
 
     def _search(self, body: dict[str, Any]) -> list[Any] | ApiError:
         """The records of a search, or its refusal."""
-        outcome = self._outcome(SEARCH, body)
+        outcome = self._outcome(SEARCH_PATH, body)
         if not isinstance(outcome, ApiError):
             return records(outcome)
         self.malformed.append(outcome)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dataaccess._client.asynchronous.client import AsyncClient
     from dataaccess._client.synchronous.client import Client
     from dataaccess._native import RawSandbox
-    from dataaccess.types import ClientOptions
+    from dataaccess._types import ClientOptions
 
 _C = TypeVar("_C", "Client", "AsyncClient")
 

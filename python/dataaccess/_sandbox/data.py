@@ -13,7 +13,7 @@ from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from dataaccess._native import RawSandbox
-    from dataaccess.types import ProgressArgument
+    from dataaccess.reports import ProgressArgument
 
 
 @short_tracebacks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from dataaccess._contract import DOWNLOAD_PATH, SEARCH_PATH
 from dataaccess._core.checks import duration, integer, string
 from dataaccess._core.warn import warn_caller
 from dataaccess.errors import ConfigError, DataAccessWarning, SandboxError
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 FaultKind = Literal["reset", "cut", "stall", "status", "delay", "drip", "late_code"]
 
-_PATHS = {"search": "/access/api/item/search", "download": "/access/api/segment/download"}
+_PATHS = {"search": SEARCH_PATH, "download": DOWNLOAD_PATH}
 
 
 def _retry_after(name: str, value: object) -> int:

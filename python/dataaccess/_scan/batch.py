@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dataaccess._native import RawBatch
-    from dataaccess.types import TimeZone
+    from dataaccess._types import TimeZone
 
 
 @public

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from dataaccess._native import RawUnpublished
+    from dataaccess._types import OnDoubt
     from dataaccess.reports import TaskReport
-    from dataaccess.types import OnDoubt
 
 # The classes of doubts about one task.
 _OF_TASKS = (errors.AbsentAttributeWarning, errors.IncompleteWarning, errors.ShrunkWarning, errors.StrayDayWarning)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataaccess._contract import PROMOTION_CODE
 from dataaccess._display.plan import Plan
 from dataaccess._display.text import cell, counted
-from dataaccess.types import AudienceType, CodeStatus
+from dataaccess._types import AudienceType, CodeStatus
 
 TYPE_CHECKING = False
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from enum import IntEnum
     from typing import Any
 
-_PROMOTION_CODES = -100
 _ENUMS: dict[str, type[IntEnum]] = {"audience_type": AudienceType, "code_status": CodeStatus}
 # Values of a condition, and groups of conditions, that are shown.
 _MAX_VALUES = 5
@@ -44,7 +44,7 @@ def plan_of(
     `columns` are names and types. `clock` shows Unix milliseconds in the time zone of the client, which is `zone`.
     """
     groups, ends = first["filters"]["OR"], last["filters"]["OR"]
-    names = _ENUMS if first["itemTypeId"] == _PROMOTION_CODES else {}
+    names = _ENUMS if first["itemTypeId"] == PROMOTION_CODE else {}
     filters: list[str] = []
     parts = _parts(requests, groups, ends)
     for group, end in list(zip(groups, ends, strict=True))[:_MAX_GROUPS]:

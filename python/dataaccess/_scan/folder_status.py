@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from dataaccess._types import PathArgument, StorageOptions
     from dataaccess.reports import FolderStatus
-    from dataaccess.types import PathArgument, StorageOptions
 
 
 @public

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.plan import Planned
+from dataaccess.errors import ValidationError
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     import polars as pl
+
+    from dataaccess._scan.polars_source import Narrowed, Query
 
 
 class AsyncLazySource(Planned):
@@ -61,7 +65,8 @@ class LazySource(Planned):
         """
         from dataaccess._scan.polars_source import Source
 
-        return Source(self).lazyframe()
+        self._check_streamed()
+        return Source(self._raw, self._call, self._narrowed).lazyframe()
 
     def explain_query(self, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> str:
         """Returns the requests of a query as text: the plan as `explain` shows it, and what polars itself filters.
@@ -99,6 +104,43 @@ class LazySource(Planned):
                 f"explain_query takes a function that makes the query, not a {type(query).__name__}: write "
                 "scan.explain_query(lambda codes: codes.filter(…))"
             )
-        source = Explained(self)
+        self._check_streamed()
+        source = Explained(self._raw, self._call, self._narrowed)
         query(source.lazyframe()).collect()
         return "\n\n".join(source.texts)
+
+    def _narrowed(self, query: Query) -> Narrowed:
+        """The requests of a query: they return each row that it reads, and maybe others, which polars filters."""
+        from dataaccess._scan.polars_source import Narrowed
+        from dataaccess._scan.pushdown import NoRowsError, check_types, narrowed
+
+        by: dict[str, Any] = {}
+        nothing = Narrowed(None, lambda: "no request: the scan has no such rows", {"no rows": True})
+        if query.n_rows == 0:
+            return nothing
+        if query.n_rows is not None:
+            by = {"limit": query.n_rows if self._limit is None else min(query.n_rows, self._limit)}
+        elif query.selected is not None:
+            check_types(query.types, query.selected)
+            bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
+            clock = self._client._raw.wall_clock  # noqa: SLF001 - its client
+            try:
+                by = narrowed(self._call, self._arguments, bodies, clock, query.types, query.selected)
+                return self._made(query, by)
+            except NoRowsError:
+                return nothing
+            except ValidationError:
+                # A value that no request takes, such as an empty id: polars filters.
+                by = {}
+        return self._made(query, by)
+
+    def _made(self, query: Query, by: dict[str, Any]) -> Narrowed:
+        """The scan with other arguments. Inferred types are those that are known by now."""
+        from dataaccess._scan.polars_source import Narrowed
+
+        fixed = zip(self._raw.column_names, self._raw.types, strict=True)
+        schema = {**(self._schema or {}), **{name: query.types[name] for name, kind in fixed if kind == "inferred"}}
+        schema = {name: kind for name, kind in schema.items() if name in query.columns}
+        arguments = {**self._arguments, "attrs": query.columns, **by}
+        scan = type(self)(self._client, self._call, arguments, schema, self._ordered)
+        return Narrowed(scan._raw, scan.explain, by)  # noqa: SLF001 - of this class

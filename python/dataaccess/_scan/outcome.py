@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from _typeshed import DataclassInstance
 
-    from dataaccess._scan.plan import Connection
+    from dataaccess._scan.client import ScanClient
     from dataaccess.reports import Progress, ScanStats
 
 
@@ -42,7 +42,7 @@ def warn_each(warnings: list[dict[str, Any]], line: dict[str, Any] | None = None
         warn_caller(warning["message"], getattr(errors, warning["category"]), line)
 
 
-def progress_of(client: Connection) -> Callable[[dict[str, Any]], Progress]:
+def progress_of(client: ScanClient) -> Callable[[dict[str, Any]], Progress]:
     """Makes the progress of a scan of the plain values of the core."""
     from dataaccess.reports import Progress
 
@@ -56,6 +56,6 @@ def progress_of(client: Connection) -> Callable[[dict[str, Any]], Progress]:
     return convert
 
 
-def _retries(client: Connection) -> int:
+def _retries(client: ScanClient) -> int:
     stats = client._raw.stats()  # noqa: SLF001 - the client of a scan
     return stats["retries"] + stats["free_retries"]

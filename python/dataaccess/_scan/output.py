@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from dataaccess._core.storage import StorageOptions
-    from dataaccess.types import FileTarget, PathArgument, WritableFile
+    from dataaccess._types import FileTarget, PathArgument, WritableFile
 
 _PIECE = 1 << 20
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from dataaccess._contract import SEARCH_PATH
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count, duration, invalid
 from dataaccess._core.suggest import Suggesting
@@ -17,28 +18,16 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol, Self, TypeVar
+    from typing import Any, Self, TypeVar
 
     from dataaccess._display.plan import Plan
-    from dataaccess._native import RawClient, RawScan, RawStream, RawTable
+    from dataaccess._native import RawScan, RawStream, RawTable
+    from dataaccess._scan.client import ScanClient
     from dataaccess._scan.table import Table
+    from dataaccess._types import Request, Schema
     from dataaccess.reports import Progress, ScanStats
-    from dataaccess.types import Request, Schema
 
     _Task = TypeVar("_Task", bound="Single")
-
-    class Connection(Protocol):
-        """What a scan uses of its client."""
-
-        _raw: RawClient
-        _embedded: str | None
-
-        @property
-        def base_url(self) -> str: ...
-        @property
-        def timezone(self) -> str: ...
-        @property
-        def is_sandbox(self) -> bool: ...
 
 
 # The default size of a batch, in rows and bytes: small enough for the cache of a processor core; larger where the first
@@ -46,7 +35,6 @@ if TYPE_CHECKING:
 BATCH = (8_192, 2 * 2**20)
 LARGE_BATCH = (65_536, 8 * 2**20)
 
-_SEARCH = "/access/api/item/search"
 # Seconds after which a day is final, unless a run says otherwise.
 _SETTLE = 3600
 
@@ -58,7 +46,7 @@ class BaseScan(Suggesting):
     """The common part of scans and tasks."""
 
     _raw: RawScan
-    _client: Connection
+    _client: ScanClient
     _call: str
     _schema: dict[str, Any] | None
     _limit: int | None = None
@@ -95,7 +83,7 @@ class BaseScan(Suggesting):
             >>> len(requests), requests[0]["body"]["attrs"]
             (91, ['id'])
         """
-        url = self._client.base_url + _SEARCH
+        url = self._client.base_url + SEARCH_PATH
         return [{"method": "POST", "url": url, "body": self._raw.body(index)} for index in range(self._raw.requests)]
 
     def explain(self, *, settle: float | timedelta = _SETTLE) -> str:
@@ -176,7 +164,7 @@ class Planned(BaseScan):
 
     def __init__(
         self,
-        client: Connection,
+        client: ScanClient,
         call: str,
         arguments: dict[str, Any],
         schema: Schema | None,
@@ -229,7 +217,7 @@ class Single(BaseScan):
 
     def __init__(
         self,
-        client: Connection,
+        client: ScanClient,
         call: str,
         raw: RawScan,
         schema: dict[str, Any] | None,
@@ -245,7 +233,7 @@ class Single(BaseScan):
     @classmethod
     def _from_body(
         cls,
-        client: Connection,
+        client: ScanClient,
         call: str,
         body: dict[str, Any],
         schema: dict[str, Any] | None,

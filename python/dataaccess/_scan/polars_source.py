@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import closing, contextmanager
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataaccess._core.optional import optional
 from dataaccess._core.warn import caller
@@ -13,23 +13,21 @@ from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess._display.text import cell, counted
 from dataaccess._scan.batch import Batch
 from dataaccess._scan.outcome import warn_each
+from dataaccess._scan.plan import LARGE_BATCH
 from dataaccess._scan.predicate import selected_by
-from dataaccess._scan.pushdown import NoRowsError, check_types, narrowed
 from dataaccess._scan.variants import next_batch
-from dataaccess.errors import ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import polars as pl
 
-    from dataaccess._scan.plan import Planned
+    from dataaccess._native import RawScan
+    from dataaccess._scan.predicate import Selected
 
 _LOG = logging.getLogger("dataaccess.polars")
 # The first major version of polars whose sources have a name.
 _POLARS_MAJOR = 2
-# Batches are larger than the usual ones: polars computes with each of them.
-_MAX_ROWS, _MAX_BYTES = 65_536, 8 * 2**20
 # Seconds without a batch, after which polars gets a frame without rows.
 _PATIENCE = 0.1
 # Seconds after which the requests of a query end that needs no more rows.
@@ -37,18 +35,52 @@ _RELEASE = 0.5
 _MAX_PREDICATE = 200
 
 
+class Narrowed(NamedTuple):
+    """The requests of one query.
+
+    Attributes:
+        raw: The scan that sends them; None if no row can be selected.
+        explain: Shows them as text.
+        by: The arguments of the scan that are others because of the query.
+    """
+
+    raw: RawScan | None
+    explain: Callable[[], str]
+    by: dict[str, Any]
+
+
+class Query(NamedTuple):
+    """What a query reads.
+
+    Attributes:
+        columns: The columns, also those that only its filter names.
+        selected: What its filter says about rows.
+        n_rows: The number of its first rows, if it reads no others; polars counts them before it filters.
+        types: The types of all columns of the scan.
+    """
+
+    columns: list[str]
+    selected: Selected | None
+    n_rows: int | None
+    types: dict[str, str]
+
+
 class Source:
     """What polars calls for the schema and for the rows of a query, in any thread."""
 
-    def __init__(self, scan: Planned) -> None:
-        """Checks that the scan can be read batch by batch, and that polars is new enough."""
-        scan._check_streamed()  # noqa: SLF001 - of this package
+    def __init__(self, raw: RawScan, call: str, narrowed: Callable[[Query], Narrowed]) -> None:
+        """Checks that polars is new enough.
+
+        Args:
+            raw: The scan.
+            call: The method that made it.
+            narrowed: Makes the requests of a query.
+        """
         polars = optional("polars", "polars")
         if int(polars.__version__.partition(".")[0]) < _POLARS_MAJOR:
             raise ImportError(f"to_lazyframe needs polars 2.0, this is {polars.__version__}: pip install -U polars")
         self._polars = polars
-        self._scan = scan
-        self._raw = scan._raw  # noqa: SLF001 - likewise
+        self._raw, self._call, self._narrowed = raw, call, narrowed
         self._lock = Lock()
         self._types: dict[str, str] | None = None
         # polars reads in threads of its own, without a line of the user.
@@ -63,7 +95,7 @@ class Source:
         return register_io_source(
             self,
             schema=self.schema,
-            explain_name=self._scan._call,  # noqa: SLF001 - of this package
+            explain_name=self._call,
             explain_detail=f"{name} in {requests}; {shown}",
         )
 
@@ -79,7 +111,7 @@ class Source:
             if self._types is None:
                 types = self._raw.types
                 if "inferred" in types:
-                    with closing(self._scan._open(None, None)) as stream:  # noqa: SLF001 - of this package
+                    with closing(self._raw.open(*LARGE_BATCH)) as stream:
                         first = next_batch(stream)
                     # Without rows there are strings, as in other results.
                     types = ["string"] * len(types) if first is None else [kind for _, kind in first.types]
@@ -90,29 +122,36 @@ class Source:
         self, with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _batch_size: int | None
     ) -> Iterator[pl.DataFrame]:
         """The rows of a query."""
-        scan, filters = self._narrowed(with_columns, predicate, n_rows)
+        raw, _, by = self.narrowed(with_columns, predicate, n_rows)
         _LOG.debug(
             "%s: at most %d of %d requests, %d of %d columns, narrowed by %s",
-            self._scan._call,  # noqa: SLF001 - of this package
-            0 if scan is None else scan._raw.requests,  # noqa: SLF001 - likewise
+            self._call,
+            0 if raw is None else raw.requests,
             self._raw.requests,
-            0 if scan is None else len(scan.column_names),
+            0 if raw is None else len(raw.column_names),
             len(self._raw.column_names),
-            ", ".join(filters) or "nothing",
+            ", ".join(by) or "nothing",
         )
-        if scan is None:
+        if raw is None:
             return
         # What a filter or the first rows may cause is no doubt about the scan.
-        caused = {"AbsentAttributeWarning"} if filters else set()
-        caused |= {"EmptyResultWarning"} if filters.keys() - {"limit"} else set()
-        for frame in self._frames(scan, caused):
+        caused = {"AbsentAttributeWarning"} if by else set()
+        caused |= {"EmptyResultWarning"} if by.keys() - {"limit"} else set()
+        for frame in self._frames(raw, caused):
             selected = frame if predicate is None else frame.filter(predicate)
             yield selected.select(with_columns) if with_columns else selected
 
-    def _frames(self, scan: Planned, caused: set[str]) -> Iterator[pl.DataFrame]:
+    def narrowed(self, with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None) -> Narrowed:
+        """The requests of a query."""
+        types = self.types()
+        needed = {*(with_columns or types), *(() if predicate is None else predicate.meta.root_names())}
+        selected = None if predicate is None or n_rows is not None else selected_by(predicate)
+        return self._narrowed(Query([name for name in types if name in needed], selected, n_rows, types))
+
+    def _frames(self, raw: RawScan, caused: set[str]) -> Iterator[pl.DataFrame]:
         """The batches, and frames without rows while none comes: polars looks for Ctrl-C only between two frames."""
-        empty = self._polars.DataFrame(schema=self.schema()).select(scan.column_names)
-        stream = scan._open(_MAX_ROWS, _MAX_BYTES)  # noqa: SLF001 - of this package
+        empty = self._polars.DataFrame(schema=self.schema()).select(raw.column_names)
+        stream = raw.open(*LARGE_BATCH)
         # It is closed twice, as polars may end this while a Ctrl-C is pending, which is raised in the first call.
         with self._released(), closing(stream), closing(stream):
             while not stream.ended:
@@ -140,57 +179,20 @@ class Source:
         finally:
             ended.set()
 
-    def _narrowed(
-        self, with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None
-    ) -> tuple[Planned | None, dict[str, Any]]:
-        """The scan of the rows that a query reads, None if there are none; and the arguments that select them."""
-        scan, names = self._scan, self._raw.column_names
-        needed = {*(with_columns or names), *(() if predicate is None else predicate.meta.root_names())}
-        columns = [name for name in names if name in needed]
-        if n_rows == 0:
-            return None, {"limit": 0}
-        filters: dict[str, Any] = {}
-        if n_rows is not None:
-            # polars counts these rows before it filters them.
-            limit = scan._limit  # noqa: SLF001 - of this package
-            filters = {"limit": n_rows if limit is None else min(n_rows, limit)}
-        elif predicate is not None:
-            selected = selected_by(predicate)
-            check_types(self.types(), selected)
-            try:
-                found = narrowed(scan, self.types(), selected)
-                return self._with({"attrs": columns, **found}), found
-            except NoRowsError:
-                return None, {"no rows": True}
-            except ValidationError:
-                # A value that no request takes, such as an empty id: polars filters.
-                pass
-        return self._with({"attrs": columns, **filters}), filters
-
-    def _with(self, changed: dict[str, Any]) -> Planned:
-        """The scan with other arguments. Inferred types are those that polars knows by now."""
-        scan, types = self._scan, self.types()
-        schema = {name: kind for name, kind in (scan._schema or {}).items() if name in changed["attrs"]}  # noqa: SLF001 - of this package
-        fixed = zip(self._raw.column_names, self._raw.types, strict=True)
-        schema |= {name: types[name] for name, kind in fixed if kind == "inferred" and name in changed["attrs"]}
-        arguments = {**scan._arguments, **changed}  # noqa: SLF001 - likewise
-        return type(scan)(scan._client, scan._call, arguments, schema, scan._ordered)  # noqa: SLF001 - likewise
-
 
 class Explained(Source):
     """Describes the requests of a query in place of sending them."""
 
-    def __init__(self, scan: Planned) -> None:
+    def __init__(self, raw: RawScan, call: str, narrowed: Callable[[Query], Narrowed]) -> None:
         """Has no texts yet."""
-        super().__init__(scan)
+        super().__init__(raw, call, narrowed)
         self.texts: list[str] = []
 
     def __call__(
         self, with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _batch_size: int | None
     ) -> Iterator[pl.DataFrame]:
         """No rows."""
-        scan, _ = self._narrowed(with_columns, predicate, n_rows)
-        text = "no request: the scan has no such rows" if scan is None else scan.explain()
+        text = self.narrowed(with_columns, predicate, n_rows).explain()
         filters = "" if predicate is None else f"\npolars filters:  {cell(predicate, _MAX_PREDICATE)}"
         self.texts.append(text + filters)
         return iter(())

@@ -9,54 +9,62 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from dataaccess._contract import CUSTOMER, VALUES, VALUES_PER_REQUEST
 from dataaccess._core.checks import invalid
+from dataaccess._types import AudienceType, CodeStatus
 from dataaccess.filters import col, days, op
 from dataaccess.filters._column import Expression
-from dataaccess.types import AudienceType, CodeStatus
 
 if TYPE_CHECKING:
-    from dataaccess._scan.plan import Planned
+    from collections.abc import Callable, Mapping
+
     from dataaccess._scan.predicate import Selected, Value
 
-_CUSTOMER = -1003
-# The least number of values of a list that the core splits by itself.
-_VALUES_PER_REQUEST = 1_000
 # How far the time of a record can be from the day that found it: a day, as the service may cut its days in another zone
 # than the client; 14 hours, as times may be written in any; an hour for a change of clocks. docs/open-points.md
 _DOUBT = timedelta(days=2)
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - columns have no zone
 _MILLISECOND = timedelta(milliseconds=1)
-_NAMES = {
-    "audience_type": {kind.name.lower(): kind.value for kind in AudienceType},
-    "code_status": {status.name.lower(): status.value for status in CodeStatus},
-}
 
 
 class NoRowsError(Exception):
     """No row of the scan can be selected, so nothing needs to be requested."""
 
 
-def narrowed(scan: Planned, types: dict[str, str], selected: Selected) -> dict[str, Any]:
-    """The arguments of the scan that change. `types` are those of its columns.
+def narrowed(
+    call: str,
+    arguments: Mapping[str, Any],
+    bodies: tuple[dict[str, Any], dict[str, Any]],
+    clock: Callable[[int], str],
+    types: dict[str, str],
+    selected: Selected,
+) -> dict[str, Any]:
+    """The arguments of a scan that change.
+
+    Args:
+        call: The method that made the scan.
+        arguments: Those of the scan.
+        bodies: Its first and its last request.
+        clock: Shows Unix milliseconds in the time zone of the client.
+        types: The types of the columns.
+        selected: What a query selects.
 
     Raises:
         NoRowsError: The scan has no such rows.
     """
     if not all(selected.values.values()):
         raise NoRowsError
-    if scan._limit is not None:  # noqa: SLF001 - of this package
+    if arguments["limit"] is not None:
         # Fewer rows of the service would let others into the limit.
         return {}
-    arguments = scan._arguments  # noqa: SLF001 - likewise
-    most_values = arguments.get("values_per_request") or _VALUES_PER_REQUEST
-    first, last = (scan._raw.body(index) for index in (0, scan._raw.requests - 1))  # noqa: SLF001 - likewise
-    if scan._call == "scan_codes":  # noqa: SLF001 - likewise
-        given, end = (_by_column(body) for body in (first, last))
-        clock = scan._client._raw.wall_clock  # noqa: SLF001 - its client
+    most_values = arguments.get("values_per_request") or VALUES_PER_REQUEST
+    first, _ = bodies
+    if call == "scan_codes":
+        given, end = (_by_column(body) for body in bodies)
         return {**_lists(given, end, _wire_values(selected, types), most_values), **_times(given, end, selected, clock)}
     # With every group the ids would be sent once more, up to more values than a service takes.
     is_simple = len(first["filters"]["OR"]) == 1
-    if is_simple and first["itemTypeId"] == _CUSTOMER and types.get("customer_id") == "string":
+    if is_simple and first["itemTypeId"] == CUSTOMER and types.get("customer_id") == "string":
         return _customers(arguments["where"], selected.values.get("customer_id"), most_values)
     return {}
 
@@ -83,7 +91,7 @@ def _by_column(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def _wire_values(selected: Selected, types: dict[str, str]) -> dict[str, list[Value]]:
     """The values of lists as the service has them. A column of another type than usual may show others."""
     known: dict[str, list[Value]] = {}
-    for name, names in _NAMES.items():
+    for name, names in VALUES.items():
         # With `decode_status` the column has names.
         values = [names.get(str(value), value) for value in selected.values.get(name, [])]
         if values and all(isinstance(value, int) for value in values):
@@ -105,13 +113,13 @@ def _lists(
         condition = given.get(name)
         if condition is None:
             # What the service does with other values is not specified.
-            is_known = name not in _NAMES or set(values) <= set(_NAMES[name].values())
+            is_known = name not in VALUES or set(values) <= set(VALUES[name].values())
             if is_known and len(values) <= most_values:
                 changed[name] = values
         elif condition["operator"] == "matches" and condition["value"] == end[name]["value"]:
             # A list in several requests stays as it is: other parts would change the order of the rows.
             common = [value for value in condition["value"] if value in set(values)]
-            is_number = name in _NAMES
+            is_number = name in VALUES
             if not common and is_number:
                 raise NoRowsError
             # An id that the list has not may be in the rows too: how the service compares strings is not specified.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from dataaccess.types import DtypeBackend, Row, TimeZone
+    from dataaccess._types import DtypeBackend, Row, TimeZone
 
 
 @short_tracebacks

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from dataaccess._core.storage import StorageOptions
-    from dataaccess._scan.plan import Connection
+    from dataaccess._scan.client import ScanClient
     from dataaccess.reports import Progress, ScanReport
 
 # Days that an error names.
@@ -28,7 +28,7 @@ _NAMED = 5
 
 
 def run_options(
-    client: Connection,
+    client: ScanClient,
     folder: object,
     storage_options: StorageOptions | None,
     *,
@@ -65,7 +65,7 @@ def read_options(
     return place, is_ignored, checked(storage_options)
 
 
-def service_of(client: Connection) -> tuple[str, bool]:
+def service_of(client: ScanClient) -> tuple[str, bool]:
     """The address of the service, or its name if it is `sandbox:demo`, and whether it is known to be a sandbox."""
     return client._embedded or client.base_url, client.is_sandbox  # noqa: SLF001 - its client
 
@@ -76,7 +76,7 @@ class RunProgress:
     If Ctrl-C ends its block, or asyncio cancels it, a note of the exception says what is kept.
     """
 
-    def __init__(self, client: Connection, options: dict[str, Any]) -> None:
+    def __init__(self, client: ScanClient, options: dict[str, Any]) -> None:
         """A run that begins now."""
         self._convert, self._options = progress_of(client), options
         self._last: Progress | None = None
@@ -185,7 +185,7 @@ def report_of(
 
 def _log_end(report: ScanReport, failed: int, ended: errors.DataAccessError | None) -> None:
     """Logs each doubt, and how the run ended."""
-    from dataaccess._display.report import open_text
+    from dataaccess._display.text import open_text
 
     fields = {
         "folder": str(report.folder),

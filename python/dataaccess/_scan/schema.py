@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dataaccess._contract import VALUES
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from dataaccess.types import Schema
+    from dataaccess._types import Schema
 
 # The packages whose types have names that the core knows.
 _PACKAGES = {"builtins", "datetime", "numpy", "pandas", "polars", "pyarrow"}
 # What `decode_status=True` sets: a type of the core that only these columns can have.
-_DECODED = {"code_status": "name", "audience_type": "name"}
+_DECODED = dict.fromkeys(VALUES, "name")
 
 
 def type_names(schema: Schema | None, *, decoded: bool = False) -> dict[str, object] | None:

@@ -10,6 +10,7 @@ from dataaccess._core.paths import location
 from dataaccess._core.storage import checked, hidden
 from dataaccess._core.suffixes import check_suffix
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._display.text import counted, duration, size
 from dataaccess._native import read_files
 from dataaccess._public import public
 from dataaccess._scan import frames
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     from dataaccess._core.storage import StoredOptions
     from dataaccess._native import RawTable
+    from dataaccess._types import PathArgument, Row, StorageOptions, TimeZone
     from dataaccess.reports import ScanStats
-    from dataaccess.types import PathArgument, Row, StorageOptions, TimeZone
 
 
 @public
@@ -186,9 +187,10 @@ class Table(Rows):
         )
 
     def _figures(self) -> str:
-        from dataaccess._display.rows import file_figures, scan_figures
-
         stats = self.stats
         if not stats.bytes or stats.rows != self.num_rows:
             return ""
-        return file_figures(stats) if self._is_of_files else scan_figures(stats)
+        if self._is_of_files:
+            return f"from {counted(stats.requests, 'file')}"
+        retries = f", {counted(stats.retries, 'retry', 'retries')}" if stats.retries else ""
+        return f"{size(stats.bytes)} in {duration(stats.seconds)}, {counted(stats.requests, 'request')}{retries}"

@@ -5,28 +5,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Protocol
 
+from dataaccess._client.checked import origin
 from dataaccess._client.given import named_address
-from dataaccess._client.settings import CHECKS, origin
+from dataaccess._client.settings import SETTINGS
 from dataaccess._client.variables import token_variable
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-# A connection that is written as a URI has strings only.
-_NUMBERS: dict[str, Callable[[str], float]] = {
-    "timeout": float,
-    "retry_for": float,
-    "requests_per_second": float,
-    "retries": int,
-    "concurrency": int,
-    "max_response_bytes": int,
-    "max_result_bytes": int,
-    "max_buffered_bytes": int,
-}
-_SWITCHES = ("allow_http", "strict_empty")
-_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-_SETTINGS = {"profile", *CHECKS} - {"base_url"}
+
+_SETTINGS = {"profile", *SETTINGS} - {"base_url"}
 
 
 class Connection(Protocol):
@@ -146,15 +135,14 @@ class ConnectionToken:
 
 
 def _typed(connection: Connection, name: str, value: object) -> object:
-    if not isinstance(value, str):
+    """The value of a setting: a connection that is written as a URI has strings only."""
+    if not isinstance(value, str) or name not in SETTINGS:
         return value
     try:
-        if name in _NUMBERS:
-            return _NUMBERS[name](value)
-        return _BOOLEANS[value.lower()] if name in _SWITCHES else value
-    except (KeyError, ValueError):
-        kind = "true or false" if name in _SWITCHES else "a number"
-        raise ConfigError(f"{_named(connection)}: {name} must be {kind}, not {value!r}") from None
+        return SETTINGS[name].of_text(value)
+    except ValueError as error:
+        shown = "it" if SETTINGS[name].is_secret else repr(value)
+        raise ConfigError(f"{_named(connection)}: {name}: {shown} {error}") from None
 
 
 def _named(connection: Connection) -> str:

@@ -5,55 +5,34 @@ The web UI makes the form from this alone, so it imports neither the hook nor th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_NUMBER = ["number", "null"]
+from dataaccess._client.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from dataaccess._client.settings import Spec
+
+# The JSON types of the form, by the kind of a setting.
+_TYPES = {"boolean": "boolean", "duration": "number", "integer": "integer", "number": "number"}
 
 
-def _field(label: str, description: str, **schema: Any) -> dict[str, Any]:
-    return {"label": label, "description": description, "schema": schema}
+def _field(spec: Spec) -> dict[str, Any]:
+    kind = _TYPES.get(spec.kind, "string")
+    schema: dict[str, Any] = {"type": [kind, "null"]}
+    if spec.default is not None:
+        schema["default"] = spec.default
+    if kind in ("integer", "number"):
+        schema["minimum"] = spec.least
+    if spec.is_secret:
+        schema["format"] = "password"
+    words = " ".join(_WORDS.get(word, word) for word in spec.name.split("_"))
+    unit = " (seconds)" if spec.kind == "duration" else ""
+    return {"label": f"{words[0].upper()}{words[1:]}{unit}", "description": spec.help, "schema": schema}
 
 
-# Settings of `Client` that the form shows; the JSON of "extra" takes every other one.
-_FIELDS = {
-    "timezone": _field(
-        "Time zone",
-        "IANA name of the time zone in which the platform cuts its days, such as Asia/Ho_Chi_Minh.",
-        type=["string", "null"],
-        default="UTC",
-    ),
-    "timeout": _field(
-        "Timeout (seconds)", "For a whole call with its retries.", type=_NUMBER, exclusiveMinimum=0, default=300
-    ),
-    "retry_for": _field(
-        "Retry for (seconds)",
-        "How long a failing request is tried again, before Airflow retries the task.",
-        type=_NUMBER,
-        minimum=0,
-        default=60,
-    ),
-    "concurrency": _field(
-        "Concurrency", "Requests in flight at a time.", type=["integer", "null"], minimum=1, default=8
-    ),
-    "requests_per_second": _field(
-        "Requests per second", "The most that a task sends; empty: no limit.", type=_NUMBER, exclusiveMinimum=0
-    ),
-    "ca_bundle": _field(
-        "CA bundle", "PEM file on the workers with the CAs to trust instead of the system's.", type=["string", "null"]
-    ),
-    "proxy": _field(
-        "Proxy",
-        "Address of a proxy; empty: that of the workers' environment.",
-        type=["string", "null"],
-        format="password",
-    ),
-    "allow_http": _field(
-        "Allow plain HTTP",
-        "Whether the token may leave the worker unencrypted: for test systems alone.",
-        type=["boolean", "null"],
-        default=False,
-    ),
-}
+_WORDS = {"ca": "CA", "http": "HTTP"}
+# Settings of `Client` that the form shows; the JSON of "extra" takes every other one. The host is the base URL.
+_FIELDS = {name: _field(spec) for name, spec in SETTINGS.items() if spec.is_usual and name != "base_url"}
 
 
 def get_provider_info() -> dict[str, Any]:

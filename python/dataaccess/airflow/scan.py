@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context, ObjectStoragePath
 
     from dataaccess import Client, Scan, ScanReport
-    from dataaccess.reports import Progress
-    from dataaccess.types import (
+    from dataaccess._types import (
         AudienceTypes,
         CodeAttributes,
         CodeStatuses,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
         ValuesOrOperator,
         Where,
     )
+    from dataaccess.reports import Progress
 
 _SECONDS_BETWEEN_LOGS = 10
 _SECONDS_BETWEEN_TRIES = 5

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context, ObjectStoragePath
 
     from dataaccess import Client, Scan
-    from dataaccess.types import (
+    from dataaccess._types import (
         AudienceTypes,
         CodeAttributes,
         CodeStatuses,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from airflow.sdk import Context
 
-    from dataaccess.types import SegmentStatus
+    from dataaccess._types import SegmentStatus
 
 
 class SegmentExportSensor(ClientUser, BaseSensorOperator):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from click.shell_completion import CompletionItem
 
+from dataaccess._contract import VALUES
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -57,7 +59,7 @@ def _attributes(context: click.Context) -> list[str]:
     given = (context.params.get("name"), *context.args)
     if context.info_name != "codes" and "promotion_code" not in given:
         return []
-    from dataaccess.types import PROMOTION_CODE_ATTRIBUTES
+    from dataaccess._types import PROMOTION_CODE_ATTRIBUTES
 
     return list(PROMOTION_CODE_ATTRIBUTES)
 
@@ -79,8 +81,8 @@ def _switches(_context: click.Context) -> list[str]:
 
 
 _KNOWN: dict[str, Callable[[click.Context], list[str]]] = {
-    "status": lambda _: ["available", "sent", "used"],
-    "audience_type": lambda _: ["customer", "visitor"],
+    "status": lambda _: list(VALUES["code_status"]),
+    "audience_type": lambda _: list(VALUES["audience_type"]),
     "name": lambda _: ["customer", "promotion_code"],
     "attrs": _attributes,
     "profile": _profiles,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess._contract import PROMOTION_CODE
 from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.values import ColumnDay, Condition, Filter, List, Matches, Pair, Whole, day_in, flat, last_days
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _SECTION = "Rows"
 _DAY = "DAY is 2024-01-31, yesterday or today; of a time as 2024-01-31T09:30 its whole day counts."
-_PROMOTION_CODE = -100
 _TIMES = ("on", "since", "after", "before", "days", "last")
 
 _FILTER = option(
@@ -234,7 +234,7 @@ def _items(
                 *(["--where"] if where is not None else []),
             ]
         )
-    elif (name == "promotion_code" or item_type_id == _PROMOTION_CODE) and (
+    elif (name == "promotion_code" or item_type_id == PROMOTION_CODE) and (
         given.keys() & {"days", "last"} or len(given) > 1
     ):
         raise click.UsageError("promotion codes take one time condition: for a range use `dataaccess codes --days`")

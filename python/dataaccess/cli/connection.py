@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from dataaccess._client.settings import SETTINGS
 from dataaccess.cli.ending import USAGE, CommandError, is_typed
 from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.spelling import in_options, log_line
@@ -19,13 +20,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from dataaccess import Client
+    from dataaccess._client.settings import Spec
 
 _SECTION = "Connection (else the environment, else the profile)"
+# How the command takes a setting, by its kind.
+_TYPES: dict[str, dict[str, Any]] = {
+    "boolean": {"is_flag": True},
+    "duration": {"type": Duration(), "metavar": "DURATION"},
+    "integer": {"type": int, "metavar": "N"},
+    "number": {"type": float, "metavar": "N"},
+    "path": {"metavar": "PATH"},
+    "url": {"metavar": "URL"},
+    "zone": {"metavar": "ZONE"},
+}
+
+
+def _option(spec: Spec) -> Any:
+    shown = "" if spec.default in (None, False) else f" [{spec.default_text}]"
+    flag = f"--{spec.name.replace('_', '-')}"
+    return option(flag, section=_SECTION, help=f"{spec.help}{shown}", **_TYPES[spec.kind])
+
+
+_USUAL = {name: _option(spec) for name, spec in SETTINGS.items() if spec.is_usual}
 _OPTIONS = {
     "profile": option("--profile", metavar="NAME", section=_SECTION, help="Profile of the configuration file."),
-    "base_url": option(
-        "--base-url", metavar="URL", section=_SECTION, help="Address of the service; sandbox:demo is the sandbox."
-    ),
+    "base_url": _USUAL.pop("base_url"),
     "token_file": option(
         "--token-file",
         type=TokenPath(),
@@ -33,22 +52,7 @@ _OPTIONS = {
         section=_SECTION,
         help="File with the token; or set DATAACCESS_TOKEN or DATAACCESS_TOKEN_FILE.",
     ),
-    "timezone": option("--timezone", metavar="ZONE", section=_SECTION, help="Zone of days: an IANA name. [UTC]"),
-    "timeout": option(
-        "--timeout", type=Duration(), metavar="DURATION", section=_SECTION, help="Limit of a call, such as 90s. [5m]"
-    ),
-    "retry_for": option(
-        "--retry-for", type=Duration(), metavar="DURATION", section=_SECTION, help="How long to retry; 0: never. [60s]"
-    ),
-    "concurrency": option(
-        "--concurrency", type=int, metavar="N", section=_SECTION, help="Requests in flight, at most. [8]"
-    ),
-    "requests_per_second": option(
-        "--requests-per-second", type=float, metavar="N", section=_SECTION, help="Requests a second, at most."
-    ),
-    "proxy": option("--proxy", metavar="URL", section=_SECTION, help="Proxy, in place of that of the environment."),
-    "ca_bundle": option("--ca-bundle", metavar="PATH", section=_SECTION, help="CA certificates to trust, in PEM."),
-    "allow_http": option("--allow-http", is_flag=True, section=_SECTION, help="Permit an address without TLS."),
+    **_USUAL,
     "verbose": option("-v", "--verbose", is_flag=True, section=_SECTION, help="Log each request to standard error."),
 }
 

@@ -16,9 +16,9 @@ from dataaccess.cli.spelling import in_options
 
 if TYPE_CHECKING:
     from dataaccess import Client
+    from dataaccess._client.check import ClientCheck
     from dataaccess.cli.connection import Connection
     from dataaccess.errors import DataAccessError
-    from dataaccess.reports import ClientCheck
 
 _EPILOG = """\b
 Examples:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess._contract import DOWNLOAD_PATH, SEARCH_PATH
 from dataaccess.cli.ending import USAGE, CommandError
 from dataaccess.cli.parts import Command, option
 from dataaccess.cli.streams import note
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 # Every user of the machine can read the arguments of a process; only its own user can read its environment and files.
 _TOKEN = "DATAACCESS_SANDBOX_TOKEN"  # noqa: S105 - the name of a variable
 
-_SERVED = """
-  POST {url}/access/api/item/search        promotion codes, customers
-  POST {url}/access/api/segment/download   segment exports
-  GET  {url}/openapi.json                  the description of both
+_SERVED = f"""
+  POST {{url}}{SEARCH_PATH}        promotion codes, customers
+  POST {{url}}{DOWNLOAD_PATH}   segment exports
+  GET  {{url}}/openapi.json                  the description of both
 """
 
 # A wait without a timeout would not notice Ctrl-C on Windows.

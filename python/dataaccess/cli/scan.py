@@ -212,7 +212,7 @@ def _into_folder(
         raise CommandError(f"{message}: {kept}", code) from None
     judge.check_report(report)
     if report.open_days:
-        from dataaccess._display.report import open_text
+        from dataaccess._display.text import open_text
 
         note(f"{report.folder}: {open_text(report.open_days)}")
     if as_json:

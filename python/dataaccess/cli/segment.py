@@ -14,8 +14,8 @@ from dataaccess.cli.values import Duration, Whole
 
 if TYPE_CHECKING:
     from dataaccess import Client
+    from dataaccess._types import SegmentStatus
     from dataaccess.cli.connection import Connection
-    from dataaccess.types import SegmentStatus
 
 _EPILOG = """\b
 Examples:

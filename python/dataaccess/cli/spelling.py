@@ -132,14 +132,14 @@ def _name(context: click.Context, option: click.Parameter) -> str:
 
 def _elsewhere(context: click.Context, argument: Argument) -> str:
     """What to do about an argument that the command that runs does not have."""
-    from dataaccess._client.settings import CHECKS
+    from dataaccess._client.settings import SETTINGS
 
     if argument.name in _INSTEAD:
         return _INSTEAD[argument.name]
     if argument.name == "on_suspected_cap":
         return f"dataaccess scan {context.info_name} --split-capped"
     # The other settings are in the profile, in TOML.
-    if argument.name in CHECKS and argument.python != argument.name:
+    if argument.name in SETTINGS and argument.python != argument.name:
         is_alone = argument.value is None
         return f"{argument.name} (in the profile)" if is_alone else f"{argument.name} = {argument.value}"
     return argument.python

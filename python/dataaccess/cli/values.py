@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import stat
 import sys
 from datetime import date, timedelta
@@ -14,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess._client.settings import duration
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
-_DURATION = re.compile(r"(\d+(?:\.\d*)?)\s*([smh]?)")
 
 
 # Generic in some versions of click.
@@ -65,10 +63,10 @@ class Duration(_Type):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The seconds."""
-        found = _DURATION.fullmatch(str(value).strip())
-        if found is None:
-            self.fail(f"{value!r} is not a duration: write seconds, or a unit as in 90s, 10m and 2h", param, ctx)
-        return float(found[1]) * _UNITS[found[2]]
+        try:
+            return duration(str(value))
+        except ValueError as error:
+            self.fail(f"{value!r} {error}", param, ctx)
 
 
 class Day(_Type):

@@ -9,8 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from dataaccess._types import ExportEntry, SegmentStatus
     from dataaccess.reports import ScanReport
-    from dataaccess.types import ExportEntry, SegmentStatus
 
 
 # As in `sysexits.h`.

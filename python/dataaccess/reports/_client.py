@@ -1,14 +1,10 @@
-"""What a client reports: its settings, its statistics and a check of its service."""
+"""What a client reports: its settings and its statistics."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from dataaccess._public import public
-
-if TYPE_CHECKING:
-    from dataaccess.errors import DataAccessError
 
 
 @public
@@ -52,64 +48,3 @@ class ClientStats:
     in_flight: int
     bytes_received: int
     connections_opened: int
-
-
-@public
-@dataclass(frozen=True, slots=True, repr=False)
-class ClientCheck:
-    """What a client can do at its service: what `Client.check` returns. `print(check)` shows it in a few lines.
-
-    Attributes:
-        base_url: Address of the service.
-        is_sandbox: Whether the data is synthetic.
-        is_reachable: Whether the service responded.
-        token_source: Where the token comes from: `text`, `environment`, `callable` or `the sandbox`.
-        scopes: For `item` and `download`, whether the token has the scope; None if that is not known.
-        timezone: The time zone of the client.
-        day: What was found out about the day, if one was given.
-        is_day_right: Whether the rows of that day are of that day in the time zone of the client; None if that is not
-            known.
-        seconds: How long the check took.
-        errors: What failed, by scope.
-    """
-
-    base_url: str
-    is_sandbox: bool
-    is_reachable: bool
-    token_source: str
-    scopes: dict[str, bool | None]
-    timezone: str
-    day: str | None
-    is_day_right: bool | None
-    seconds: float
-    errors: dict[str, DataAccessError]
-
-    @property
-    def is_ok(self) -> bool:
-        """Whether the service is reachable, the token has a scope, and nothing is known to be wrong."""
-        return self.is_reachable and any(self.scopes.values()) and self.is_day_right is not False
-
-    def __str__(self) -> str:
-        """A line for each finding."""
-        words = {True: "yes", False: "no", None: "not known"}
-        address = f"{self.base_url}{' (the sandbox: synthetic data)' if self.is_sandbox else ''}"
-        reached = f"reached, in {self.seconds:.2f} s" if self.is_reachable else "not reached"
-        known = [has for has in self.scopes.values() if has is not None]
-        accepted = "accepted" if any(known) else "not accepted" if known else "not tried"
-        day = self.day or ("not known" if "day" in self.errors else "not checked; name a day that has rows: check(day)")
-        lines = [
-            f"address:   {address}: {reached}",
-            f"token:     from {self.token_source}: {accepted}",
-            "scopes:    " + ", ".join(f"{name}: {words[value]}" for name, value in self.scopes.items()),
-            f"time zone: {self.timezone}: {day}",
-        ]
-        return "\n".join([*lines, *(f"{name}: {error}" for name, error in self.errors.items())])
-
-    def _repr_html_(self) -> str:
-        """The findings for notebooks."""
-        from dataaccess._display.check import check_html
-
-        return check_html(self)
-
-    def __repr__(self) -> str:
-        return f"ClientCheck({self.base_url!r}, {'ok' if self.is_ok else 'not ok'})"

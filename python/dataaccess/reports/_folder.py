@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from dataaccess._display.text import cell, counted, shorten
 from dataaccess._public import public
 
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
     from typing import Any
+
+# Files that a text names.
+_NAMED = 5
 
 
 @public
@@ -131,6 +135,20 @@ class FolderStatus:
 
     def __str__(self) -> str:
         """A line for each fact: what `print(status)` shows."""
-        from dataaccess._display.folder import status_text
+        facts = [("rows", f"{self.rows:,} in {counted(len(self.parts), 'file')}")]
+        if days := self.days:
+            facts.append(("days", f"{len(days):,}, {days[0]} to {days[-1]}"))
+        if self.oldest is not None and self.newest is not None:
+            facts.append(("requested", f"{self.oldest:%Y-%m-%d %H:%M} to {self.newest:%Y-%m-%d %H:%M} UTC"))
+        facts += [("service", cell(self.service, 200))] if self.service else []
+        for name, found in (("missing", self.missing_days), ("open", self.open_days)):
+            facts += [(name, f"{counted(len(found), 'day')}: {shorten(found)}")] if found else []
+        facts += [("doubtful", f"{_name(part)}: {'; '.join(part.doubts)}") for part in self.doubtful[:_NAMED]]
+        facts += [("damaged", f"{_name(part)}: {part.damage}") for part in self.damaged[:_NAMED]]
+        for name, parts in (("doubtful", self.doubtful), ("damaged", self.damaged)):
+            facts += [(name, f"{len(parts) - _NAMED} more")] if len(parts) > _NAMED else []
+        return "\n".join([cell(self.folder, 500), *(f"{name + ':':<11}{value}" for name, value in facts)])
 
-        return status_text(self)
+
+def _name(part: PartStatus) -> str:
+    return part.day or cell(part.path, 200)

@@ -14,8 +14,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import Client
+from dataaccess._client.checked import origin
 from dataaccess._client.given import named_address
-from dataaccess._client.settings import origin
+from dataaccess._client.settings import SETTINGS, boolean, integer
 from dataaccess._core.checks import invalid
 from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
@@ -28,26 +29,17 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from dataaccess._scan.synchronous.scan import Scan
+    from dataaccess._types import Schema
     from dataaccess.errors._text import Argument
-    from dataaccess.types import Schema
 
 # Lists of what options may name, separated by commas, in the environment of Spark's processes.
 _HOSTS = "DATAACCESS_SPARK_ALLOW_HOSTS"
 _FILES = "DATAACCESS_SPARK_ALLOW_TOKEN_FILES"
 _CALLABLES = "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES"
-_BOOLEANS = {"true": True, "false": False}
 
 
 def _string(text: str) -> str:
     return text
-
-
-def _literal(text: str) -> Any:
-    """A number or boolean. What is neither stays a string, which the check of the argument refuses."""
-    try:
-        return _BOOLEANS[text.strip().lower()] if text.strip().lower() in _BOOLEANS else read(text)
-    except ValueError:
-        return text
 
 
 def _words(text: str) -> list[Any]:
@@ -80,41 +72,41 @@ def _statuses(text: str) -> list[Any]:
     ]
 
 
+def _shown(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The same reader, whose error shows the text."""
+
+    def shown(text: str) -> Any:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise ValueError(f"{cut(text)!r} {error}") from None
+
+    return shown
+
+
+_integer, _boolean = _shown(integer), _shown(boolean)
+
 _Parsers = Mapping[str, "Callable[[str], Any]"]
 
-_CLIENT: _Parsers = {
-    "base_url": _string,
-    "timezone": _string,
-    "timeout": _literal,
-    "retry_for": _literal,
-    "retries": _literal,
-    "max_response_bytes": _literal,
-    "max_result_bytes": _literal,
-    "ca_bundle": _string,
-    "allow_http": _literal,
-    "strict_empty": _literal,
-}
 _TOKEN: _Parsers = {"token_file": _string, "token_callable": _string}
-_BOTH: _Parsers = {"attrs": _words, "known_row_cap": _literal, "values_per_request": _literal}
+_BOTH: _Parsers = {"attrs": _words, "known_row_cap": _integer, "values_per_request": _integer}
 _CODES: _Parsers = {
     **_BOTH,
     "allocated_time": parse,
     "audience_type": _statuses,
     "allocated_audience": _words,
     "code_status": _statuses,
-    "decode_status": _literal,
+    "decode_status": _boolean,
 }
 _ITEMS: _Parsers = {
     **_BOTH,
     "item_type_name": _string,
-    "item_type_id": _literal,
+    "item_type_id": _integer,
     "where": _filters,
     "attrs_format": _string,
 }
 # Columns of any JSON value, as text: what `schema=` of a scan calls "json", for which Spark has no type.
 _SCHEMA: _Parsers = {"json_attrs": _words}
-
-_ALL: _Parsers = {**_CLIENT, **_TOKEN, **_CODES, **_ITEMS, **_SCHEMA}
 
 _IN_THE_PLAN = "is refused, as everybody who sees the plan of a query would see it"
 _REFUSED = {
@@ -123,6 +115,8 @@ _REFUSED = {
     "proxy": f"{_IN_THE_PLAN}: set the environment variable https_proxy",
     "limit": "is no option: write DataFrame.limit(n)",
     "schema": 'is no option: write spark.read.schema("id string, pool_id bigint")',
+    "profile": "is no option, as executors have other files: the options of this source say the settings",
+    "record": "is no option, as each executor would have a file of its own",
     "path": "is no option: load() takes no path; the address of the service is the option base_url",
     "concurrency": "is no option: Spark runs one request for each core of its executors",
     "requests_per_second": "is no option, as executors cannot share it: give Spark fewer cores, or the scan more days",
@@ -136,6 +130,8 @@ _REFUSED = {
     "filter": "is called where",
     "object": 'is called item_type_name, such as "customer"; without it, promotion codes are read',
 }
+_CLIENT: _Parsers = {name: spec.read for name, spec in SETTINGS.items() if name not in _REFUSED}
+_ALL: _Parsers = {**_CLIENT, **_TOKEN, **_CODES, **_ITEMS, **_SCHEMA}
 
 
 def checked(options: Mapping[str, str]) -> dict[str, Any]:

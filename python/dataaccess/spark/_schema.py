@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dataaccess._contract import VALUES
 from dataaccess._core.checks import invalid
 from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess.errors import Problem, ValidationError
@@ -14,13 +15,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
-    from dataaccess.types import Schema
+    from dataaccess._types import Schema
 
 # The types of columns, by their names in Spark's SQL.
 _TYPES = {name: kind for kind, info in COLUMN_TYPES.items() for name in info.spark}
 _INSTEAD = {name: info.spark[0] for info in COLUMN_TYPES.values() for name in info.spark_narrow}
-# Columns that `decode_status` makes strings.
-_DECODED = ("code_status", "audience_type")
 
 
 def fixed_schema(values: Mapping[str, Any]) -> str:
@@ -59,7 +58,7 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
             if kind != "string":
                 problems.append(Problem(f'schema["{name}"]', "", "json_attrs are of type string", kind))
             types[name] = "json"
-        elif not (values.get("decode_status") is True and name in _DECODED and kind == "string"):
+        elif not (values.get("decode_status") is True and name in VALUES and kind == "string"):
             types[name] = _TYPES[kind]
     columns = [field.name for field in schema.fields]
     attrs = values.get("attrs", columns)

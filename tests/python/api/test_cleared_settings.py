@@ -1,9 +1,10 @@
-"""None in `with_options` clears a setting, whatever a profile says, and so it stays in a pickle."""
+"""None clears a setting, whatever the environment or a profile says, and so it stays in copies and pickles."""
 
 from __future__ import annotations
 
 import pickle
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,6 +57,7 @@ def test_a_setting_that_is_cleared_stays_cleared(kind: Any, name: str) -> None:
     cleared = client.with_options(**{name: None})
     for one in (
         cleared,
+        kind(profile="p", **{name: None}),
         pickle.loads(pickle.dumps(cleared)),
         pickle.loads(pickle.dumps(cleared)).with_options(retry_for=1),
     ):
@@ -65,6 +67,31 @@ def test_a_setting_that_is_cleared_stays_cleared(kind: Any, name: str) -> None:
         assert {other: one.settings[other] for other in others} == {other: client.settings[other] for other in others}
         assert one.settings["timeout"].value == 20
     assert pickle.loads(pickle.dumps(client)).settings[name] == client.settings[name]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize(("name", "variable"), [("proxy", "HTTPS_PROXY"), ("ca_bundle", "SSL_CERT_FILE")])
+def test_none_clears_what_the_environment_says(
+    kind: Any, name: str, variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    trustme.CA().cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "https://cdp.example.com")
+    monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    client = kind()
+    assert client.settings[name].source == f"environment variable {variable}"
+    (other,) = {"proxy", "ca_bundle"} - {name}
+    cleared = kind(**{name: None})
+    for one in (
+        cleared,
+        client.with_options(**{name: None}),
+        cleared.with_options(timeout=9),
+        pickle.loads(pickle.dumps(cleared)),
+    ):
+        assert one.settings[name] == da.Setting(None, "argument")
+        assert one.settings[other] == client.settings[other]
+        assert one.base_url == "https://cdp.example.com"
 
 
 def test_a_recording_that_is_off_is_off_where_the_client_travels(profile: Config) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import dataaccess as da
 from dataaccess._display.column_types import COLUMN_TYPES
+from dataaccess._types import ColumnType, ColumnTypeAlias
 
 SCAN: dict[str, Any] = {"attrs": ["name"], "allocated_time": da.on("2024-01-15")}
 
@@ -21,11 +22,11 @@ def test_the_table_has_the_types_of_the_core(client: da.Client) -> None:
     named = re.search(r"use one of ([a-z0-9, ]+)", str(refused.value))
     assert named is not None
     assert named[1].split(", ") == list(COLUMN_TYPES)
-    assert get_args(da.types.ColumnType) == tuple(COLUMN_TYPES)
+    assert get_args(ColumnType) == tuple(COLUMN_TYPES)
 
 
 def test_the_core_knows_each_alias(client: da.Client) -> None:
-    for alias in get_args(da.types.ColumnTypeAlias):
+    for alias in get_args(ColumnTypeAlias):
         assert client.scan_codes(**SCAN, schema={"name": alias}).schema["name"] in COLUMN_TYPES
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import inspect
 import pickle
 import subprocess
@@ -156,6 +157,18 @@ def test_type_checkers_see_every_name() -> None:
 def test_the_synchronous_classes_and_the_functions_are_generated_from_the_asynchronous_classes() -> None:
     script = Path(__file__).parents[3] / "scripts" / "generate_sync.py"
     subprocess.run([sys.executable, script, "--check"], check=True)  # noqa: S603
+
+
+def test_the_generator_fails_where_nothing_is_left_to_replace(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Path(__file__).parents[3] / "scripts" / "generate_sync.py"
+    spec = importlib.util.spec_from_file_location("generate_sync", path)
+    assert spec
+    assert spec.loader
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    monkeypatch.setitem(script.REPLACED, "a sentence that was edited", "another one")
+    with pytest.raises(SystemExit, match=r"a sentence that was edited$"):
+        script.generated()
 
 
 def test_the_version_is_that_of_the_manifest() -> None:

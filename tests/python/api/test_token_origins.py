@@ -15,7 +15,7 @@ from support.raw_server import RawServer, always, http, serving
 from support.searches import search
 
 import dataaccess as da
-from dataaccess._client.settings import origin
+from dataaccess._client.checked import origin
 
 CLASSES = [da.Client, da.AsyncClient]
 GOOD = "http://localhost:8"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import doctest
 import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import pytest
@@ -83,6 +84,15 @@ def test_the_example_runs(example: doctest.DocTest, tmp_path: Path, monkeypatch:
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
     report: list[str] = []
     runner = doctest.DocTestRunner(OfEachPandas(), optionflags=doctest.ELLIPSIS)
-    outcome = runner.run(example, out=report.append)
+    with asyncio.Runner() as loop:
+
+        def execute(code: CodeType, variables: dict[str, Any]) -> None:
+            result = eval(code, variables)  # noqa: S307 - our own example
+            if inspect.iscoroutine(result):
+                loop.run(result)
+
+        # Examples of `AsyncClient` await at their top, as one does in IPython and in `python -m asyncio`.
+        monkeypatch.setattr(doctest, "exec", execute, raising=False)
+        outcome = runner.run(example, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, report.append)
     assert outcome.attempted
     assert outcome.failed == 0, "".join(report)

@@ -13,6 +13,7 @@ from support.pages import PAGES, README, ROOT, anchors, table, without_blocks
 
 import dataaccess as da
 from dataaccess import _native, errors
+from dataaccess._client.settings import SETTINGS
 
 # Files whose comments and messages name a page, as `docs/service.md#envelope`.
 SOURCES = [
@@ -93,7 +94,12 @@ def test_every_argument_of_a_client_is_documented_with_its_default() -> None:
     sizes = {8 * 2**30: "8 GiB", 32 * 2**20: "32 MiB"}
     parameters = list(inspect.signature(da.Client).parameters.values())
     expected = [[f"`{one.name}`", sizes.get(one.default, shown(one.default))] for one in parameters]
-    assert [row[:2] for row in table(CONFIGURATION, "## Client arguments")] == expected
+    rows = table(CONFIGURATION, "## Client arguments")
+    assert [row[:2] for row in rows] == expected
+    for name, _, meaning in rows:
+        if (spec := SETTINGS.get(name.strip("`"))) is not None:
+            plain = re.sub(r"\[(.+?)\]\(.+?\)", r"\1", meaning).replace("`", "")
+            assert plain.startswith(spec.help), name
 
 
 def shown(default: Any) -> str:

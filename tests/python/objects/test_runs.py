@@ -47,15 +47,17 @@ def test_a_folder_grows_and_is_read_back(connect: Any, service: da.Sandbox, stor
 def test_a_report_reads_its_rows_and_pickles_without_its_options(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
         report = by_day(client, ["id"]).run(store.url(), storage_options=store.options)
-    assert report.frame().shape == (ROWS, 1)
-    assert SECRET not in repr(report) + repr(vars(report.frame) if hasattr(report.frame, "__dict__") else "")
+    assert report.to_pandas().shape == (ROWS, 1)
+    assert SECRET not in repr(report) + repr(vars(report.to_pandas) if hasattr(report.to_pandas, "__dict__") else "")
     content = pickle.dumps(report)
     assert SECRET.encode() not in content
     assert KEY.encode() not in content
     copy = pickle.loads(content)
-    with pytest.raises(da.ConfigError, match=r"^a pickled report has no storage_options: pass them to frame"):
-        copy.frame()
-    assert copy.frame(storage_options=store.options).shape == (ROWS, 1)
+    with pytest.raises(
+        da.ConfigError, match=r"^a pickled report has no storage_options: pass storage_options= to the method"
+    ):
+        copy.to_pandas()
+    assert copy.to_pandas(storage_options=store.options).shape == (ROWS, 1)
 
 
 def test_the_environment_has_credentials_too(
@@ -65,7 +67,7 @@ def test_the_environment_has_credentials_too(
         monkeypatch.setenv(name, value)
     with service.client() as client:
         report = by_day(client, ["id"]).run(store.url())
-        assert pickle.loads(pickle.dumps(report)).frame().shape == (ROWS, 1)
+        assert pickle.loads(pickle.dumps(report)).to_pandas().shape == (ROWS, 1)
         assert by_day(client, ["id"]).read(store.url()).num_rows == ROWS
 
 

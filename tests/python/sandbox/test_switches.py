@@ -12,7 +12,6 @@ from support.open_points import TABLE
 from support.plain_http import PlainService
 
 import dataaccess as da
-from dataaccess.types import CodeAttribute
 
 
 def test_every_value_of_the_table_is_taken() -> None:
@@ -83,7 +82,7 @@ def test_a_zone_of_the_service_cuts_other_days() -> None:
 
 def test_values_of_another_type_come_through_as_they_are() -> None:
     with da.Sandbox.demo(switches={"last_used_type": "object", "channel_id_type": "string"}) as sandbox:
-        attrs: list[CodeAttribute] = ["last_used_source", "channel_id"]
+        attrs: list[str] = ["last_used_source", "channel_id"]
         rows = sandbox.client().search_codes(attrs, allocated_time=da.on("2024-01-15"), code_status="used")
     assert {type(row["channel_id"]) for row in rows} == {str}
     assert {tuple(row["last_used_source"]) for row in rows} == {("value",)}

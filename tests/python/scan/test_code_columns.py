@@ -12,7 +12,7 @@ from support.raw_server import always, serving
 from support.streams import response_of
 
 import dataaccess as da
-from dataaccess.types import AttributeInfo
+from dataaccess._types import AttributeInfo
 
 DAY = da.on("2024-01-15")
 TIME = "2024-01-15 10:00:00"

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from support.scan_plans import QUARTER, day_starts
 
 import dataaccess as da
-from dataaccess.types import CodeAttribute
 
 # The oracle: codes held here, and the days and lists that a scan is asked for, evaluated in Python.
 
@@ -113,7 +112,7 @@ def test_a_scan_gives_each_row_of_its_days_once(
     ordered: bool,  # noqa: FBT001 - drawn
 ) -> None:
     stocked = stocks[zone]
-    attrs: list[CodeAttribute] = [
+    attrs: list[str] = [
         "id",
         "name",
         "pool_id",

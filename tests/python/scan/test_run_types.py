@@ -130,7 +130,7 @@ def test_where_no_task_has_rows_there_are_no_files(connect: Any, tmp_path: Path)
             assert len(server.requests) == asked
     assert (report.rows, report.file_bytes, len(report.tasks)) == (0, 0, 2)
     assert [(task.path, task.was_done) for task in report.tasks] == [(None, False)] * 2
-    assert report.frame().columns.to_list() == ["n", "text"]
+    assert report.to_pandas().columns.to_list() == ["n", "text"]
     assert parts(tmp_path) == []
 
 

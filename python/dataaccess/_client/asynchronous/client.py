@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from typing import Any
 
-    from dataaccess.reports import ClientCheck
-    from dataaccess.types import Time
+    from dataaccess._client.check import ClientCheck
+    from dataaccess.filters import Time
 
 
 @public
@@ -72,12 +72,10 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
             is no such profile, or its file has mistakes.
 
     Examples:
-        >>> import asyncio
         >>> import dataaccess as da
-        >>> async def main() -> int:
-        ...     async with da.AsyncClient("sandbox:demo") as client:
-        ...         return len(await client.search_codes(allocated_time=da.on("2024-01-15"), limit=2))
-        >>> asyncio.run(main())
+        >>> async with da.AsyncClient("sandbox:demo") as client:
+        ...     rows = await client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
+        >>> len(rows)
         2
     """
 
@@ -101,10 +99,9 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
             ValidationError: `day` is not a day.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> check = asyncio.run(client.check("2024-01-15"))
+            >>> check = await client.check("2024-01-15")
             >>> check.is_ok, check.scopes, check.day
             (True, {'item': True, 'download': True}, 'the 73 rows of 2024-01-15 are of that day')
         """
@@ -148,11 +145,10 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> body = {"scope": "download", "exportId": 5637051}
-            >>> envelope = asyncio.run(client.post("/access/api/segment/download", body))
+            >>> envelope = await client.post("/access/api/segment/download", body)
             >>> envelope["message"]
             'Success'
         """
@@ -162,10 +158,9 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         """Ends the calls in flight and refuses later ones. Closing twice has no effect.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> asyncio.run(client.close())
+            >>> await client.close()
         """
         self._raw.close()
 
@@ -173,13 +168,11 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         """Closes it, as `close`: the name that `contextlib.aclosing` calls.
 
         Examples:
-            >>> import asyncio
             >>> import contextlib
             >>> import dataaccess as da
-            >>> async def main() -> int:
-            ...     async with contextlib.aclosing(da.AsyncClient("sandbox:demo")) as client:
-            ...         return len(await client.search_codes(allocated_time=da.on("2024-01-15"), limit=2))
-            >>> asyncio.run(main())
+            >>> async with contextlib.aclosing(da.AsyncClient("sandbox:demo")) as client:
+            ...     rows = await client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
+            >>> len(rows)
             2
         """
         self._raw.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataaccess._client.base import Connection
+from dataaccess._client.base import BaseClient
 from dataaccess._core.arguments import code_arguments, item_arguments
 from dataaccess._core.tracebacks import short_tracebacks
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from dataaccess._scan.asynchronous.scan import AsyncScan
-    from dataaccess.types import (
+    from dataaccess._types import (
         Attributes,
         AttrsFormat,
         AudienceTypes,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @short_tracebacks
-class AsyncScans(Connection):
+class AsyncScans(BaseClient):
     """Searches whose rows are columns, files or batches."""
 
     def scan_codes(
@@ -89,11 +89,10 @@ class AsyncScans(Connection):
                 are reported together.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"), code_status="used")
-            >>> frame = asyncio.run(scan.to_pandas())
+            >>> frame = await scan.to_pandas()
             >>> list(frame.columns)
             ['id', 'pool_id']
         """
@@ -159,12 +158,12 @@ class AsyncScans(Connection):
                 are reported together.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> who = da.col("customer_id").equals("demo-customer-0001")
             >>> scan = client.scan_items("customer", ["customer_id"], who)
-            >>> asyncio.run(scan.to_polars())["customer_id"].to_list()
+            >>> customers = await scan.to_polars()
+            >>> customers["customer_id"].to_list()
             ['demo-customer-0001']
         """
         from dataaccess._scan.asynchronous.scan import AsyncScan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataaccess._client.base import Connection
+from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_rows
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
 from dataaccess._core.tracebacks import short_tracebacks
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess.types import (
+    from dataaccess._types import (
         Attributes,
         AttrsFormat,
         AudienceTypes,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @short_tracebacks
-class AsyncSearches(Connection):
+class AsyncSearches(BaseClient):
     """Searches whose rows are a list of dicts."""
 
     async def search_codes(
@@ -69,11 +69,10 @@ class AsyncSearches(Connection):
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> condition = da.after("2024-01-31")
-            >>> rows = asyncio.run(client.search_codes(["code_status"], allocated_time=condition, code_status="used"))
+            >>> rows = await client.search_codes(["code_status"], allocated_time=condition, code_status="used")
             >>> rows[0]
             {'code_status': 4}
         """
@@ -121,11 +120,10 @@ class AsyncSearches(Connection):
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> who = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
-            >>> rows = asyncio.run(client.search_items("customer", ["customer_id"], who))
+            >>> rows = await client.search_items("customer", ["customer_id"], who)
             >>> [row["customer_id"] for row in rows]
             ['demo-customer-0001', 'demo-customer-0002']
         """

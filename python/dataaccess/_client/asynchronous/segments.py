@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataaccess._client.base import Connection
+from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_status, ended, export_progress, update_callback
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
@@ -13,11 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess.types import OnUpdate, ProgressArgument, SegmentStatus
+    from dataaccess._types import OnUpdate, SegmentStatus
+    from dataaccess.reports import ProgressArgument
 
 
 @short_tracebacks
-class AsyncSegments(Connection):
+class AsyncSegments(BaseClient):
     """The status of segment exports."""
 
     async def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:
@@ -38,10 +39,9 @@ class AsyncSegments(Connection):
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> status = asyncio.run(client.download_segment(5637051))
+            >>> status = await client.download_segment(5637051)
             >>> status["meta"]["total"] == len(status["entries"])
             True
         """
@@ -81,10 +81,9 @@ class AsyncSegments(Connection):
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> status = asyncio.run(client.wait_for_segment(5637051, timeout=60))
+            >>> status = await client.wait_for_segment(5637051, timeout=60)
             >>> all(entry["endTime"] for entry in status["entries"])
             True
         """

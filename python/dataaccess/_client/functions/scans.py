@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dataaccess._client.synchronous.client import Client
     from dataaccess._scan.synchronous.scan import Scan
-    from dataaccess.types import (
+    from dataaccess._types import (
         Attributes,
         AttrsFormat,
         AudienceTypes,
@@ -175,7 +175,8 @@ def scan_items(
         >>> import dataaccess as da
         >>> who = da.col("customer_id").equals("demo-customer-0001")
         >>> scan = da.scan_items("customer", ["customer_id"], who)
-        >>> scan.to_polars()["customer_id"].to_list()
+        >>> customers = scan.to_polars()
+        >>> customers["customer_id"].to_list()
         ['demo-customer-0001']
     """
     return (client or environment_client()).scan_items(

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from dataaccess._client.synchronous.client import Client
-    from dataaccess.types import OnUpdate, ProgressArgument, SegmentStatus
+    from dataaccess._types import OnUpdate, SegmentStatus
+    from dataaccess.reports import ProgressArgument
 
 
 @public

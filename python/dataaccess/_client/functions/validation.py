@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from dataaccess._client.synchronous.client import Client
-    from dataaccess.types import (
+    from dataaccess._types import (
         Attributes,
         AttrsFormat,
         AudienceTypes,

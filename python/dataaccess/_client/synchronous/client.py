@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from typing import Any
 
-    from dataaccess.reports import ClientCheck
-    from dataaccess.types import Time
+    from dataaccess._client.check import ClientCheck
+    from dataaccess.filters import Time
 
 
 @public
@@ -74,10 +74,9 @@ class Client(Managed, Searches, Scans, Segments):
 
     Examples:
         >>> import dataaccess as da
-        >>> def main() -> int:
-        ...     with da.Client("sandbox:demo") as client:
-        ...         return len(client.search_codes(allocated_time=da.on("2024-01-15"), limit=2))
-        >>> main()
+        >>> with da.Client("sandbox:demo") as client:
+        ...     rows = client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
+        >>> len(rows)
         2
     """
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataaccess._client.base import Connection
+from dataaccess._client.base import BaseClient
 from dataaccess._core.arguments import code_arguments, item_arguments
 from dataaccess._core.tracebacks import short_tracebacks
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from dataaccess._scan.synchronous.scan import Scan
-    from dataaccess.types import (
+    from dataaccess._types import (
         Attributes,
         AttrsFormat,
         AudienceTypes,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @short_tracebacks
-class Scans(Connection):
+class Scans(BaseClient):
     """Searches whose rows are columns, files or batches."""
 
     def scan_codes(
@@ -163,7 +163,8 @@ class Scans(Connection):
             >>> client = da.Client("sandbox:demo")
             >>> who = da.col("customer_id").equals("demo-customer-0001")
             >>> scan = client.scan_items("customer", ["customer_id"], who)
-            >>> scan.to_polars()["customer_id"].to_list()
+            >>> customers = scan.to_polars()
+            >>> customers["customer_id"].to_list()
             ['demo-customer-0001']
         """
         from dataaccess._scan.synchronous.scan import Scan

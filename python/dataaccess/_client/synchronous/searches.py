@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataaccess._client.base import Connection
+from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_rows
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
 from dataaccess._core.tracebacks import short_tracebacks
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess.types import (
+    from dataaccess._types import (
         Attributes,
         AttrsFormat,
         AudienceTypes,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @short_tracebacks
-class Searches(Connection):
+class Searches(BaseClient):
     """Searches whose rows are a list of dicts."""
 
     def search_codes(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataaccess._client.base import Connection
+from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_status, ended, export_progress, update_callback
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
@@ -14,11 +14,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess.types import OnUpdate, ProgressArgument, SegmentStatus
+    from dataaccess._types import OnUpdate, SegmentStatus
+    from dataaccess.reports import ProgressArgument
 
 
 @short_tracebacks
-class Segments(Connection):
+class Segments(BaseClient):
     """The status of segment exports."""
 
     def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:

@@ -24,13 +24,10 @@ class AsyncBatches(AsyncManagedIterator):
     Tasks may share it: each batch goes to one of them. Dropping or closing it cancels all requests in flight.
 
     Examples:
-        >>> import asyncio
         >>> import dataaccess as da
-        >>> async def main() -> list[int]:
-        ...     scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-        ...     async with scan.batches(max_rows=50) as batches:
-        ...         return [batch.num_rows async for batch in batches]
-        >>> asyncio.run(main())
+        >>> scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        >>> async with scan.batches(max_rows=50) as batches:
+        ...     print([batch.num_rows async for batch in batches])
         [50, 23]
     """
 
@@ -50,12 +47,9 @@ class AsyncBatches(AsyncManagedIterator):
         """Cancels all requests in flight and closes their connections. Closing twice has no effect.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
-            >>> async def main() -> None:
-            ...     scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-            ...     await scan.batches().close()
-            >>> asyncio.run(main())
+            >>> scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> await scan.batches().close()
         """
         self._raw.close()
 
@@ -63,14 +57,11 @@ class AsyncBatches(AsyncManagedIterator):
         """Closes the batches, as `close`: the name that `contextlib.aclosing` calls.
 
         Examples:
-            >>> import asyncio
             >>> import contextlib
             >>> import dataaccess as da
-            >>> async def main() -> int:
-            ...     scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-            ...     async with contextlib.aclosing(scan.batches()) as batches:
-            ...         return sum([batch.num_rows async for batch in batches])
-            >>> asyncio.run(main())
+            >>> scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> async with contextlib.aclosing(scan.batches()) as batches:
+            ...     print(sum([batch.num_rows async for batch in batches]))
             73
         """
         self._raw.close()

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dataaccess._scan.table import Table
-    from dataaccess.types import DtypeBackend, ProgressArgument, Row, TimeZone
+    from dataaccess._types import DtypeBackend, Row, TimeZone
+    from dataaccess.reports import ProgressArgument
 
 
 @short_tracebacks
@@ -46,10 +47,9 @@ class AsyncReading(AsyncArrowSource):
             DataAccessError: Any failure of `collect`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2))
+            >>> await client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2)
             Table(2 rows, 1 column: id)
         """
         limit, zone = count("n", n, 0), time_zone("tz", tz)
@@ -88,13 +88,10 @@ class AsyncReading(AsyncArrowSource):
             DataAccessError: While iterating: any other failure; see `dataaccess.errors`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"))
-            >>> async def main() -> int:
-            ...     return max([batch.num_rows async for batch in scan.batches(max_rows=500)])
-            >>> asyncio.run(main())
+            >>> max([batch.num_rows async for batch in scan.batches(max_rows=500)])
             500
         """
         zone = time_zone("tz", tz)
@@ -118,10 +115,9 @@ class AsyncReading(AsyncArrowSource):
             DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> table = asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect())
+            >>> table = await client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()
             >>> table.column_names
             ['id']
         """
@@ -147,11 +143,11 @@ class AsyncReading(AsyncArrowSource):
             DataAccessError: Any failure of `collect`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> asyncio.run(scan.to_arrow()).schema.types
+            >>> codes = await scan.to_arrow()
+            >>> codes.schema.types
             [DataType(int64)]
         """
         optional("pyarrow", "arrow")
@@ -183,11 +179,10 @@ class AsyncReading(AsyncArrowSource):
             DataAccessError: Any failure of `collect`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> codes = asyncio.run(scan.to_pandas())
+            >>> codes = await scan.to_pandas()
             >>> str(codes["pool_id"].dtype)
             'Int64'
         """
@@ -212,11 +207,11 @@ class AsyncReading(AsyncArrowSource):
             DataAccessError: Any failure of `collect`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> dict(asyncio.run(scan.to_polars()).schema)
+            >>> codes = await scan.to_polars()
+            >>> dict(codes.schema)
             {'pool_id': Int64}
         """
         optional("polars", "polars")
@@ -241,13 +236,10 @@ class AsyncReading(AsyncArrowSource):
             DataAccessError: Any other failure of `batches`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> async def main() -> int:
-            ...     return len([row["pool_id"] async for row in scan.iter_rows()])
-            >>> asyncio.run(main())
+            >>> len([row["pool_id"] async for row in scan.iter_rows()])
             73
         """
         async with self.batches(tz=tz) as batches:
@@ -269,11 +261,10 @@ class AsyncReading(AsyncArrowSource):
             DataAccessError: Any failure of `collect`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
-            >>> rows = asyncio.run(scan.to_dicts())
+            >>> rows = await scan.to_dicts()
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """

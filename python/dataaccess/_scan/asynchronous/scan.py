@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from dataaccess._scan.table import Table
-    from dataaccess.reports import ScanReport
-    from dataaccess.types import OnDoubt, PathArgument, ProgressArgument, Refresh, StorageOptions, TimeZone
+    from dataaccess._types import OnDoubt, PathArgument, Refresh, StorageOptions, TimeZone
+    from dataaccess.reports import ProgressArgument, ScanReport
 
 
 @public
@@ -36,13 +36,10 @@ class AsyncTask(Single, AsyncReading):
         id: Identifies the request: the same for the same request at the same position of its scan.
 
     Examples:
-        >>> import asyncio
         >>> import dataaccess as da
-        >>> async def main() -> int:
-        ...     client = da.AsyncClient("sandbox:demo")
-        ...     tasks = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17")).tasks()
-        ...     return sum([len(await task.to_dicts()) for task in tasks])
-        >>> asyncio.run(main())
+        >>> client = da.AsyncClient("sandbox:demo")
+        >>> tasks = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17")).tasks()
+        >>> sum([len(await task.to_dicts()) for task in tasks])
         215
     """
 
@@ -59,11 +56,11 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
     Other libraries cannot await: pass them the result of `collect`.
 
     Examples:
-        >>> import asyncio
         >>> import dataaccess as da
         >>> client = da.AsyncClient("sandbox:demo")
         >>> scan = client.scan_codes(["id", "code_status"], allocated_time=da.on("2024-01-15"))
-        >>> asyncio.run(scan.to_pandas()).dtypes.astype(str).to_dict()
+        >>> codes = await scan.to_pandas()
+        >>> codes.dtypes.astype(str).to_dict()
         {'id': 'str', 'code_status': 'Int64'}
     """
 
@@ -162,11 +159,10 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
             CheckpointError: The folder cannot be used, for example because others may write to it.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
-            >>> report = asyncio.run(scan.run("codes"))
+            >>> report = await scan.run("codes")
             >>> len(report.tasks), report.maybe_capped
             (31, False)
         """
@@ -225,12 +221,11 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
                 `OSError`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
             >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-            >>> report = asyncio.run(scan.run("codes"))
-            >>> asyncio.run(scan.read("codes"))
+            >>> report = await scan.run("codes")
+            >>> await scan.read("codes")
             Table(73 rows, 1 column: id)
         """
         storage_options = hidden(storage_options)

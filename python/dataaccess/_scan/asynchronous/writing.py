@@ -15,7 +15,8 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions as Hidden
-    from dataaccess.types import Compression, FileTarget, OnDoubt, ProgressArgument, StorageOptions
+    from dataaccess._types import Compression, FileTarget, OnDoubt, StorageOptions
+    from dataaccess.reports import ProgressArgument
 
 
 @short_tracebacks
@@ -56,10 +57,9 @@ class AsyncWriting(BaseScan):
             DataAccessError: Any failure of `batches`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> asyncio.run(client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet"))
+            >>> await client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet")
         """
         storage_options = hidden(storage_options)
         await self._write(target, "to_parquet", parquet_format(), private, on_doubt, progress, storage_options)
@@ -108,10 +108,9 @@ class AsyncWriting(BaseScan):
             DataAccessError: Any failure of `batches`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv"))
+            >>> await client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv")
         """
         storage_options = hidden(storage_options)
         escapes = boolean_argument("escape_formulas", escape_formulas)
@@ -153,10 +152,9 @@ class AsyncWriting(BaseScan):
             DataAccessError: Any failure of `batches`.
 
         Examples:
-            >>> import asyncio
             >>> import dataaccess as da
             >>> client = da.AsyncClient("sandbox:demo")
-            >>> asyncio.run(client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl"))
+            >>> await client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl")
         """
         storage_options = hidden(storage_options)
         file_format = text_format("jsonl", target, compression)

@@ -26,11 +26,9 @@ class Batches(ManagedIterator):
 
     Examples:
         >>> import dataaccess as da
-        >>> def main() -> list[int]:
-        ...     scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-        ...     with scan.batches(max_rows=50) as batches:
-        ...         return [batch.num_rows for batch in batches]
-        >>> main()
+        >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        >>> with scan.batches(max_rows=50) as batches:
+        ...     print([batch.num_rows for batch in batches])
         [50, 23]
     """
 
@@ -51,10 +49,8 @@ class Batches(ManagedIterator):
 
         Examples:
             >>> import dataaccess as da
-            >>> def main() -> None:
-            ...     scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-            ...     scan.batches().close()
-            >>> main()
+            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> scan.batches().close()
         """
         self._raw.close()
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dataaccess._scan.table import Table
-    from dataaccess.types import DtypeBackend, ProgressArgument, Row, TimeZone
+    from dataaccess._types import DtypeBackend, Row, TimeZone
+    from dataaccess.reports import ProgressArgument
 
 
 @short_tracebacks
@@ -91,9 +92,7 @@ class Reading(ArrowSource):
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"))
-            >>> def main() -> int:
-            ...     return max([batch.num_rows for batch in scan.batches(max_rows=500)])
-            >>> main()
+            >>> max([batch.num_rows for batch in scan.batches(max_rows=500)])
             500
         """
         zone = time_zone("tz", tz)
@@ -148,7 +147,8 @@ class Reading(ArrowSource):
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> scan.to_arrow().schema.types
+            >>> codes = scan.to_arrow()
+            >>> codes.schema.types
             [DataType(int64)]
         """
         optional("pyarrow", "arrow")
@@ -211,7 +211,8 @@ class Reading(ArrowSource):
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> dict(scan.to_polars().schema)
+            >>> codes = scan.to_polars()
+            >>> dict(codes.schema)
             {'pool_id': Int64}
         """
         optional("polars", "polars")
@@ -239,9 +240,7 @@ class Reading(ArrowSource):
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
-            >>> def main() -> int:
-            ...     return len([row["pool_id"] for row in scan.iter_rows()])
-            >>> main()
+            >>> len([row["pool_id"] for row in scan.iter_rows()])
             73
         """
         with self.batches(tz=tz) as batches:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from dataaccess._scan.table import Table
-    from dataaccess.reports import ScanReport
-    from dataaccess.types import OnDoubt, PathArgument, ProgressArgument, Refresh, StorageOptions, TimeZone
+    from dataaccess._types import OnDoubt, PathArgument, Refresh, StorageOptions, TimeZone
+    from dataaccess.reports import ProgressArgument, ScanReport
 
 
 @public
@@ -38,11 +38,9 @@ class Task(Single, Reading):
 
     Examples:
         >>> import dataaccess as da
-        >>> def main() -> int:
-        ...     client = da.Client("sandbox:demo")
-        ...     tasks = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17")).tasks()
-        ...     return sum([len(task.to_dicts()) for task in tasks])
-        >>> main()
+        >>> client = da.Client("sandbox:demo")
+        >>> tasks = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17")).tasks()
+        >>> sum([len(task.to_dicts()) for task in tasks])
         215
     """
 
@@ -63,7 +61,8 @@ class Scan(LazySource, Reading, Writing):
         >>> import dataaccess as da
         >>> client = da.Client("sandbox:demo")
         >>> scan = client.scan_codes(["id", "code_status"], allocated_time=da.on("2024-01-15"))
-        >>> scan.to_pandas().dtypes.astype(str).to_dict()
+        >>> codes = scan.to_pandas()
+        >>> codes.dtypes.astype(str).to_dict()
         {'id': 'str', 'code_status': 'Int64'}
     """
 

@@ -16,7 +16,8 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions as Hidden
-    from dataaccess.types import Compression, FileTarget, OnDoubt, ProgressArgument, StorageOptions
+    from dataaccess._types import Compression, FileTarget, OnDoubt, StorageOptions
+    from dataaccess.reports import ProgressArgument
 
 
 @short_tracebacks

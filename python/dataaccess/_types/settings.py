@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TypeAlias, TypedDict
 from zoneinfo import ZoneInfo  # noqa: TC003 - for typing.get_type_hints
 
-from dataaccess.types._files import PathArgument  # noqa: TC001 - likewise
+from dataaccess._types.files import PathArgument  # noqa: TC001 - likewise
 
 Expiry: TypeAlias = datetime | float
 """A datetime with a time zone, or Unix seconds."""

@@ -7,6 +7,7 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
+from dataaccess import _contract
 from dataaccess._public import public
 from dataaccess.filters import Comparison, Scalar
 
@@ -15,9 +16,9 @@ from dataaccess.filters import Comparison, Scalar
 class CodeStatus(IntEnum):
     """Status of a promotion code: what `code_status=` takes and the attribute `code_status` holds."""
 
-    AVAILABLE = 1
-    SENT = 3
-    USED = 4
+    AVAILABLE = _contract.AVAILABLE
+    SENT = _contract.SENT
+    USED = _contract.USED
 
 
 CodeStatusName: TypeAlias = Literal["available", "sent", "used"]
@@ -35,8 +36,8 @@ CodeStatuses: TypeAlias = (
 class AudienceType(IntEnum):
     """Kind of the holder of a promotion code: what `audience_type=` takes and the attribute `audience_type` holds."""
 
-    CUSTOMER = -1003
-    VISITOR = -1007
+    CUSTOMER = _contract.CUSTOMER
+    VISITOR = _contract.VISITOR
 
 
 AudienceName: TypeAlias = Literal["customer", "visitor"]

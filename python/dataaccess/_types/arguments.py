@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
+from dataaccess._types.results import SegmentStatus
 from dataaccess.filters import Comparison, Days, Expression, Time, Values
-from dataaccess.reports import Progress
-from dataaccess.types._results import SegmentStatus
 
 Attributes: TypeAlias = str | Iterable[str]
 """Names of attributes."""
@@ -32,9 +31,6 @@ OnSuspectedCap: TypeAlias = Literal["warn", "split"]
 
 OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
 """Called with each response while waiting, the last one too. `AsyncClient` awaits a coroutine function."""
-
-ProgressArgument: TypeAlias = bool | Callable[[Progress], object] | None
-"""Whether a bar shows the progress of a call, or a function that gets it. `AsyncClient` awaits a coroutine function."""
 
 OnDoubt: TypeAlias = Literal["warn", "error"] | Callable[[Any], bool]
 """What happens to a complete result whose data look wrong; a function gets its figures and says whether it is kept."""

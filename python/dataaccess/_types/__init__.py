@@ -1,20 +1,18 @@
-"""The types of arguments and results, for annotations in your own code."""
+"""The types of arguments and results. `dataaccess.types` has those that users write."""
 
-from dataaccess.filters import Column, Comparison, Days, Expression, Scalar, Time, Value, Values
-from dataaccess.types._arguments import (
+from dataaccess._types.arguments import (
     Attributes,
     AttrsFormat,
     ItemTypeName,
     OnDoubt,
     OnSuspectedCap,
     OnUpdate,
-    ProgressArgument,
     Refresh,
     TimeCondition,
     ValuesOrOperator,
     Where,
 )
-from dataaccess.types._codes import (
+from dataaccess._types.codes import (
     PROMOTION_CODE_ATTRIBUTES,
     AttributeInfo,
     AudienceName,
@@ -26,27 +24,27 @@ from dataaccess.types._codes import (
     CodeStatuses,
     CodeStatusName,
 )
-from dataaccess.types._columns import (
+from dataaccess._types.columns import (
     ColumnType,
     ColumnTypeAlias,
     DtypeBackend,
     Schema,
     TimeZone,
 )
-from dataaccess.types._files import (
+from dataaccess._types.files import (
     Compression,
     FileTarget,
     PathArgument,
     StorageOptions,
     WritableFile,
 )
-from dataaccess.types._results import (
+from dataaccess._types.results import (
     ExportEntry,
     Request,
     Row,
     SegmentStatus,
 )
-from dataaccess.types._settings import (
+from dataaccess._types.settings import (
     ClientOptions,
     ClientSettings,
     Expiry,
@@ -68,41 +66,28 @@ __all__ = [
     "CodeStatus",
     "CodeStatusName",
     "CodeStatuses",
-    "Column",
     "ColumnType",
     "ColumnTypeAlias",
-    "Comparison",
     "Compression",
-    "Days",
     "DtypeBackend",
     "Expiry",
     "ExportEntry",
-    "Expression",
     "FileTarget",
     "ItemTypeName",
     "OnDoubt",
     "OnSuspectedCap",
     "OnUpdate",
     "PathArgument",
-    "ProgressArgument",
     "Refresh",
     "Request",
     "Row",
-    "Scalar",
     "Schema",
     "SegmentStatus",
     "StorageOptions",
-    "Time",
     "TimeCondition",
     "TimeZone",
     "Token",
-    "Value",
-    "Values",
     "ValuesOrOperator",
     "Where",
     "WritableFile",
 ]
-
-# The classes of the modules above belong to this one, as users import them.
-for _class in (ClientOptions, ClientSettings, ExportEntry, Request, SegmentStatus, AttributeInfo, WritableFile):
-    _class.__module__ = __name__

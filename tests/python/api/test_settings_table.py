@@ -1,0 +1,132 @@
+"""What cannot be made from the table of settings, or from the numbers of the specification, agrees with it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from support import plain_http
+from support.profiles import Config
+
+import dataaccess as da
+from dataaccess import _contract, _native
+from dataaccess._client.settings import SETTINGS
+from dataaccess._client.variables import KNOWN
+from dataaccess._types import AttributeInfo, ClientSettings
+from dataaccess._types import codes as names_of_codes
+from dataaccess.spark._options import _ALL, _REFUSED
+from dataaccess.types import ClientOptions
+
+ROOT = Path(__file__).parents[3]
+CLASSES = [da.Client, da.AsyncClient]
+
+
+def test_a_client_takes_the_settings_with_their_defaults() -> None:
+    taken = inspect.signature(da.Client).parameters
+    assert [name for name in taken if name not in ("token", "profile")] == list(SETTINGS)
+    assert {name: taken[name].default for name in SETTINGS} == {name: spec.default for name, spec in SETTINGS.items()}
+    for name, spec in SETTINGS.items():
+        is_optional = "None" in str(taken[name].annotation)
+        assert is_optional == spec.is_optional, name
+
+
+def test_annotations_have_the_settings() -> None:
+    assert list(ClientOptions.__annotations__) == [name for name in SETTINGS if name != "base_url"]
+    assert ClientSettings.__annotations__.keys() == SETTINGS.keys()
+
+
+def test_spark_takes_or_refuses_each_setting() -> None:
+    assert SETTINGS.keys() <= {*_ALL, *_REFUSED}
+    assert not {"headers", "proxy", "record"} & _ALL.keys()
+
+
+def test_the_core_reads_the_variables_of_the_settings() -> None:
+    variables = {variable for spec in SETTINGS.values() for variable in spec.variables}
+    assert variables <= {*_native.ENVIRONMENT}
+    assert {name for name in _native.ENVIRONMENT if name.startswith("DATAACCESS_")} <= KNOWN
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("timeout", "5m", 300),
+        ("timeout", " 90 ", 90),
+        ("retry_for", "1.5h", 5_400),
+        ("retries", "3", 3),
+        ("requests_per_second", "0.5", 0.5),
+        ("allow_http", "True", True),
+        ("strict_empty", "0", False),
+        ("item_types", '{"store": 7}', {"store": 7}),
+        ("timezone", "Asia/Ho_Chi_Minh", "Asia/Ho_Chi_Minh"),
+    ],
+)
+def test_a_text_says_a_value(name: str, text: str, value: Any) -> None:
+    assert SETTINGS[name].of_text(text) == SETTINGS[name].read(text) == value
+
+
+@pytest.mark.parametrize("name", ["timeout", "retries", "requests_per_second", "allow_http", "headers"])
+def test_another_text_is_left_to_the_check_and_not_shown(name: str) -> None:
+    with pytest.raises(ValueError, match=r"^is (?:not|neither) ") as caught:
+        SETTINGS[name].of_text("hunter2")
+    assert "hunter2" not in str(caught.value)
+    assert SETTINGS[name].read("hunter2") == "hunter2"
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_profile_takes_texts(kind: Any, config: Config) -> None:
+    config.write('[profiles.p]\nbase_url = "https://cdp.example.com"\ntoken = "t"\ntimeout = "5m"\nretries = "2"\n')
+    client = kind(profile="p")
+    assert (client.settings["timeout"].value, client.settings["retries"].value) == (300, 2)
+
+
+def constants(file: str) -> dict[str, str]:
+    """The constants of a file of the core."""
+    text = (ROOT / "src" / file).read_text(encoding="utf-8")
+    return dict(re.findall(r"const (\w+): [^=]+ = ([^;]+);", text))
+
+
+def test_the_numbers_are_those_of_the_core() -> None:
+    codes, paths, objects = (constants(f"contract/{name}.rs") for name in ("codes", "mod", "business_object"))
+    for name, rust in (("code_status", "STATUSES"), ("audience_type", "AUDIENCE_TYPES")):
+        assert {text: int(value) for text, value in re.findall(r'"(\w+)", (-?\d+)', codes[rust])} == _contract.VALUES[
+            name
+        ]
+    known = {name: int(objects[f"{name.upper()}_ID"]) for name in _contract.ITEM_TYPES}
+    assert known == _contract.ITEM_TYPES
+    assert re.findall(r'"(\w+)"', codes["ATTRIBUTES"]) == list(da.PROMOTION_CODE_ATTRIBUTES)
+    assert {name: paths[name].strip('"') for name in ("SEARCH_PATH", "DOWNLOAD_PATH")} == {
+        "SEARCH_PATH": _contract.SEARCH_PATH,
+        "DOWNLOAD_PATH": _contract.DOWNLOAD_PATH,
+    }
+    assert int(constants("filter/plan.rs")["VALUES_PER_REQUEST"].replace("_", "")) == _contract.VALUES_PER_REQUEST
+
+
+def test_the_names_of_annotations_and_texts_are_those_of_the_numbers() -> None:
+    for name, enum, alias in (
+        ("code_status", da.CodeStatus, names_of_codes.CodeStatusName),
+        ("audience_type", da.AudienceType, names_of_codes.AudienceName),
+    ):
+        values = _contract.VALUES[name]
+        assert {member.name.lower(): int(member) for member in enum} == values
+        assert list(get_args(alias)) == list(values)
+        info: AttributeInfo = da.PROMOTION_CODE_ATTRIBUTES[name]  # type: ignore[index] # one of them
+        assert all(f"{number} {text}" in info.meaning for text, number in values.items())
+    assert get_args(names_of_codes.CodeAttribute) == tuple(da.PROMOTION_CODE_ATTRIBUTES)
+
+
+def test_no_other_file_has_the_paths() -> None:
+    assert (plain_http.SEARCH, plain_http.DOWNLOAD) == (_contract.SEARCH_PATH, _contract.DOWNLOAD_PATH)
+    package = Path(da.__file__).parent
+    having = [
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "/access/api/" in line
+        and ">>>" not in line
+        and "A path such as" not in line
+        and "The path, such" not in line
+    ]
+    assert having == ["_contract.py"] * 2
