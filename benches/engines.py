@@ -82,7 +82,7 @@ def codes(count: int, days: int) -> pa.Table:
 def by_client(job: Job) -> float:
     """One process, as many requests at a time as the others have workers."""
     began = time.monotonic()
-    job.scan().run(job.folder / "codes")
+    job.scan().to_folder(job.folder / "codes")
     return time.monotonic() - began
 
 

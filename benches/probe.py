@@ -71,7 +71,7 @@ def scan_run(base_url: str, requests: str) -> dict[str, int]:
     # The responses are alike indeed.
     warnings.simplefilter("ignore", da.IncompleteWarning)
     with tempfile.TemporaryDirectory() as folder:
-        report = scan_of(base_url, requests).run(Path(folder) / "run")
+        report = scan_of(base_url, requests).to_folder(Path(folder) / "run")
         return {"rows": report.rows, "bytes": report.bytes, "file_bytes": report.file_bytes}
 
 

@@ -83,6 +83,20 @@ __all__ = [
     "wait_for_segment",
 ]
 
+# The exceptions worth catching. `errors` has them all.
+_EXCEPTIONS = (
+    "ApiError",
+    "ConfigError",
+    "DataAccessError",
+    "DoubtfulDataError",
+    "FolderError",
+    "PermissionDeniedError",
+    "ScanIncompleteError",
+    "TransportError",
+    "ValidationError",
+    "WaitTimeoutError",
+)
+
 # Public modules, which are loaded at their first use like the names below.
 _PUBLIC = ("errors", "filters", "reports", "sandbox", "tokens", "types")
 
@@ -135,7 +149,8 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
             if name not in errors.__all__:
                 from dataaccess._public import no_attribute
 
-                raise no_attribute(_import_module(__name__), "module 'dataaccess'", name)
+                known = {*__all__, *_PUBLIC, *_HOMES, *errors.__all__}
+                raise no_attribute(_import_module(__name__), "module 'dataaccess'", name, known)
             value = getattr(errors, name)
         globals()[name] = value
         return value
@@ -145,5 +160,5 @@ del TYPE_CHECKING
 
 
 def __dir__() -> list[str]:
-    """All public names, for tab completion. The exceptions are loaded with it."""
-    return sorted({*__all__, *_PUBLIC, *_HOMES, *_import_module("dataaccess.errors").__all__})
+    """What users type, for tab completion. Classes that calls return or raise are in `reports` and `errors`."""
+    return sorted({*__all__, *_PUBLIC, *_EXCEPTIONS})

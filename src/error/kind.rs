@@ -74,15 +74,15 @@ kinds! {
     /// The data of a complete response look wrong, and the caller does not accept that.
     DoubtfulData,
     /// The folder of a run cannot be used.
-    Checkpoint,
+    Folder,
     /// The system cannot write or read a file in the folder of a run.
-    CheckpointFile,
+    FolderFile,
     /// The folder of a run belongs to another query.
-    CheckpointMismatch,
+    FolderMismatch,
     /// A part in the folder of a run is damaged.
-    CheckpointCorrupt,
+    FolderCorrupt,
     /// Another run uses the folder.
-    CheckpointLocked,
+    FolderLocked,
     /// A file could not be written.
     File,
     /// The sandbox could not do what was asked.
@@ -108,11 +108,11 @@ impl Kind {
                 | Self::ForkedHandle
                 | Self::Internal
                 | Self::File
-                | Self::Checkpoint
-                | Self::CheckpointFile
-                | Self::CheckpointMismatch
-                | Self::CheckpointCorrupt
-                | Self::CheckpointLocked
+                | Self::Folder
+                | Self::FolderFile
+                | Self::FolderMismatch
+                | Self::FolderCorrupt
+                | Self::FolderLocked
         )
     }
 }

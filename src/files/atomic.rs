@@ -95,7 +95,7 @@ impl Complete {
         if !failure.is_conflict() || failure.reason() == Reason::Missing {
             return failure.clone().into_error(self.kind, &url, "written");
         }
-        Error::new(Kind::CheckpointLocked, format!("`{url}` was written by another run meanwhile, and stays as it is"))
+        Error::new(Kind::FolderLocked, format!("`{url}` was written by another run meanwhile, and stays as it is"))
             .retryable()
             .with_path(&self.path)
             .with_hint("wait until that run has ended, and run again")

@@ -8,17 +8,17 @@ use crate::files;
 
 /// The error for a file that the system could not have `done`, for example `written`.
 pub(super) fn failure(path: &Path, done: &str, cause: io::Error) -> Error {
-    files::failure(Kind::CheckpointFile, path, done, cause)
+    files::failure(Kind::FolderFile, path, done, cause)
 }
 
 /// The error for a path that cannot be used as it is.
 pub(super) fn refused(path: &Path, problem: &str) -> Error {
-    at(Kind::Checkpoint, path, problem)
+    at(Kind::Folder, path, problem)
 }
 
 /// The error for a folder that is to be read and has nothing in it.
 pub(super) fn missing(path: &Path, problem: &str) -> Error {
-    at(Kind::CheckpointFile, path, problem).with_hint("check its name, or run the scan into it first")
+    at(Kind::FolderFile, path, problem).with_hint("check its name, or run the scan into it first")
 }
 
 /// An error of any kind about a path.
@@ -28,5 +28,5 @@ pub(super) fn at(kind: Kind, path: &Path, problem: &str) -> Error {
 
 /// The error for a folder that another process uses, which may end.
 pub(super) fn in_use(path: &Path, problem: &str) -> Error {
-    at(Kind::CheckpointLocked, path, problem).retryable()
+    at(Kind::FolderLocked, path, problem).retryable()
 }

@@ -39,7 +39,7 @@ impl Local {
         make(&hidden, is_private)?;
         let lock = Lock::take(&path, &hidden, &access)?;
         // Of runs that were killed; the folder itself may have the temporary file of one.
-        [&path, &hidden].into_iter().try_for_each(|folder| remove_stale(folder, Kind::CheckpointFile))?;
+        [&path, &hidden].into_iter().try_for_each(|folder| remove_stale(folder, Kind::FolderFile))?;
         let names = names(&path, visible(&path)?)?;
         Ok((Self { path, is_private, writer: Some((access, lock)) }, names))
     }
@@ -75,7 +75,7 @@ impl Local {
 
     pub(super) fn create(&self, name: &PartName) -> Result<AtomicFile> {
         let hidden = self.path.join(HIDDEN);
-        AtomicFile::staged(&self.path.join(name.path()), &hidden, Kind::CheckpointFile, self.is_private)
+        AtomicFile::staged(&self.path.join(name.path()), &hidden, Kind::FolderFile, self.is_private)
     }
 
     /// The names in the hidden folder.

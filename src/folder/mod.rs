@@ -60,8 +60,8 @@ impl Folder {
     /// on this machine is for its owner alone; otherwise the umask decides.
     ///
     /// # Errors
-    /// `CheckpointLocked` while another process uses it, `Checkpoint` if it holds other files or others may write to
-    /// it, `CheckpointFile` for an error of the system or the store.
+    /// `FolderLocked` while another process uses it, `Folder` if it holds other files or others may write to
+    /// it, `FolderFile` for an error of the system or the store.
     pub async fn open(location: &Location, is_private: bool) -> Result<(Self, Names)> {
         match location {
             Location::Path(path) => {
@@ -78,7 +78,7 @@ impl Folder {
     /// Opens a folder to read its parts.
     ///
     /// # Errors
-    /// As `open`; `CheckpointFile` if there is no folder, or no object in it.
+    /// As `open`; `FolderFile` if there is no folder, or no object in it.
     pub async fn read_only(location: &Location) -> Result<(Self, Names)> {
         match location {
             Location::Path(path) => {
@@ -126,7 +126,7 @@ impl Folder {
     /// The record of a part.
     ///
     /// # Errors
-    /// `CheckpointCorrupt` if it is damaged.
+    /// `FolderCorrupt` if it is damaged.
     pub async fn part(&self, name: &PartName) -> Result<Part> {
         match &self.0 {
             Place::Local(folder) => blocking(|| folder.part(name)),
@@ -264,7 +264,7 @@ fn is_hidden(name: &str) -> bool {
 /// Reads parts with their rows, in the same order.
 ///
 /// # Errors
-/// `CheckpointCorrupt` if one is damaged, `CheckpointFile` if one cannot be read.
+/// `FolderCorrupt` if one is damaged, `FolderFile` if one cannot be read.
 pub async fn read(parts: &[Location]) -> Vec<Result<(Part, Vec<RecordBatch>)>> {
     let reads: Vec<_> = parts.iter().map(read_part).collect();
     stream::iter(reads).buffered(PARTS).collect().await
@@ -294,7 +294,7 @@ fn corrupt(path: &Path, problem: &str) -> Error {
         }
         None => "delete this file and run again, which restores it".to_owned(),
     };
-    at(Kind::CheckpointCorrupt, path, &format!("has changed since it was written: {problem}"))
+    at(Kind::FolderCorrupt, path, &format!("has changed since it was written: {problem}"))
         .with(|details| details.day = day.map(ToOwned::to_owned))
         .with_hint(remedy)
 }

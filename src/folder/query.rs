@@ -68,7 +68,7 @@ pub fn digest(text: &str) -> String {
 #[must_use]
 pub fn mismatch(folder: &Path, differences: &[(String, String)]) -> Error {
     let texts: Vec<String> = differences.iter().map(|(field, text)| format!("{field}: {text}")).collect();
-    at(Kind::CheckpointMismatch, folder, &format!("belongs to a different query ({})", texts.join("; ")))
+    at(Kind::FolderMismatch, folder, &format!("belongs to a different query ({})", texts.join("; ")))
         .with(|details| details.field = differences.first().map(|(field, _)| field.clone()))
         .with_hint("ask for the same again, values in the same order, or name another folder")
 }

@@ -92,7 +92,7 @@ impl Remote {
                 Ok(part) => return part.map_err(|cause| unreadable(Path::new(object.url()), cause)),
             }
         }
-        Err(at(Kind::Checkpoint, Path::new(object.url()), "is being replaced again and again").with_hint("try again"))
+        Err(at(Kind::Folder, Path::new(object.url()), "is being replaced again and again").with_hint("try again"))
     }
 
     /// The names in the hidden folder, when the folder was opened.
@@ -104,7 +104,7 @@ impl Remote {
     pub(super) async fn add_hidden(&self, name: &str) -> Result<()> {
         self.check_lock().await?;
         let object = self.folder.join(&format!("{HIDDEN}/{name}"));
-        AtomicFile::of_object(&object, Replaces::Anything, Kind::CheckpointFile).finish()?.publish().await.map(drop)
+        AtomicFile::of_object(&object, Replaces::Anything, Kind::FolderFile).finish()?.publish().await.map(drop)
     }
 
     pub(super) async fn remove_hidden(&self, name: &str) -> Result<()> {
@@ -112,7 +112,7 @@ impl Remote {
         let object = self.folder.join(&format!("{HIDDEN}/{name}"));
         match object.delete().await {
             Err(failure) if failure.reason() != Reason::Missing => {
-                Err(failure.into_error(Kind::CheckpointFile, object.url(), "removed"))
+                Err(failure.into_error(Kind::FolderFile, object.url(), "removed"))
             }
             _ => Ok(()),
         }
@@ -134,7 +134,7 @@ impl Remote {
     pub(super) fn create(&self, name: &PartName) -> AtomicFile {
         let listed = self.files().get(&name.to_string()).cloned();
         let replaces = listed.map_or(Replaces::Nothing, Replaces::Version);
-        AtomicFile::of_object(&self.object(name), replaces, Kind::CheckpointFile)
+        AtomicFile::of_object(&self.object(name), replaces, Kind::FolderFile)
     }
 
     /// This run has written a part, which it may replace.
@@ -177,11 +177,11 @@ async fn tail(object: &Object, version: &Listed) -> Result<Result<Part, Unreadab
 }
 
 fn unlisted(folder: &Object, failure: Failure) -> Error {
-    failure.into_error(Kind::CheckpointFile, folder.url(), "listed")
+    failure.into_error(Kind::FolderFile, folder.url(), "listed")
 }
 
 fn unread(object: &Object, failure: Failure) -> Error {
-    failure.into_error(Kind::CheckpointFile, object.url(), "read")
+    failure.into_error(Kind::FolderFile, object.url(), "read")
 }
 
 fn refused(folder: &Object, lock: &Object, refusal: Refusal) -> Error {
@@ -190,9 +190,9 @@ fn refused(folder: &Object, lock: &Object, refusal: Refusal) -> Error {
         Refusal::Held { holder, left } => locked(path, holder, left),
         Refusal::NoConditions => {
             let problem = "cannot be locked: its store has no conditional puts (If-None-Match), or they are disabled";
-            at(Kind::Checkpoint, path, problem).with_hint("run into a folder of this machine and copy it")
+            at(Kind::Folder, path, problem).with_hint("run into a folder of this machine and copy it")
         }
-        Refusal::Failed(failure) => failure.into_error(Kind::CheckpointFile, lock.url(), "written"),
+        Refusal::Failed(failure) => failure.into_error(Kind::FolderFile, lock.url(), "written"),
     }
 }
 

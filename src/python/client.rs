@@ -217,6 +217,12 @@ impl RawClient {
         Ok(pythonize(py, &self.client(py)?.stats())?)
     }
 
+    /// Whether `close` was called.
+    #[getter]
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
     /// Cancels the calls in flight and refuses later ones. Idempotent.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if !self.closed.load(Ordering::SeqCst) {

@@ -27,8 +27,8 @@ impl Scan {
     /// The rows of the finished tasks. Blocks its thread for short times.
     ///
     /// # Errors
-    /// `ScanIncomplete` if tasks are missing, unless `ignore_missing`; `CheckpointMismatch` for the folder of another
-    /// query; `CheckpointCorrupt` for a part that is damaged.
+    /// `ScanIncomplete` if tasks are missing, unless `ignore_missing`; `FolderMismatch` for the folder of another
+    /// query; `FolderCorrupt` for a part that is damaged.
     pub async fn read(&self, location: &Location, ignore_missing: bool) -> Result<Collected> {
         let begun = Instant::now();
         if self.limit.is_some() {

@@ -47,7 +47,7 @@ impl Scan {
     /// are kept.
     ///
     /// # Errors
-    /// `Validation` for a scan with a limit, or options that do not fit it; `Checkpoint` and its kinds for the folder.
+    /// `Validation` for a scan with a limit, or options that do not fit it; `Folder` and its kinds for the folder.
     pub async fn run(
         &self,
         client: &Arc<Client>,
@@ -376,5 +376,5 @@ async fn open(options: &RunOptions) -> Result<(Folder, Names)> {
 
 /// Whether the lock is held by this process, or by one that did not write its id yet.
 fn may_be_ours(error: &Error) -> bool {
-    error.kind() == Kind::CheckpointLocked && error.details().pid.is_none_or(|pid| pid == process::id())
+    error.kind() == Kind::FolderLocked && error.details().pid.is_none_or(|pid| pid == process::id())
 }

@@ -25,7 +25,7 @@ impl Service {
     pub(super) fn check(&self, other: &Self, is_expected: bool, folder: &Path) -> Result<()> {
         let folder = folder.display();
         let message = format!("`{folder}` has rows of {}, and this run asks {}", self.address, other.address);
-        let refuse = |hint: String| Err(Error::new(Kind::CheckpointMismatch, message).with_hint(hint));
+        let refuse = |hint: String| Err(Error::new(Kind::FolderMismatch, message).with_hint(hint));
         if self.is_synthetic != other.is_synthetic {
             return refuse("synthetic rows are not mixed with those of a platform: name another folder".to_owned());
         }

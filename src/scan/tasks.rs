@@ -156,7 +156,7 @@ impl Tasks {
         let (mut parts, mut damaged) = (Vec::with_capacity(there.len()), Vec::new());
         for ((index, name), part) in indices.into_iter().zip(&there).zip(folder.parts(&there).await) {
             match part.and_then(|part| self.check(folder, name, Some(index), part)) {
-                Err(error) if error.kind() == Kind::CheckpointCorrupt => damaged.push((index, error)),
+                Err(error) if error.kind() == Kind::FolderCorrupt => damaged.push((index, error)),
                 read => parts.push((index, read?)),
             }
         }
@@ -203,7 +203,7 @@ impl Tasks {
                 let part = folder.part(&name).await;
                 match part.and_then(|part| self.check(folder, &name, None, part)) {
                     // The part is refreshed, or not asked for.
-                    Err(error) if error.kind() == Kind::CheckpointCorrupt => {}
+                    Err(error) if error.kind() == Kind::FolderCorrupt => {}
                     read => return read.map(Some),
                 }
             }

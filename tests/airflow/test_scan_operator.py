@@ -79,7 +79,9 @@ def test_a_backfill_is_one_folder(sandbox: da.Sandbox, tmp_path: Path) -> None:
     rows = [run(dag, logical_date=datetime(2024, 1, day, tzinfo=UTC)).result("codes")["rows"] for day in range(2, 6)]
 
     assert sorted(path.name for path in tmp_path.glob("day=*")) == [f"day=2024-01-0{day}" for day in range(1, 5)]
-    table = sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).read(tmp_path)
+    table = (
+        sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).read_folder(tmp_path)
+    )
     assert table.num_rows == sum(rows) > 0
 
 
@@ -137,7 +139,7 @@ def test_items_are_scanned_too(dag: DAG, tmp_path: Path) -> None:
 
 
 def test_another_query_in_the_folder_is_not_retried(dag: DAG, sandbox: da.Sandbox, tmp_path: Path) -> None:
-    sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-08", "2024-01-09")).run(tmp_path)
+    sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-08", "2024-01-09")).to_folder(tmp_path)
     with dag:
         ScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=2)
     assert tries(run(dag), "week") == 1
@@ -156,7 +158,7 @@ def test_a_folder_with_other_files_is_not_retried(dag: DAG, sandbox: da.Sandbox,
 def in_use(sandbox: da.Sandbox, folder: Path) -> Iterator[ExitStack]:
     """A folder that a run holds, in the middle of a request, until the stack is closed."""
     codes = sandbox.client(concurrency=1).scan_codes(["id"], allocated_time=WEEK)
-    other = threading.Thread(target=lambda: codes.run(folder))
+    other = threading.Thread(target=lambda: codes.to_folder(folder))
     with ExitStack() as holding:
         held = holding.enter_context(sandbox.fault("stall", times=1))
         other.start()
@@ -198,7 +200,7 @@ def test_a_run_gives_up_on_a_folder_that_stays_in_use(
         # That of the other run.
         assert len(sandbox.requests) == 1
     assert done.states == {"week": "failed"}
-    assert "CheckpointLockedError: " in "".join(capfd.readouterr())
+    assert "FolderLockedError: " in "".join(capfd.readouterr())
 
 
 @pytest.fixture

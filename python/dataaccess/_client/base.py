@@ -167,6 +167,11 @@ class BaseClient(Validation):
         return self._raw.base_url
 
     @property
+    def is_closed(self) -> bool:
+        """Whether the client was closed: it then refuses each call."""
+        return self._raw.is_closed
+
+    @property
     def is_sandbox(self) -> bool:
         """Whether the service is the sandbox, whose data is synthetic."""
         return self._embedded is not None or is_sandbox(self._raw.base_url)

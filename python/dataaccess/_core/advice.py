@@ -13,9 +13,9 @@ _ADVICE = {
     "compression": ("to_parquet", "Parquet files are always compressed, with zstd"),
     "decode_status": ("search_codes", "it is an argument of scan_codes"),
     "logger": (_CLIENT, 'log records go to logging.getLogger("dataaccess")'),
-    "resume": ("run", "a run always resumes"),
+    "resume": ("to_folder", "a run always resumes"),
     "schema": ("search_(codes|items)", "it is an argument of scans"),
-    "timezone": ("to_.*|collect|head|batches|iter_rows|read|frame", "it is called tz="),
+    "timezone": ("to_.*|collect|head|batches|iter_rows|read_folder", "it is called tz="),
     "verify": (_CLIENT, "certificates are always verified; name your own CA by ca_bundle="),
 }
 

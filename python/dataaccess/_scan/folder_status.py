@@ -40,13 +40,13 @@ def folder_status(
         The status; `print` shows it in lines.
 
     Raises:
-        CheckpointFileError: There is no such folder, or it cannot be read.
-        CheckpointError: It holds files that are of no run.
+        FolderFileError: There is no such folder, or it cannot be read.
+        FolderError: It holds files that are of no run.
 
     Examples:
         >>> import dataaccess as da
         >>> client = da.Client("sandbox:demo")
-        >>> report = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04")).run("codes")
+        >>> report = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04")).to_folder("codes")
         >>> status = da.folder_status("codes")
         >>> status.days, status.missing_days, status.open_days
         (['2024-01-01', '2024-01-02', '2024-01-03'], [], [])

@@ -92,7 +92,7 @@ class BaseScan(Suggesting):
         `requests` returns the exact requests.
 
         Args:
-            settle: As in `run`: a day counts as over only so long after its end.
+            settle: As in `to_folder`: a day counts as over only so long after its end.
 
         Returns:
             Some lines for `print`. Times are shown in the time zone of the client.

@@ -59,7 +59,7 @@ def run_options(
 def read_options(
     folder: object, storage_options: StorageOptions | None, missing: object
 ) -> tuple[str, bool, StorageOptions | None]:
-    """The checked arguments of `read`, as the core takes them."""
+    """The checked arguments of `read_folder`, as the core takes them."""
     is_ignored = choice("missing", missing, ("raise", "ignore")) == "ignore"
     place = location("folder", folder, storage_options)
     return place, is_ignored, checked(storage_options)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from airflow.sdk.exceptions import AirflowFailException
 
 from dataaccess.errors import (
-    CheckpointError,
-    CheckpointMismatchError,
     ConfigError,
     DataAccessError,
+    FolderError,
+    FolderMismatchError,
     PermissionDeniedError,
     SegmentExportError,
     ValidationError,
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # The same task fails again until somebody changes the DAG, the connection or the token.
-_PERMANENT = (PermissionDeniedError, ValidationError, ConfigError, CheckpointMismatchError, SegmentExportError)
+_PERMANENT = (PermissionDeniedError, ValidationError, ConfigError, FolderMismatchError, SegmentExportError)
 
 
 def is_permanent(error: DataAccessError) -> bool:
     """Whether no retry of the task can help."""
     # A token that could not be read is a `ConfigError` that is worth a retry.
-    has_other_files = type(error) is CheckpointError
+    has_other_files = type(error) is FolderError
     return (isinstance(error, _PERMANENT) or has_other_files) and not error.retryable
 
 

@@ -13,7 +13,7 @@ from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.operator import ClientUser
 from dataaccess.airflow.storage import located
 from dataaccess.airflow.window import days_of_run
-from dataaccess.errors import CheckpointLockedError
+from dataaccess.errors import FolderLockedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,15 +66,15 @@ class ScanOperator(ClientUser, BaseOperator):
         where: Its conditions, as in `Client.scan_items`. For the days of the run write
             `"col('opened').on(days('{{ data_interval_start | ds }}', '{{ data_interval_end | ds }}'))"`.
         schema: Column types, as in `Client.scan_codes`.
-        refresh: Days to request again although the folder has them, as in `Scan.run`, such as "last 3 days". A task
-            that is cleared in the web UI keeps what the folder has; with `refresh="{{ data_interval_start | ds }}"` it
-            requests its day again.
-        keep: "final" or "all", as in `Scan.run`.
-        settle: Seconds, or a timedelta, for which a day that is over may still grow, as in `Scan.run`.
-        on_shrink: "keep", "replace" or "error", as in `Scan.run`.
-        on_doubt: "warn" or "error", as in `Scan.run`.
-        requested_at: Whether files have a column `requested_at`, as in `Scan.run`.
-        same_service: Whether the folder may have files from another address, as in `Scan.run`.
+        refresh: Days to request again although the folder has them, as in `Scan.to_folder`, such as "last 3 days". A
+            task that is cleared in the web UI keeps what the folder has; with
+            `refresh="{{ data_interval_start | ds }}"` it requests its day again.
+        keep: "final" or "all", as in `Scan.to_folder`.
+        settle: Seconds, or a timedelta, for which a day that is over may still grow, as in `Scan.to_folder`.
+        on_shrink: "keep", "replace" or "error", as in `Scan.to_folder`.
+        on_doubt: "warn" or "error", as in `Scan.to_folder`.
+        requested_at: Whether files have a column `requested_at`, as in `Scan.to_folder`.
+        same_service: Whether the folder may have files from another address, as in `Scan.to_folder`.
         on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
         lock_timeout: Seconds to wait for a folder that another task uses. In an object store, the lock of a task that
             was killed lasts for up to 120 s.
@@ -188,7 +188,7 @@ class ScanOperator(ClientUser, BaseOperator):
         deadline = time.monotonic() + self.lock_timeout
         while True:
             try:
-                return scan.run(
+                return scan.to_folder(
                     folder,
                     refresh=self.refresh,
                     keep=self.keep,
@@ -200,7 +200,7 @@ class ScanOperator(ClientUser, BaseOperator):
                     progress=self._log_progress(),
                     storage_options=storage_options,
                 )
-            except CheckpointLockedError as error:
+            except FolderLockedError as error:
                 if time.monotonic() >= deadline:
                     raise
                 self.log.info("waiting up to %.0f s: %s", deadline - time.monotonic(), error)

@@ -205,10 +205,10 @@ def _into_folder(
             chosen = {name: value for name, value in run.items() if value not in (None, ())}
             if "refresh" in chosen:
                 chosen["refresh"] = list(chosen["refresh"])
-            report = scan.run(target.folder or "", private=target.private, **shown, **chosen, **judge.of_run)
+            report = scan.to_folder(target.folder or "", private=target.private, **shown, **chosen, **judge.of_run)
     except KeyboardInterrupt as error:
         message, code = signaled(error)
-        kept = f"finished requests are kept in {target.folder}; the same command resumes"
+        kept = f"finished tasks are kept in {target.folder}; the same command resumes"
         raise CommandError(f"{message}: {kept}", code) from None
     judge.check_report(report)
     if report.open_days:
@@ -218,8 +218,9 @@ def _into_folder(
     if as_json:
         output.write_json(_as_dict(report.to_dict()))
     elif sys.stderr.isatty():
-        kept = f", {report.kept:,} of them kept" if report.kept else ""
-        note(f"{report.folder}: {report.rows:,} rows of {len(report.tasks):,} requests{kept}")
+        from dataaccess.reports._run import headline
+
+        note(f"{report.folder}: {headline(report)}")
     return report.missing_ids
 
 

@@ -29,11 +29,11 @@ DataAccessError                      operation attempts elapsed request_id histo
 ├─ SegmentExportError                   entries
 ├─ ScanError
 │  ├─ ScanIncompleteError               failed report
-│  └─ CheckpointError                   path
-│     ├─ CheckpointFileError (FileError)
-│     ├─ CheckpointMismatchError        field
-│     ├─ CheckpointCorruptError         day
-│     └─ CheckpointLockedError          pid host
+│  └─ FolderError                       path
+│     ├─ FolderFileError (FileError)
+│     ├─ FolderMismatchError            field
+│     ├─ FolderCorruptError             day
+│     └─ FolderLockedError              pid host
 ├─ FileError (OSError)                  errno path
 ├─ SandboxError
 ├─ ClientClosedError (RuntimeError)
@@ -76,12 +76,12 @@ from dataaccess.errors._response import (
     ThrottledError,
 )
 from dataaccess.errors._scan import (
-    CheckpointCorruptError,
-    CheckpointError,
-    CheckpointFileError,
-    CheckpointLockedError,
-    CheckpointMismatchError,
     FileError,
+    FolderCorruptError,
+    FolderError,
+    FolderFileError,
+    FolderLockedError,
+    FolderMismatchError,
     ScanError,
     ScanIncompleteError,
     SegmentExportError,
@@ -118,11 +118,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AbsentAttributeWarning",
     "ApiError",
-    "CheckpointCorruptError",
-    "CheckpointError",
-    "CheckpointFileError",
-    "CheckpointLockedError",
-    "CheckpointMismatchError",
     "ClientClosedError",
     "ConfigError",
     "ConnectError",
@@ -133,6 +128,11 @@ __all__ = [
     "EmptyResultWarning",
     "EnvelopeError",
     "FileError",
+    "FolderCorruptError",
+    "FolderError",
+    "FolderFileError",
+    "FolderLockedError",
+    "FolderMismatchError",
     "ForkedHandleError",
     "IncompleteWarning",
     "InternalError",

@@ -103,7 +103,7 @@ class FileError(DataAccessError, OSError):
         return type(self), self.args, {**self.__dict__, "errno": self.errno}
 
 
-class CheckpointError(ScanError):
+class FolderError(ScanError):
     """The folder of a run cannot be used. Tasks that were finished before are kept.
 
     Attributes:
@@ -115,7 +115,7 @@ class CheckpointError(ScanError):
     _exit_code = 74
 
 
-class CheckpointFileError(CheckpointError, FileError):
+class FolderFileError(FolderError, FileError):
     """A file in the folder of a run cannot be written or read, for example because the disk is full. Also an `OSError`.
 
     Attributes:
@@ -126,7 +126,7 @@ class CheckpointFileError(CheckpointError, FileError):
     _exit_code = 74
 
 
-class CheckpointMismatchError(CheckpointError):
+class FolderMismatchError(FolderError):
     """The folder belongs to a different query.
 
     Attributes:
@@ -138,7 +138,7 @@ class CheckpointMismatchError(CheckpointError):
     _exit_code = 64
 
 
-class CheckpointCorruptError(CheckpointError):
+class FolderCorruptError(FolderError):
     """A file in the folder of a run was changed or damaged since it was written.
 
     Attributes:
@@ -150,7 +150,7 @@ class CheckpointCorruptError(CheckpointError):
     _exit_code = 65
 
 
-class CheckpointLockedError(CheckpointError):
+class FolderLockedError(FolderError):
     """Another run uses the folder.
 
     Attributes:

@@ -79,7 +79,7 @@ class TaskReport:
 @public
 @dataclass(frozen=True, slots=True, repr=False)
 class ScanReport:
-    """The result of a run: what `Scan.run` returns. It shows how many tasks are new, kept and refreshed.
+    """The result of a run: what `Scan.to_folder` returns. It shows how many tasks are new, kept and refreshed.
 
     `retries` and `seconds` are of this run alone. The other figures are of all tasks of the scan in the folder, also of
     those that an earlier run did.
@@ -166,7 +166,7 @@ class ScanReport:
             >>> import dataaccess as da
             >>> import json
             >>> client = da.Client("sandbox:demo")
-            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).run("codes")
+            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
             >>> text = json.dumps(report.to_dict())
             >>> json.loads(text)["rows"]
             73
@@ -210,12 +210,12 @@ class ScanReport:
         Raises:
             ValidationError: `tz` is not a time zone.
             ImportError: pandas or pyarrow is not installed.
-            CheckpointCorruptError: A file has changed since it was written.
+            FolderCorruptError: A file has changed since it was written.
 
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
-            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).run("codes")
+            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
             >>> report.to_pandas().shape
             (73, 1)
         """
@@ -241,12 +241,12 @@ class ScanReport:
         Raises:
             ValidationError: `tz` is not a time zone.
             ImportError: polars is not installed.
-            CheckpointCorruptError: A file has changed since it was written.
+            FolderCorruptError: A file has changed since it was written.
 
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
-            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).run("codes")
+            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
             >>> report.to_polars().shape
             (73, 1)
         """
@@ -272,12 +272,12 @@ class ScanReport:
         Raises:
             ValidationError: `tz` is not a time zone.
             ImportError: pyarrow is not installed.
-            CheckpointCorruptError: A file has changed since it was written.
+            FolderCorruptError: A file has changed since it was written.
 
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
-            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).run("codes")
+            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
             >>> report.to_arrow().shape
             (73, 1)
         """
@@ -289,9 +289,8 @@ class ScanReport:
 
     def __str__(self) -> str:
         """A line for each fact: what `print(report)` shows."""
-        states = ", ".join(_states(self).values())
         lines = [
-            f"{counted(self.rows, 'row')} in {counted(len(self.tasks), 'task')}: {states}",
+            headline(self),
             *(f"{name + ':':<11}{value}" for name, value in _facts(self)),
             *(f"{'doubtful:':<11}{doubt}" for doubt in self.warnings),
         ]
@@ -314,6 +313,13 @@ class ScanReport:
         shown = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
         capped = "; maybe capped" if self.maybe_capped else ""
         return f"ScanReport({rows} of {tasks} in {str(self.folder)!r}{shown and f': {shown}'}{capped})"
+
+
+def headline(report: ScanReport) -> str:
+    """The counts of a run, the same in Python and in the command."""
+    return (
+        f"{counted(report.rows, 'row')} in {counted(len(report.tasks), 'task')}: {', '.join(_states(report).values())}"
+    )
 
 
 def _state_of(task: TaskReport) -> str:

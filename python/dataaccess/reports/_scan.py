@@ -58,8 +58,8 @@ class ScanStats:
 class Progress:
     """Progress of a long call: what a function given as `progress=` gets.
 
-    A scan reports at first and after each response, and all but `run` also as rows arrive. `wait_for_segment` reports
-    with each response, `Sandbox.load` every thousand rows.
+    A scan reports at first and after each response, and all but `to_folder` also as rows arrive. `wait_for_segment`
+    reports with each response, `Sandbox.load` every thousand rows.
 
     Attributes:
         unit: What `total` and `done` count: tasks of a scan, entries of an export, or rows to load.

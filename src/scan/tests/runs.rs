@@ -150,7 +150,7 @@ async fn a_damaged_file_is_reported_and_replaced_on_request() {
     fs::write(&file, &content[..content.len() - 1]).unwrap();
 
     let report = run(&scan(3), &client, &options(folder.path())).await.unwrap();
-    assert_eq!(report.failed.iter().map(|task| task.error.kind()).collect::<Vec<_>>(), [Kind::CheckpointCorrupt]);
+    assert_eq!(report.failed.iter().map(|task| task.error.kind()).collect::<Vec<_>>(), [Kind::FolderCorrupt]);
     assert_eq!((report.tasks.len(), days(&requests).len()), (2, 3));
 
     let refresh = RunOptions { refresh: InputValue::text("2024-01-02"), ..options(folder.path()) };
@@ -170,7 +170,7 @@ async fn the_files_of_another_query_or_service_are_left_alone() {
     let options = RunOptions { service: elsewhere, ..options(folder.path()) };
     for (scan, options) in [(other, &self::options(folder.path())), (scan(2), &options)] {
         let error = run(&scan, &client, options).await.unwrap_err();
-        assert_eq!(error.kind(), Kind::CheckpointMismatch);
+        assert_eq!(error.kind(), Kind::FolderMismatch);
     }
     assert_eq!(days(&requests).len(), 2);
 }

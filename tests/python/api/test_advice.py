@@ -44,7 +44,7 @@ def test_days_that_are_all_empty_are_reported_once(client: Any, tmp_path: Path) 
         scan.collect,
         lambda: list(scan.batches()),
         lambda: scan.to_csv(tmp_path / "codes.csv"),
-        lambda: scan.run(tmp_path / "folder"),
+        lambda: scan.to_folder(tmp_path / "folder"),
     ):
         with pytest.warns(da.EmptyResultWarning, match=NOTHING) as caught:
             use()
@@ -77,8 +77,8 @@ def unwritable() -> Iterator[Path]:
 
 @pytest.mark.skipif(os.name != "posix", reason="needs modes of folders")
 def test_a_folder_that_cannot_be_written_to_is_named(client: Any, unwritable: Path) -> None:
-    with pytest.raises(da.CheckpointFileError) as caught:
-        client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).run(unwritable)
+    with pytest.raises(da.FolderFileError) as caught:
+        client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder(unwritable)
     text = str(caught.value)
     assert text.startswith(f"`{unwritable}` cannot be written to: Permission denied")
     assert text.endswith("name a folder that you may write to and try again")
@@ -95,7 +95,7 @@ def test_a_run_without_a_finished_task_resumes_nothing(
     with serving(always(http(b"", status))) as server:
         scan = connect(server.base_url, retries=0).scan_codes(["id"], allocated_time=EMPTY)
         with pytest.raises(da.ScanIncompleteError) as caught:
-            scan.run(tmp_path)
+            scan.to_folder(tmp_path)
     text = str(caught.value)
     assert ("4 of 4 tasks failed permanently (1990-01-01, " in text) == is_permanent
     assert "again" not in text

@@ -46,7 +46,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: SCAN.to_parquet("x", compression="snappy"),
         "Scan.to_parquet() … 'compression': Parquet files are always compressed, with zstd",
     ),
-    "resume": (lambda: SCAN.run("x", resume=True), "Scan.run() … 'resume': a run always resumes"),
+    "resume": (lambda: SCAN.to_folder("x", resume=True), "Scan.to_folder() … 'resume': a run always resumes"),
     "attribute": (
         lambda: CLIENT.search_codes(**ON_A_DAY, last_used_time=da.on("2024-01-15")),
         (
@@ -70,7 +70,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: CLIENT.with_options(logger=print),
         "with_options() … 'logger': log records go to logging.getLogger(\"dataaccess\")",
     ),
-    "run": (lambda: SCAN.run("x", refesh=["x"]), "Scan.run() … 'refesh'; did you mean 'refresh'?"),
+    "to_folder": (lambda: SCAN.to_folder("x", refesh=["x"]), "Scan.to_folder() … 'refesh'; did you mean 'refresh'?"),
     "task": (lambda: SCAN.tasks()[0].collect(tzz=1), "Task.collect() … 'tzz'; did you mean 'tz'?"),
     "awaited": (
         lambda: awaited(OTHER.scan_codes(["id"], **ON_A_DAY).to_csv, path="x", seperator=";"),

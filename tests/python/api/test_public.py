@@ -50,7 +50,7 @@ def test_both_clients_make_scans_of_the_same_arguments(name: str) -> None:
 
 READINGS = ["head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts"]
 SHOWN = ["explain", "requests", "column_names", "schema", "last_stats"]
-USES = [*READINGS, "read", "to_parquet", "to_csv", "to_jsonl", "run"]
+USES = [*READINGS, "read_folder", "to_parquet", "to_csv", "to_jsonl", "to_folder"]
 
 
 @pytest.mark.parametrize("name", [*USES, "batches", "tasks", "explain", "requests"])

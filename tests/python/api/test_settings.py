@@ -154,6 +154,7 @@ def test_options_make_a_copy_that_shares_connections() -> None:
         assert server.connections == 1
         assert copy.timezone == "Asia/Tokyo"
         copy.close()
+        assert (client.is_closed, copy.is_closed) == (False, True)
         client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
         with pytest.raises(da.ClientClosedError):
             copy.search_codes(["id"], allocated_time=da.on("2024-01-15"))

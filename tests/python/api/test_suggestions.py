@@ -73,12 +73,18 @@ def test_a_property_that_fails_shows_its_own_error() -> None:
         Broken("https://cdp.example.com", token="tok").lost  # noqa: B018
 
 
-def test_tab_completion_shows_every_public_name_and_no_other() -> None:
+def test_tab_completion_shows_what_users_type() -> None:
     shown = dir(da)
     assert shown == sorted(shown)
-    assert {"ValidationError", "SandboxWarning", "Progress", "ScanStats", "filters", "errors", "Client"} <= set(shown)
-    assert set(shown) == {*da.__all__, *da._PUBLIC, *da._HOMES, *da.errors.__all__}
-    assert all(hasattr(da, name) for name in shown)
+    assert {*da.__all__, "errors", "filters", "reports", "sandbox", "tokens", "types"} <= set(shown)
+    exceptions = {name for name in shown if isinstance(getattr(da, name), type) and name.endswith("Error")}
+    assert len(exceptions) == 10
+    assert exceptions <= set(da.errors.__all__)
+    # What calls return and raise is found where it is not shown, and suggested.
+    assert not {"ScanStats", "TaskReport", "FolderLockedError"} & set(shown)
+    assert da.FolderLockedError is da.errors.FolderLockedError
+    with pytest.raises(AttributeError, match="did you mean 'FolderLockedError'"):
+        da.FolderLokedError  # type: ignore[attr-defined]  # noqa: B018
     assert dir(da.errors) == sorted(da.errors.__all__)
 
 

@@ -136,7 +136,9 @@ def test_a_run_outlives_a_source_that_is_away_for_a_while(tmp_path: Any) -> None
 
     with serving(respond) as server:
         client = da.Client(server.base_url, token=token, concurrency=1)
-        report = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).run(tmp_path / "run")
+        report = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05")).to_folder(
+            tmp_path / "run"
+        )
     assert (report.rows, len(asked)) == (8, 12)
 
 

@@ -22,7 +22,7 @@ def test_the_demo_shows_commands_with_their_output(run: Any, tmp_path: Path, mon
     assert [line.split()[2] for line in lines if line.startswith("$ ")] == [
         "codes", "codes", "items", "validate", "scan", "segment", "doctor"
     ]  # fmt: skip
-    assert "codes: 2,170 rows of 31 requests" in ended.reported
+    assert "codes: 2,170 rows in 31 tasks: 31 new" in ended.reported
     assert "demo-code-00015            3  2024-01-15 00:00:00" in lines
     assert lines[-1].startswith("To go on: ")
     assert list(tmp_path.iterdir()) == []

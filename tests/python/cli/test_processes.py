@@ -29,7 +29,7 @@ DAY = ("--on", "2024-01-15")
         (["codes", *DAY], "interrupted"),
         (
             ["scan", "codes", *DAY, "--folder", "codes"],
-            "interrupted: finished requests are kept in codes; the same command resumes",
+            "interrupted: finished tasks are kept in codes; the same command resumes",
         ),
     ],
     ids=["codes", "scan"],

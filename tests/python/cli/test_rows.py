@@ -225,7 +225,7 @@ def test_every_failure_is_reported_as_json(run: Any, demo: da.Sandbox, tmp_path:
         raise ZeroDivisionError
 
     with demo.fault("delay", seconds=10), pytest.raises(ZeroDivisionError):
-        demo.client().scan_codes(allocated_time=da.on("2024-01-15")).run(tmp_path / "codes", progress=meanwhile)
+        demo.client().scan_codes(allocated_time=da.on("2024-01-15")).to_folder(tmp_path / "codes", progress=meanwhile)
     assert (locked[0].code, json.loads(locked[0].output)["exit_code"]) == (75, 75)
     ended = run(*folder, "--refresh", "soon")
     assert (ended.code, json.loads(ended.output)["exit_code"]) == (2, 2)
@@ -253,7 +253,7 @@ def test_a_terminal_is_told_what_was_written(run: Any, tmp_path: Path) -> None:
         run("scan", "codes", *DAY, "-o", str(file), terminal=True).reported,
     )
     done = run("scan", "codes", *DAY, "--folder", str(folder), terminal=True)
-    assert done.reported == f"{folder}: 73 rows of 1 requests\n"
+    assert done.reported == f"{folder}: 73 rows in 1 task: 1 new\n"
 
 
 @pytest.mark.usefixtures("demo")

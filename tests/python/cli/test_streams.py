@@ -58,7 +58,7 @@ def test_a_full_standard_error_keeps_the_exit_code(tmp_path: Path) -> None:
     assert in_shell("2>/dev/full", "codes", cwd=tmp_path).returncode == 2
 
 
-RESUMES = "terminated: finished requests are kept in codes; the same command resumes"
+RESUMES = "terminated: finished tasks are kept in codes; the same command resumes"
 
 
 @pytest.mark.slow

@@ -66,13 +66,13 @@ def test_a_bar_shows_itself_after_a_second_and_goes(connect: Any, slow: da.Sandb
 
 @pytest.mark.sync_only
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("method", ["collect", "to_dicts", "to_csv", "run"])
+@pytest.mark.parametrize("method", ["collect", "to_dicts", "to_csv", "to_folder"])
 def test_a_waiting_thread_lets_the_time_go_on(
     connect: Any, slow: da.Sandbox, tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each method of a scan waits in its own way; an event loop has a timer for all of them."""
     monkeypatch.setattr(bar, "_PAUSE", 0.01)
-    given = {"to_csv": [tmp_path / "codes.csv"], "run": [tmp_path / "codes"]}.get(method, [])
+    given = {"to_csv": [tmp_path / "codes.csv"], "to_folder": [tmp_path / "codes"]}.get(method, [])
     with terminal() as screen:
         getattr(days(connect, slow, 2), method)(*given)
         text = screen.shown()
@@ -107,8 +107,8 @@ def test_a_short_call_shows_nothing(connect: Any, sandbox: da.Sandbox) -> None:
 
 
 def test_true_shows_a_bar_anywhere_and_it_stays(connect: Any, sandbox: da.Sandbox, capfd: Any, tmp_path: Path) -> None:
-    days(connect, sandbox, 3).run(tmp_path)
-    days(connect, sandbox, 5).run(tmp_path, progress=True)
+    days(connect, sandbox, 3).to_folder(tmp_path)
+    days(connect, sandbox, 5).to_folder(tmp_path, progress=True)
     text = capfd.readouterr().err
     assert re.search(r"run of scan_codes: +50%\|.*\| 2/4 tasks", text)
     assert re.search(r"100%\|.*\| 4/4 tasks \[00:00<(00:00|\?), \d+ rows, [\d,]+ rows/s, [\d.]+ kB\]\n$", text)

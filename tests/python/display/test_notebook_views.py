@@ -56,8 +56,8 @@ def test_a_plan_counts_the_requests_of_a_list(sandbox: da.Sandbox, condition: An
 @pytest.mark.both_clients
 def test_a_table_of_files_says_so(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
     scan = connect(sandbox).scan_codes(allocated_time=DAYS)
-    scan.run(tmp_path / "codes")
-    table = scan.read(tmp_path / "codes")
+    scan.to_folder(tmp_path / "codes")
+    table = scan.read_folder(tmp_path / "codes")
     assert str(table).endswith("\n206 rows, 10 columns; from 3 files")
     assert "10 columns; from 3 files" in table._repr_html_()
     assert "from 3 files" in str(table[["id"]])

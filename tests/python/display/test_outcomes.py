@@ -64,10 +64,10 @@ def test_a_report_shows_states_retries_and_doubts(tmp_path: Path) -> None:
     with da.Sandbox.demo() as sandbox:
         client = sandbox.client()
         january = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
-        january.run(tmp_path)
+        january.to_folder(tmp_path)
         with sandbox.fault("status", status=503, times=1):
             longer = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-06"))
-            report = longer.run(tmp_path)
+            report = longer.to_folder(tmp_path)
     assert "<th>open</th>" not in report._repr_html_()
     open_report = dataclasses.replace(report, open_days=["2024-01-05"])
     assert "1 day was not over: 2024-01-05; the next run requests it again" in open_report._repr_html_()
@@ -87,7 +87,7 @@ def test_what_is_doubtful_is_marked(tmp_path: Path) -> None:
     with da.Sandbox.demo(switches={"day_zone": "Asia/Ho_Chi_Minh"}) as sandbox:
         scan = sandbox.client().scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-01", "2024-01-03"))
         with pytest.warns(da.StrayDayWarning):
-            report = scan.run(tmp_path)
+            report = scan.to_folder(tmp_path)
     assert "doubtful:  rows outside the requested day" in str(report)
     assert '<span class="doubt wide">rows outside the requested day' in report._repr_html_()
 
@@ -148,7 +148,7 @@ def test_any_error_can_be_shown(sandbox: da.Sandbox, tmp_path: Path) -> None:
     client = sandbox.client(retry_for=0)
     scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-03"))
     with sandbox.fault("status", status=400, times=1), pytest.raises(da.ScanIncompleteError) as caught:
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
     html = caught.value._repr_html_()
     assert "ScanIncompleteError" in html
     assert html.count("RequestRejectedError") == 1

@@ -33,13 +33,13 @@ client = da.Client(base_url, concurrency=1)
 scan = client.scan_codes(attrs or None, allocated_time=da.days("2024-01-01", "2024-01-09"))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.RLIM_INFINITY))
 try:
-    scan.run(folder)
-except da.CheckpointError as error:
+    scan.to_folder(folder)
+except da.FolderError as error:
     left = [str(path) for path in Path(folder).rglob("*") if path.is_file()]
     is_disk = isinstance(error, OSError) and isinstance(error, da.FileError)
     outcome = {"errno": error.errno, "path": error.path, "text": str(error), "left": left, "is_disk": is_disk}
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-report = scan.run(folder)
+report = scan.to_folder(folder)
 print(json.dumps({**outcome, "rows": report.rows, "kept": sum(task.was_done for task in report.tasks)}))
 """
 
@@ -83,11 +83,9 @@ def test_s2_a_full_disk_is_reported_and_the_run_continues_once_there_is_space(
     with small_disk(tmp_path, "80k"):
         scan = by_day(connect(service, concurrency=2))
         (tmp_path / "ballast").write_bytes(bytes(48 * 1024))
-        with pytest.raises(
-            da.CheckpointFileError, match=r"free some space and try again.*of 8 tasks are kept"
-        ) as caught:
-            scan.run(tmp_path / "run")
+        with pytest.raises(da.FolderFileError, match=r"free some space and try again.*of 8 tasks are kept") as caught:
+            scan.to_folder(tmp_path / "run")
         assert caught.value.errno == errno.ENOSPC
         assert len(parts(tmp_path / "run")) == len(tasks_done(tmp_path / "run")) < 8
         (tmp_path / "ballast").unlink()
-        assert scan.run(tmp_path / "run").rows == len(rows_in(tmp_path / "run")) == ROWS
+        assert scan.to_folder(tmp_path / "run").rows == len(rows_in(tmp_path / "run")) == ROWS

@@ -34,7 +34,7 @@ def test_r2_a_call_outlasts_an_outage(connect: Any, ask: Operation) -> None:
 def test_r2_a_run_outlasts_an_outage(connect: Any, tmp_path: Path) -> None:
     with up_after(1) as address:
         clock = Stopwatch()
-        report = connect(address).scan_codes(["id"], allocated_time=DAYS).run(tmp_path)
+        report = connect(address).scan_codes(["id"], allocated_time=DAYS).to_folder(tmp_path)
     assert report.rows == 182
     assert clock.seconds < 20
 
@@ -42,7 +42,7 @@ def test_r2_a_run_outlasts_an_outage(connect: Any, tmp_path: Path) -> None:
 def test_r2_a_scan_of_a_service_that_never_responds_fails_once(connect: Any, tmp_path: Path) -> None:
     client = connect(f"http://127.0.0.1:{free_port()}", retry_for=1)
     scan = client.scan_codes(["id"], allocated_time=DAYS)
-    for use in (scan.to_dicts, lambda: scan.run(tmp_path)):
+    for use in (scan.to_dicts, lambda: scan.to_folder(tmp_path)):
         clock = Stopwatch()
         with pytest.raises(da.ConnectError, match="retry_for=1 s ended the retries") as caught:
             use()
@@ -59,7 +59,7 @@ def test_r2_a_run_without_retries_ends_with_the_first_failed_connection(
 ) -> None:
     client = connect(f"http://127.0.0.1:{free_port()}", concurrency=1, **options)
     with pytest.raises(da.ConnectError, match=r"^(?!.*run again)"):
-        client.scan_codes(["id"], allocated_time=DAYS).run(tmp_path)
+        client.scan_codes(["id"], allocated_time=DAYS).to_folder(tmp_path)
     assert client.stats.requests == 1
 
 
@@ -87,7 +87,7 @@ def test_r2_an_outage_in_the_middle_bounds_the_retries_of_a_scan(connect: Any, t
 
     with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url), 40)
-        report = scan.run(tmp_path)
+        report = scan.to_folder(tmp_path)
         assert report.rows == 80
         # Those in flight, and twenty retries, and two a second.
         assert len(during) <= 8 + 20 + 2 * 3
@@ -112,7 +112,7 @@ def test_r2_time_before_the_first_failure_does_not_count(connect: Any, tmp_path:
     with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url, retry_for=0.5), 3)
         assert scan.to_dicts() == rows_of_all(3)
-        assert scan.run(tmp_path).rows == 6
+        assert scan.to_folder(tmp_path).rows == 6
 
 
 def test_r2_one_task_that_always_fails_is_no_outage(connect: Any, tmp_path: Path) -> None:
@@ -120,17 +120,17 @@ def test_r2_one_task_that_always_fails_is_no_outage(connect: Any, tmp_path: Path
         scan_server(lambda asked: DOWN if asked.part == 5 else ok_response(asked)) as parts,
         pytest.raises(da.ScanIncompleteError, match="1 of 8 tasks failed, and 7 are kept"),
     ):
-        scan_of_parts(connect(parts.base_url, retry_for=0.5, concurrency=1), 8).run(tmp_path)
+        scan_of_parts(connect(parts.base_url, retry_for=0.5, concurrency=1), 8).to_folder(tmp_path)
 
 
 def test_r2_an_outage_that_outlasts_retry_for_ends_a_run_and_the_next_goes_on(connect: Any, tmp_path: Path) -> None:
     with scan_server(lambda asked: DOWN if asked.part >= 10 else ok_response(asked)) as parts:
         clock = Stopwatch()
         with pytest.raises(da.ThrottledError, match="10 of 40 tasks are kept"):
-            scan_of_parts(connect(parts.base_url, retry_for=0.5), 40).run(tmp_path)
+            scan_of_parts(connect(parts.base_url, retry_for=0.5), 40).to_folder(tmp_path)
         assert clock.seconds < 15
         parts._respond = ok_response
-        report = scan_of_parts(connect(parts.base_url), 40).run(tmp_path)
+        report = scan_of_parts(connect(parts.base_url), 40).to_folder(tmp_path)
         assert report.rows == 80
 
 

@@ -51,7 +51,7 @@ def test_s6_a_token_that_expires_during_a_run_is_renewed(connect: Any, service: 
             tokens.expire()
 
     client = connect(service.base_url, token=tokens, concurrency=2, requests_per_second=RATE)
-    report = by_day(client).run(tmp_path, progress=on_progress)
+    report = by_day(client).to_folder(tmp_path, progress=on_progress)
     assert report.rows == len(rows_in(tmp_path)) == ROWS
     assert len(tokens.given) == 3
     refused = sum(request.status == 403 for request in service.requests)
@@ -70,13 +70,13 @@ def test_s6_without_another_token_the_run_ends_and_continues_with_one(
 
     client = connect(service.base_url, token=token, concurrency=2, requests_per_second=RATE)
     with pytest.raises(da.PermissionDeniedError, match=r"of 8 tasks are kept in .*: run again to continue") as caught:
-        by_day(client).run(tmp_path, progress=on_progress)
+        by_day(client).to_folder(tmp_path, progress=on_progress)
     assert caught.value.code == 301
     assert token not in str(caught.value)
     kept = tasks_done(tmp_path)
     assert 3 <= len(kept) < 8
     service.clear_requests()
-    report = by_day(connect(service)).run(tmp_path)
+    report = by_day(connect(service)).to_folder(tmp_path)
     assert [task.id for task in report.tasks if task.was_done] == sorted(kept)
     assert len(service.requests) == 8 - len(kept)
     assert len(rows_in(tmp_path)) == ROWS
@@ -100,7 +100,7 @@ def test_s7_a_response_that_is_cut_off_anywhere_is_retried(connect: Any, tmp_pat
         raise Close
 
     with responding(give) as server:
-        report = by_value(connect(server.base_url), values).run(tmp_path)
+        report = by_value(connect(server.base_url), values).to_folder(tmp_path)
         assert len(server.requests) == 2 * CUTS
     assert report.retries == CUTS
     assert [task.rows for task in report.tasks] == list(rows.values())
@@ -119,11 +119,11 @@ def test_s8_a_run_is_no_snapshot(connect: Any, tmp_path: Path) -> None:
                 service.load("promotion_code", [moved(forward, 3), moved(back, 1)], replace=True)
 
         scan = connect(service, concurrency=1).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
-        scan.run(tmp_path, progress=on_progress)
+        scan.to_folder(tmp_path, progress=on_progress)
         # One row was seen in both of its days, the other in none.
         assert [row["id"] for row in rows_in(tmp_path)] == [forward["id"], forward["id"]]
         # What is done is not looked at again.
-        assert scan.run(tmp_path).rows == 2
+        assert scan.to_folder(tmp_path).rows == 2
 
 
 def test_s9_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_s9_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_
             da.ScanIncompleteError,
             match=r"^2 of 50 tasks failed permanently, and 48 are kept in .+: fix the cause, then run it again\.",
         ) as caught:
-            scan.run(tmp_path, progress=seen.append)
+            scan.to_folder(tmp_path, progress=seen.append)
         error = pickle.loads(pickle.dumps(caught.value))
         assert (seen[-1].done, seen[-1].failed) == (48, 2)
         assert failed_for_good(error) == [17, 42]
@@ -151,7 +151,7 @@ def test_s9_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_
         assert not error.retryable
         assert caught.value.__cause__ is next(iter(caught.value.failed.values()))
         bad.clear()
-        assert scan.run(tmp_path).rows == 50
+        assert scan.to_folder(tmp_path).rows == 50
         assert sorted(values_asked(server)[50:]) == ["17", "42"]
     assert [row["n"] for row in rows_in(tmp_path)] == list(range(50))
 
@@ -163,5 +163,5 @@ def test_s9_a_temporary_failure_is_reported_as_worth_another_run(connect: Any, t
         )
 
     with responding(give) as server, pytest.raises(da.ScanIncompleteError) as caught:
-        by_value(connect(server.base_url, retries=0), ["0", "1"]).run(tmp_path)
+        by_value(connect(server.base_url, retries=0), ["0", "1"]).to_folder(tmp_path)
     assert caught.value.retryable

@@ -25,12 +25,12 @@ def test_r2_an_outage_that_is_over_fails_no_later_scan(
     is_down = True
     with scan_server(lambda asked: DOWN if is_down else ok_response(asked)) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=concurrency, **options), 20)
-        for use in (scan.to_dicts, lambda: scan.run(tmp_path)):
+        for use in (scan.to_dicts, lambda: scan.to_folder(tmp_path)):
             with pytest.raises(da.ThrottledError):
                 use()
         is_down = False
         assert scan.to_dicts() == rows_of_all(20)
-        assert scan.run(tmp_path).rows == 40
+        assert scan.to_folder(tmp_path).rows == 40
 
 
 @pytest.mark.parametrize("options", NO_RETRIES)
@@ -58,16 +58,16 @@ def test_one_failure_ends_no_run(connect: Any, tmp_path: Path, options: dict[str
     with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=concurrency, **options), 14)
         with pytest.raises(da.ScanIncompleteError, match="1 of 14 tasks failed") as caught:
-            scan.run(tmp_path)
+            scan.to_folder(tmp_path)
         assert len(caught.value.failed) == 1
         failed[:] = [-1]
-        assert scan.run(tmp_path).rows == 28
+        assert scan.to_folder(tmp_path).rows == 28
 
 
 def test_a_service_that_fails_every_request_ends_a_run_after_a_few(connect: Any, tmp_path: Path) -> None:
     with scan_server(lambda _asked: BROKEN) as parts:
         with pytest.raises(da.ServerError):
-            scan_of_parts(connect(parts.base_url, concurrency=1, retry_for=0), 90).run(tmp_path)
+            scan_of_parts(connect(parts.base_url, concurrency=1, retry_for=0), 90).to_folder(tmp_path)
         assert len(parts.asked) == 5
 
 
@@ -76,12 +76,12 @@ def test_a_task_that_fails_alone_is_no_outage(connect: Any, tmp_path: Path) -> N
         for _ in range(2):
             scan = scan_of_parts(connect(parts.base_url, retry_for=0.5), 8)
             with pytest.raises(da.ScanIncompleteError, match="1 of 8 tasks failed, and 7 are kept"):
-                scan.run(tmp_path)
+                scan.to_folder(tmp_path)
 
 
 def test_the_error_that_ends_a_run_has_its_report(connect: Any, tmp_path: Path) -> None:
     with scan_server(lambda asked: DOWN if asked.part >= 10 else ok_response(asked)) as parts:
         with pytest.raises(da.ThrottledError, match="10 of 40 tasks are kept") as caught:
-            scan_of_parts(connect(parts.base_url, retry_for=0.3), 40).run(tmp_path)
+            scan_of_parts(connect(parts.base_url, retry_for=0.3), 40).to_folder(tmp_path)
         assert caught.value.report is not None
         assert (len(caught.value.report.tasks), caught.value.report.rows) == (10, 20)

@@ -22,31 +22,31 @@ PARTS = [f"codes/day=2024-01-{day:02}/part-0.parquet" for day in range(1, len(RO
 def test_a_folder_grows_and_is_read_back(connect: Any, service: da.Sandbox, store: Store, tmp_path: Any) -> None:
     client = connect(service)
     first = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-03"))
-    report = first.run(store.url(), storage_options=store.options)
+    report = first.to_folder(store.url(), storage_options=store.options)
     assert (report.rows, report.folder) == (sum(ROWS_OF_DAYS[:2]), store.url())
     assert [task.path for task in report.tasks] == [store.url(part) for part in PARTS[:2]]
     assert store.names() == PARTS[:2], "the lock is gone"
     service.clear_requests()
-    report = by_day(client).run(store.url(), storage_options=store.options)
+    report = by_day(client).to_folder(store.url(), storage_options=store.options)
     assert len(service.requests) == len(ROWS_OF_DAYS) - 2
     assert [task.was_done for task in report.tasks] == [True] * 2 + [False] * 6
     assert store.names() == PARTS
     service.load("promotion_code", [code(8, 99)])
     service.clear_requests()
-    report = by_day(client).run(store.url(), refresh="last 1 day", storage_options=store.options)
+    report = by_day(client).to_folder(store.url(), refresh="last 1 day", storage_options=store.options)
     assert (len(service.requests), report.rows) == (1, ROWS + 1)
     service.clear_requests()
-    table = by_day(client).read(store.url(), storage_options=store.options)
+    table = by_day(client).read_folder(store.url(), storage_options=store.options)
     assert table.num_rows == ROWS + 1
-    by_day(client).run(tmp_path / "local")
-    assert table.to_pylist() == by_day(client).read(tmp_path / "local").to_pylist()
+    by_day(client).to_folder(tmp_path / "local")
+    assert table.to_pylist() == by_day(client).read_folder(tmp_path / "local").to_pylist()
     assert len(store.ids()) == len(set(store.ids())) == ROWS + 1
     assert temporary_files(tmp_path) == []
 
 
 def test_a_report_reads_its_rows_and_pickles_without_its_options(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
-        report = by_day(client, ["id"]).run(store.url(), storage_options=store.options)
+        report = by_day(client, ["id"]).to_folder(store.url(), storage_options=store.options)
     assert report.to_pandas().shape == (ROWS, 1)
     assert SECRET not in repr(report) + repr(vars(report.to_pandas) if hasattr(report.to_pandas, "__dict__") else "")
     content = pickle.dumps(report)
@@ -66,14 +66,14 @@ def test_the_environment_has_credentials_too(
     for name, value in store.environment.items():
         monkeypatch.setenv(name, value)
     with service.client() as client:
-        report = by_day(client, ["id"]).run(store.url())
+        report = by_day(client, ["id"]).to_folder(store.url())
         assert pickle.loads(pickle.dumps(report)).to_pandas().shape == (ROWS, 1)
-        assert by_day(client, ["id"]).read(store.url()).num_rows == ROWS
+        assert by_day(client, ["id"]).read_folder(store.url()).num_rows == ROWS
 
 
 def test_other_libraries_read_the_folder_with_its_days(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
-        by_day(client).run(store.url(), storage_options=store.options)
+        by_day(client).to_folder(store.url(), storage_options=store.options)
     path = f"{store.bucket}/codes"
     dataset = ds.dataset(path, filesystem=store.files, format="parquet", partitioning="hive")
     assert dataset.count_rows() == ROWS
@@ -89,15 +89,15 @@ def test_scans_without_days_are_flat(connect: Any, store: Store) -> None:
         service.declare("store", 7, {"n": "string", "text": "string"})
         service.load("store", [{"n": n, "text": f"text {n}"} for n in "abc"])
         scan = by_value(connect(service), ["a", "b", "c"])
-        report = scan.run(store.url("deep/stores"), storage_options=store.options)
+        report = scan.to_folder(store.url("deep/stores"), storage_options=store.options)
     assert (report.rows, store.names()) == (3, [f"deep/stores/part-0000{number}.parquet" for number in range(3)])
 
 
 def test_another_query_is_refused(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
-        by_day(client, ["id"]).run(store.url(), storage_options=store.options)
-        with pytest.raises(da.CheckpointMismatchError, match=r"`s3://.*/codes` belongs to a different query \(attrs"):
-            by_day(client, ["id", "name"]).run(store.url(), storage_options=store.options)
+        by_day(client, ["id"]).to_folder(store.url(), storage_options=store.options)
+        with pytest.raises(da.FolderMismatchError, match=r"`s3://.*/codes` belongs to a different query \(attrs"):
+            by_day(client, ["id", "name"]).to_folder(store.url(), storage_options=store.options)
     assert store.names() == PARTS, "no lock is left"
 
 
@@ -107,9 +107,9 @@ def test_a_folder_without_files_is_no_empty_one(service: da.Sandbox, store: Stor
     store.put("code/x", b"x")
     with (
         service.client() as client,
-        pytest.raises(da.CheckpointFileError, match=rf"`{store.url()}` has no files; check its name") as caught,
+        pytest.raises(da.FolderFileError, match=rf"`{store.url()}` has no files; check its name") as caught,
     ):
-        by_day(client).read(store.url(), missing=missing, storage_options=store.options)
+        by_day(client).read_folder(store.url(), missing=missing, storage_options=store.options)
     assert caught.value.path == store.url()
 
 
@@ -129,32 +129,32 @@ def is_parquet(content: bytes) -> bool:
 def test_o9_damage_is_reported_with_its_day_and_repaired(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
         scan = by_day(client)
-        scan.run(store.url(), storage_options=store.options)
+        scan.to_folder(store.url(), storage_options=store.options)
         whole = store.get(PARTS[1])
         in_rows = next(filter(is_parquet, (flipped(whole, byte) for byte in range(4, len(whole)))))
-        for content, use in ((whole[:-9], scan.run), (b"", scan.run), (in_rows, scan.read)):
+        for content, use in ((whole[:-9], scan.to_folder), (b"", scan.to_folder), (in_rows, scan.read_folder)):
             store.put(PARTS[1], content)
-            with pytest.raises((da.CheckpointCorruptError, da.ScanIncompleteError)) as caught:
+            with pytest.raises((da.FolderCorruptError, da.ScanIncompleteError)) as caught:
                 use(store.url(), storage_options=store.options)
             (damage,) = getattr(caught.value, "failed", {"": caught.value}).values()
             assert (damage.path, damage.day) == (store.url(PARTS[1]), "2024-01-02")
-        scan.run(store.url(), refresh=["2024-01-02"], storage_options=store.options)
-        assert scan.read(store.url(), storage_options=store.options).num_rows == ROWS
+        scan.to_folder(store.url(), refresh=["2024-01-02"], storage_options=store.options)
+        assert scan.read_folder(store.url(), storage_options=store.options).num_rows == ROWS
 
 
 def test_other_objects_are_refused_and_marks_of_folders_are_not(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
         scan = by_day(client, ["id"])
         store.put("other/notes.txt", b"mine")
-        with pytest.raises(da.CheckpointError, match=r"holds `notes.txt` and no parts of a run"):
-            scan.run(store.url("other"), storage_options=store.options)
+        with pytest.raises(da.FolderError, match=r"holds `notes.txt` and no parts of a run"):
+            scan.to_folder(store.url("other"), storage_options=store.options)
         assert [name for name in store.names() if name.startswith("other")] == ["other/notes.txt"]
         store.put("codes/", b"")
         store.put("codes/_SUCCESS", b"")
-        scan.run(store.url(), storage_options=store.options)
+        scan.to_folder(store.url(), storage_options=store.options)
         store.put("codes/day=2024-01-01/notes.txt", b"mine")
-        with pytest.raises(da.CheckpointError, match=r"day=2024-01-01/notes.txt` is not a part of a run"):
-            scan.run(store.url(), storage_options=store.options)
+        with pytest.raises(da.FolderError, match=r"day=2024-01-01/notes.txt` is not a part of a run"):
+            scan.to_folder(store.url(), storage_options=store.options)
     assert service.requests
 
 
@@ -174,6 +174,6 @@ def test_requests_that_look_capped_are_split(connect: Any, store: Store) -> None
         service.load("promotion_code", [code(day, number) for day in (1, 2) for number in range(16)])
         days = da.days("2024-01-01", "2024-01-03")
         scan = connect(service).scan_codes(allocated_time=days, known_row_cap=10, on_suspected_cap="split")
-        report = scan.run(store.url(), storage_options=store.options)
+        report = scan.to_folder(store.url(), storage_options=store.options)
     assert (report.rows, report.maybe_capped, len(set(store.ids()))) == (32, False, 32)
     assert store.names() == PARTS[:2]

@@ -13,7 +13,7 @@ from support.runs import by_day
 
 import dataaccess as da
 
-USES = ("run", "read", "to_parquet", "to_csv", "to_jsonl")
+USES = ("to_folder", "read_folder", "to_parquet", "to_csv", "to_jsonl")
 
 
 def refused(
@@ -26,7 +26,7 @@ def refused(
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_sent(service: da.Sandbox, store: Store, tmp_path: Any) -> None:
-    url, options, writes = store.url(), store.options, tuple(use for use in USES if use != "read")
+    url, options, writes = store.url(), store.options, tuple(use for use in USES if use != "read_folder")
     with service.client() as client:
         refused(client, da.ValidationError, r"^private: is for files of this machine", url, writes, private=True)
         refused(client, da.ValidationError, r"^storage_options: is for URLs", tmp_path / "x", storage_options=options)
@@ -93,7 +93,7 @@ def test_the_texts_of_the_crate_about_options_are_known(service: da.Sandbox, nam
     )
     message = re.escape(f"storage_options cannot be used for `{scheme}://box/codes`: {text}")
     with service.client() as client:
-        refused(client, da.ConfigError, f"^{message}", f"{scheme}://box/codes", ("run",), storage_options=options)
+        refused(client, da.ConfigError, f"^{message}", f"{scheme}://box/codes", ("to_folder",), storage_options=options)
 
 
 STORES = {
@@ -141,9 +141,9 @@ def test_the_store_of_a_url_gets_its_credentials(
             monkeypatch.setenv(name.upper(), value)
     with (
         service.client() as client,
-        pytest.raises(da.CheckpointFileError, match=rf"`{url}` cannot be listed: it does not"),
+        pytest.raises(da.FolderFileError, match=rf"`{url}` cannot be listed: it does not"),
     ):
-        by_day(client).run(url, storage_options=options if by == "options" else None)
+        by_day(client).to_folder(url, storage_options=options if by == "options" else None)
     assert re.search(path, store.requests[0].path), store.requests[0]
     assert "codes" in store.requests[0].query
     assert re.search(authorization, store.requests[0].headers["authorization"])

@@ -28,13 +28,13 @@ import dataaccess as da
 
 client = da.Client(sys.argv[1], concurrency=2)
 scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-09"))
-scan.run(sys.argv[2], progress=lambda progress: print(progress.done, flush=True))
+scan.to_folder(sys.argv[2], progress=lambda progress: print(progress.done, flush=True))
 """
 
 
 def run(client: Any, store: Store, **options: Any) -> da.ScanReport:
     """Runs all days into the folder."""
-    report: da.ScanReport = by_day(client).run(store.url(), storage_options=store.options, **options)
+    report: da.ScanReport = by_day(client).to_folder(store.url(), storage_options=store.options, **options)
     return report
 
 
@@ -92,9 +92,7 @@ def test_o1_a_killed_run_delays_the_next_and_loses_nothing(store: Store, time_sc
         assert temporary_files(tmp_path) == []
         asked = len(service.requests)
         client = da.Client(service.base_url, token=token)
-        with pytest.raises(
-            da.CheckpointLockedError, match=r"is in use by process \d+ on .*; if it was killed"
-        ) as caught:
+        with pytest.raises(da.FolderLockedError, match=r"is in use by process \d+ on .*; if it was killed") as caught:
             run(client, store)
         assert caught.value.pid == process.pid
         assert caught.value.host
@@ -105,7 +103,7 @@ def test_o1_a_killed_run_delays_the_next_and_loses_nothing(store: Store, time_sc
             try:
                 report = run(client, store)
                 break
-            except da.CheckpointLockedError:
+            except da.FolderLockedError:
                 assert time.monotonic() < until
                 time.sleep(0.2)
         assert sum(task.was_done for task in report.tasks) == len(done)
@@ -117,7 +115,7 @@ def test_o3_a_lock_of_another_run_is_respected_before_anything_is_sent(service: 
     store.put(LOCK, json.dumps({"host": "far", "pid": 7, "id": "0", "renewals": 2}).encode())
     with (
         service.client() as client,
-        pytest.raises(da.CheckpointLockedError, match="by process 7 on far; wait") as caught,
+        pytest.raises(da.FolderLockedError, match="by process 7 on far; wait") as caught,
     ):
         run(client, store)
     assert (caught.value.pid, caught.value.host, caught.value.path) == (7, "far", store.url())
@@ -129,7 +127,7 @@ def test_o3_a_lock_of_another_run_is_respected_before_anything_is_sent(service: 
 def test_a_lock_runs_out_on_the_clock_of_the_store(service: da.Sandbox, store: Store) -> None:
     store.seconds_behind = 3600
     store.put(LOCK, json.dumps({"host": "far", "pid": 7, "id": "0", "renewals": 2}).encode())
-    with service.client() as client, pytest.raises(da.CheckpointLockedError, match="by process 7 on far; wait"):
+    with service.client() as client, pytest.raises(da.FolderLockedError, match="by process 7 on far; wait"):
         run(client, store)
     assert store.names() == [LOCK]
 
@@ -144,7 +142,7 @@ def test_o11_a_run_that_lost_its_lock_uploads_nothing_more(store: Store, time_sc
             store.put(LOCK, other)
 
     with some_days(latency=0.2) as service, service.client(concurrency=1) as client:
-        with pytest.raises(da.CheckpointLockedError, match="was taken over by another run") as caught:
+        with pytest.raises(da.FolderLockedError, match="was taken over by another run") as caught:
             run(client, store, progress=taken_over)
         assert caught.value.path == store.url()
         assert len(service.requests) < len(ROWS_OF_DAYS)
@@ -155,13 +153,11 @@ def test_o11_a_run_that_lost_its_lock_uploads_nothing_more(store: Store, time_sc
 def test_o4_a_store_without_conditions_is_an_error(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
         store.ignored_headers = ("if-none-match", "if-match")
-        with pytest.raises(
-            da.CheckpointError, match=r"no conditional puts \(If-None-Match\).*; run into a folder of this"
-        ):
+        with pytest.raises(da.FolderError, match=r"no conditional puts \(If-None-Match\).*; run into a folder of this"):
             run(client, store)
         store.ignored_headers = ()
-        with pytest.raises(da.CheckpointError, match="no conditional puts"):
-            by_day(client).run(store.url(), storage_options={**store.options, "aws_conditional_put": "disabled"})
+        with pytest.raises(da.FolderError, match="no conditional puts"):
+            by_day(client).to_folder(store.url(), storage_options={**store.options, "aws_conditional_put": "disabled"})
     assert service.requests == []
     assert store.names() == []
 
@@ -188,13 +184,13 @@ def test_o12_retry_for_holds_for_the_store(service: da.Sandbox, store: Store, ti
         assert run(client, store).rows == ROWS
     store.delete("codes/day=2024-01-01/part-0.parquet")
     began, seconds = time.monotonic(), 60
-    with service.client(retry_for=3) as client, pytest.raises(da.CheckpointFileError) as caught:
+    with service.client(retry_for=3) as client, pytest.raises(da.FolderFileError) as caught:
         run(client, store)
     assert (caught.value.exit_code, caught.value.retryable) == (75, True)
     assert 0.2 < time.monotonic() - began < 20
     with service.client(retry_for=0) as client:
         store.requests.clear()
-        with pytest.raises(da.CheckpointFileError):
+        with pytest.raises(da.FolderFileError):
             run(client, store)
     assert len([request for request in store.requests if is_part(request)]) == 1
 
@@ -204,7 +200,7 @@ def test_o12_a_connection_that_hangs_is_tried_again(service: da.Sandbox, store: 
     silent = [20.0]
     store.hook = lambda request: silent.pop() if is_meant(request) and silent else None
     with service.client() as client:
-        report = by_day(client).run(store.url(), storage_options={**store.options, "timeout": "1 second"})
+        report = by_day(client).to_folder(store.url(), storage_options={**store.options, "timeout": "1 second"})
     assert (report.rows, silent) == (ROWS, [])
 
 
@@ -230,7 +226,7 @@ def test_o6_a_refused_upload_ends_the_run_and_the_next_one_continues(service: da
 
     with service.client(concurrency=1) as client:
         store.hook = hook
-        with pytest.raises(da.CheckpointFileError) as caught:
+        with pytest.raises(da.FolderFileError) as caught:
             run(client, store)
         assert isinstance(caught.value, OSError)
         assert "cannot be written: the credentials do not allow it (AccessDenied: no more)" in str(caught.value)
@@ -256,8 +252,8 @@ def test_o7_a_refusal_is_reported_before_anything_is_sent(service: da.Sandbox, s
     store.hook = lambda _request: (status, body)
     with service.client() as client:
         scan = by_day(client)
-        for use in (scan.run, scan.read):
-            with pytest.raises(da.CheckpointFileError, match=rf"`{store.url()}` cannot be listed: .*{message}"):
+        for use in (scan.to_folder, scan.read_folder):
+            with pytest.raises(da.FolderFileError, match=rf"`{store.url()}` cannot be listed: .*{message}"):
                 use(store.url(), storage_options=store.options)
         for use in (scan.to_parquet, scan.to_csv, scan.to_jsonl):
             with pytest.raises(da.FileError, match=rf"`{store.url('codes')}` cannot be written: .*{message}"):
@@ -268,8 +264,8 @@ def test_o7_a_refusal_is_reported_before_anything_is_sent(service: da.Sandbox, s
 def test_a_list_that_cannot_be_read_is_an_error_in_the_words_of_the_crate(service: da.Sandbox, store: Store) -> None:
     store.hook = lambda _request: (200, "<html>")
     message = r"cannot be listed: the store failed \(Generic S3 error: Got invalid list response: ill-formed document: "
-    with service.client() as client, pytest.raises(da.CheckpointFileError, match=message):
-        by_day(client).run(store.url(), storage_options=store.options)
+    with service.client() as client, pytest.raises(da.FolderFileError, match=message):
+        by_day(client).to_folder(store.url(), storage_options=store.options)
 
 
 def test_who_may_write_need_not_be_allowed_to_list(service: da.Sandbox, store: Store) -> None:
@@ -285,9 +281,9 @@ def test_a_store_that_is_away_is_an_error_in_time(service: da.Sandbox, store: St
     options = {**store.options, "aws_endpoint_url": "http://127.0.0.1:9"}
     with (
         service.client() as client,
-        pytest.raises(da.CheckpointFileError, match=r"cannot be reached \(.*[Cc]onnection"),
+        pytest.raises(da.FolderFileError, match=r"cannot be reached \(.*[Cc]onnection"),
     ):
-        by_day(client).run(store.url(), storage_options=options)
+        by_day(client).to_folder(store.url(), storage_options=options)
     assert service.requests == []
 
 
@@ -313,7 +309,7 @@ def test_o8_a_long_file_is_uploaded_in_parts_or_not_at_all(store: Store) -> None
     assert store.get("codes.jsonl").count(b"\n") == len(rows)
 
 
-@pytest.mark.parametrize("use", ["run", "read", "to_parquet"])
+@pytest.mark.parametrize("use", ["to_folder", "read_folder", "to_parquet"])
 def test_o10_no_failure_shows_a_credential(service: da.Sandbox, store: Store, use: str) -> None:
     store.hook = lambda _request: (400, error("Odd", f"{SECRET} of {KEY} in {_request.headers['authorization']}"))
     with service.client() as client, pytest.raises(da.DataAccessError) as caught:
@@ -334,14 +330,14 @@ def test_a_cancelled_run_leaves_no_lock(store: Store) -> None:
             async with da.AsyncClient(service.base_url, token=service.issue_token(), concurrency=1) as client:
                 scan = client.scan_codes(allocated_time=DAYS)
                 task = asyncio.create_task(
-                    scan.run(store.url(), storage_options=store.options, progress=lambda _progress: begun.set())
+                    scan.to_folder(store.url(), storage_options=store.options, progress=lambda _progress: begun.set())
                 )
                 await begun.wait()
                 assert LOCK in await asyncio.to_thread(store.names)
                 task.cancel()
                 with pytest.raises(asyncio.CancelledError):
                     await task
-                report = await scan.run(store.url(), storage_options=store.options)
+                report = await scan.to_folder(store.url(), storage_options=store.options)
                 assert report.rows == ROWS
 
     asyncio.run(main())

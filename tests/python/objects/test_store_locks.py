@@ -29,8 +29,8 @@ set_time_scale(60)
 client = da.Client(sys.argv[1], concurrency=2)
 scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-09"))
 try:
-    scan.run(sys.argv[2], refresh="all", progress=lambda progress: print(progress.done, flush=True))
-except da.CheckpointLockedError as error:
+    scan.to_folder(sys.argv[2], refresh="all", progress=lambda progress: print(progress.done, flush=True))
+except da.FolderLockedError as error:
     print(error, file=sys.stderr)
     sys.exit(error.exit_code)
 """
@@ -38,7 +38,7 @@ except da.CheckpointLockedError as error:
 
 def run(client: Any, store: Store, **options: Any) -> da.ScanReport:
     """Runs all days into the folder."""
-    report: da.ScanReport = by_day(client).run(store.url(), storage_options=store.options, **options)
+    report: da.ScanReport = by_day(client).to_folder(store.url(), storage_options=store.options, **options)
     return report
 
 
@@ -79,7 +79,7 @@ def test_o11_a_frozen_run_replaces_nothing_of_its_successor(store: Store, time_s
                 try:
                     with da.Client(service.base_url, token=token) as client:
                         return run(client, store, refresh="all").refreshed == len(ROWS_OF_DAYS)
-                except da.CheckpointLockedError:
+                except da.FolderLockedError:
                     return False
 
             until(is_taken_over)
@@ -108,10 +108,10 @@ def test_o13_a_part_that_another_run_wrote_meanwhile_stays(store: Store, rows: i
 
                 if before is not None:
                     store.delete("codes/day=2024-01-01/part-0.parquet")
-                    scan.run(store.url(), storage_options=store.options)
+                    scan.to_folder(store.url(), storage_options=store.options)
                 store.hook = written
-                with pytest.raises(da.CheckpointLockedError, match="was written by another run meanwhile") as caught:
-                    scan.run(store.url(), storage_options=store.options, refresh="all")
+                with pytest.raises(da.FolderLockedError, match="was written by another run meanwhile") as caught:
+                    scan.to_folder(store.url(), storage_options=store.options, refresh="all")
                 assert (caught.value.exit_code, caught.value.retryable) == (75, True)
                 assert store.get("codes/day=2024-01-01/part-0.parquet") == b"newer than ours"
     assert LOCK not in store.names()
@@ -148,7 +148,7 @@ def test_o2_a_lock_whose_request_failed_is_removed(store: Store, number: int, ou
 
     with some_days() as service, service.client(retry_for=0) as client:
         store.hook = hook
-        with pytest.raises(da.CheckpointFileError, match=r"lock` cannot be written: "):
+        with pytest.raises(da.FolderFileError, match=r"lock` cannot be written: "):
             run(client, store)
     assert store.names() == []
 

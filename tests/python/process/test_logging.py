@@ -310,7 +310,7 @@ def test_the_course_of_a_run_is_logged(connect: Any, tmp_path: Path, caplog: pyt
         days = da.days("2024-01-01", "2024-01-04")
         scan = connect(service, concurrency=1, retries=0).scan_codes(["id", "allocated_time"], allocated_time=days)
         with service.fault("status", status=400, after=2), pytest.raises(da.ScanIncompleteError) as caught:
-            scan.run(tmp_path)
+            scan.to_folder(tmp_path)
     records = [record for record in caplog.records if record.name == "dataaccess.run"]
     shown = [(record.levelname, re.sub(r"in \d\.\d s", "in 0.1 s", record.getMessage())) for record in records]
     assert shown[:3] + shown[4:] == [

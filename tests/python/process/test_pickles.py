@@ -78,7 +78,7 @@ def test_pickles_name_public_modules_only(tmp_path: Any) -> None:
         "scan": scan,
         "task": scan.tasks()[0],
         "asynchronous task": da.AsyncClient("sandbox:demo").scan_codes(allocated_time=da.on("2024-01-15")).tasks()[0],
-        "report": scan.run(tmp_path),
+        "report": scan.to_folder(tmp_path),
         "figures": (scan.last_stats, client.stats),
         "error": error,
         "condition": da.col("a").since("2024-01-15") & da.col("b").equals(1),

@@ -36,7 +36,7 @@ def service(slow: da.Sandbox) -> da.Sandbox:
 
 def check_it_continues(scan: da.Scan, service: da.Sandbox, folder: Path) -> None:
     """Another run, at once, runs only open tasks; at most those in flight are requested again."""
-    report = scan.run(folder)
+    report = scan.to_folder(folder)
     assert 3 <= sum(task.was_done for task in report.tasks) < 8
     assert len(service.requests) <= 8 + CONCURRENCY
     assert report.rows == len(rows_in(folder)) == ROWS
@@ -58,7 +58,7 @@ def test_ctrl_c_ends_a_run_at_once_and_the_next_continues(service: da.Sandbox, t
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
     # The limit is 150 ms; this limit is larger, for busy machines, and is far below any time-out.
     assert time.monotonic() - sent[0] < 2
     thread.join()
@@ -74,7 +74,7 @@ def test_a_run_cancelled_by_asyncio_can_be_resumed(service: da.Sandbox, tmp_path
             if progress.done == 3:
                 third.set()
 
-        run = asyncio.create_task(scan.run(tmp_path, progress=on_progress))
+        run = asyncio.create_task(scan.to_folder(tmp_path, progress=on_progress))
         await third.wait()
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -86,7 +86,7 @@ def test_a_run_cancelled_by_asyncio_can_be_resumed(service: da.Sandbox, tmp_path
 
 def test_the_event_loop_is_not_blocked_by_a_run(service: da.Sandbox, tmp_path: Path) -> None:
     async def main() -> int:
-        run = asyncio.create_task(by_day(service.async_client()).run(tmp_path))
+        run = asyncio.create_task(by_day(service.async_client()).to_folder(tmp_path))
         turns = 0
         while not run.done():
             await asyncio.sleep(0.001)
@@ -104,7 +104,7 @@ def test_a_child_runs_with_the_client_of_its_parent(service: da.Sandbox, tmp_pat
     assert count(client) == 0
 
     def run() -> Any:
-        report = client.scan_codes(allocated_time=DAYS).run(tmp_path)
+        report = client.scan_codes(allocated_time=DAYS).to_folder(tmp_path)
         return report.rows, sum(task.was_done for task in report.tasks)
 
     assert in_child(run) == repr((ROWS, 0))
@@ -120,10 +120,10 @@ def test_a_child_forked_during_a_run_neither_shares_nor_opens_the_folder(service
 
     def on_progress(progress: da.Progress) -> None:
         if progress.done == 2:
-            messages.append(in_child(lambda: scan.run(tmp_path)))
+            messages.append(in_child(lambda: scan.to_folder(tmp_path)))
 
-    report = scan.run(tmp_path, progress=on_progress)
-    assert messages[0].startswith("CheckpointLockedError: ")
+    report = scan.to_folder(tmp_path, progress=on_progress)
+    assert messages[0].startswith("FolderLockedError: ")
     assert f"in use by process {os.getpid()}" in messages[0]
     # The child has ended, and the lock was still its parent's.
     assert report.rows == len(rows_in(tmp_path)) == ROWS

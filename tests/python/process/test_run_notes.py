@@ -27,7 +27,7 @@ def interrupt():
 with da.Sandbox.demo(switches={"latency": 0.05}) as sandbox:
     scan = sandbox.client(concurrency=2).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
     threading.Thread(target=interrupt, daemon=True).start()
-    scan.run("codes", progress=False)
+    scan.to_folder("codes", progress=False)
 """
 
 
@@ -50,7 +50,7 @@ def test_so_does_a_run_that_asyncio_cancels(tmp_path: Path) -> None:
         scan = da.AsyncClient(address, token=token).scan_codes(
             ["id"], allocated_time=da.days("2024-01-01", "2024-04-01")
         )
-        running = asyncio.create_task(scan.run(tmp_path, progress=updates.append))
+        running = asyncio.create_task(scan.to_folder(tmp_path, progress=updates.append))
         while not running.done() and not (updates and updates[-1].done):
             await asyncio.sleep(0.005)
         running.cancel()

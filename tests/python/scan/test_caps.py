@@ -31,7 +31,7 @@ USES: dict[str, Callable[[Any, Path], object]] = {
     "to_parquet": lambda scan, path: scan.to_parquet(path / "rows.parquet"),
     "to_csv": lambda scan, path: scan.to_csv(path / "rows.csv"),
     "to_jsonl": lambda scan, path: scan.to_jsonl(path / "rows.jsonl"),
-    "run": lambda scan, path: scan.run(path / "folder"),
+    "run": lambda scan, path: scan.to_folder(path / "folder"),
 }
 
 

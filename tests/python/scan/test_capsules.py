@@ -62,7 +62,7 @@ def test_duckdb_selects_and_filters_in_one_request(service: da.Sandbox, make: An
 def test_duckdb_joins_a_scan_with_a_folder_in_one_request(service: da.Sandbox, tmp_path: Path) -> None:
     client = service.client()
     week = client.scan_codes(["id", "allocated_audience"], allocated_time=da.days("2024-01-08", "2024-01-15"))
-    report = week.run(tmp_path / "codes")
+    report = week.to_folder(tmp_path / "codes")
     scan = client.scan_items("customer", ["customer_id", "name"])
     held = {row["allocated_audience"] for row in week.to_dicts()} & {row["customer_id"] for row in scan.to_dicts()}
     service.clear_requests()

@@ -87,10 +87,10 @@ def test_names_of_statuses_stand_in_columns_and_numbers_in_rows(client: Any, tmp
 
 def test_a_folder_of_names_is_resumed_and_read(client: Any, tmp_path: Path) -> None:
     scan = client.scan_codes(["code_status"], allocated_time=DAY, decode_status=True)
-    scan.run(tmp_path)
-    assert all(task.was_done for task in scan.run(tmp_path).tasks)
-    assert scan.read(tmp_path).to_pylist() == scan.collect().to_pylist()
-    assert scan.read(tmp_path).schema == {"code_status": "string"}
+    scan.to_folder(tmp_path)
+    assert all(task.was_done for task in scan.to_folder(tmp_path).tasks)
+    assert scan.read_folder(tmp_path).to_pylist() == scan.collect().to_pylist()
+    assert scan.read_folder(tmp_path).schema == {"code_status": "string"}
 
 
 def test_a_status_that_has_no_name_stays_a_number(connect: Any) -> None:

@@ -35,11 +35,11 @@ def test_an_error_names_the_day_of_its_request(connect: Any, monkeypatch: pytest
             assert fails(one.to_dicts).startswith("scan_codes: the service failed")
 
 
-@pytest.mark.parametrize("use", ["to_dicts", "run"])
+@pytest.mark.parametrize("use", ["to_dicts", "to_folder"])
 def test_log_records_have_the_day(connect: Any, tmp_path: Any, caplog: pytest.LogCaptureFixture, use: str) -> None:
     with some_days() as service, caplog.at_level(logging.DEBUG, "dataaccess"):
         scan = connect(service).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
-        getattr(scan, use)(*([tmp_path] if use == "run" else []))
+        getattr(scan, use)(*([tmp_path] if use == "to_folder" else []))
         connect(service).search_codes(["id"], allocated_time=da.after("2024-01-01"))
     days = [record.__dict__["day"] for record in caplog.records if record.name == "dataaccess.request"]
     assert sorted(days[:6]) == ["2024-01-01", "2024-01-01", "2024-01-02", "2024-01-02", "2024-01-03", "2024-01-03"]

@@ -55,10 +55,10 @@ def asked(platform: ChangedResponses) -> list[str]:
 def kept(client: Any, platform: ChangedResponses, tmp_path: Path) -> Any:
     """A scan of four days, whose second day was kept; its responses have no rows."""
     scan = days(client, 4)
-    scan.run(tmp_path)
+    scan.to_folder(tmp_path)
     platform.change = nothing
     with pytest.warns(da.ShrunkWarning, match="2024-01-02"):
-        scan.run(tmp_path, refresh="2024-01-02")
+        scan.to_folder(tmp_path, refresh="2024-01-02")
     platform.forget()
     return scan
 
@@ -76,15 +76,15 @@ def test_a_doubtful_day_stays_named_until_it_was_requested_without_a_doubt(
         assert status(tmp_path) == [("2024-01-02", [KEPT])]
         caplog.clear()
         with pytest.warns(da.ShrunkWarning, match="2024-01-02"):
-            report = kept.run(tmp_path)
+            report = kept.to_folder(tmp_path)
         assert [task.doubts for task in report.tasks] == [[], [KEPT], [], []]
         assert [record for record in caplog.records if record.levelno >= logging.WARNING and "01-02" in record.message]
         assert asked(platform) == ["2024-01-02"] * number
     platform.change = None
     # Warnings are errors here.
-    report = kept.run(tmp_path)
+    report = kept.to_folder(tmp_path)
     assert (asked(platform), doubtful_days(report), status(tmp_path)) == (["2024-01-02"] * 3, set(), [])
-    assert (kept.run(tmp_path).kept, len(platform.asked)) == (4, 3)
+    assert (kept.to_folder(tmp_path).kept, len(platform.asked)) == (4, 3)
 
 
 def test_a_doubt_outlasts_runs_of_other_days_and_runs_that_fail(
@@ -92,14 +92,14 @@ def test_a_doubt_outlasts_runs_of_other_days_and_runs_that_fail(
 ) -> None:
     platform.change = None
     one_day = client.scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-03", "2024-01-04"))
-    one_day.run(tmp_path, refresh="all")
+    one_day.to_folder(tmp_path, refresh="all")
     assert status(tmp_path) == [("2024-01-02", [KEPT])]
     platform.change = lambda _request, _response: {"code": 400, "message": "no", "data": None}
     with pytest.raises(da.ScanIncompleteError, match="2024-01-02"):
-        kept.run(tmp_path)
+        kept.to_folder(tmp_path)
     assert status(tmp_path) == [("2024-01-02", [KEPT])]
     platform.change = None
-    kept.run(tmp_path)
+    kept.to_folder(tmp_path)
     assert status(tmp_path) == []
 
 
@@ -115,17 +115,17 @@ def test_a_part_in_turn_gets_past_a_day_that_is_kept(kept: Any, platform: Change
         warnings.simplefilter("ignore", da.ShrunkWarning)
         for _ in range(3):
             platform.service.advance(60)
-            kept.run(tmp_path, refresh="1/4")
+            kept.to_folder(tmp_path, refresh="1/4")
     assert set(asked(platform)) == set(DAYS[:4])
 
 
 @pytest.mark.both_clients
 def test_a_renamed_attribute_is_named_each_night(client: Any, platform: ChangedResponses, tmp_path: Path) -> None:
-    days(client, 3).run(tmp_path)
+    days(client, 3).to_folder(tmp_path)
     platform.change = renamed
     for count in (4, 5, 6):
         with pytest.warns(da.AbsentAttributeWarning, match="'allocated_time'.*'allocatedTime'"):
-            report = days(client, count).run(tmp_path)
+            report = days(client, count).to_folder(tmp_path)
         assert doubtful_days(report) == set(DAYS[3:count])
         assert [day for day, _ in status(tmp_path)] == DAYS[3:count]
 
@@ -142,7 +142,7 @@ def test_a_snapshot_is_made_anew_although_a_task_is_kept(connect: Any, tmp_path:
         before = len(values_asked(server))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", da.ShrunkWarning)
-            report = scan.run(tmp_path)
+            report = scan.to_folder(tmp_path)
         asked = sorted(values_asked(server)[before:])
         return (
             asked,
@@ -167,11 +167,11 @@ def test_an_error_for_doubts_holds_where_less_may_replace(
     client: Any, platform: ChangedResponses, tmp_path: Path
 ) -> None:
     scan = days(client, 2)
-    scan.run(tmp_path)
+    scan.to_folder(tmp_path)
     before = [path.read_bytes() for path in parts(tmp_path)]
     platform.change = nothing
     with pytest.raises(da.ScanIncompleteError, match=r"2 of 2 tasks failed permanently.*rows.*6") as caught:
-        scan.run(tmp_path, refresh="all", on_doubt="error", on_shrink="replace")
+        scan.to_folder(tmp_path, refresh="all", on_doubt="error", on_shrink="replace")
     assert {type(error) for error in caught.value.failed.values()} == {da.DoubtfulDataError}
     assert [path.read_bytes() for path in parts(tmp_path)] == before
 
@@ -182,7 +182,7 @@ def test_a_function_is_asked_about_responses_that_shrank(
     client: Any, platform: ChangedResponses, tmp_path: Path, on_shrink: Any
 ) -> None:
     scan = days(client, 2)
-    scan.run(tmp_path)
+    scan.to_folder(tmp_path)
     before = [path.read_bytes() for path in parts(tmp_path)]
     platform.change = nothing
     seen: list[tuple[str | None, str]] = []
@@ -192,7 +192,7 @@ def test_a_function_is_asked_about_responses_that_shrank(
         return not task.doubts
 
     with pytest.raises(da.ScanIncompleteError, match="2 of 2 tasks failed permanently"):
-        scan.run(tmp_path, refresh="all", on_doubt=refuses, on_shrink=on_shrink)
+        scan.to_folder(tmp_path, refresh="all", on_doubt=refuses, on_shrink=on_shrink)
     assert sorted(day for day, _ in seen if day) == DAYS[:2]
     assert all("rows" in doubts and "6" in doubts for _, doubts in seen)
     assert [path.read_bytes() for path in parts(tmp_path)] == before
@@ -202,9 +202,9 @@ def test_the_log_names_every_doubtful_day(
     client: Any, platform: ChangedResponses, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     scan = days(client, 5)
-    scan.run(tmp_path)
+    scan.to_folder(tmp_path)
     platform.change = nothing
     with pytest.warns(da.ShrunkWarning):
-        scan.run(tmp_path, refresh="all")
+        scan.to_folder(tmp_path, refresh="all")
     logged = [f"{record.message} {vars(record)}" for record in caplog.records if record.levelno >= logging.WARNING]
     assert [day for day in DAYS[:5] if not any(day in text for text in logged)] == []

@@ -103,14 +103,14 @@ def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, tmp_path: Path, 
     with da.Sandbox() as before, da.Sandbox(switches={"day_zone": "Asia/Tokyo"}) as after:
         before.load("promotion_code", codes)
         after.load("promotion_code", [*codes, {"id": "late", "allocated_time": "2024-01-01 16:00:00"}])
-        scan_of(before).run(tmp_path)
-        rows = scan_of(before).read(tmp_path).to_pylist()
+        scan_of(before).to_folder(tmp_path)
+        rows = scan_of(before).read_folder(tmp_path).to_pylist()
         answers: dict[str, dict[str, Any]] = {
             "warnings": {},
             "error": {"on_doubt": "error"},
             "function": {"on_doubt": lambda task: not task.doubts},
         }
-        run = partial(scan_of(after).run, tmp_path, refresh="all", same_service=True)
+        run = partial(scan_of(after).to_folder, tmp_path, refresh="all", same_service=True)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             with pytest.raises(da.ScanIncompleteError, match="1 of 3 tasks failed permanently") as caught:
@@ -123,11 +123,11 @@ def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, tmp_path: Path, 
         report = caught.value.report
         assert report is not None
         assert [task.day for task in report.tasks] == ["2024-01-01", "2024-01-03"]
-        assert scan_of(after).read(tmp_path).to_pylist() == rows
+        assert scan_of(after).read_folder(tmp_path).to_pylist() == rows
         with pytest.warns(da.StrayDayWarning):
             run()
         with pytest.warns(da.StrayDayWarning):
-            assert len(scan_of(after).read(tmp_path)) == 16
+            assert len(scan_of(after).read_folder(tmp_path)) == 16
 
 
 def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
@@ -138,13 +138,13 @@ def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, 
         seen.append(task)
         return True
 
-    scan.run(tmp_path, on_doubt=accept)
+    scan.to_folder(tmp_path, on_doubt=accept)
     assert sorted(str(task.day) for task in seen) == [f"2024-01-0{day}" for day in range(1, 6)]
     assert {task.path for task in seen} == {None}
     with pytest.raises(da.ScanIncompleteError, match=r"5 of 5 tasks failed.*on_doubt refused the response"):
-        scan.run(tmp_path / "other", on_doubt=lambda _: False)
+        scan.to_folder(tmp_path / "other", on_doubt=lambda _: False)
     with pytest.raises(ZeroDivisionError):
-        scan.run(tmp_path / "third", on_doubt=lambda task: task.rows / 0)
+        scan.to_folder(tmp_path / "third", on_doubt=lambda task: task.rows / 0)
 
 
 def test_what_all_tasks_together_show_is_an_error_too(connect: Any, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_what_all_tasks_together_show_is_an_error_too(connect: Any, tmp_path: Pa
             "store", ["n", "siz"], where, item_type_id=7, schema={"n": "int64", "siz": "string"}
         )
         with pytest.raises(da.DoubtfulDataError, match="'siz' is missing from every record") as caught:
-            scan.run(tmp_path, on_doubt="error")
+            scan.to_folder(tmp_path, on_doubt="error")
     assert caught.value.report is not None
     assert caught.value.exit_code == 65
 
@@ -163,7 +163,7 @@ def test_what_all_tasks_together_show_is_an_error_too(connect: Any, tmp_path: Pa
 def test_another_value_is_refused(connect: Any, sandbox: da.Sandbox, tmp_path: Path, value: Any) -> None:
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     sandbox.clear_requests()
-    for use in (scan.run, scan.to_parquet):
+    for use in (scan.to_folder, scan.to_parquet):
         with pytest.raises(da.ValidationError, match=r'^on_doubt: must be "warn", "error" or a function'):
             use(tmp_path / "x", on_doubt=value)
     assert list(tmp_path.iterdir()) == []

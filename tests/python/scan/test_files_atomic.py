@@ -117,7 +117,7 @@ def test_responses_of_several_that_were_cut_off_are_not_in_the_file_twice(connec
 @pytest.mark.usefixtures("unchanged_folder")
 def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: Any, path: Path, case: str) -> None:
     # More rows than are buffered: some are written before the response is cut off. Then the file has rows of another
-    # request before them, or around them: `run` has a file for each.
+    # request before them, or around them: `to_folder` has a file for each.
     first, third = threading.Event(), threading.Event()
 
     def respond(asked: ScanRequest) -> bytes:

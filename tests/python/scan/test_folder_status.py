@@ -22,7 +22,7 @@ def row(day: int, name: str) -> dict[str, Any]:
 def fill(client: Any, folder: Path, start: int, stop: int, **options: Any) -> Any:
     """Runs some days of March."""
     days = da.days(f"2024-03-{start:02}", f"2024-03-{stop:02}")
-    return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options).run(folder)
+    return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options).to_folder(folder)
 
 
 def test_days_are_present_missing_open_and_of_an_age(connect: Any, tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_days_end_in_the_zone_of_the_folder(connect: Any, tmp_path: Path) -> Non
         for zone, opened in (("UTC", ["2024-03-05"]), ("Asia/Ho_Chi_Minh", [])):
             days = da.days("2024-03-04", "2024-03-06")
             scan = connect(service, timezone=zone).scan_codes(["id"], allocated_time=days)
-            scan.run(tmp_path / zone.replace("/", "-"))
+            scan.to_folder(tmp_path / zone.replace("/", "-"))
             assert da.folder_status(tmp_path / zone.replace("/", "-"), settle=0).open_days == opened
 
 
@@ -87,17 +87,17 @@ def test_capped_days_are_doubtful(connect: Any, tmp_path: Path) -> None:
 
 
 def test_a_snapshot_has_files_without_days(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
-    connect(sandbox).scan_codes(["id"], allocated_time=da.since("2024-01-15")).run(tmp_path)
+    connect(sandbox).scan_codes(["id"], allocated_time=da.since("2024-01-15")).to_folder(tmp_path)
     status = da.folder_status(str(tmp_path))
     assert (status.days, status.missing_days, status.open_days, len(status.parts)) == ([], [], [], 1)
     assert status.rows > 0
 
 
 def test_what_is_no_folder_of_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(da.CheckpointFileError, match="nowhere` does not exist"):
+    with pytest.raises(da.FolderFileError, match="nowhere` does not exist"):
         da.folder_status(tmp_path / "nowhere")
     (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(da.CheckpointError, match=r"holds `notes.txt` and no parts of a run"):
+    with pytest.raises(da.FolderError, match=r"holds `notes.txt` and no parts of a run"):
         da.folder_status(tmp_path)
     with pytest.raises(da.ConfigError, match="settle"):
         da.folder_status(tmp_path, settle=-1)

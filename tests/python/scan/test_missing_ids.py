@@ -42,12 +42,12 @@ def test_a_run_names_the_ids_that_it_did_not_find(
     ids = [f"c-{number:03}" for number in range(10)]
     scan = by_ids(connect(customers), ids, values_per_request=values_per_request)
     for kept in (0, -(-10 // values_per_request)):
-        report = scan.run(tmp_path, keep="all")
+        report = scan.to_folder(tmp_path, keep="all")
         assert (report.kept, report.missing_ids) == (kept, ids[1::2])
     assert json.loads(json.dumps(report.to_dict()))["missing_ids"] == ids[1::2]
     # Of a refresh that finds one more.
     customers.load("customer", [customer(3)])
-    assert scan.run(tmp_path, refresh="all").missing_ids == ["c-001", "c-005", "c-007", "c-009"]
+    assert scan.to_folder(tmp_path, refresh="all").missing_ids == ["c-001", "c-005", "c-007", "c-009"]
 
 
 @pytest.mark.parametrize("use", [*FORMATS, "collect"])
@@ -74,9 +74,9 @@ def test_days_are_looked_through_together(connect: Any, tmp_path: Path) -> None:
             allocated_audience=["a-1", "a-3", "a-9"],
             code_status=["sent", "used"],
         )
-        assert scan.run(tmp_path).missing_ids == ["a-1", "a-3", "a-9"]
+        assert scan.to_folder(tmp_path).missing_ids == ["a-1", "a-3", "a-9"]
         service.load("promotion_code", [{**code, "code_status": 3} for code in codes], replace=True)
-        assert scan.run(tmp_path, refresh="all", on_shrink="replace").missing_ids == ["a-9"]
+        assert scan.to_folder(tmp_path, refresh="all", on_shrink="replace").missing_ids == ["a-9"]
 
 
 def test_it_is_none_where_it_is_not_known(connect: Any, customers: da.Sandbox, tmp_path: Path) -> None:
@@ -92,9 +92,9 @@ def test_it_is_none_where_it_is_not_known(connect: Any, customers: da.Sandbox, t
             ),
         ]
     ):
-        assert scan.run(tmp_path / str(number)).missing_ids is None
+        assert scan.to_folder(tmp_path / str(number)).missing_ids is None
     numbers = client.scan_items("customer", ["number"], da.col("number").matches([0, 1, 2, 3]))
-    assert numbers.run(tmp_path / "numbers").missing_ids == ["1", "3"]
+    assert numbers.to_folder(tmp_path / "numbers").missing_ids == ["1", "3"]
 
 
 def test_an_oracle_agrees(customers: da.Sandbox, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -107,7 +107,7 @@ def test_an_oracle_agrees(customers: da.Sandbox, tmp_path_factory: pytest.TempPa
         )
         def check(numbers: list[int], size: int) -> None:
             scan = by_ids(client, [f"c-{number:03}" for number in numbers], values_per_request=size)
-            report = scan.run(tmp_path_factory.mktemp("run"), on_doubt=lambda _: True)
+            report = scan.to_folder(tmp_path_factory.mktemp("run"), on_doubt=lambda _: True)
             assert report.missing_ids == [f"c-{number:03}" for number in numbers if number % 2]
 
         check()

@@ -44,18 +44,18 @@ def week(client: Any, **options: Any) -> Any:
 @pytest.mark.both_clients
 def test_a_day_that_was_not_over_is_requested_again(connect: Any, noon: da.Sandbox, tmp_path: Path) -> None:
     scan = week(connect(noon))
-    report = scan.run(tmp_path)
+    report = scan.to_folder(tmp_path)
     assert (report.rows, report.open_days, report.new) == (150, [FRIDAY], 5)
     assert "1 day was not over: 2024-01-05; the next run requests it again" in str(report)
     noon.load("promotion_code", codes(FRIDAY, 19, 100))
     noon.clear_requests()
     noon.advance(timedelta(hours=13))
-    report = scan.run(tmp_path)
+    report = scan.to_folder(tmp_path)
     assert (report.rows, report.open_days) == (250, [])
     assert (report.new, report.kept, report.refreshed, len(noon.requests)) == (0, 4, 1, 1)
     assert [f"{task.requested_at:%d %H}" for task in report.tasks] == [*["05 12"] * 4, "06 01"]
     assert report.oldest == report.tasks[0].requested_at
-    assert scan.run(tmp_path).kept == 5
+    assert scan.to_folder(tmp_path).kept == 5
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,12 @@ def test_a_day_is_final_after_its_end_and_the_time_to_settle(
 ) -> None:
     noon.advance(timedelta(hours=hours))
     scan = week(connect(noon))
-    report = scan.run(tmp_path, settle=settle)
+    report = scan.to_folder(tmp_path, settle=settle)
     assert report.open_days == ([] if is_final else [FRIDAY])
-    assert scan.run(tmp_path, settle=settle).refreshed == (not is_final)
+    assert scan.to_folder(tmp_path, settle=settle).refreshed == (not is_final)
     # Another time to settle holds for what is there, too.
-    assert scan.run(tmp_path, settle=timedelta(days=30)).refreshed == 5
-    assert scan.run(tmp_path, settle=0).kept >= 4
+    assert scan.to_folder(tmp_path, settle=timedelta(days=30)).refreshed == 5
+    assert scan.to_folder(tmp_path, settle=0).kept >= 4
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.StrayDayWarning")
@@ -88,7 +88,7 @@ def test_a_day_ends_in_the_zone_of_the_client(
     connect: Any, noon: da.Sandbox, tmp_path: Path, zone: str, days: list[str]
 ) -> None:
     noon.advance(timedelta(hours=5))
-    assert week(connect(noon, timezone=zone)).run(tmp_path).open_days == days
+    assert week(connect(noon, timezone=zone)).to_folder(tmp_path).open_days == days
 
 
 def test_days_of_codes_that_have_not_begun_are_not_requested(connect: Any, tmp_path: Path) -> None:
@@ -96,12 +96,12 @@ def test_days_of_codes_that_have_not_begun_are_not_requested(connect: Any, tmp_p
     days = [today + timedelta(days=number) for number in range(-2, 4)]
     with da.Sandbox() as service:
         scan = connect(service).scan_codes(["id"], allocated_time=da.days(days[0], days[-1] + timedelta(days=1)))
-        report = scan.run(tmp_path)
+        report = scan.to_folder(tmp_path)
         # It may be midnight by now.
         assert [task.day for task in report.tasks] == [str(day) for day in days[: len(report.tasks)]]
         assert len(report.tasks) == len(service.requests) in (3, 4)
         assert report.open_days[-4:] == [str(day) for day in days[-4:]]
-        assert len(scan.read(tmp_path, missing="ignore")) == 0
+        assert len(scan.read_folder(tmp_path, missing="ignore")) == 0
 
 
 def test_the_plan_names_days_that_are_not_over(connect: Any) -> None:
@@ -141,7 +141,7 @@ def test_times_of_other_objects_may_be_in_the_future(connect: Any, tmp_path: Pat
         service.load("event", [{"begins": f"{today + timedelta(days=2)} 12:00:00"}])
         days = da.col("begins").on(da.days(today, today + timedelta(days=3)))
         scan = connect(service).scan_items("event", ["begins"], days, item_type_id=7, schema={"begins": "timestamp"})
-        report = scan.run(tmp_path)
+        report = scan.to_folder(tmp_path)
         assert (report.rows, len(report.tasks), len(report.open_days)) == (1, 3, 3)
 
 
@@ -151,7 +151,7 @@ def test_the_earlier_clock_counts(connect: Any, tmp_path: Path) -> None:
     today = datetime.now(UTC).date()
     with da.Sandbox(now=datetime.now(UTC) + timedelta(days=700)) as service:
         days = da.days(today - timedelta(days=3), today + timedelta(days=1))
-        report = connect(service).scan_codes(["id"], allocated_time=days).run(tmp_path, settle=0)
+        report = connect(service).scan_codes(["id"], allocated_time=days).to_folder(tmp_path, settle=0)
         assert report.open_days in ([], [str(today)])
         assert report.oldest is not None
         assert abs(report.oldest - datetime.now(UTC)) < timedelta(minutes=5)
@@ -161,18 +161,18 @@ def test_an_open_day_that_cannot_be_requested_again_keeps_its_file(
     connect: Any, noon: da.Sandbox, tmp_path: Path
 ) -> None:
     scan = week(connect(noon, retries=0))
-    scan.run(tmp_path)
+    scan.to_folder(tmp_path)
     before = [path.read_bytes() for path in parts(tmp_path)]
     noon.advance(timedelta(days=1))
     with noon.fault("status", status=400), pytest.raises(da.ScanIncompleteError, match=FRIDAY):
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
     assert [path.read_bytes() for path in parts(tmp_path)] == before
-    assert len(scan.read(tmp_path)) == 150
+    assert len(scan.read_folder(tmp_path)) == 150
 
 
 def test_a_settle_that_is_no_time_is_refused(connect: Any, noon: da.Sandbox, tmp_path: Path) -> None:
     with pytest.raises(da.ConfigError, match="settle= must be a number of seconds"):
-        week(connect(noon)).run(tmp_path, settle="1h")
+        week(connect(noon)).to_folder(tmp_path, settle="1h")
     assert noon.requests == []
 
 
@@ -188,7 +188,7 @@ def test_a_day_is_open_until_it_is_over_in_its_zone(tmp_path_factory: pytest.Tem
         days = [date(2023, 10, 27) + timedelta(days=number) for number in range(12)]
         with da.Sandbox(now=now) as service:
             scan = service.client(timezone=zone).scan_codes(["id"], allocated_time=da.days(days[0], days[-1]))
-            report = scan.run(tmp_path_factory.mktemp("days"), settle=timedelta(hours=hours))
+            report = scan.to_folder(tmp_path_factory.mktemp("days"), settle=timedelta(hours=hours))
         ends = {day: datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone)) for day in days}
         expected = [
             str(day)

@@ -120,7 +120,7 @@ def test_a_url_that_is_not_supported_is_refused_before_anything_is_sent(
     monkeypatch.chdir(tmp_path)
     with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url), 2)
-        for use in (scan.run, scan.read, scan.to_parquet, scan.to_csv, scan.to_jsonl):
+        for use in (scan.to_folder, scan.read_folder, scan.to_parquet, scan.to_csv, scan.to_jsonl):
             with pytest.raises(
                 da.ValidationError, match=r"^(path|folder): .*not on this machine: .*paths and file://, s3"
             ):

@@ -157,7 +157,7 @@ def test_any_other_progress_is_refused_before_anything_is_sent(client: Any, tmp_
         with pytest.raises(da.ValidationError, match=refused):
             reading(scan, tmp_path, bad)
     with pytest.raises(da.ValidationError, match=refused):
-        scan.run(tmp_path / "run", progress=bad)
+        scan.to_folder(tmp_path / "run", progress=bad)
     assert scan.last_stats is None
     with pytest.raises(da.ValidationError, match=refused):
         client.wait_for_segment(5637051, timeout=1, progress=bad)

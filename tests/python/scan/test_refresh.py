@@ -61,8 +61,8 @@ def test_days_and_ranges_are_requested_again(
     connect: Any, service: da.Sandbox, tmp_path: Path, refresh: Any, days: list[Any]
 ) -> None:
     scan = scan_of(connect(service))
-    scan.run(tmp_path)
-    report = scan.run(tmp_path, refresh=refresh)
+    scan.to_folder(tmp_path)
+    report = scan.to_folder(tmp_path, refresh=refresh)
     assert asked(report) == [DAYS[day] if isinstance(day, int) else day for day in days]
 
 
@@ -83,29 +83,29 @@ def test_what_names_no_days_is_refused(
     connect: Any, service: da.Sandbox, tmp_path: Path, refresh: Any, message: str
 ) -> None:
     with pytest.raises(da.ValidationError, match=rf"^refresh: {message}"):
-        scan_of(connect(service)).run(tmp_path / "run", refresh=refresh)
+        scan_of(connect(service)).to_folder(tmp_path / "run", refresh=refresh)
     assert not (tmp_path / "run").exists()
 
 
 def test_what_is_old_is_requested_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     client = connect(service)
-    scan_of(client, "2024-01-04").run(tmp_path)
+    scan_of(client, "2024-01-04").to_folder(tmp_path)
     service.advance(timedelta(days=95))
-    scan_of(client, "2024-01-08").run(tmp_path)
+    scan_of(client, "2024-01-08").to_folder(tmp_path)
     service.advance(timedelta(days=5))
     scan = scan_of(client)
-    assert asked(scan.run(tmp_path, refresh="older than 7 days")) == [*DAYS[:3], *DAYS[7:]]
-    assert asked(scan.run(tmp_path, refresh="older than 7 days")) == []
-    assert asked(scan.run(tmp_path, refresh=["older than 7 days", "older than 100 hours"])) == DAYS[3:7]
+    assert asked(scan.to_folder(tmp_path, refresh="older than 7 days")) == [*DAYS[:3], *DAYS[7:]]
+    assert asked(scan.to_folder(tmp_path, refresh="older than 7 days")) == []
+    assert asked(scan.to_folder(tmp_path, refresh=["older than 7 days", "older than 100 hours"])) == DAYS[3:7]
 
 
 def test_a_part_in_turn_takes_the_oldest_first(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = scan_of(connect(service))
-    scan.run(tmp_path)
+    scan.to_folder(tmp_path)
     seen: Counter[str | None] = Counter()
     for _ in range(4):
         service.advance(timedelta(hours=1))
-        report = scan.run(tmp_path, refresh="1/4")
+        report = scan.to_folder(tmp_path, refresh="1/4")
         assert len(asked(report)) == 3
         seen.update(asked(report))
     # Twelve of ten: each once before any twice.
@@ -118,21 +118,21 @@ def test_parts_of_a_scan_without_days_are_refreshed_by_age(connect: Any, tmp_pat
         lambda connection, value, _: connection.sendall(response_of([{"n": int(value), "text": "x"}]))
     ) as server:
         scan = by_value(connect(server.base_url), ["1", "2", "3"])
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
         for refresh, count in (("all", 3), ("1/3", 1), ("older than 1 hour", 0), (None, 0)):
-            report = scan.run(tmp_path, refresh=refresh, keep="all")
+            report = scan.to_folder(tmp_path, refresh=refresh, keep="all")
             assert (report.refreshed, report.kept) == (count, 3 - count)
 
 
 def test_a_refresh_counts_the_rows_that_it_changed(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = scan_of(connect(service))
-    first = scan.run(tmp_path)
+    first = scan.to_folder(tmp_path)
     assert first.rows_changed == 0
     assert {task.rows_changed for task in first.tasks} == {None}
-    assert scan.run(tmp_path, refresh="all").rows_changed == 0
+    assert scan.to_folder(tmp_path, refresh="all").rows_changed == 0
     changed = [row(1, "1-0", code_status=4), row(2, "2-1", code_status=4), row(2, "2-9")]
     service.load("promotion_code", changed, replace=True)
-    report = scan.run(tmp_path, refresh="last 10 days")
+    report = scan.to_folder(tmp_path, refresh="last 10 days")
     assert [task.rows_changed for task in report.tasks] == [1, 2, *[0] * 8]
     assert (report.rows_changed, report.to_dict()["rows_changed"]) == (3, 3)
     assert "10 refreshed (3 rows changed)" in str(report)
@@ -160,9 +160,9 @@ def test_rows_changed_is_the_difference_of_the_rows(connect: Any, tmp_path_facto
         def check(before: list[Any], after: list[Any]) -> None:
             folder = tmp_path_factory.mktemp("run")
             served[0] = before
-            scan.run(folder)
+            scan.to_folder(folder)
             served[0] = after
-            report = scan.run(folder, on_shrink="replace", on_doubt=lambda _: True)
+            report = scan.to_folder(folder, on_shrink="replace", on_doubt=lambda _: True)
             new, gone = Counter(after) - Counter(before), Counter(before) - Counter(after)
             assert report.rows_changed == max(new.total(), gone.total())
 
@@ -172,9 +172,9 @@ def test_rows_changed_is_the_difference_of_the_rows(connect: Any, tmp_path_facto
 @pytest.mark.both_clients
 def test_files_have_the_time_of_their_request(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = scan_of(connect(service), "2024-01-03", attrs=("id",))
-    scan.run(tmp_path, requested_at=True)
+    scan.to_folder(tmp_path, requested_at=True)
     service.advance(timedelta(days=3))
-    report = scan.run(tmp_path, requested_at=True, refresh="2024-01-02")
+    report = scan.to_folder(tmp_path, requested_at=True, refresh="2024-01-02")
     for task, path in zip(report.tasks, parts(tmp_path), strict=True):
         table = pq.read_table(path, partitioning=None)
         assert table.column_names == ["id", "allocated_time", "requested_at"]
@@ -184,16 +184,16 @@ def test_files_have_the_time_of_their_request(connect: Any, service: da.Sandbox,
     assert timedelta(days=2) < newer - older < timedelta(days=4)
     assert (report.rows_changed, report.kept) == (0, 1)
     assert report.to_pandas()["requested_at"].nunique() == 2
-    read = scan.read(tmp_path)
+    read = scan.read_folder(tmp_path)
     assert read.column_names == ["id", "allocated_time", "requested_at"]
     assert read.to_pylist()[-1]["requested_at"] == newer
-    with pytest.raises(da.CheckpointMismatchError, match="requested_at: was a column, now not given"):
-        scan.run(tmp_path)
+    with pytest.raises(da.FolderMismatchError, match="requested_at: was a column, now not given"):
+        scan.to_folder(tmp_path)
 
 
 def test_an_empty_file_has_the_column_too(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     service.clear("promotion_code")
-    scan_of(connect(service), "2024-01-02").run(tmp_path, requested_at=True)
+    scan_of(connect(service), "2024-01-02").to_folder(tmp_path, requested_at=True)
     (path,) = parts(tmp_path)
     assert pq.read_schema(path).names[-1] == "requested_at"
 
@@ -201,4 +201,4 @@ def test_an_empty_file_has_the_column_too(connect: Any, service: da.Sandbox, tmp
 def test_the_column_must_not_be_an_attribute_too(connect: Any, tmp_path: Path) -> None:
     scan = connect("http://127.0.0.1:1").scan_items("store", ["requested_at"], da.col("n").matches([1]), item_type_id=7)
     with pytest.raises(da.ValidationError, match=r"^requested_at: adds a column of that name, and attrs has one"):
-        scan.run(tmp_path / "run", requested_at=True)
+        scan.to_folder(tmp_path / "run", requested_at=True)

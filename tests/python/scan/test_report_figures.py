@@ -14,8 +14,8 @@ def test_retries_of_an_earlier_run_are_not_reported_again(connect: Any, tmp_path
         client = connect(sandbox)
         days = da.days("2024-01-01", "2024-01-04")
         with sandbox.fault("status", status=503, retry_after=0, times=2):
-            first = client.scan_codes(["id"], allocated_time=days).run(tmp_path)
-        second = client.scan_codes(["id"], allocated_time=days).run(tmp_path)
+            first = client.scan_codes(["id"], allocated_time=days).to_folder(tmp_path)
+        second = client.scan_codes(["id"], allocated_time=days).to_folder(tmp_path)
     assert (first.retries, first.new) == (2, 3)
     assert (second.retries, second.kept) == (0, 3)
     assert (second.rows, second.bytes, second.file_bytes) == (first.rows, first.bytes, first.file_bytes)
@@ -23,7 +23,7 @@ def test_retries_of_an_earlier_run_are_not_reported_again(connect: Any, tmp_path
 
 
 def test_a_report_is_a_dict_for_json(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    report = sandbox.client().scan_codes(["id"], allocated_time=da.on("2024-01-15")).run(tmp_path)
+    report = sandbox.client().scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder(tmp_path)
     loaded = json.loads(json.dumps(report.to_dict()))
     assert loaded == report.to_dict()
     (task,) = report.tasks

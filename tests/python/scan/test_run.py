@@ -31,11 +31,11 @@ import dataaccess as da
 
 def test_a_second_run_asks_for_nothing(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
-    first = scan.run(tmp_path / "run")
+    first = scan.to_folder(tmp_path / "run")
     assert len(service.requests) == len(ROWS_OF_DAYS)
     files = {path: path.stat().st_mtime_ns for path in parts(tmp_path / "run")}
     service.clear_requests()
-    second = by_day(connect(service)).run(str(tmp_path / "run"))
+    second = by_day(connect(service)).to_folder(str(tmp_path / "run"))
     assert service.requests == []
     assert (second.rows, second.bytes, second.file_bytes, second.retries) == (
         (first.rows, first.bytes, first.file_bytes, first.retries)
@@ -50,7 +50,7 @@ def test_a_folder_that_is_relative_is_the_one_of_the_start(
     monkeypatch.chdir(tmp_path)
     other = tmp_path / "elsewhere"
     other.mkdir()
-    report = by_day(connect(service)).run("a/b", progress=lambda _progress: os.chdir(other))
+    report = by_day(connect(service)).to_folder("a/b", progress=lambda _progress: os.chdir(other))
     assert report.rows == len(rows_in(tmp_path / "a/b")) == ROWS
     assert list(other.iterdir()) == []
 
@@ -67,7 +67,7 @@ def test_a_coroutine_callback_is_awaited_before_the_next_call(
         await asyncio.sleep(0.01)
         messages.append(progress.done)
 
-    by_day(connect(service)).run(tmp_path, progress=on_progress)
+    by_day(connect(service)).to_folder(tmp_path, progress=on_progress)
     assert messages == list(range(9))
 
 
@@ -76,7 +76,7 @@ def test_a_coroutine_function_is_refused_by_the_sync_client(connect: Any, servic
     async def on_progress(_progress: da.Progress) -> None: ...
 
     with pytest.raises(TypeError, match="progress is a coroutine function, which only AsyncClient can await"):
-        by_day(connect(service)).run(tmp_path, progress=on_progress)
+        by_day(connect(service)).to_folder(tmp_path, progress=on_progress)
 
 
 @pytest.mark.both_clients
@@ -90,9 +90,9 @@ def test_a_callback_that_raises_ends_the_run_and_what_is_done_is_kept(
             raise ZeroDivisionError("on purpose")
 
     with pytest.raises(ZeroDivisionError, match="on purpose"):
-        scan.run(tmp_path, progress=on_progress)
+        scan.to_folder(tmp_path, progress=on_progress)
     # At once, though requests in flight may still be closing.
-    report = scan.run(tmp_path)
+    report = scan.to_folder(tmp_path)
     assert sum(task.was_done for task in report.tasks) >= 3
     assert len(service.requests) <= 8 + 2
     assert rows_in(tmp_path) == scan.to_polars().to_dicts()
@@ -100,14 +100,14 @@ def test_a_callback_that_raises_ends_the_run_and_what_is_done_is_kept(
 
 def test_a_scan_of_one_request_is_a_run_of_one_task(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = connect(service).scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-02"))
-    report = scan.run(tmp_path)
+    report = scan.to_folder(tmp_path)
     assert [(task.rows, task.index) for task in report.tasks] == [(41, 0)]
     assert rows_in(tmp_path) == scan.to_dicts()
     assert repr(report).startswith("ScanReport(41 rows of 1 task in ")
 
 
 def test_a_task_without_rows_has_a_file_of_the_same_columns(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    report = by_day(connect(service)).run(tmp_path)
+    report = by_day(connect(service)).to_folder(tmp_path)
     empty = report.tasks[3]
     assert empty.rows == 0
     assert pl.read_parquet_schema(parts(tmp_path)[3]) == pl.read_parquet_schema(parts(tmp_path)[0])
@@ -116,7 +116,7 @@ def test_a_task_without_rows_has_a_file_of_the_same_columns(connect: Any, servic
 
 def test_a_limit_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     with pytest.raises(da.ValidationError, match=r"^limit: .*no tasks.*leave limit out"):
-        by_day(connect(service), limit=5).run(tmp_path / "run")
+        by_day(connect(service), limit=5).to_folder(tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -131,14 +131,14 @@ def test_an_option_that_is_invalid_is_refused(
     connect: Any, service: da.Sandbox, tmp_path: Path, options: dict[str, Any], messages: str
 ) -> None:
     with pytest.raises((da.ValidationError, da.ConfigError), match=messages):
-        by_day(connect(service)).run(tmp_path / "run", **options)
+        by_day(connect(service)).to_folder(tmp_path / "run", **options)
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("folder", [None, 7, b"run"])
 def test_a_folder_that_is_no_path_is_refused(connect: Any, service: da.Sandbox, folder: Any) -> None:
     with pytest.raises(TypeError):
-        by_day(connect(service)).run(folder)
+        by_day(connect(service)).to_folder(folder)
     assert service.requests == []
 
 
@@ -150,7 +150,7 @@ def test_what_is_written_has_the_mode_of_any_new_file_unless_it_is_private(
     folder = tmp_path / "made" / "here"
     before = os.umask(0o022)
     try:
-        by_day(connect(service)).run(folder, private=private)
+        by_day(connect(service)).to_folder(folder, private=private)
     finally:
         os.umask(before)
     modes = {path: oct(path.stat().st_mode & 0o777) for path in [folder.parent, folder, *folder.rglob("*")]}
@@ -165,7 +165,9 @@ def test_what_is_written_has_the_mode_of_any_new_file_unless_it_is_private(
 def test_a_folder_knows_no_secret_and_no_value_of_a_filter(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     assert service.issue_token().startswith("sbx_")
     client = connect(service, headers={"X-Api-Key": "secret-of-a-header"})
-    by_day(client, ["id"], audience_type="customer", allocated_audience=["holder-1", "holder-secret"]).run(tmp_path)
+    by_day(client, ["id"], audience_type="customer", allocated_audience=["holder-1", "holder-secret"]).to_folder(
+        tmp_path
+    )
     for path in [*parts(tmp_path), *(tmp_path / name for name in left_in(tmp_path))]:
         for secret in (b"secret", b"sbx_", b"holder-"):
             assert secret not in path.read_bytes(), path
@@ -176,7 +178,7 @@ import sys, warnings
 import dataaccess as da
 warnings.simplefilter("ignore")
 client = da.Client("sandbox:demo")
-report = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-18")).run(sys.argv[1])
+report = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-18")).to_folder(sys.argv[1])
 print(client.base_url, sum(task.was_done for task in report.tasks), len(report.tasks), report.rows)
 """
 
@@ -213,11 +215,11 @@ def test_fail_fast_ends_the_run_at_the_first_task_that_fails(connect: Any, tmp_p
     with responding(refusing("3")) as server:
         scan = by_value(connect(server.base_url, concurrency=1), values)
         with pytest.raises(da.RequestRejectedError, match=r"3 of 10 tasks are kept in .*run again to continue"):
-            scan.run(tmp_path, fail_fast=True)
+            scan.to_folder(tmp_path, fail_fast=True)
         assert values_asked(server) == values[:4]
         assert [row["n"] for row in rows_in(tmp_path)] == [0, 1, 2]
         with pytest.raises(da.ScanIncompleteError) as caught:
-            scan.run(tmp_path)
+            scan.to_folder(tmp_path)
         assert values_asked(server) == values[:4] + values[3:]
         assert list(caught.value.failed) == [scan.tasks()[3].id]
         assert len(tasks_done(tmp_path)) == 9

@@ -38,7 +38,7 @@ def test_the_same_call_with_one_more_day_adds_it(connect: Any, service: da.Sandb
     client = connect(service)
     for stop in (3, 4, 6):
         service.clear_requests()
-        report = scan(client, 1, stop).run(tmp_path)
+        report = scan(client, 1, stop).to_folder(tmp_path)
         assert report.rows == sum(ROWS_OF_DAYS[: stop - 1])
         assert len(service.requests) == {3: 2, 4: 1, 6: 2}[stop]
     assert days_done(report) == {1: True, 2: True, 3: True, 4: False, 5: False}
@@ -47,13 +47,15 @@ def test_the_same_call_with_one_more_day_adds_it(connect: Any, service: da.Sandb
 
 def test_a_smaller_range_is_a_part_of_the_folder(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     client = connect(service)
-    scan(client, 1, 9).run(tmp_path)
+    scan(client, 1, 9).to_folder(tmp_path)
     service.clear_requests()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        report = scan(client, 2, 4).run(tmp_path)
-        table = scan(client, 2, 4).read(tmp_path)
-        (one,) = client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-02")).run(tmp_path).tasks
+        report = scan(client, 2, 4).to_folder(tmp_path)
+        table = scan(client, 2, 4).read_folder(tmp_path)
+        (one,) = (
+            client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-02")).to_folder(tmp_path).tasks
+        )
     assert (report.rows, table.num_rows, one.rows) == (48, 48, 41)
     assert report.to_pandas()["id"].to_list() == [row["id"] for row in table.to_pylist()]
     assert days_done(report) == {2: True, 3: True}
@@ -63,26 +65,26 @@ def test_a_smaller_range_is_a_part_of_the_folder(connect: Any, service: da.Sandb
 
 def test_a_gap_is_filled(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     client = connect(service)
-    scan(client, 1, 3).run(tmp_path)
-    scan(client, 5, 7).run(tmp_path)
+    scan(client, 1, 3).to_folder(tmp_path)
+    scan(client, 5, 7).to_folder(tmp_path)
     with pytest.raises(
         da.ScanIncompleteError, match=r"lacks 2 days \(2024-01-03, 2024-01-04\); run the scan"
     ) as caught:
-        scan(client, 1, 7).read(tmp_path)
+        scan(client, 1, 7).read_folder(tmp_path)
     assert 'missing="ignore"' in str(caught.value)
-    some = scan(client, 1, 7).read(tmp_path, missing="ignore")
+    some = scan(client, 1, 7).read_folder(tmp_path, missing="ignore")
     assert some.num_rows == len(rows_in(tmp_path)) == 3 + 41 + 12 + 25
     assert (some.stats.rows, some.stats.requests) == (81, 4)
-    assert days_done(scan(client, 1, 7).run(tmp_path)) == {1: True, 2: True, 3: False, 4: False, 5: True, 6: True}
-    assert scan(client, 1, 7).read(tmp_path).num_rows == sum(ROWS_OF_DAYS[:6])
+    assert days_done(scan(client, 1, 7).to_folder(tmp_path)) == {1: True, 2: True, 3: False, 4: False, 5: True, 6: True}
+    assert scan(client, 1, 7).read_folder(tmp_path).num_rows == sum(ROWS_OF_DAYS[:6])
 
 
 def test_what_is_read_is_what_was_requested(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     days = scan(connect(service), 1, 9)
-    days.run(tmp_path)
+    days.to_folder(tmp_path)
     expected = days.collect()
     service.clear_requests()
-    table = days.read(tmp_path)
+    table = days.read_folder(tmp_path)
     assert (table.schema, table.to_pylist()) == (expected.schema, expected.to_pylist())
     assert (table.stats.rows, table.stats.bytes) == (expected.stats.rows, expected.stats.bytes)
     assert days.last_stats == table.stats
@@ -94,8 +96,8 @@ def test_a_folder_that_does_not_exist_is_no_empty_one(
     connect: Any, service: da.Sandbox, tmp_path: Path, missing: Any
 ) -> None:
     days = scan(connect(service), 1, 9)
-    with pytest.raises(da.CheckpointFileError, match=r"none` does not exist; check its name, or run") as caught:
-        days.read(tmp_path / "none", missing=missing)
+    with pytest.raises(da.FolderFileError, match=r"none` does not exist; check its name, or run") as caught:
+        days.read_folder(tmp_path / "none", missing=missing)
     assert (caught.value.errno, caught.value.path) == (errno.ENOENT, str(tmp_path / "none"))
     assert list(tmp_path.iterdir()) == []
 
@@ -103,10 +105,10 @@ def test_a_folder_that_does_not_exist_is_no_empty_one(
 def test_an_empty_folder_lacks_every_day(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     days = scan(connect(service), 1, 9)
     with pytest.raises(da.ScanIncompleteError, match=r"lacks 8 days \(2024-01-01, .*2024-01-05, …\)"):
-        days.read(tmp_path)
-    assert days.read(tmp_path, missing="ignore").schema == days.head(0).schema
+        days.read_folder(tmp_path)
+    assert days.read_folder(tmp_path, missing="ignore").schema == days.head(0).schema
     with pytest.raises(da.ValidationError, match=r"^missing: must be 'raise' or 'ignore', not 'skip'"):
-        days.read(tmp_path, missing="skip")
+        days.read_folder(tmp_path, missing="skip")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -129,10 +131,10 @@ def test_days_are_requested_again(
     connect: Any, service: da.Sandbox, tmp_path: Path, refresh: Any, days: list[int]
 ) -> None:
     client = connect(service)
-    scan(client, 1, 6).run(tmp_path)
+    scan(client, 1, 6).to_folder(tmp_path)
     service.load("promotion_code", [code(day, 900) for day in range(1, 7)])
     service.clear_requests()
-    report = scan(client, 1, 6).run(tmp_path, refresh=refresh)
+    report = scan(client, 1, 6).to_folder(tmp_path, refresh=refresh)
     assert [day for day, was_done in days_done(report).items() if not was_done] == days
     assert len(service.requests) == len(days)
     assert report.rows == len(rows_in(tmp_path)) == sum(ROWS_OF_DAYS[:5]) + len(days)
@@ -160,15 +162,17 @@ def test_what_is_no_day_of_the_scan_is_refused(
     connect: Any, service: da.Sandbox, tmp_path: Path, refresh: Any, message: str
 ) -> None:
     with pytest.raises(da.ValidationError, match=rf"^refresh: .*{message}"):
-        scan(connect(service), 1, 6).run(tmp_path / "run", refresh=refresh)
+        scan(connect(service), 1, 6).to_folder(tmp_path / "run", refresh=refresh)
     assert not (tmp_path / "run").exists()
     with pytest.raises(da.ValidationError, match=r'^refresh: takes "all", "older than 7 days" or "1/30": the'):
-        connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01")).run(tmp_path, refresh="last 3 days")
+        connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01")).to_folder(
+            tmp_path, refresh="last 3 days"
+        )
 
 
 def test_a_day_that_cannot_be_refreshed_keeps_its_file(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     client = connect(service, retries=0)
-    scan(client, 1, 4).run(tmp_path)
+    scan(client, 1, 4).to_folder(tmp_path)
     before = {part: part.read_bytes() for part in parts(tmp_path)}
     with (
         service.fault("status", status=500),
@@ -176,7 +180,7 @@ def test_a_day_that_cannot_be_refreshed_keeps_its_file(connect: Any, service: da
             da.ScanIncompleteError, match=r"^2 of 3 tasks failed \(2024-01-02, 2024-01-03\), and 1 are kept"
         ) as caught,
     ):
-        scan(client, 1, 4).run(tmp_path, refresh="last 2 days")
+        scan(client, 1, 4).to_folder(tmp_path, refresh="last 2 days")
     assert [task[:10] for task in caught.value.failed] == ["2024-01-02", "2024-01-03"]
     assert {part: part.read_bytes() for part in parts(tmp_path)} == before
     assert caught.value.report is not None
@@ -185,13 +189,13 @@ def test_a_day_that_cannot_be_refreshed_keeps_its_file(connect: Any, service: da
 
 def test_other_days_keep_a_folder_to_its_types(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     client = connect(service)
-    scan(client, 1, 4).run(tmp_path)
+    scan(client, 1, 4).to_folder(tmp_path)
     strings = {"allocated_time": "string"}
-    with pytest.raises(da.CheckpointMismatchError, match="schema: `allocated_time` was timestamp, now string"):
-        scan(client, 4, 6, schema=strings).run(tmp_path)
-    with pytest.raises(da.CheckpointMismatchError, match="schema"):
-        scan(client, 2, 4, schema=strings).run(tmp_path, refresh="last 2 days")
-    report = scan(client, 1, 4, schema=strings).run(tmp_path, refresh="last 3 days")
+    with pytest.raises(da.FolderMismatchError, match="schema: `allocated_time` was timestamp, now string"):
+        scan(client, 4, 6, schema=strings).to_folder(tmp_path)
+    with pytest.raises(da.FolderMismatchError, match="schema"):
+        scan(client, 2, 4, schema=strings).to_folder(tmp_path, refresh="last 2 days")
+    report = scan(client, 1, 4, schema=strings).to_folder(tmp_path, refresh="last 3 days")
     assert str(report.to_pandas()["allocated_time"].dtype) in {"str", "string"}, "the type of pandas 3 or 2"
 
 
@@ -202,9 +206,9 @@ def test_inferred_types_hold_for_later_tasks_of_other_calls(connect: Any, servic
     client = connect(service)
     for day in ("2024-01-01", "2024-01-02", "2024-01-03"):
         visits = client.scan_items("visit", ["id", "size"], da.col("at").on(day), item_type_id=7)
-        (task,) = visits.run(tmp_path).tasks
+        (task,) = visits.to_folder(tmp_path).tasks
         # Alone, the second would be of strings, and the third would have no file.
-        assert visits.read(tmp_path).schema == {"id": "string", "size": "int64"}
+        assert visits.read_folder(tmp_path).schema == {"id": "string", "size": "int64"}
         assert task.path is not None
 
 
@@ -212,45 +216,45 @@ def test_nothing_binds_a_folder_before_the_first_finished_task(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     with pytest.raises(da.ConnectError, match=r"request [12] of 2 \(2024-01-0[12]\)"):
-        scan(connect("http://127.0.0.1:9", retries=0), 1, 3).run(tmp_path)
+        scan(connect("http://127.0.0.1:9", retries=0), 1, 3).to_folder(tmp_path)
     with pytest.raises(da.PermissionDeniedError):
-        scan(connect(service.base_url, token="wrong"), 1, 3).run(tmp_path)
+        scan(connect(service.base_url, token="wrong"), 1, 3).to_folder(tmp_path)
     everything = connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01"))
     with service.fault("status", status=400), pytest.raises(da.ScanIncompleteError):
-        everything.run(tmp_path)
+        everything.to_folder(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert scan(connect(service), 1, 3).run(tmp_path).rows == 44
+        assert scan(connect(service), 1, 3).to_folder(tmp_path).rows == 44
 
 
 @pytest.mark.both_clients
 def test_rows_of_another_address_are_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan(connect(service), 1, 3).run(tmp_path)
+    scan(connect(service), 1, 3).to_folder(tmp_path)
     before = {path: path.read_bytes() for path in parts(tmp_path)}
     with some_days() as other:
         more = scan(connect(other), 1, 4)
         for refresh in (None, "last 3 days"):
             with pytest.raises(
-                da.CheckpointMismatchError,
+                da.FolderMismatchError,
                 match=f"has rows of {service.base_url}, and this run asks {other.base_url}; .* pass same_service=True",
             ):
-                more.run(tmp_path, refresh=refresh)
+                more.to_folder(tmp_path, refresh=refresh)
         assert other.requests == []
         assert {path: path.read_bytes() for path in parts(tmp_path)} == before
-        assert more.run(tmp_path, same_service=True).rows == 51
-        assert more.read(tmp_path).num_rows == 51
+        assert more.to_folder(tmp_path, same_service=True).rows == 51
+        assert more.read_folder(tmp_path).num_rows == 51
 
 
 def test_synthetic_rows_are_never_mixed_with_others(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     synthetic, other = tmp_path / "synthetic", tmp_path / "other"
-    scan(connect(service), 1, 3).run(synthetic)
+    scan(connect(service), 1, 3).to_folder(synthetic)
     record = {"id": "a", "allocated_time": "2024-01-01 12:00:00"}
     with serving(always(response_of([record]))) as server:
         platform = connect(server.base_url).scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
-        platform.run(other)
+        platform.to_folder(other)
         for client, folder in ((connect(server.base_url), synthetic), (connect(service), other)):
-            with pytest.raises(da.CheckpointMismatchError, match="synthetic rows are not mixed"):
-                client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-02")).run(
+            with pytest.raises(da.FolderMismatchError, match="synthetic rows are not mixed"):
+                client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-02")).to_folder(
                     folder, same_service=True
                 )
 
@@ -266,28 +270,28 @@ def test_a_task_without_rows_has_a_file_as_soon_as_there_are_types(connect: Any,
     with responding(give) as server:
         values = by_value(connect(server.base_url, retries=0), ["a", "b"])
         with pytest.raises(da.ScanIncompleteError) as caught:
-            values.run(tmp_path)
+            values.to_folder(tmp_path)
         # The first task is done in this report; nothing says so in the folder, so it is requested again.
         assert caught.value.report is not None
         assert [task.path for task in caught.value.report.tasks] == [None]
         assert tasks_done(tmp_path) == []
         is_failing = False
-        report = values.run(tmp_path)
+        report = values.to_folder(tmp_path)
     assert [(task.rows, task.was_done) for task in report.tasks] == [(0, False), (1, False)]
     assert len(parts(tmp_path)) == 2
 
 
 def test_a_report_counts_new_kept_and_refreshed_tasks(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     client = connect(service)
-    first = scan(client, 1, 4).run(tmp_path)
+    first = scan(client, 1, 4).to_folder(tmp_path)
     assert (first.new, first.kept, first.refreshed) == (3, 0, 0)
     assert repr(first) == f"ScanReport(51 rows of 3 tasks in {str(tmp_path)!r}: 3 new)"
-    grown = scan(client, 1, 6).run(tmp_path, refresh="last 3 days")
+    grown = scan(client, 1, 6).to_folder(tmp_path, refresh="last 3 days")
     assert (grown.new, grown.kept, grown.refreshed) == (2, 2, 1)
     assert [task.day for task in grown.tasks if task.was_refreshed] == ["2024-01-03"]
     assert [task.was_done for task in grown.tasks] == [True, True, False, False, False]
     assert repr(grown).endswith(": 2 new, 2 kept, 1 refreshed)")
-    again = scan(client, 1, 6).run(tmp_path)
+    again = scan(client, 1, 6).to_folder(tmp_path)
     assert (again.new, again.kept, again.refreshed) == (0, 5, 0)
     assert repr(again).endswith(": 5 kept)")
 
@@ -301,10 +305,10 @@ def test_days_before_1973_have_their_names(connect: Any, tmp_path: Path) -> None
         early.load("promotion_code", rows)
         days = da.days("1969-12-31", "1970-01-02")
         old = connect(early).scan_codes(["id", "allocated_time"], allocated_time=days)
-        report = old.run(tmp_path)
+        report = old.to_folder(tmp_path)
         assert [task.day for task in report.tasks] == ["1969-12-31", "1970-01-01"]
         assert sorted(path.name for path in tmp_path.glob("day=*")) == ["day=1969-12-31", "day=1970-01-01"]
-        assert old.read(tmp_path)["id"] == ["a", "b"]
+        assert old.read_folder(tmp_path)["id"] == ["a", "b"]
 
 
 def test_the_last_days_are_refreshed_across_the_border_of_numbers_that_may_be_seconds(
@@ -314,7 +318,7 @@ def test_the_last_days_are_refreshed_across_the_border_of_numbers_that_may_be_se
         client = connect(early)
         scan = client.scan_codes(["id"], allocated_time=da.days("1973-03-01", "1973-03-06"))
         with pytest.warns(da.EmptyResultWarning):
-            scan.run(tmp_path)
+            scan.to_folder(tmp_path)
         with pytest.warns(da.EmptyResultWarning):
-            report = scan.run(tmp_path, refresh="last 3 days")
+            report = scan.to_folder(tmp_path, refresh="last 3 days")
         assert [task.day for task in report.tasks if not task.was_done] == ["1973-03-03", "1973-03-04", "1973-03-05"]

@@ -33,7 +33,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_the_files_of_a_scan_by_days_are_named_by_day(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    by_day(connect(service)).run(tmp_path)
+    by_day(connect(service)).to_folder(tmp_path)
     assert names(tmp_path) == [f"day=2024-01-0{day}/part-0.parquet" for day in range(1, 9)]
     # Empty, as polars reads hidden files that are not.
     assert left_in(tmp_path) == [f"{HIDDEN}/lock"]
@@ -42,10 +42,10 @@ def test_the_files_of_a_scan_by_days_are_named_by_day(connect: Any, service: da.
 
 def test_several_requests_of_a_day_are_its_parts(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service), allocated_audience=["holder-1", "holder-2", "holder-4"], values_per_request=2)
-    report = scan.run(tmp_path)
+    report = scan.to_folder(tmp_path)
     assert names(tmp_path) == [f"day=2024-01-0{day}/part-{part}.parquet" for day in range(1, 9) for part in range(2)]
     assert [task.day for task in report.tasks] == [f"2024-01-0{day}" for day in range(1, 9) for _ in range(2)]
-    assert rows_in(tmp_path) == scan.read(tmp_path).to_polars().to_dicts() == scan.to_polars().to_dicts()
+    assert rows_in(tmp_path) == scan.read_folder(tmp_path).to_polars().to_dicts() == scan.to_polars().to_dicts()
 
 
 def test_days_of_any_object_name_its_files(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_days_of_any_object_name_its_files(connect: Any, service: da.Sandbox, tm
     service.load("visit", rows, replace=True)
     where = da.col("at").on(da.days("2024-01-01", "2024-01-04")) & da.col("area").matches(["a"])
     scan = connect(service).scan_items("visit", ["id", "at"], where, item_type_id=7)
-    scan.run(tmp_path)
+    scan.to_folder(tmp_path)
     assert names(tmp_path) == [f"day=2024-01-0{day}/part-0.parquet" for day in range(1, 4)]
     assert sorted(row["id"] for row in rows_in(tmp_path)) == ["1", "3", "5", "7"]
 
@@ -62,7 +62,7 @@ def test_days_of_any_object_name_its_files(connect: Any, service: da.Sandbox, tm
 def test_the_day_is_that_of_the_clients_zone(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     for zone in ("Pacific/Kiritimati", "America/Los_Angeles"):
         client = connect(service, timezone=zone)
-        client.scan_codes(["id"], allocated_time=da.on("2024-01-02")).run(tmp_path / zone)
+        client.scan_codes(["id"], allocated_time=da.on("2024-01-02")).to_folder(tmp_path / zone)
         assert names(tmp_path / zone) == ["day=2024-01-02/part-0.parquet"]
 
 
@@ -71,7 +71,7 @@ def test_the_files_of_other_scans_are_numbered(connect: Any, tmp_path: Path) -> 
     with responding(
         lambda connection, value, _: connection.sendall(response_of([{"n": int(value), "text": "x"}]))
     ) as server:
-        report = by_value(connect(server.base_url), values).run(tmp_path)
+        report = by_value(connect(server.base_url), values).to_folder(tmp_path)
     assert names(tmp_path) == [f"part-{number:05}.parquet" for number in range(12)]
     assert {task.day for task in report.tasks} == {None}
     assert pl.read_parquet(tmp_path)["n"].to_list() == list(range(12))
@@ -79,23 +79,23 @@ def test_the_files_of_other_scans_are_numbered(connect: Any, tmp_path: Path) -> 
 
 def test_a_layout_is_chosen(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
-    scan.run(tmp_path, layout="flat")
+    scan.to_folder(tmp_path, layout="flat")
     assert names(tmp_path) == [f"part-{number:05}.parquet" for number in range(8)]
-    assert scan.read(tmp_path).num_rows == ROWS
-    with pytest.raises(da.CheckpointMismatchError, match="layout: was flat, now days"):
-        scan.run(tmp_path)
+    assert scan.read_folder(tmp_path).num_rows == ROWS
+    with pytest.raises(da.FolderMismatchError, match="layout: was flat, now days"):
+        scan.to_folder(tmp_path)
     with pytest.raises(da.ValidationError, match=r"^layout: must be 'days' or 'flat', not 'hive'"):
-        scan.run(tmp_path, layout="hive")
+        scan.to_folder(tmp_path, layout="hive")
     every = connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01"))
     with pytest.raises(da.ValidationError, match=r'^layout: is "days", and the requests of this scan are not'):
-        every.run(tmp_path / "other", layout="days")
+        every.to_folder(tmp_path / "other", layout="days")
 
 
 @pytest.fixture(scope="module")
 def folder(store: da.Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of eight days, of which one has no rows."""
     path = tmp_path_factory.mktemp("codes")
-    store.client().scan_codes(allocated_time=DAYS).run(path)
+    store.client().scan_codes(allocated_time=DAYS).to_folder(path)
     return path
 
 

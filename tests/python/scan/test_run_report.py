@@ -17,7 +17,7 @@ import dataaccess as da
 def test_the_report_has_the_figures_of_each_task(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
     with service.fault("status", status=503, times=2, after=3):
-        report = scan.run(tmp_path)
+        report = scan.to_folder(tmp_path)
     ids = [task.id for task in scan.tasks()]
     assert [task.id for task in report.tasks] == ids == tasks_done(tmp_path)
     assert [task.path for task in report.tasks] == parts(tmp_path)
@@ -42,7 +42,7 @@ def test_progress_is_reported_before_the_first_task_and_after_each(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     seen: list[da.Progress] = []
-    report = by_day(connect(service)).run(tmp_path, progress=seen.append)
+    report = by_day(connect(service)).to_folder(tmp_path, progress=seen.append)
     assert [progress.done for progress in seen] == list(range(9))
     assert {(progress.total, progress.failed) for progress in seen} == {(8, 0)}
     assert (seen[0].rows, seen[0].bytes, seen[0].day) == (0, 0, None)
@@ -52,7 +52,7 @@ def test_progress_is_reported_before_the_first_task_and_after_each(
         values = [getattr(progress, name) for progress in seen]
         assert values == sorted(values), name
     seen.clear()
-    by_day(connect(service)).run(tmp_path, progress=seen.append)
+    by_day(connect(service)).to_folder(tmp_path, progress=seen.append)
     ((done, rows, size),) = [(progress.done, progress.rows, progress.bytes) for progress in seen]
     assert (done, rows, size) == (8, report.rows, report.bytes)
 
@@ -60,17 +60,17 @@ def test_progress_is_reported_before_the_first_task_and_after_each(
 def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service), known_row_cap=41)
     with pytest.warns(da.IncompleteWarning) as caught:
-        report = scan.run(tmp_path)
+        report = scan.to_folder(tmp_path)
     assert len(caught) == 1
     assert report.maybe_capped
     assert report.reasons == ["1 of 8 responses has exactly the 41 rows of known_row_cap (2024-01-02)"]
     assert report.reasons[0] in str(caught[0].message)
     assert repr(report).endswith("; maybe capped)")
     # What is suspected belongs to the report and not to the folder.
-    assert not by_day(connect(service)).run(tmp_path).maybe_capped
+    assert not by_day(connect(service)).to_folder(tmp_path).maybe_capped
     with pytest.warns(da.IncompleteWarning):
-        scan.run(tmp_path)
-    assert not by_day(connect(service), known_row_cap=42).run(tmp_path).maybe_capped
+        scan.to_folder(tmp_path)
+    assert not by_day(connect(service), known_row_cap=42).to_folder(tmp_path).maybe_capped
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_counts_that_look_like_a_cap_are_reported(
         scan = by_value(connect(server.base_url), [str(number) for number in range(len(counts))])
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            report = scan.run(tmp_path)
+            report = scan.to_folder(tmp_path)
     assert report.reasons == ([] if reason is None else [reason])
     assert [warning.category for warning in caught] == ([] if reason is None else [da.IncompleteWarning])
     assert report.maybe_capped == (reason is not None)
@@ -111,7 +111,7 @@ def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_pa
         scan = by_value(connect(server.base_url), ["0", "1"])
         for _ in range(2):
             with pytest.warns(da.IncompleteWarning, match="reports a total of 500 records and has 1") as caught:
-                report = scan.run(tmp_path)
+                report = scan.to_folder(tmp_path)
             assert len(caught) == 1
             assert report.reasons == ["request 2: the response reports a total of 500 records and has 1"]
 
@@ -124,19 +124,19 @@ def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) ->
             with pytest.warns(
                 da.StrayDayWarning, match=r"outside the requested day in 7 of 8 days.*UTC\+07:00"
             ) as caught:
-                report = scan.run(tmp_path)
+                report = scan.to_folder(tmp_path)
             assert len(caught) == 1
             assert caught[0].filename == __file__ or hasattr(scan, "client")
             # Of the day before the first there are no rows.
             assert report.stray_days == [task.day for task in report.tasks[1:]]
-        assert by_day(connect(service, timezone="Asia/Ho_Chi_Minh")).run(tmp_path / "right").stray_days == []
+        assert by_day(connect(service, timezone="Asia/Ho_Chi_Minh")).to_folder(tmp_path / "right").stray_days == []
 
 
 def test_days_of_few_rows_show_the_zone_together(connect: Any, tmp_path: Path) -> None:
     # Those of the third day alone would fit UTC-07:00 as well.
     with some_days(day_zone="Asia/Ho_Chi_Minh") as service:
         with pytest.warns(da.StrayDayWarning, match=r"outside the requested day in 2 of 7 days.*UTC\+07:00"):
-            report = by_day(connect(service)).run(tmp_path)
+            report = by_day(connect(service)).to_folder(tmp_path)
         assert [task.index for task in report.tasks if task.day in report.stray_days] == [2, 6]
 
 
@@ -144,13 +144,13 @@ def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path
     records: dict[str, list[dict[str, Any]]] = {"0": [{"n": 1}], "1": [{"n": 2, "text": "x"}], "2": [{"n": 3}], "3": []}
     with responding(giving(records)) as server:
         client = connect(server.base_url)
-        by_value(client, ["0", "1", "2", "3"]).run(tmp_path / "some")
+        by_value(client, ["0", "1", "2", "3"]).to_folder(tmp_path / "some")
         for _ in range(2):
             with pytest.warns(da.AbsentAttributeWarning, match="'text'.*misspelled") as caught:
-                report = by_value(client, ["0", "2", "3"]).run(tmp_path / "none")
+                report = by_value(client, ["0", "2", "3"]).to_folder(tmp_path / "none")
             assert len(caught) == 1
             assert (report.absent, [task.absent for task in report.tasks]) == (["text"], [["text"], ["text"], []])
-        by_value(client, ["3"]).run(tmp_path / "empty")
+        by_value(client, ["3"]).to_folder(tmp_path / "empty")
 
 
 @pytest.mark.both_clients
@@ -161,12 +161,12 @@ def test_a_run_that_ends_incomplete_warns_too(connect: Any, tmp_path: Path) -> N
     with responding(give) as server:
         scan = by_value(connect(server.base_url), ["0", "1"])
         with pytest.warns(da.AbsentAttributeWarning, match="'text'"), pytest.raises(da.ScanIncompleteError) as caught:
-            scan.run(tmp_path / "warned")
+            scan.to_folder(tmp_path / "warned")
         assert caught.value.report is not None
         assert caught.value.report.absent == ["text"]
         with pytest.raises(da.ScanIncompleteError) as caught:
             # Warnings are errors here.
-            scan.run(tmp_path / "raised")
+            scan.to_folder(tmp_path / "raised")
         assert caught.value.failed
 
 
@@ -182,27 +182,27 @@ def test_an_attribute_that_all_earlier_files_have_is_missed(connect: Any, tmp_pa
         return client.scan_codes(["id", "name"], allocated_time=da.days("2024-01-01", f"2024-01-0{stop}"))
 
     with serving(respond) as server:
-        days(4).run(tmp_path)
+        days(4).to_folder(tmp_path)
         now[:] = [] if key is None else [key]
         if key == "name":
             # Warnings are errors here.
-            assert days(5).run(tmp_path).tasks[3].absent == []
+            assert days(5).to_folder(tmp_path).tasks[3].absent == []
             return
         with pytest.warns(
             da.AbsentAttributeWarning, match="'name' is missing from every record of 2024-01-04"
         ) as caught:
-            report = days(5).run(tmp_path)
+            report = days(5).to_folder(tmp_path)
         assert ("the response has 'na-Me'" in str(caught[0].message)) == (key == "na-Me")
         assert (report.absent, report.tasks[3].absent) == ([], ["name"])
         assert report.tasks[3].extra_keys == ({} if key is None else {key: 1})
         # Each night that lacks it is named, until the user says that this is right.
         with pytest.warns(da.AbsentAttributeWarning, match="2024-01-04.*and 1 more like this.*on_shrink="):
-            report = days(6).run(tmp_path)
+            report = days(6).to_folder(tmp_path)
         assert [bool(task.doubts) for task in report.tasks] == [False, False, False, True, True]
-        days(7).run(tmp_path, refresh=["2024-01-04", "2024-01-05"], on_shrink="replace")
+        days(7).to_folder(tmp_path, refresh=["2024-01-04", "2024-01-05"], on_shrink="replace")
         if key != "na-Me":
-            days(8).run(tmp_path)
+            days(8).to_folder(tmp_path)
             return
         # A key that may be the attribute's new name is no accident.
         with pytest.warns(da.AbsentAttributeWarning, match="of 2024-01-07.*the response has 'na-Me'"):
-            days(8).run(tmp_path)
+            days(8).to_folder(tmp_path)

@@ -32,7 +32,7 @@ def test_the_first_task_with_rows_sets_the_types_of_all(connect: Any, tmp_path: 
         "e": [{"n": 2, "text": "y", "more": 1}],
     }
     with responding(giving(records)) as server:
-        report = by_value(connect(server.base_url), list(records)).run(tmp_path)
+        report = by_value(connect(server.base_url), list(records)).to_folder(tmp_path)
         # One by one, until there are types.
         assert values_asked(server)[:2] == ["a", "b"]
     # The first was asked before there were types: its file is written once there are.
@@ -51,7 +51,7 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
     with responding(giving(records)) as server:
         scan = by_value(connect(server.base_url), list(records))
         with pytest.raises(da.ScanIncompleteError, match="1 of 3 tasks failed permanently") as caught:
-            scan.run(tmp_path)
+            scan.to_folder(tmp_path)
         (error,) = caught.value.failed.values()
         assert isinstance(error, da.RecordError)
         assert 'schema={"n": ' in str(error)
@@ -59,11 +59,11 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
         assert [row["n"] for row in rows_in(tmp_path)] == [1, 3]
         # As it says.
         mended = by_value(connect(server.base_url), list(records), schema={"n": "json"})
-        assert mended.run(tmp_path).rows == 4
+        assert mended.to_folder(tmp_path).rows == 4
         assert [json.loads(row["n"]) for row in rows_in(tmp_path)] == [1, 2, "two", 3]
         # A complete run is not requested again in other types.
-        with pytest.raises(da.CheckpointMismatchError, match="schema: `n` was json, now int64") as refused:
-            by_value(connect(server.base_url), list(records), schema={"n": "int64"}).run(tmp_path)
+        with pytest.raises(da.FolderMismatchError, match="schema: `n` was json, now int64") as refused:
+            by_value(connect(server.base_url), list(records), schema={"n": "int64"}).to_folder(tmp_path)
         assert refused.value.field == "schema"
 
 
@@ -75,11 +75,11 @@ def test_a_schema_that_changes_no_column_keeps_the_tasks_that_are_done(connect: 
     }
     with responding(giving(records)) as server:
         with pytest.raises(da.ScanIncompleteError):
-            by_value(connect(server.base_url), list(records)).run(tmp_path)
+            by_value(connect(server.base_url), list(records)).to_folder(tmp_path)
         records["c"] = [{"n": 2, "text": "y"}]
         before = len(server.requests)
         same = by_value(connect(server.base_url), list(records), schema={"n": "int64", "text": "string"})
-        assert [task.was_done for task in same.run(tmp_path).tasks] == [True, True, False]
+        assert [task.was_done for task in same.to_folder(tmp_path).tasks] == [True, True, False]
         assert len(server.requests) == before + 1
 
 
@@ -91,9 +91,9 @@ def test_a_schema_that_changes_a_column_asks_again_for_the_tasks_with_files(conn
     }
     with responding(giving(records)) as server:
         with pytest.raises(da.ScanIncompleteError):
-            by_value(connect(server.base_url), list(records)).run(tmp_path)
+            by_value(connect(server.base_url), list(records)).to_folder(tmp_path)
         changed = by_value(connect(server.base_url), list(records), schema={"n": "float64"})
-        assert [task.was_done for task in changed.run(tmp_path).tasks] == [False, False, False]
+        assert [task.was_done for task in changed.to_folder(tmp_path).tasks] == [False, False, False]
     assert types_of(tmp_path) == [{"n": pl.Float64, "text": pl.String}] * 3
     assert [row["n"] for row in rows_in(tmp_path)] == [1.0, 2.5]
 
@@ -107,11 +107,11 @@ def test_types_hold_for_the_next_run(connect: Any, tmp_path: Path) -> None:
     with responding(giving(records)) as server:
         scan = by_value(connect(server.base_url), list(records))
         with pytest.raises(da.ScanIncompleteError):
-            scan.run(tmp_path)
+            scan.to_folder(tmp_path)
         # Alone these would be text, and a fraction.
         records["b"], records["c"] = [{"n": None, "text": "x"}], [{"n": 2.5, "text": "x"}]
         with pytest.raises(da.ScanIncompleteError) as caught:
-            by_value(connect(server.base_url), list(records)).run(tmp_path)
+            by_value(connect(server.base_url), list(records)).to_folder(tmp_path)
         assert failed_for_good(caught.value) == [2]
     assert types_of(tmp_path) == [{"n": pl.Int64, "text": pl.String}] * 2
 
@@ -119,14 +119,14 @@ def test_types_hold_for_the_next_run(connect: Any, tmp_path: Path) -> None:
 def test_given_types_need_no_rows(connect: Any, tmp_path: Path) -> None:
     with responding(giving({"a": [], "b": []})) as server:
         scan = by_value(connect(server.base_url), ["a", "b"], schema={"n": "float64", "text": "string"})
-        assert scan.run(tmp_path).rows == 0
+        assert scan.to_folder(tmp_path).rows == 0
     assert types_of(tmp_path) == [{"n": pl.Float64, "text": pl.String}] * 2
 
 
 def test_where_no_task_has_rows_there_are_no_files(connect: Any, tmp_path: Path) -> None:
     with responding(giving({"a": [], "b": []})) as server:
         for asked in (2, 4):
-            report = by_value(connect(server.base_url), ["a", "b"]).run(tmp_path)
+            report = by_value(connect(server.base_url), ["a", "b"]).to_folder(tmp_path)
             assert len(server.requests) == asked
     assert (report.rows, report.file_bytes, len(report.tasks)) == (0, 0, 2)
     assert [(task.path, task.was_done) for task in report.tasks] == [(None, False)] * 2
@@ -148,7 +148,7 @@ def breaking_off(first: list[dict[str, Any]], then: list[dict[str, Any]]) -> Any
 def test_rows_that_were_taken_back_leave_neither_rows_nor_types(connect: Any, tmp_path: Path) -> None:
     many = [{"n": number, "text": "x"} for number in range(BIG)]
     with responding(breaking_off(many, [])) as server:
-        report = by_value(connect(server.base_url), ["a"]).run(tmp_path)
+        report = by_value(connect(server.base_url), ["a"]).to_folder(tmp_path)
         assert (len(server.requests), report.rows, report.retries) == (2, 0, 1)
     assert parts(tmp_path) == []
     assert report.tasks[0].file_bytes == 0
@@ -160,6 +160,6 @@ def test_rows_that_were_taken_back_are_not_twice_in_the_file(connect: Any, tmp_p
     others: list[dict[str, Any]] = [{"n": f"n-{number}", "text": "x"} for number in range(BIG)]
     for number, then in enumerate([many[::-1], others]):
         with responding(breaking_off(many, then)) as server:
-            report = by_value(connect(server.base_url), ["a"]).run(tmp_path / f"{number}")
+            report = by_value(connect(server.base_url), ["a"]).to_folder(tmp_path / f"{number}")
             assert (len(server.requests), report.rows) == (2, BIG)
         assert rows_in(tmp_path / f"{number}") == then

@@ -64,11 +64,11 @@ def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_p
     response, lacks = WORSE[name]
     with responding(nights.give) as server:
         scan = by_value(connect(server.base_url), ["1", "2", "3"])
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
         before = contents(tmp_path)
         nights.second = response
         with pytest.warns(da.ShrunkWarning, match=f"which were kept: .*{lacks}.*on_shrink=") as caught:
-            report = scan.run(tmp_path)
+            report = scan.to_folder(tmp_path)
         assert len([each for each in caught if each.category is da.ShrunkWarning]) == 1
         assert contents(tmp_path)[1] == before[1]
         task = report.tasks[1]
@@ -77,9 +77,9 @@ def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_p
         assert [task.was_refreshed for task in report.tasks] == [True, False, True]
         assert f"({lacks})" in str(report)
         with pytest.raises(da.ScanIncompleteError, match=r"1 of 3 tasks failed.*the file is kept.*on_shrink"):
-            scan.run(tmp_path, on_shrink="error")
+            scan.to_folder(tmp_path, on_shrink="error")
         assert contents(tmp_path)[1] == before[1]
-        report = scan.run(tmp_path, on_shrink="replace")
+        report = scan.to_folder(tmp_path, on_shrink="replace")
         assert (report.tasks[1].doubts, report.tasks[1].rows_before) == ([], 10)
         assert contents(tmp_path)[1] != before[1]
 
@@ -88,10 +88,10 @@ def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_p
 def test_other_rows_replace_the_file(connect: Any, nights: Nights, tmp_path: Path, response: bytes) -> None:
     with responding(nights.give) as server:
         scan = by_value(connect(server.base_url), ["1", "2", "3"])
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
         nights.second = response
         # Warnings are errors here.
-        report = scan.run(tmp_path)
+        report = scan.to_folder(tmp_path)
         assert (report.refreshed, report.tasks[1].rows_before, report.tasks[1].doubts) == (3, 10, [])
 
 
@@ -103,24 +103,24 @@ def test_days_that_are_refreshed_keep_what_they_have(connect: Any, tmp_path: Pat
         ]
         service.load("promotion_code", codes)
         scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-01", "2024-01-03"))
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
         service.clear("promotion_code")
         with pytest.warns(da.ShrunkWarning, match=r"2024-01-01 \(0 rows, and 10 before\), 2024-01-02 \(0 rows, and 11"):
-            report = scan.run(tmp_path, refresh="last 2 days")
+            report = scan.to_folder(tmp_path, refresh="last 2 days")
         assert (report.rows, report.kept) == (21, 2)
         with pytest.warns(da.ShrunkWarning, match="2024-01-01"):
-            assert len(scan.read(tmp_path)) == 21
+            assert len(scan.read_folder(tmp_path)) == 21
 
 
 def test_a_damaged_file_may_be_replaced_by_anything(connect: Any, tmp_path: Path) -> None:
     with da.Sandbox() as service:
         service.load("promotion_code", [{"id": "a", "allocated_time": "2024-01-01 09:00:00"}])
         scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
         (path,) = parts(tmp_path)
         path.write_bytes(path.read_bytes()[:-30])
         service.clear("promotion_code")
-        report = scan.run(tmp_path, refresh="2024-01-01")
+        report = scan.to_folder(tmp_path, refresh="2024-01-01")
         assert (report.rows, report.refreshed, report.tasks[0].rows_before) == (0, 1, None)
 
 
@@ -132,7 +132,7 @@ def test_a_response_without_data_finishes_no_task(connect: Any, tmp_path: Path) 
         scan = by_value(connect(server.base_url), ["1", "2"])
         assert scan.to_dicts() == []
         with pytest.raises(da.ScanIncompleteError, match="the response has no `data`"):
-            scan.run(tmp_path)
+            scan.to_folder(tmp_path)
     assert tasks_done(tmp_path) == []
 
 
@@ -147,11 +147,11 @@ def test_what_is_replaced_has_at_least_half(tmp_path_factory: pytest.TempPathFac
         nights.second, folder = rows(*range(before)), tmp_path_factory.mktemp("nights")
         with responding(nights.give) as server:
             scan = by_value(da.Client(server.base_url, token="tok-test"), ["1", "2"])
-            scan.run(folder)
+            scan.to_folder(folder)
             nights.second = rows(*range(now))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                report = scan.run(folder)
+                report = scan.to_folder(folder)
         is_kept = now * 2 < before
         assert report.tasks[1].rows == (before if is_kept else now)
         assert any(each.category is da.ShrunkWarning for each in caught) == is_kept

@@ -25,11 +25,11 @@ def test_each_run_replaces_a_scan_without_days(connect: Any, tmp_path: Path) -> 
     with da.Sandbox() as service:
         scan = connect(service).scan_codes(["id"], allocated_time=da.since("2024-01-01"))
         service.load("promotion_code", [{"id": "a", "allocated_time": "2024-01-15 12:00:00"}])
-        assert scan.run(tmp_path).rows == 1
+        assert scan.to_folder(tmp_path).rows == 1
         service.load("promotion_code", [{"id": "b", "allocated_time": "2024-01-15 13:00:00"}])
-        report = scan.run(tmp_path)
+        report = scan.to_folder(tmp_path)
         assert (report.rows, report.new, report.kept, report.refreshed) == (2, 0, 0, 1)
-        kept = scan.run(tmp_path, keep="all")
+        kept = scan.to_folder(tmp_path, keep="all")
         assert (kept.rows, kept.kept, len(service.requests)) == (2, 1, 2)
 
 
@@ -50,24 +50,24 @@ def test_a_snapshot_that_was_broken_off_is_completed(connect: Any, tmp_path: Pat
     with responding(numbered(fails)) as server:
         scan = by_value(connect(server.base_url, concurrency=1), ["1", "2", "3"])
         with pytest.raises(da.ScanIncompleteError):
-            scan.run(tmp_path)
+            scan.to_folder(tmp_path)
         fails.clear()
-        assert (scan.run(tmp_path).kept, rows_of(tmp_path)) == (2, [11, 22, 31])
+        assert (scan.to_folder(tmp_path).kept, rows_of(tmp_path)) == (2, [11, 22, 31])
         fails.add("3")
         with pytest.raises(da.ScanIncompleteError, match="1 of 3 tasks failed"):
-            scan.run(tmp_path)
+            scan.to_folder(tmp_path)
         assert rows_of(tmp_path) == [12, 23, 31]
         fails.clear()
         asked = len(values_asked(server))
-        report = scan.run(tmp_path)
+        report = scan.to_folder(tmp_path)
         assert (values_asked(server)[asked:], report.kept, report.refreshed) == (["3"], 2, 1)
         assert rows_of(tmp_path) == [12, 23, 33]
         asked = len(values_asked(server))
-        assert scan.run(tmp_path).refreshed == 3
+        assert scan.to_folder(tmp_path).refreshed == 3
         assert values_asked(server)[asked:] == ["1", "2", "3"]
 
 
 def test_what_is_kept_is_one_of_two_words(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     with pytest.raises(da.ValidationError, match="keep"):
-        scan.run(tmp_path, keep="everything")
+        scan.to_folder(tmp_path, keep="everything")

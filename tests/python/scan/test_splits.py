@@ -71,7 +71,7 @@ def lines(scan: Any, path: Path) -> list[str]:
 
 
 def folder(scan: Any, path: Path) -> list[str]:
-    report = scan.run(path / "folder")
+    report = scan.to_folder(path / "folder")
     assert (report.maybe_capped, report.reasons) == (False, [])
     return pl.read_parquet(path / "folder/**/*.parquet")["id"].to_list()
 
@@ -113,11 +113,11 @@ def test_what_was_asked_again_is_counted(connect: Any, service: da.Sandbox) -> N
 def test_a_run_replaces_the_files_of_capped_days_once(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     client = connect(service)
     with pytest.warns(da.IncompleteWarning, match="4 of 5 responses have exactly 60 rows"):
-        report = client.scan_codes(allocated_time=DAYS).run(tmp_path)
+        report = client.scan_codes(allocated_time=DAYS).to_folder(tmp_path)
     assert [task.rows for task in report.tasks] == [CAP, CAP, 17, CAP, CAP]
     service.clear_requests()
     seen: list[da.Progress] = []
-    report = scan_of(client).run(tmp_path, progress=seen.append)
+    report = scan_of(client).to_folder(tmp_path, progress=seen.append)
     # The capped days once more, and each of their three statuses.
     assert len(service.requests) == 4 * (1 + 3)
     assert [task.rows for task in report.tasks] == [90, 100, 17, 85, 95]
@@ -126,8 +126,8 @@ def test_a_run_replaces_the_files_of_capped_days_once(connect: Any, service: da.
     assert sorted(pl.read_parquet(tmp_path / "**/*.parquet")["id"]) == IDS
     service.clear_requests()
     for again in (scan_of(client), client.scan_codes(allocated_time=DAYS)):
-        assert again.run(tmp_path).rows == len(CODES)
-        assert again.read(tmp_path).num_rows == len(CODES)
+        assert again.to_folder(tmp_path).rows == len(CODES)
+        assert again.read_folder(tmp_path).num_rows == len(CODES)
     assert service.requests == []
 
 
@@ -136,7 +136,7 @@ def test_a_run_says_each_time_what_could_not_be_split(connect: Any, service: da.
     for requests in (5 + 4, 0):
         service.clear_requests()
         with pytest.warns(da.IncompleteWarning, match="2024-01-01 has 60 rows, and only with code_status") as caught:
-            report = scan.run(tmp_path)
+            report = scan.to_folder(tmp_path)
         assert len(caught) == 1
         assert (report.maybe_capped, len(service.requests)) == (True, requests)
         assert [reason[:10] for reason in report.reasons] == ["2024-01-01", "2024-01-02", "2024-01-04", "1 more lik"]
@@ -145,9 +145,9 @@ def test_a_run_says_each_time_what_could_not_be_split(connect: Any, service: da.
 def test_a_split_that_fails_keeps_what_a_run_has(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = scan_of(connect(service, retries=0))
     with service.fault("status", status=500, after=7, times=1), pytest.raises(da.ServerError, match="5 of 5 tasks are"):
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
     assert len(list(tmp_path.glob("**/*.parquet"))) == 5
-    assert scan.run(tmp_path).rows == len(CODES)
+    assert scan.to_folder(tmp_path).rows == len(CODES)
 
 
 def test_lists_are_halved(connect: Any, service: da.Sandbox) -> None:
@@ -269,12 +269,12 @@ def test_a_split_day_has_the_types_of_its_folder(connect: Any, tmp_path: Path) -
 
     with serving(respond) as server:
         scan = scan_of(connect(server.base_url), ["id", "code_status", "last_used_time"], known_row_cap=2)
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
         # Of a row that only a part of the response has.
         times[STATUSES[2]] = "never"
         with pytest.raises(da.RecordError, match="last_used_time"):
-            scan.run(tmp_path, refresh="2024-01-02")
+            scan.to_folder(tmp_path, refresh="2024-01-02")
         with pytest.warns(da.IncompleteWarning):
-            table = scan.read(tmp_path)
+            table = scan.read_folder(tmp_path)
     # The day that could not be split has its whole response.
     assert (table.num_rows, table.schema["last_used_time"]) == (4 * 3 + 2, "timestamp")

@@ -7,11 +7,13 @@ import concurrent.futures
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from support.pool_workers import ids_of
 from support.raw_server import http
@@ -131,6 +133,14 @@ def test_a_task_is_read_as_a_scan_is() -> None:
         assert pa.RecordBatchReader.from_stream(task).read_all().equals(rows)
         assert len(service.requests) == 4
         assert {request.body == task.requests()[0]["body"] for request in service.requests} == {True}
+
+
+def test_a_task_writes_its_rows_into_a_file(client: Any, tmp_path: Path) -> None:
+    task = by_day(client).tasks()[5]
+    task.to_parquet(tmp_path / "day.parquet")
+    task.to_jsonl(tmp_path / "day.jsonl")
+    assert pq.read_table(tmp_path / "day.parquet").to_pylist() == task.collect().to_pylist()
+    assert len((tmp_path / "day.jsonl").read_text().splitlines()) == task.collect().num_rows > 0
 
 
 def test_a_task_without_known_types_is_asked_for_once() -> None:

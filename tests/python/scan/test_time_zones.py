@@ -76,12 +76,12 @@ def test_the_types_name_the_zone(scan: Any) -> None:
 
 
 def test_what_a_run_wrote_is_read_in_a_zone(scan: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    report = scan.run(tmp_path)
+    report = scan.to_folder(tmp_path)
     service.clear_requests()
     assert iso(report.to_pandas(tz=BERLIN)["time"]) == SHOWN
-    assert iso(scan.read(tmp_path, tz=ZoneInfo(BERLIN))["time"]) == SHOWN
+    assert iso(scan.read_folder(tmp_path, tz=ZoneInfo(BERLIN))["time"]) == SHOWN
     assert iso(report.to_pandas()["time"]) == [time and time.replace(" ", "T") for time in TIMES]
-    for use in (report.to_pandas, lambda tz: scan.read(tmp_path, tz=tz)):
+    for use in (report.to_pandas, lambda tz: scan.read_folder(tmp_path, tz=tz)):
         with pytest.raises(da.ValidationError, match=r'^tz: must be an IANA time zone such as "Europe/Berlin"'):
             use(tz="Europe/Berlln")
     assert service.requests == []

@@ -30,7 +30,7 @@ def test_a_run_outlasts_a_restart(connect: Any, tmp_path: Path) -> None:
         with up_after(RESTART) as address:
             clock = Stopwatch()
             scan = connect(address).scan_codes(["id"], allocated_time=DAYS)
-            assert scan.run(tmp_path / str(number)).rows == 182
+            assert scan.to_folder(tmp_path / str(number)).rows == 182
         assert clock.seconds < 6
 
 
@@ -38,6 +38,6 @@ def test_a_service_that_is_down_is_one_error_after_retry_for(connect: Any, tmp_p
     client = connect(f"http://127.0.0.1:{free_port()}")
     clock = Stopwatch()
     with pytest.raises(da.ConnectError, match=r"^(?!.*run again)"):
-        client.scan_codes(["id"], allocated_time=DAYS).run(tmp_path)
+        client.scan_codes(["id"], allocated_time=DAYS).to_folder(tmp_path)
     assert 60 <= clock.seconds < 62
     assert client.stats.requests < 40

@@ -30,7 +30,7 @@ def test_s5_each_byte_of_a_folder_counts(connect: Any, tmp_path: Path) -> None:
     chance = random.Random()  # noqa: S311 - bits, not secrets
     with some_days() as service:
         client = connect(service)
-        scan_of(client).run(tmp_path / "whole")
+        scan_of(client).to_folder(tmp_path / "whole")
         outcomes = [
             check(client, tmp_path / "whole", damage, tmp_path / "run") for damage in flips(tmp_path / "whole", chance)
         ]

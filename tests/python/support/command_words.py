@@ -12,7 +12,7 @@ _CALLS = (
     da.Client.scan_codes,
     da.Client.scan_items,
     da.Client.wait_for_segment,
-    da.Scan.run,
+    da.Scan.to_folder,
     da.Scan.to_csv,
 )
 # Columns are named as `--after allocated_time=2024-01-01`.

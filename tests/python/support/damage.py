@@ -64,20 +64,20 @@ def check(client: Any, whole: Path, damage: Damage, folder: Path) -> bool:
     day = damage.name.removeprefix("day=").partition("/")[0]
     errors: list[da.DataAccessError] = []
     try:
-        for use in (scan.run, scan.read):
+        for use in (scan.to_folder, scan.read_folder):
             try:
                 use(folder)
-            except da.CheckpointCorruptError as error:
+            except da.FolderCorruptError as error:
                 errors.append(error)
             except da.ScanIncompleteError as error:
                 errors.extend(error.failed.values())
-        scan.run(folder, refresh=[day])
-        assert scan.read(folder).to_pylist() == scan.read(whole).to_pylist(), where
+        scan.to_folder(folder, refresh=[day])
+        assert scan.read_folder(folder).to_pylist() == scan.read_folder(whole).to_pylist(), where
     finally:
         shutil.rmtree(folder)
     assert 1 <= len(errors) <= 2, where
     for each in errors:
-        assert isinstance(each, da.CheckpointCorruptError), where
+        assert isinstance(each, da.FolderCorruptError), where
         assert each.path is not None, where
         assert each.path.endswith(damage.name), where
         assert each.day == day, where

@@ -42,7 +42,7 @@ base_url, folder, start, stop, concurrency = sys.argv[1:]
 client = da.Client(base_url, concurrency=int(concurrency))
 scan = client.scan_codes(allocated_time=da.days(start, stop))
 try:
-    report = scan.run(folder, progress=lambda progress: print(progress.done, flush=True))
+    report = scan.to_folder(folder, progress=lambda progress: print(progress.done, flush=True))
 except da.PermissionDeniedError:
     sys.exit(3)
 print("report", len(report.tasks), report.rows, flush=True)

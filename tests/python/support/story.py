@@ -117,7 +117,7 @@ class Story:
 
     def run(self, **options: Any) -> da.ScanReport:
         """The job."""
-        report: da.ScanReport = self.scan().run(self.folder.url, **{"refresh": REFRESH, **options})
+        report: da.ScanReport = self.scan().to_folder(self.folder.url, **{"refresh": REFRESH, **options})
         return report
 
     def strict(self) -> tuple[int, str]:

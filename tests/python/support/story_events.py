@@ -63,7 +63,7 @@ def snapshot(story: Story) -> da.ScanReport:
         ATTRS, allocated_time=da.since(str(FIRST)), allocated_audience=CUSTOMERS, values_per_request=1
     )
     with story.logged() as logged:
-        report: da.ScanReport = since.run(story.folder.beside().url)
+        report: da.ScanReport = since.to_folder(story.folder.beside().url)
     doubtful = [task for task in report.tasks if task.doubts]
     status = story.folder.beside().status()
     assert len(status.doubtful) == len(doubtful)
@@ -120,8 +120,8 @@ def another_platform(story: Story) -> None:
         staging = ChangedResponses(other)
         before = story.folder.parts()
         for url, options in ((staging.base_url, {}), (other.base_url, {}), (other.base_url, {"same_service": True})):
-            with da.Client(url, token=TOKEN) as client, pytest.raises(da.CheckpointMismatchError):
-                story.scan(client).run(story.folder.url, refresh=REFRESH, **options)
+            with da.Client(url, token=TOKEN) as client, pytest.raises(da.FolderMismatchError):
+                story.scan(client).to_folder(story.folder.url, refresh=REFRESH, **options)
         staging.close()
         assert (other.requests, story.folder.parts() == before) == ([], True)
 
@@ -237,7 +237,7 @@ def two_at_once(story: Story) -> None:
 
     def second(_progress: da.Progress) -> None:
         if not locked:
-            with pytest.raises(da.CheckpointLockedError) as caught:
+            with pytest.raises(da.FolderLockedError) as caught:
                 story.run()
             locked.append(caught.value.exit_code)
 
@@ -273,7 +273,7 @@ def a_frozen_run(story: Story) -> None:
         if story.folder.has_lease:
             take_over(story)
         else:
-            with pytest.raises(da.CheckpointLockedError):
+            with pytest.raises(da.FolderLockedError):
                 story.run()
         before = story.folder.parts()
         frozen.send_signal(signal.SIGCONT)

@@ -27,8 +27,8 @@ set_time_scale(int(scale))
 client = da.Client(concurrency=int(concurrency))
 scan = client.scan_codes(["id", "allocated_time", "code_status"], allocated_time=da.days("2024-03-01", stop))
 try:
-    scan.run(folder, refresh=refresh, progress=lambda progress: print(progress.done, flush=True))
-except da.CheckpointLockedError as error:
+    scan.to_folder(folder, refresh=refresh, progress=lambda progress: print(progress.done, flush=True))
+except da.FolderLockedError as error:
     print(error, file=sys.stderr)
     sys.exit(error.exit_code)
 """
@@ -63,8 +63,8 @@ def take_over(story: Story) -> None:
             refreshed = None
             while refreshed is None:
                 assert time.monotonic() < end
-                with suppress(da.CheckpointLockedError):
-                    refreshed = story.scan(client).run(story.folder.url, refresh="all").refreshed
+                with suppress(da.FolderLockedError):
+                    refreshed = story.scan(client).to_folder(story.folder.url, refresh="all").refreshed
             assert refreshed == story.night + 1
     finally:
         _native.set_time_scale(1)

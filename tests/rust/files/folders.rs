@@ -41,7 +41,7 @@ fn a_folder_has_the_parts_that_were_put_into_it() {
 fn a_folder_that_does_not_exist_is_no_empty_one() {
     let folder = Folder::new();
     let error = read_only(&folder.file("none")).unwrap_err();
-    assert_eq!(error.kind(), Kind::CheckpointFile);
+    assert_eq!(error.kind(), Kind::FolderFile);
     assert!(error.to_string().ends_with("/none` does not exist"), "{error}");
     assert_eq!(names(folder.path()), [""; 0]);
 }
@@ -60,7 +60,7 @@ fn another_query_is_described_by_what_differs_and_never_by_what_names_customers(
     assert!(begun.differences(&begun).is_empty());
     let now = query(&[("attrs", &"x,".repeat(100)), ("timezone", "UTC"), ("name", "after 2024")]);
     let error = mismatch(Path::new("codes"), &now.differences(&begun));
-    assert_eq!(error.kind(), Kind::CheckpointMismatch);
+    assert_eq!(error.kind(), Kind::FolderMismatch);
     assert_eq!(error.details().field.as_deref(), Some("attrs"));
     let expected = format!(
         "`codes` belongs to a different query (attrs: was [\"id\"], now {}…; timezone: was not given, now UTC; name: was \
@@ -79,13 +79,13 @@ fn a_folder_of_somebody_else_is_left_as_it_is() {
     let folder = Folder::new();
     fs::write(folder.file("notes.txt"), "mine").unwrap();
     let error = refusal(folder.path());
-    assert_eq!(error.kind(), Kind::Checkpoint);
+    assert_eq!(error.kind(), Kind::Folder);
     assert!(error.message().ends_with("holds `notes.txt` and no parts of a run"), "{}", error.message());
     assert_eq!(names(folder.path()), ["notes.txt"]);
     fs::rename(folder.file("notes.txt"), folder.file(".notes.txt")).unwrap();
     open(folder.path()).unwrap();
     let error = refusal(&folder.file(".notes.txt"));
-    assert!(error.kind() == Kind::CheckpointFile && error.details().errno.is_some(), "{error:?}");
+    assert!(error.kind() == Kind::FolderFile && error.details().errno.is_some(), "{error:?}");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn what_would_be_read_as_a_part_is_refused_by_name() {
         let path = folder.file(name);
         fs::write(&path, "mine").unwrap();
         let error = refusal(folder.path());
-        assert_eq!(error.kind(), Kind::Checkpoint);
+        assert_eq!(error.kind(), Kind::Folder);
         assert_eq!(error.details().path.as_deref(), Some(path.to_str().unwrap()));
         fs::rename(&path, folder.file(&format!("_{name}"))).unwrap();
     }
@@ -106,7 +106,7 @@ fn what_would_be_read_as_a_part_is_refused_by_name() {
     let path = folder.file("day=2024-01-15").join("mine.parquet");
     fs::write(&path, "mine").unwrap();
     let error = opened.parts_of_day("2024-01-15").unwrap_err();
-    assert_eq!((error.kind(), error.details().path.as_deref()), (Kind::Checkpoint, path.to_str()));
+    assert_eq!((error.kind(), error.details().path.as_deref()), (Kind::Folder, path.to_str()));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn symbolic_links_are_refused() {
             opened.parts_of_day("2024-01-15")
         });
         let error = opened.unwrap_err();
-        assert_eq!(error.kind(), Kind::Checkpoint);
+        assert_eq!(error.kind(), Kind::Folder);
         assert_eq!(error.message(), format!("`{}` is a symbolic link, which is not followed", ours.display()));
         fs::remove_file(&ours).unwrap();
         fs::rename(&target, &ours).unwrap();
@@ -175,7 +175,7 @@ fn set_mode(path: &Path, mode: u32) {
 #[track_caller]
 fn is_refused(folder: &Path, path: &Path, problem: &str, hint: &str) {
     let error = open(folder).and_then(|(opened, _)| wait(opened.part(&part(1)))).unwrap_err();
-    assert_eq!(error.kind(), Kind::Checkpoint);
+    assert_eq!(error.kind(), Kind::Folder);
     assert_eq!(error.details().path.as_deref(), Some(path.to_str().unwrap()));
     assert_eq!(error.message(), format!("`{}` {problem}", path.display()));
     assert_eq!(error.hint().as_deref(), Some(hint));

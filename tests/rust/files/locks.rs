@@ -11,7 +11,7 @@ use super::children::{child, folder};
 use super::folder::{Folder, HIDDEN, Published, found, names, open, part, put};
 
 fn is_locked_by(error: &Error, owner: u32) {
-    assert_eq!(error.kind(), Kind::CheckpointLocked);
+    assert_eq!(error.kind(), Kind::FolderLocked);
     assert_eq!(error.details().pid, Some(owner));
     assert!(error.message().ends_with(&format!("is in use by process {owner}")), "{}", error.message());
 }
@@ -83,7 +83,7 @@ fn fills_the_disk() {
     // A part that does not fit.
     let mut file = opened.create(&part(1)).unwrap();
     assert!(file.write_all(&vec![7; 1 << 20]).is_err());
-    is_full(&file.finish().unwrap_err(), Kind::CheckpointFile);
+    is_full(&file.finish().unwrap_err(), Kind::FolderFile);
     drop(file);
     assert_eq!((names(&path), names(&hidden)), (vec![HIDDEN.to_owned(), part(0).to_string()], vec!["lock".to_owned()]));
     // A smaller one after it does.

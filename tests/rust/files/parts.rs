@@ -45,7 +45,7 @@ fn parquet_without_a_record_is_no_part() {
         .published()
         .unwrap();
     let error = wait(opened.part(&part(0))).unwrap_err();
-    assert_eq!(error.kind(), Kind::CheckpointCorrupt);
+    assert_eq!(error.kind(), Kind::FolderCorrupt);
     assert!(error.message().ends_with("its footer has no record of a task"), "{}", error.message());
 }
 
@@ -93,7 +93,7 @@ fn damage_is_reported_with_the_way_out() {
         fs::write(&path, &content).unwrap();
         wait(opened.part(&name)).unwrap();
         let error = read(&path).unwrap_err();
-        assert_eq!(error.kind(), Kind::CheckpointCorrupt);
+        assert_eq!(error.kind(), Kind::FolderCorrupt);
         assert_eq!((error.details().day.as_deref(), error.hint().as_deref()), (day, Some(remedy)));
         assert_eq!(error.details().path.as_deref(), path.to_str());
         let problem = "has changed since it was written: its rows do not have the checksum that was written";

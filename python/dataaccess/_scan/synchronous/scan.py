@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @public
-class Task(Single, Reading):
+class Task(Single, Reading, Writing):
     """One request of a scan, picklable: for workers of Dask, Ray or multiprocessing. Made by `Scan.tasks`.
 
     The token is not pickled: the worker gets it as the client did, from the environment, a file or a callable. Each
@@ -84,7 +84,7 @@ class Scan(LazySource, Reading, Writing):
         """
         return self._tasks(Task)
 
-    def run(
+    def to_folder(
         self,
         folder: PathArgument,
         *,
@@ -155,16 +155,16 @@ class Scan(LazySource, Reading, Writing):
                 what is done.
             DoubtfulDataError: `on_doubt` is "error", and the result as a whole looks wrong.
             PermissionDeniedError: The token was refused: run it again with another one.
-            CheckpointMismatchError: The folder belongs to a different query, or has rows of another service.
-            CheckpointLockedError: Another run uses the folder.
-            CheckpointFileError: The disk is full, a file cannot be read, or the store refuses it; also an `OSError`.
-            CheckpointError: The folder cannot be used, for example because others may write to it.
+            FolderMismatchError: The folder belongs to a different query, or has rows of another service.
+            FolderLockedError: Another run uses the folder.
+            FolderFileError: The disk is full, a file cannot be read, or the store refuses it; also an `OSError`.
+            FolderError: The folder cannot be used, for example because others may write to it.
 
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
-            >>> report = scan.run("codes")
+            >>> report = scan.to_folder("codes")
             >>> len(report.tasks), report.maybe_capped
             (31, False)
         """
@@ -192,7 +192,7 @@ class Scan(LazySource, Reading, Writing):
             result = self._raw.run(options, report or convert)
         return report_of(options, self.column_names, result, doubt)
 
-    def read(
+    def read_folder(
         self,
         folder: PathArgument,
         *,
@@ -200,7 +200,7 @@ class Scan(LazySource, Reading, Writing):
         tz: TimeZone | None = None,
         storage_options: StorageOptions | None = None,
     ) -> Table:
-        """Reads the rows of this scan from a folder that `run` wrote. Sends nothing.
+        """Reads the rows of this scan from a folder that `to_folder` wrote. Sends nothing.
 
         Every file is compared with its checksum. The folder may hold other days, which are not read.
 
@@ -209,7 +209,7 @@ class Scan(LazySource, Reading, Writing):
             missing: "ignore" reads the days (or tasks) that the folder has, although others of the scan are not done.
             tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
                 UTC. None leaves them as the service wrote them, without a zone.
-            storage_options: As those of `run`.
+            storage_options: As in `to_folder`.
 
         Returns:
             A `Table`, as `collect` returns it.
@@ -217,17 +217,17 @@ class Scan(LazySource, Reading, Writing):
         Raises:
             ValidationError: `tz` is not a time zone.
             ScanIncompleteError: Tasks are not done; the message names their days.
-            CheckpointMismatchError: The folder belongs to a different query.
-            CheckpointCorruptError: A file was changed since it was written.
-            CheckpointFileError: The folder does not exist, a file cannot be read, or the store refuses it; also an
+            FolderMismatchError: The folder belongs to a different query.
+            FolderCorruptError: A file was changed since it was written.
+            FolderFileError: The folder does not exist, a file cannot be read, or the store refuses it; also an
                 `OSError`.
 
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
             >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-            >>> report = scan.run("codes")
-            >>> scan.read("codes")
+            >>> report = scan.to_folder("codes")
+            >>> scan.read_folder("codes")
             Table(73 rows, 1 column: id)
         """
         storage_options = hidden(storage_options)

@@ -35,8 +35,8 @@ class Writing(BaseScan):
     ) -> None:
         """Writes the rows into a Parquet file (zstd), in bounded memory. Atomic: the file appears only when complete.
 
-        In a scan of several requests, a response longer than a batch cannot be retried once it was cut off. `run`
-        can retry each request, and keeps what is done.
+        In a scan of several requests, a response longer than a batch cannot be retried once it was cut off.
+        `to_folder` can retry each request, and keeps what is done.
 
         Args:
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at

@@ -1,4 +1,4 @@
-"""Failures of a checkpoint folder, by their ids in docs/reliability.md.
+"""Failures of folders, by their ids in docs/reliability.md.
 
 Another query (S3), locked (S4), damaged (S5), writable by others (S10). `test_full_disk.py` has S2, and
 `process/test_killed_runs.py` shows that a folder survives being killed at any moment (S1).
@@ -62,18 +62,18 @@ def changed(name: str, sandbox: da.Sandbox, connect: Any) -> Any:
 def test_s3_a_folder_of_another_query_is_refused(
     connect: Any, service: da.Sandbox, tmp_path: Path, name: str, field: str, text: str
 ) -> None:
-    changed("nothing", service, connect).run(tmp_path)
+    changed("nothing", service, connect).to_folder(tmp_path)
     before = {path: path.read_bytes() for path in parts(tmp_path)}
     service.clear_requests()
-    for use in ("run", "read"):
-        with pytest.raises(da.CheckpointMismatchError, match=rf"belongs to a different query \({text}\)") as caught:
+    for use in ("to_folder", "read_folder"):
+        with pytest.raises(da.FolderMismatchError, match=rf"belongs to a different query \({text}\)") as caught:
             getattr(changed(name, service, connect), use)(tmp_path)
         assert (caught.value.field, caught.value.path) == (field, str(tmp_path))
         assert caught.value.hint is not None
     assert service.requests == []
     assert {path: path.read_bytes() for path in parts(tmp_path)} == before
     # What is not the query may change.
-    assert changed("nothing", service, connect).run(tmp_path, fail_fast=True).rows == len(rows_in(tmp_path))
+    assert changed("nothing", service, connect).to_folder(tmp_path, fail_fast=True).rows == len(rows_in(tmp_path))
 
 
 def test_s3_a_folder_of_another_object_or_list_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_s3_a_folder_of_another_object_or_list_is_refused(connect: Any, service:
 
     service.declare("store", 7, {"id": "string"})
     service.declare("shop", 8, {"id": "string"})
-    scan("store", 7).run(tmp_path)
+    scan("store", 7).to_folder(tmp_path)
     refused = {
         "item type": scan("shop", 8),
         "values_per_request": scan("store", 7, values_per_request=2),
@@ -93,8 +93,8 @@ def test_s3_a_folder_of_another_object_or_list_is_refused(connect: Any, service:
         "id": scan("store", 7, 5),
     }
     for field, each in refused.items():
-        with pytest.raises(da.CheckpointMismatchError) as caught:
-            each.run(tmp_path)
+        with pytest.raises(da.FolderMismatchError) as caught:
+            each.to_folder(tmp_path)
         assert caught.value.field == field
         assert "x-1" not in str(caught.value)
 
@@ -105,7 +105,7 @@ import sys
 import dataaccess as da
 
 scan = da.Client(sys.argv[1], token="tok").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-scan.run(sys.argv[2], progress=lambda progress: print("holds it", flush=True))
+scan.to_folder(sys.argv[2], progress=lambda progress: print("holds it", flush=True))
 """
 
 
@@ -125,17 +125,15 @@ def test_s4_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_pa
                 assert holder.stdout.readline() == "holds it\n"
                 while not server.requests:
                     time.sleep(0.01)
-                with pytest.raises(
-                    da.CheckpointLockedError, match=f"is in use by process {holder.pid}; wait"
-                ) as caught:
-                    scan.run(tmp_path)
+                with pytest.raises(da.FolderLockedError, match=f"is in use by process {holder.pid}; wait") as caught:
+                    scan.to_folder(tmp_path)
                 assert (caught.value.pid, caught.value.path) == (holder.pid, str(tmp_path))
                 assert len(server.requests) == 1
             finally:
                 holder.kill()
                 holder.wait()
         # The system releases the lock of a killed process.
-        assert scan.run(tmp_path).rows == 1
+        assert scan.to_folder(tmp_path).rows == 1
 
 
 @pytest.mark.slow
@@ -144,16 +142,16 @@ def test_s4_two_runs_of_one_process_do_not_share_a_folder(connect: Any, tmp_path
 
     def second(_progress: da.Progress) -> None:
         try:
-            by_day(other).run(tmp_path)
-        except da.CheckpointLockedError as error:
+            by_day(other).to_folder(tmp_path)
+        except da.FolderLockedError as error:
             outcome.append(error)
             raise
 
     with some_days() as service:
         client, other = connect(service), service.client()
         # The first run goes on while the callback waits for its folder, which it does for two seconds.
-        with service.fault("delay", seconds=10), pytest.raises(da.CheckpointLockedError) as caught:
-            by_day(client).run(tmp_path, progress=second)
+        with service.fault("delay", seconds=10), pytest.raises(da.FolderLockedError) as caught:
+            by_day(client).to_folder(tmp_path, progress=second)
         assert outcome == [caught.value]
         assert caught.value.pid == os.getpid()
 
@@ -164,7 +162,7 @@ SAMPLE = 40
 def test_s5_a_damaged_part_is_reported_and_replaced(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     client = connect(service)
     whole = tmp_path / "whole"
-    scan_of(client).run(whole)
+    scan_of(client).to_folder(whole)
     chance = random.Random(5)  # noqa: S311 - reproducible on purpose
     turned = [
         check(client, whole, damage, tmp_path / "run") for damage in chance.sample(list(flips(whole, chance)), SAMPLE)
@@ -177,26 +175,26 @@ def test_s5_a_damaged_part_is_reported_and_replaced(connect: Any, service: da.Sa
 
 def test_s5_what_is_missing_is_requested_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
-    scan.run(tmp_path)
+    scan.to_folder(tmp_path)
     before = rows_in(tmp_path)
     for gone in (parts(tmp_path)[1:3], parts(tmp_path)):
         for path in gone:
             path.unlink()
         service.clear_requests()
-        assert scan.run(tmp_path).rows == ROWS
+        assert scan.to_folder(tmp_path).rows == ROWS
         assert len(service.requests) == len(gone)
         assert rows_in(tmp_path) == before
 
 
 def test_s5_a_part_of_another_task_is_reported(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = by_day(connect(service))
-    scan.run(tmp_path)
+    scan.to_folder(tmp_path)
     first, second, *_ = parts(tmp_path)
     first.write_bytes(second.read_bytes())
     with pytest.raises(da.ScanIncompleteError, match=r"it is the part of 2024-01-02-.* with 41 rows") as caught:
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
     (damage,) = caught.value.failed.values()
-    assert isinstance(damage, da.CheckpointCorruptError)
+    assert isinstance(damage, da.FolderCorruptError)
     assert (damage.path, damage.day, caught.value.exit_code) == (str(first), "2024-01-01", 65)
 
 
@@ -204,22 +202,22 @@ def test_s5_several_damaged_parts_are_reported_together_and_replaced_by_one_refr
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     scan = by_day(connect(service, retry_for=0))
-    scan.run(tmp_path)
+    scan.to_folder(tmp_path)
     before = rows_in(tmp_path)
     first, second, third, *_ = parts(tmp_path)
     for path in (first, second):
         path.write_bytes(b"damaged")
     third.unlink()
     with service.fault("status", status=400, times=1), pytest.raises(da.ScanIncompleteError) as caught:
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
     errors = list(caught.value.failed.values())
     # Damage decides over a service that refuses, and a service that may answer later over both.
     assert ([error.exit_code for error in errors], caught.value.exit_code) == ([65, 65, 69], 65)
     with service.fault("status", status=503, times=1), pytest.raises(da.ScanIncompleteError) as caught:
-        scan.run(tmp_path)
+        scan.to_folder(tmp_path)
     assert caught.value.exit_code == 75
-    days = [error.day for error in errors if isinstance(error, da.CheckpointCorruptError)]
-    report = scan.run(tmp_path, refresh=days)
+    days = [error.day for error in errors if isinstance(error, da.FolderCorruptError)]
+    report = scan.to_folder(tmp_path, refresh=days)
     assert (report.rows, report.kept) == (ROWS, len(parts(tmp_path)) - 3)
     assert rows_in(tmp_path) == before
 
@@ -231,15 +229,15 @@ def test_s5_files_of_others_are_left_alone_and_never_read_as_rows(
     other = tmp_path / "other"
     other.mkdir()
     (other / "mine.parquet").write_bytes(b"mine")
-    with pytest.raises(da.CheckpointError, match=r"holds `mine\.parquet` and no parts of a run; name a new folder"):
-        scan.run(other)
+    with pytest.raises(da.FolderError, match=r"holds `mine\.parquet` and no parts of a run; name a new folder"):
+        scan.to_folder(other)
     assert [path.name for path in other.iterdir()] == ["mine.parquet"]
-    scan.run(tmp_path / "run")
+    scan.to_folder(tmp_path / "run")
     for name in ("mine.parquet", "day=2024-01-02/mine.parquet", "day=2024-01-02/part-1.parquet"):
         path = tmp_path / "run" / name
         path.write_bytes(b"mine")
-        with pytest.raises(da.CheckpointError, match="would be read as one; move it elsewhere") as caught:
-            scan.run(tmp_path / "run")
+        with pytest.raises(da.FolderError, match="would be read as one; move it elsewhere") as caught:
+            scan.to_folder(tmp_path / "run")
         assert caught.value.path == str(path)
         assert path.read_bytes() == b"mine"
         path.unlink()
@@ -253,16 +251,14 @@ def test_s10_a_folder_that_others_may_write_to_is_refused_before_anything_is_sen
     folder.mkdir()
     folder.chmod(0o775)
     scan = by_day(connect(service))
-    with pytest.raises(
-        da.CheckpointError, match=rf"can be written by other users.*; run chmod go-w {folder}"
-    ) as caught:
-        scan.run(folder)
+    with pytest.raises(da.FolderError, match=rf"can be written by other users.*; run chmod go-w {folder}") as caught:
+        scan.to_folder(folder)
     assert caught.value.path == str(folder)
     assert list(folder.iterdir()) == []
     assert service.requests == []
     folder.chmod(0o755)
-    assert scan.run(folder).rows == ROWS
+    assert scan.to_folder(folder).rows == ROWS
     assert left_in(folder) == [f"{HIDDEN}/lock"]
     parts(folder)[0].chmod(0o666)
-    with pytest.raises(da.CheckpointError, match=rf"; run chmod go-w {parts(folder)[0]}"):
-        scan.run(folder)
+    with pytest.raises(da.FolderError, match=rf"; run chmod go-w {parts(folder)[0]}"):
+        scan.to_folder(folder)
