@@ -98,7 +98,8 @@ def test_what_comes_of_scans_has_no_other_names() -> None:
         == names(da.AsyncScan)
         == {*USES, *SHOWN, "batches", "iter_rows", "tasks"}
     )
-    assert names(da.Task) == names(da.AsyncTask) == {*READINGS, *SHOWN, "batches", "iter_rows"}
+    writings = {"to_csv", "to_jsonl", "to_parquet"}
+    assert names(da.Task) == names(da.AsyncTask) == {*READINGS, *SHOWN, *writings, "batches", "iter_rows"}
     # As asynchronous generators have it beside their own.
     assert names(Batches) | {"aclose"} == names(AsyncBatches)
     forms = {"to_arrow", "to_pylist", "to_pandas", "to_polars", "num_rows", "column_names", "shape", "schema"}
