@@ -1,4 +1,4 @@
-//! The memory that this process may use: that of its container, or of the machine.
+//! The memory that this process may use, of its container or of the machine.
 
 use std::fs;
 use std::sync::OnceLock;

@@ -12,7 +12,7 @@ use crate::error::argument;
 pub enum Trust {
     /// Those of the system.
     System,
-    /// Only those of files and folders.
+    /// Only the CAs of files and folders.
     Only(Vec<CaSource>),
 }
 

@@ -28,7 +28,7 @@ pub const BEFORE_DATE: &str = "before_date";
 /// Operator `after_date`.
 pub const AFTER_DATE: &str = "after_date";
 
-/// A condition. It serializes in the shape of 4.2 with `kind`, in that of 4.1 with `value_type` and `condition_type`.
+/// A condition. It serializes in the shape of 4.2 with `kind`, and of 4.1 with `value_type` and `condition_type`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Condition {
     /// [`CODE_CONDITION_TYPE`] in a promotion code search only.

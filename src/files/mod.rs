@@ -4,21 +4,21 @@
 
 mod atomic;
 mod csv;
+mod footer;
 mod json_lines;
 mod location;
 mod output;
 mod parquet;
-mod part;
 mod system;
 mod temporary;
 
 pub use self::atomic::{AtomicFile, Complete, Published};
 pub use self::csv::{Csv, CsvOptions};
+pub use self::footer::{Footer, Unreadable};
 pub use self::json_lines::JsonLines;
 pub use self::location::Location;
 pub use self::output::{Compression, Output};
 pub use self::parquet::Parquet;
-pub use self::part::{Part, Unreadable};
 pub use self::system::{failure, options, sync_folder};
 pub use self::temporary::{has_temporary_files, metadata_of_new_file, remove_stale};
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::Writer;
 use super::atomic::{AtomicFile, Complete};
-use super::part;
+use super::footer;
 use crate::VERSION;
 use crate::error::{Error, Result, defect};
 
@@ -70,18 +70,18 @@ impl Parquet {
         columns.filter(|(_, has_values)| !**has_values).map(|(field, _)| field.name().clone()).collect()
     }
 
-    /// As [`Writer::finish`], with a record and checksums in the metadata, which [`part::Part`] reads.
+    /// As [`Writer::finish`], with a record and checksums in the metadata, which [`footer::Footer`] reads.
     pub fn finish_part(mut self, record: &Value) -> Result<Complete> {
         self.writer.flush().map_err(|cause| self.to_error(cause))?;
         self.writer.sync().map_err(|cause| self.to_error(cause))?;
         let output = self.writer.inner_mut();
-        let seal = part::seal(record, output.data_bytes, output.data_hash.clone().finalize());
+        let seal = footer::seal(record, output.data_bytes, output.data_hash.clone().finalize());
         output.tail = Some(Vec::new());
-        self.writer.append_key_value_metadata(KeyValue::new(part::KEY.to_owned(), seal));
+        self.writer.append_key_value_metadata(KeyValue::new(footer::KEY.to_owned(), seal));
         self.writer.finish().map_err(|cause| self.to_error(cause))?;
         let output = self.writer.inner_mut();
         let mut tail = output.tail.take().ok_or_else(|| defect("the tail of a part was not kept"))?;
-        part::close(&mut tail)?;
+        footer::close(&mut tail)?;
         output.write_all(&tail).map_err(|cause| self.to_error(cause))?;
         self.writer.inner_mut().file.finish()
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::input::InputValue;
 use super::nearest::did_you_mean;
-use super::problems::{Location, Problems};
+use super::problems::{ProblemPath, Problems};
 use super::values;
 use crate::contract::codes;
 use crate::contract::search::Attributes;
@@ -13,7 +13,7 @@ use crate::error::named;
 
 /// The names of attributes; `known` lists all that exist, where they are specified.
 pub(super) fn names(input: &InputValue, known: Option<&[&str]>, problems: &mut Problems) -> Option<Vec<String>> {
-    let location = Location::argument("attrs", "attrs");
+    let location = ProblemPath::argument("attrs", "attrs");
     let missing = match input {
         InputValue::Null => "is required: name the attributes to return, such as [\"id\", \"name\"]",
         InputValue::List(values) if values.is_empty() => "an empty list: name at least one attribute",
@@ -71,7 +71,7 @@ pub(super) fn as_sent(
         }
         format => format!("{} is not a format of attrs: write \"array\" or \"string\"", format.shown()),
     };
-    problems.add(&Location::argument("attrs_format", "attrs"), format, message);
+    problems.add(&ProblemPath::argument("attrs_format", "attrs"), format, message);
     None
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::input::{Comparison, InputValue, Method};
 use super::nearest::did_you_mean;
-use super::problems::{Location, Problems};
+use super::problems::{ProblemPath, Problems};
 use super::values::{self, Times, is_not};
 use crate::contract::codes::{AUDIENCE_TYPES, POSITIONS, STATUSES};
 use crate::contract::condition::{CODE_CONDITION_TYPE, Condition, DATETIME, NUMBER, STRING};
@@ -56,7 +56,7 @@ impl Column {
 pub(super) fn check(
     column: Column,
     comparison: &Comparison,
-    location: &Location,
+    location: &ProblemPath,
     times: &Times<'_>,
     problems: &mut Problems,
 ) -> Option<Condition> {
@@ -88,7 +88,7 @@ pub(super) fn check(
     })
 }
 
-fn time(comparison: &Comparison, location: &Location, times: &Times<'_>, problems: &mut Problems) -> Option<Value> {
+fn time(comparison: &Comparison, location: &ProblemPath, times: &Times<'_>, problems: &mut Problems) -> Option<Value> {
     let input = &comparison.value;
     let is = location.comparison_prefix();
     let range = if is == "." { ".on(da.days(start, stop))" } else { "da.days(start, stop)" };
@@ -113,7 +113,7 @@ fn time(comparison: &Comparison, location: &Location, times: &Times<'_>, problem
     problems.keep_field(location, "value", input, read)
 }
 
-fn list(column: Column, comparison: &Comparison, location: &Location, problems: &mut Problems) -> Option<Value> {
+fn list(column: Column, comparison: &Comparison, location: &ProblemPath, problems: &mut Problems) -> Option<Value> {
     let Comparison { method, value: input, .. } = comparison;
     if matches!(method, Method::After | Method::Before | Method::Since | Method::On) {
         let name = named(column.name());

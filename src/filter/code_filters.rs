@@ -2,7 +2,7 @@
 
 use super::code_condition::{self, Column};
 use super::input::InputValue;
-use super::problems::{Location, Problems};
+use super::problems::{ProblemPath, Problems};
 use super::values::Times;
 use super::where_clause::{ParsedCondition, WhereClause};
 use crate::contract::codes::{MAX_CONDITIONS, OR_GROUPS};
@@ -40,14 +40,14 @@ pub(super) fn of_where(mut clause: WhereClause, times: &Times<'_>, problems: &mu
              one column into one .matches([...]), or send several searches",
             clause.groups.len()
         );
-        problems.add(&Location::argument("where", "filters.OR"), &clause.shown, message);
+        problems.add(&ProblemPath::argument("where", "filters.OR"), &clause.shown, message);
     }
     is_valid.then(|| of(conditions))
 }
 
 fn check(
     parsed: &ParsedCondition,
-    location: &Location,
+    location: &ProblemPath,
     times: &Times<'_>,
     problems: &mut Problems,
 ) -> Option<Condition> {
@@ -66,7 +66,7 @@ fn check(
 
 /// Checks that each column occurs at most once, and the required one does.
 fn check_columns(columns: &[Column], shown: &InputValue, problems: &mut Problems) {
-    let location = Location::argument("where", format!("filters.OR[{}].AND", OR_GROUPS - 1));
+    let location = ProblemPath::argument("where", format!("filters.OR[{}].AND", OR_GROUPS - 1));
     if columns.len() > MAX_CONDITIONS {
         let message = format!("has {} conditions, and a promotion code search takes {MAX_CONDITIONS}", columns.len());
         problems.add(&location, shown, message);
@@ -98,7 +98,7 @@ fn check_columns(columns: &[Column], shown: &InputValue, problems: &mut Problems
 }
 
 /// Refuses audience types without audience ids, for which the service returns no rows (4.2).
-pub(super) fn check_audience(columns: &[Column], location: &Location, input: &InputValue, problems: &mut Problems) {
+pub(super) fn check_audience(columns: &[Column], location: &ProblemPath, input: &InputValue, problems: &mut Problems) {
     if columns.contains(&Column::AudienceType) && !columns.contains(&Column::AllocatedAudience) {
         let [types, ids] = [Column::AudienceType, Column::AllocatedAudience].map(|column| named(column.name()));
         let message = format!("{types} without {ids} silently matches nothing: add the ids, or leave {types} out");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::code_condition::{self, Column};
 use super::input::{Comparison, InputValue, Method};
-use super::problems::{Location, Problems};
+use super::problems::{ProblemPath, Problems};
 use super::values::{self, Times};
 use super::{Plan, Search, attributes, code_filters};
 use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
@@ -82,7 +82,7 @@ fn conditions(inputs: [InputValue; 4], times: &Times<'_>, problems: &mut Problem
     let columns: Vec<Column> = given.iter().map(|(column, _)| *column).collect();
     let mut conditions = Vec::new();
     for (position, (column, input)) in given.into_iter().enumerate() {
-        let location = Location::argument(column.name(), format!("filters.OR[0].AND[{position}]"));
+        let location = ProblemPath::argument(column.name(), format!("filters.OR[0].AND[{position}]"));
         if column == Column::AudienceType {
             code_filters::check_audience(&columns, &location, &input, problems);
         }
@@ -94,7 +94,7 @@ fn conditions(inputs: [InputValue; 4], times: &Times<'_>, problems: &mut Problem
 fn condition(
     column: Column,
     input: InputValue,
-    location: &Location,
+    location: &ProblemPath,
     times: &Times<'_>,
     problems: &mut Problems,
 ) -> Option<Condition> {

@@ -1,7 +1,7 @@
 //! The request for a segment export (4.3).
 
 use super::input::InputValue;
-use super::problems::{Location, Problems};
+use super::problems::{ProblemPath, Problems};
 use super::values;
 use crate::contract::export::DownloadBody;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::error::Result;
 /// `Validation`, when it is not an integer.
 pub fn check(export_id: &InputValue) -> Result<DownloadBody> {
     let read = values::id(export_id, "the id of an export");
-    let location = Location::argument("export_id", "exportId");
+    let location = ProblemPath::argument("export_id", "exportId");
     Problems::collect(|problems| problems.keep(&location, export_id, read).map(DownloadBody::new))
 }
 

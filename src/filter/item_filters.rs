@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::input::{Comparison, InputValue, Method};
-use super::problems::{Location, Problems};
+use super::problems::{ProblemPath, Problems};
 use super::values::{self, Times};
 use super::where_clause::{ParsedCondition, WhereClause};
 use crate::contract::condition::{
@@ -36,7 +36,7 @@ pub(super) fn of_where(clause: &WhereClause, times: &Times<'_>, problems: &mut P
 
 fn check(
     parsed: &ParsedCondition,
-    location: &Location,
+    location: &ProblemPath,
     times: &Times<'_>,
     problems: &mut Problems,
 ) -> Option<Condition> {
@@ -65,7 +65,7 @@ fn check(
 /// The value as it is sent, with its `data_type`.
 fn typed_value(
     comparison: &Comparison,
-    location: &Location,
+    location: &ProblemPath,
     times: &Times<'_>,
     problems: &mut Problems,
 ) -> Option<(String, Value)> {
@@ -99,7 +99,7 @@ fn time(comparison: &Comparison, times: &Times<'_>) -> Result<Value, String> {
 }
 
 /// The values, with the `data_type` that they have in common.
-fn inferred(comparison: &Comparison, location: &Location, problems: &mut Problems) -> Option<(String, Value)> {
+fn inferred(comparison: &Comparison, location: &ProblemPath, problems: &mut Problems) -> Option<(String, Value)> {
     let values = several(comparison, location, problems, values::typed)?;
     let (data_type, _) = values.first()?;
     if let Some(other) = values.iter().position(|(other, _)| other != data_type) {
@@ -114,7 +114,7 @@ fn inferred(comparison: &Comparison, location: &Location, problems: &mut Problem
 
 fn several<T>(
     comparison: &Comparison,
-    location: &Location,
+    location: &ProblemPath,
     problems: &mut Problems,
     read: impl Fn(&InputValue) -> Result<T, String>,
 ) -> Option<Vec<T>> {

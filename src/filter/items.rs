@@ -7,7 +7,7 @@ use super::code_filters;
 use super::input::InputValue;
 use super::item_filters;
 use super::nearest::did_you_mean;
-use super::problems::{Location, Problems};
+use super::problems::{ProblemPath, Problems};
 use super::values::{self, Times};
 use super::where_clause::WhereClause;
 use super::{Plan, Search, attributes};
@@ -81,8 +81,8 @@ fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -
 
 /// Name and id of the business object; a specified name needs no id.
 fn item_type(name: &InputValue, id: &InputValue, problems: &mut Problems) -> (Option<String>, Option<i64>) {
-    let name_location = Location::argument("item_type_name", "itemTypeName");
-    let id_location = Location::argument("item_type_id", "itemTypeId");
+    let name_location = ProblemPath::argument("item_type_name", "itemTypeName");
+    let id_location = ProblemPath::argument("item_type_id", "itemTypeId");
     let read_name = problems.keep(&name_location, name, values::name(name, "the name of a business object"));
     let read_id = match id {
         InputValue::Null => None,

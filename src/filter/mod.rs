@@ -27,7 +27,7 @@ use crate::contract::search::SearchBody;
 pub use input::{ColumnCondition, Comparison, Days, InputValue, Method};
 pub(crate) use nearest::did_you_mean;
 pub use normal_form::{MAX_GROUPS, Tree};
-pub use parts::{Part, Parts};
+pub use parts::{SearchPart, SearchParts};
 pub use plan::Plan;
 
 /// A search that was checked.

@@ -15,18 +15,18 @@ const STATUS: &str = POSITIONS[2];
 
 /// The parts of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Parts {
+pub enum SearchParts {
     /// They find every record that the search finds, and each of them once.
-    Exact(Vec<Part>),
+    Exact(Vec<SearchPart>),
     /// They miss records whose status is none of the specified ones.
-    ByStatus(Vec<Part>),
+    ByStatus(Vec<SearchPart>),
     /// It cannot be split.
     None,
 }
 
 /// A part of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct SearchPart {
     /// What it asks for.
     pub search: Search,
     /// What it is, such as `code_status 4`.
@@ -36,22 +36,22 @@ pub struct Part {
 impl Search {
     /// The parts of this search: the halves of its longest list of values, or one for each status.
     #[must_use]
-    pub fn parts(&self) -> Parts {
+    pub fn parts(&self) -> SearchParts {
         // Groups joined by OR may overlap: a record could come twice.
-        let [group] = self.body.filters.or.as_slice() else { return Parts::None };
+        let [group] = self.body.filters.or.as_slice() else { return SearchParts::None };
         let lists = group.and.iter().enumerate().filter_map(|(position, condition)| {
             let values = condition.value.as_array().filter(|values| values.len() > 1)?;
             (condition.operator == MATCHES).then_some((position, values))
         });
         if let Some((position, values)) = lists.max_by_key(|(_, values)| values.len()) {
             let (first, second) = values.split_at(values.len() / 2);
-            return Parts::Exact([first, second].map(|values| self.with_values(position, values)).into());
+            return SearchParts::Exact([first, second].map(|values| self.with_values(position, values)).into());
         }
         let has_status = group.and.iter().any(|condition| condition.column == STATUS);
         if self.body.item_type_id != PROMOTION_CODE_ID || has_status {
-            return Parts::None;
+            return SearchParts::None;
         }
-        Parts::ByStatus(STATUSES.iter().map(|(_, status)| self.with_status(*status)).collect())
+        SearchParts::ByStatus(STATUSES.iter().map(|(_, status)| self.with_status(*status)).collect())
     }
 
     /// The longest list of values of one condition.
@@ -61,7 +61,7 @@ impl Search {
         conditions.filter_map(|condition| condition.value.as_array()).map(Vec::len).max().unwrap_or(0)
     }
 
-    fn with_values(&self, position: usize, values: &[Value]) -> Part {
+    fn with_values(&self, position: usize, values: &[Value]) -> SearchPart {
         let mut search = self.clone();
         let mut name = String::new();
         if let Some(condition) = search.body.filters.or.first_mut().and_then(|group| group.and.get_mut(position)) {
@@ -72,10 +72,10 @@ impl Search {
                 values => format!("{} {}", values.len(), condition.column),
             };
         }
-        Part { search, name }
+        SearchPart { search, name }
     }
 
-    fn with_status(&self, status: i64) -> Part {
+    fn with_status(&self, status: i64) -> SearchPart {
         let mut search = self.clone();
         if let Some(group) = search.body.filters.or.first_mut() {
             // The conditions are in the order of their positions.
@@ -92,7 +92,7 @@ impl Search {
             };
             group.and.insert(position, condition);
         }
-        Part { search, name: format!("{STATUS} {status}") }
+        SearchPart { search, name: format!("{STATUS} {status}") }
     }
 }
 
@@ -129,8 +129,8 @@ mod tests {
     }
 
     /// The column and value of each condition but the time, of each part.
-    fn conditions(parts: &[Part]) -> Vec<(String, Value)> {
-        let conditions = |part: &Part| serde_json::to_value(&part.search.body.filters.or[0].and).expect("JSON");
+    fn conditions(parts: &[SearchPart]) -> Vec<(String, Value)> {
+        let conditions = |part: &SearchPart| serde_json::to_value(&part.search.body.filters.or[0].and).expect("JSON");
         let shown = |each: Value| {
             let each = each.as_array().cloned().unwrap_or_default();
             let values = each.iter().filter(|condition| condition["column"] != "allocated_time");
@@ -141,19 +141,19 @@ mod tests {
 
     #[test]
     fn the_longest_list_is_halved() {
-        let Parts::Exact(parts) = codes(json!(["a", "b", "c"]), json!([3, 4])).parts() else { panic!("a list") };
+        let SearchParts::Exact(parts) = codes(json!(["a", "b", "c"]), json!([3, 4])).parts() else { panic!("a list") };
         let expected =
             [("1 allocated_audience", json!([["a"], [3, 4]])), ("2 allocated_audience", json!([["b", "c"], [3, 4]]))];
         assert_eq!(conditions(&parts), expected.map(|(name, values)| (name.to_owned(), values)));
-        let Parts::Exact(parts) = parts[0].search.parts() else { panic!("a list") };
+        let SearchParts::Exact(parts) = parts[0].search.parts() else { panic!("a list") };
         let expected = [("code_status 3", json!([["a"], [3]])), ("code_status 4", json!([["a"], [4]]))];
         assert_eq!(conditions(&parts), expected.map(|(name, values)| (name.to_owned(), values)));
-        assert_eq!(parts[0].search.parts(), Parts::None);
+        assert_eq!(parts[0].search.parts(), SearchParts::None);
     }
 
     #[test]
     fn codes_without_a_status_are_split_by_status_at_its_position() {
-        let Parts::ByStatus(parts) = codes(json!("a"), json!(null)).parts() else { panic!("by status") };
+        let SearchParts::ByStatus(parts) = codes(json!("a"), json!(null)).parts() else { panic!("by status") };
         let expected = [1, 3, 4].map(|status| (format!("code_status {status}"), json!([["a"], [status]])));
         assert_eq!(conditions(&parts), expected);
         assert_eq!(parts[0].search, codes(json!("a"), json!(1)));
@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn groups_that_may_overlap_and_single_values_are_not_split() {
         let one = || matches("customer_id", json!(["a", "b"]));
-        assert_eq!(items(expression(any([one(), equals("customer_id", json!("a"))]))).parts(), Parts::None);
-        assert_eq!(items(expression(equals("customer_id", json!("a")))).parts(), Parts::None);
-        assert!(matches!(items(expression(one())).parts(), Parts::Exact(_)));
+        assert_eq!(items(expression(any([one(), equals("customer_id", json!("a"))]))).parts(), SearchParts::None);
+        assert_eq!(items(expression(equals("customer_id", json!("a")))).parts(), SearchParts::None);
+        assert!(matches!(items(expression(one())).parts(), SearchParts::Exact(_)));
     }
 }

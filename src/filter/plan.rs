@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::input::InputValue;
-use super::problems::{Location, Problems};
-use super::{Part, Search, values};
+use super::problems::{ProblemPath, Problems};
+use super::{Search, SearchPart, values};
 use crate::contract::condition::{Condition, MATCHES};
 use crate::contract::search::Filters;
 use crate::error::named;
@@ -43,7 +43,7 @@ impl Plan {
         values_per_request: &InputValue,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let location = Location::argument("values_per_request", "");
+        let location = ProblemPath::argument("values_per_request", "");
         let read = values::count(
             "values_per_request",
             values_per_request,
@@ -74,7 +74,7 @@ impl Plan {
 
     /// The plan of some parts of requests of a plan.
     #[must_use]
-    pub fn of_parts(plan: &Self, parts: &[Part]) -> Self {
+    pub fn of_parts(plan: &Self, parts: &[SearchPart]) -> Self {
         let parts = parts.iter().map(|part| part.search.clone()).collect();
         Self { template: Arc::clone(&plan.template), axes: Vec::new(), parts }
     }
@@ -180,7 +180,7 @@ fn refuse_ranges(search: &Search, problems: &mut Problems) {
     let groups = &search.body.filters.or;
     for (group, conditions) in groups.iter().enumerate() {
         for (position, condition) in conditions.and.iter().enumerate().filter(|(_, condition)| condition.is_range()) {
-            let location = Location::argument("where", format!("filters.OR[{group}].AND[{position}].value"));
+            let location = ProblemPath::argument("where", format!("filters.OR[{group}].AND[{position}].value"));
             let message = format!(
                 "{} has a range of days in one of {} groups joined by OR, so rows could come twice: use a scan for each \
                  group",

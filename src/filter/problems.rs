@@ -11,7 +11,7 @@ const MAX_LISTED: usize = 100;
 
 /// Where a value is: in the arguments of the caller, and in the body as sent.
 #[derive(Clone, Debug)]
-pub(super) struct Location {
+pub(super) struct ProblemPath {
     argument: String,
     path: String,
     notation: Notation,
@@ -28,7 +28,7 @@ enum Notation {
     Body,
 }
 
-impl Location {
+impl ProblemPath {
     /// An argument, and its path, which is empty when it is not sent.
     pub(super) fn argument(argument: &str, path: impl Into<String>) -> Self {
         Self { argument: argument.to_owned(), path: path.into(), notation: Notation::Arguments }
@@ -90,7 +90,7 @@ impl Problems {
     }
 
     /// Adds a problem.
-    pub(super) fn add(&mut self, location: &Location, value: &InputValue, message: impl Into<String>) {
+    pub(super) fn add(&mut self, location: &ProblemPath, value: &InputValue, message: impl Into<String>) {
         let message = message.into();
         let message = match &location.notation {
             Notation::Expression(condition) => format!("{condition}: {message}"),
@@ -106,14 +106,14 @@ impl Problems {
     }
 
     /// The value that was read; adds the problem otherwise.
-    pub(super) fn keep<T>(&mut self, location: &Location, value: &InputValue, read: Result<T, String>) -> Option<T> {
+    pub(super) fn keep<T>(&mut self, location: &ProblemPath, value: &InputValue, read: Result<T, String>) -> Option<T> {
         read.map_err(|message| self.add(location, value, message)).ok()
     }
 
     /// As [`Problems::keep`], for a field of an object.
     pub(super) fn keep_field<T>(
         &mut self,
-        object: &Location,
+        object: &ProblemPath,
         field: &str,
         value: &InputValue,
         read: Result<T, String>,
@@ -124,7 +124,7 @@ impl Problems {
     /// Reads one value or several; `None` when any of them has a problem.
     pub(super) fn keep_each<T>(
         &mut self,
-        location: &Location,
+        location: &ProblemPath,
         value: &InputValue,
         read: impl Fn(&InputValue) -> Result<T, String>,
     ) -> Option<Vec<T>> {

@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 
 use super::input::{Comparison, Days, InputValue, Method};
 use super::plan::MAX_REQUESTS;
-use super::problems::{Location, Problems};
+use super::problems::{ProblemPath, Problems};
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, DATETIME, EQUALS, MATCHES, NUMBER, STRING, TIME_UNIT};
 use crate::error::named;
 use crate::time::{Moment, Zone};
@@ -58,13 +58,13 @@ pub(super) fn count(argument: &str, value: &InputValue, what: &str, default: &st
 /// `limit`, which is not sent.
 pub(super) fn limit(value: &InputValue, problems: &mut Problems) -> Option<u64> {
     let read = count("limit", value, "records", "all records");
-    problems.keep(&Location::argument("limit", ""), value, read).flatten()
+    problems.keep(&ProblemPath::argument("limit", ""), value, read).flatten()
 }
 
 /// `known_row_cap`, which is not sent.
 pub(super) fn known_row_cap(value: &InputValue, problems: &mut Problems) -> Option<u64> {
     let read = count("known_row_cap", value, "rows", "no known cap");
-    problems.keep(&Location::argument("known_row_cap", ""), value, read).flatten()
+    problems.keep(&ProblemPath::argument("known_row_cap", ""), value, read).flatten()
 }
 
 /// A string to compare with.
@@ -189,8 +189,8 @@ fn as_sent(moment: Moment) -> Value {
     Value::from(moment.milliseconds())
 }
 
-/// The operator of a method, or the one that the caller named.
-pub(super) fn operator(method: &Method, location: &Location, problems: &mut Problems) -> Option<String> {
+/// The operator of a method, or of `op()`.
+pub(super) fn operator(method: &Method, location: &ProblemPath, problems: &mut Problems) -> Option<String> {
     let operator = match method {
         Method::Matches => MATCHES,
         Method::Equals | Method::On => EQUALS,
@@ -214,7 +214,7 @@ pub(super) fn time_unit(data_type: &str, unit: &InputValue) -> Result<Option<Str
 }
 
 /// Refuses values that a comparison cannot hold: several in `equals`, and an empty list, which would match nothing.
-pub(super) fn has_values(comparison: &Comparison, location: &Location, problems: &mut Problems) -> bool {
+pub(super) fn has_values(comparison: &Comparison, location: &ProblemPath, problems: &mut Problems) -> bool {
     let InputValue::List(values) = &comparison.value else { return true };
     let message = if comparison.method == Method::Equals {
         "equals takes one value: use matches([...]) for several"

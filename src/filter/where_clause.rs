@@ -5,7 +5,7 @@
 use super::input::{ColumnCondition, Comparison, InputValue, Method};
 use super::nearest::did_you_mean;
 use super::normal_form::Tree;
-use super::problems::{Location, Problems};
+use super::problems::{ProblemPath, Problems};
 use super::values::{self, is_not};
 use crate::contract::condition::{CODE_CONDITION_TYPE, DATETIME};
 use crate::error::named;
@@ -52,7 +52,7 @@ impl WhereClause {
             InputValue::List(_) => format!("a list does not say how its conditions are joined: {EXAMPLE}"),
             _ => format!("{}: {EXAMPLE}", is_not(&input, "a filter")),
         };
-        problems.add(&Location::argument(ARGUMENT, "filters"), &input, message);
+        problems.add(&ProblemPath::argument(ARGUMENT, "filters"), &input, message);
         None
     }
 
@@ -61,7 +61,7 @@ impl WhereClause {
             InputValue::List(values) => values.len(),
             _ => 1,
         });
-        let groups = problems.keep(&Location::argument(ARGUMENT, "filters.OR"), &shown, groups)?;
+        let groups = problems.keep(&ProblemPath::argument(ARGUMENT, "filters.OR"), &shown, groups)?;
         let conditions = tree.into_leaves().into_iter();
         let conditions = conditions.map(|condition| ParsedCondition { condition, body: None }).collect();
         Some(Self { conditions, groups, shown })
@@ -69,12 +69,12 @@ impl WhereClause {
 
     fn of_body(fields: Fields, shown: InputValue, problems: &mut Problems) -> Option<Self> {
         let mut clause = Self { conditions: Vec::new(), groups: Vec::new(), shown };
-        let groups = only_list(fields, "OR", false, &Location::body(ARGUMENT, "filters"), problems)?;
+        let groups = only_list(fields, "OR", false, &ProblemPath::body(ARGUMENT, "filters"), problems)?;
         let mut is_valid = true;
         let is_only = groups.len() == 1;
         for (index, group) in groups.into_iter().enumerate() {
             let argument = format!("{ARGUMENT}[\"OR\"][{index}]");
-            let location = Location::body(&argument, format!("filters.OR[{index}]"));
+            let location = ProblemPath::body(&argument, format!("filters.OR[{index}]"));
             is_valid &= clause.add_group(group, is_only, &argument, &location, problems).is_some();
         }
         is_valid.then_some(clause)
@@ -86,7 +86,7 @@ impl WhereClause {
         group: InputValue,
         is_only: bool,
         argument: &str,
-        location: &Location,
+        location: &ProblemPath,
         problems: &mut Problems,
     ) -> Option<()> {
         let InputValue::Map(fields) = group else {
@@ -117,7 +117,7 @@ impl WhereClause {
     }
 
     /// The location of each condition: its first in the body.
-    pub(super) fn locations(&self) -> Vec<Location> {
+    pub(super) fn locations(&self) -> Vec<ProblemPath> {
         let mut paths = vec![None; self.conditions.len()];
         for (number, group) in self.groups.iter().enumerate() {
             for (position, index) in group.iter().enumerate() {
@@ -131,7 +131,7 @@ impl WhereClause {
     }
 
     /// The conditions with their locations, in the order of the body.
-    pub(super) fn in_order(&self) -> impl Iterator<Item = (&ParsedCondition, Location)> {
+    pub(super) fn in_order(&self) -> impl Iterator<Item = (&ParsedCondition, ProblemPath)> {
         let mut locations: Vec<_> = self.locations().into_iter().map(Some).collect();
         let indexes = self.groups.iter().flatten();
         indexes.filter_map(move |index| Some((self.conditions.get(*index)?, locations.get_mut(*index)?.take()?)))
@@ -148,15 +148,15 @@ impl ParsedCondition {
         Self { condition: ColumnCondition { column, comparison }, body: Some((argument, fields)) }
     }
 
-    fn location(&self, path: String) -> Location {
+    fn location(&self, path: String) -> ProblemPath {
         if let Some((argument, _)) = &self.body {
-            return Location::body(argument, path);
+            return ProblemPath::body(argument, path);
         }
         let ColumnCondition { column, comparison } = &self.condition;
         let method = comparison.method.to_string();
         let name = if let InputValue::Text(name) = column { name.clone() } else { column.shown() };
         let condition = named(&method).of(name).in_python(format!("col({}).{method}", column.shown()));
-        Location::expression(ARGUMENT, condition.to_string(), path)
+        ProblemPath::expression(ARGUMENT, condition.to_string(), path)
     }
 
     /// The fields of a body other than the common ones.
@@ -165,7 +165,7 @@ impl ParsedCondition {
     }
 
     /// Whether a condition of a body has the fields that 2.4 requires; an expression has them.
-    pub(super) fn is_complete(&self, location: &Location, problems: &mut Problems) -> bool {
+    pub(super) fn is_complete(&self, location: &ProblemPath, problems: &mut Problems) -> bool {
         let ColumnCondition { column, comparison } = &self.condition;
         let (Some(_), Method::Operator(operator)) = (&self.body, &comparison.method) else { return true };
         let required = [column, &comparison.data_type, operator, &comparison.value];
@@ -184,7 +184,7 @@ impl ParsedCondition {
     }
 
     /// Checks the fields that only a promotion code search has; those left out are filled in later.
-    pub(super) fn check_code_fields(&self, is_datetime: bool, location: &Location, problems: &mut Problems) {
+    pub(super) fn check_code_fields(&self, is_datetime: bool, location: &ProblemPath, problems: &mut Problems) {
         for (name, value) in self.fields() {
             let shown = value.shown();
             let message = match name.as_str() {
@@ -200,7 +200,7 @@ impl ParsedCondition {
     }
 
     /// The fields that only a generic search has.
-    pub(super) fn item_types(&self, location: &Location, problems: &mut Problems) -> [Option<String>; 2] {
+    pub(super) fn item_types(&self, location: &ProblemPath, problems: &mut Problems) -> [Option<String>; 2] {
         for (name, value) in self.fields().iter().filter(|(name, _)| !OF_ITEMS.contains(&name.as_str())) {
             let message = unknown(name, &OF_ITEMS, &OF_CODES, "the promotion code search");
             problems.add(&location.field(name), value, message);
@@ -227,7 +227,7 @@ fn only_list(
     fields: Fields,
     key: &str,
     may_be_empty: bool,
-    location: &Location,
+    location: &ProblemPath,
     problems: &mut Problems,
 ) -> Option<Vec<InputValue>> {
     let mut list = InputValue::Null;

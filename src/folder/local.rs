@@ -14,7 +14,7 @@ use super::lock::Lock;
 use super::name::day_folder;
 use super::{HIDDEN, Names, PartName, is_hidden, names, unreadable};
 use crate::error::{Kind, Result};
-use crate::files::{AtomicFile, Part, metadata_of_new_file, remove_stale, sync_folder};
+use crate::files::{AtomicFile, Footer, metadata_of_new_file, remove_stale, sync_folder};
 
 /// A folder of this machine.
 #[derive(Debug)]
@@ -67,10 +67,10 @@ impl Local {
         visible(&folder)
     }
 
-    pub(super) fn part(&self, name: &PartName) -> Result<Part> {
+    pub(super) fn part(&self, name: &PartName) -> Result<Footer> {
         let path = self.path.join(name.path());
         self.check(&path)?;
-        Part::open(&path).map_err(|cause| unreadable(&path, cause))
+        Footer::open(&path).map_err(|cause| unreadable(&path, cause))
     }
 
     pub(super) fn create(&self, name: &PartName) -> Result<AtomicFile> {

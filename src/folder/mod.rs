@@ -24,7 +24,7 @@ pub use name::PartName;
 pub use query::{Query, digest, mismatch};
 
 use crate::error::{Error, Kind, Result, argument};
-use crate::files::{AtomicFile, Complete, Location, Part, Published, Unreadable, blocking};
+use crate::files::{AtomicFile, Complete, Footer, Location, Published, Unreadable, blocking};
 use error::{at, failure, refused};
 use local::Local;
 use name::{day_folder, day_of};
@@ -127,7 +127,7 @@ impl Folder {
     ///
     /// # Errors
     /// `FolderCorrupt` if it is damaged.
-    pub async fn part(&self, name: &PartName) -> Result<Part> {
+    pub async fn part(&self, name: &PartName) -> Result<Footer> {
         match &self.0 {
             Place::Local(folder) => blocking(|| folder.part(name)),
             Place::Remote(folder) => folder.part(name).await,
@@ -135,7 +135,7 @@ impl Folder {
     }
 
     /// The records of parts, in the same order.
-    pub async fn parts(&self, names: &[&PartName]) -> Vec<Result<Part>> {
+    pub async fn parts(&self, names: &[&PartName]) -> Vec<Result<Footer>> {
         let reads: Vec<_> = names.iter().map(|name| self.part(name)).collect();
         stream::iter(reads).buffered(RECORDS).collect().await
     }
@@ -265,14 +265,14 @@ fn is_hidden(name: &str) -> bool {
 ///
 /// # Errors
 /// `FolderCorrupt` if one is damaged, `FolderFile` if one cannot be read.
-pub async fn read(parts: &[Location]) -> Vec<Result<(Part, Vec<RecordBatch>)>> {
+pub async fn read(parts: &[Location]) -> Vec<Result<(Footer, Vec<RecordBatch>)>> {
     let reads: Vec<_> = parts.iter().map(read_part).collect();
     stream::iter(reads).buffered(PARTS).collect().await
 }
 
-async fn read_part(part: &Location) -> Result<(Part, Vec<RecordBatch>)> {
+async fn read_part(part: &Location) -> Result<(Footer, Vec<RecordBatch>)> {
     match part {
-        Location::Path(path) => blocking(|| Part::read(path)).map_err(|cause| unreadable(path, cause)),
+        Location::Path(path) => blocking(|| Footer::read(path)).map_err(|cause| unreadable(path, cause)),
         Location::Object(object) => remote::read(object).await,
     }
 }

@@ -12,7 +12,7 @@ use super::error::{at, in_use, missing};
 use super::name::day_folder;
 use super::{HIDDEN, Names, PartName, is_hidden, names, unreadable};
 use crate::error::{Error, Kind, Result};
-use crate::files::{AtomicFile, Part, Unreadable};
+use crate::files::{AtomicFile, Footer, Unreadable};
 use crate::store::{Failure, Holder, Holding, Listed, Lock, Object, Reason, Refusal, Replaces};
 
 /// The name of the lock in the hidden folder.
@@ -77,7 +77,7 @@ impl Remote {
         self.files().keys().filter_map(|name| name.strip_prefix(&folder).map(ToOwned::to_owned)).collect()
     }
 
-    pub(super) async fn part(&self, name: &PartName) -> Result<Part> {
+    pub(super) async fn part(&self, name: &PartName) -> Result<Footer> {
         let object = self.object(name);
         let mut listed = self.files().get(&name.to_string()).cloned();
         for _ in 0..ATTEMPTS {
@@ -154,19 +154,19 @@ impl Remote {
 }
 
 /// Reads a part with its rows.
-pub(super) async fn read(object: &Object) -> Result<(Part, Vec<RecordBatch>)> {
+pub(super) async fn read(object: &Object) -> Result<(Footer, Vec<RecordBatch>)> {
     let content = object.read().await.map_err(|failure| unread(object, failure))?;
-    Part::in_content(content).map_err(|cause| unreadable(Path::new(object.url()), cause))
+    Footer::in_content(content).map_err(|cause| unreadable(Path::new(object.url()), cause))
 }
 
 /// The record of one version of a part.
-async fn tail(object: &Object, version: &Listed) -> Result<Result<Part, Unreadable>, Failure> {
+async fn tail(object: &Object, version: &Listed) -> Result<Result<Footer, Unreadable>, Failure> {
     let bytes = version.bytes;
     let mut start = bytes.saturating_sub(TAIL);
     loop {
         // No range of an empty object can be asked for.
         let content = if bytes == 0 { Bytes::new() } else { object.read_range(version, start..bytes).await? };
-        match Part::in_end(bytes, &content) {
+        match Footer::in_end(bytes, &content) {
             // Each time more is needed, as far as the beginning.
             Ok(Err(needed)) if needed < start => start = needed,
             Ok(Err(_)) => return Ok(Err(Unreadable::Damaged("its footer is not complete"))),

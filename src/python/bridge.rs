@@ -98,7 +98,7 @@ pub(super) fn start<T>(py: Python<'_>, make: impl FnOnce() -> T) -> PyResult<(T,
     Ok((observed_sync(observer, make), records))
 }
 
-/// Waits for a future whose log records are those of tasks that were started earlier.
+/// Waits for a future. Its log records belong to tasks that were started earlier.
 pub(super) fn wait_for(
     py: Python<'_>,
     future: impl Future<Output = ()> + Send + 'static,

@@ -12,9 +12,9 @@ const INTEGERS: usize = 256;
 const STRINGS: usize = 4_096;
 /// Longer strings seldom come again.
 const LONGEST: usize = 64;
-/// The first so many integers of a result, and strings of a column, are not remembered: small results are not worth it.
+/// Integers of a result, and strings of a column, that are not remembered at first: small results are not worth it.
 const FEW: u64 = 64;
-/// After so many a column is judged by how often its strings came again: at least one of four is worth it.
+/// Strings after which a column is judged by how often its strings came again: at least one of four is worth it.
 const ENOUGH: u64 = 1_024;
 
 /// Direct-mapped cache of `int` objects, indexed by the value modulo 256.
@@ -49,7 +49,7 @@ impl Integers {
     }
 }
 
-/// Objects of strings: for each remainder of a hash that of the last string with it.
+/// Objects of strings: for each remainder of a hash the last string with it.
 pub(super) struct Strings {
     slots: Vec<Option<(Box<str>, Py<PyString>)>>,
     columns: Vec<Column>,

@@ -96,7 +96,7 @@ pub(super) fn spawn(
     })
 }
 
-/// The figures of a scan as a dict; also kept as those of its last use.
+/// The figures of a scan as a dict, which `last_stats` keeps.
 pub(super) fn figures_of_scan(last_stats: &LastStats) -> impl FnOnce(Python<'_>, Stats) -> PyResult<Py<PyAny>> + use<> {
     let last_stats = Arc::clone(last_stats);
     move |py, stats| {

@@ -28,7 +28,7 @@ use crate::scan::{LastStats, Scan};
 /// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
 /// used again.
 const BATCHES: Options = Options { views: false, max_rows: 8_192, max_bytes: 2 << 20, widen: false };
-/// The batches where the first has to show the types, and those of collected results, all of which are kept.
+/// Batches of collected results, and of streams whose first batch shows the types.
 pub(super) const LARGE_BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
 
 /// Time-out of a token callable while another library pulls the rows, as it may hold the GIL that the callable needs.
@@ -42,7 +42,7 @@ pub(super) struct RawScan {
     pub(super) client: Py<RawClient>,
     pub(super) scan: Scan,
     pub(super) last_stats: LastStats,
-    /// From the export of the schema to that of the stream.
+    /// From the export of the schema to the export of the stream.
     preview: ArcSwapOption<SchemaPreview>,
 }
 
@@ -82,7 +82,7 @@ impl RawScan {
         Ok(pythonize(py, &self.scan.body(index))?)
     }
 
-    /// The days that are not over by the clock of this machine, or were over for less than so many seconds.
+    /// The days that are not over by the clock of this machine, or were over for less than `settle` seconds.
     fn open_days(&self, settle: f64) -> Vec<String> {
         let settle = Duration::try_from_secs_f64(settle).unwrap_or(Duration::MAX);
         self.scan.open_days(SystemTime::now(), settle)
@@ -256,7 +256,7 @@ impl RawScan {
         capsule::of_schema(py, &preview.schema)
     }
 
-    /// Exports a stream: the one that the last export of the schema opened, or a new one.
+    /// Exports the stream that the last export of the schema opened, or a new one.
     fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let (opened, schema) = match self.preview.swap(None) {
             None => self.begun(py, &self.scan)?,

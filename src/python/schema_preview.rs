@@ -1,6 +1,6 @@
 //! The stream that was opened to infer a schema, kept until its rows are exported.
 //!
-//! A schema that is not known beforehand is that of the first batch. Exporting it opens the stream, and the export of
+//! A schema that is not known beforehand comes from the first batch. Exporting it opens the stream, and the export of
 //! the stream that follows takes it: one request for both.
 
 use std::time::{Duration, Instant};

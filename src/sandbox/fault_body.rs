@@ -33,11 +33,11 @@ pub(super) struct BodyFault {
 }
 
 enum Event {
-    /// Closes the connection after so many bytes.
+    /// Closes the connection after this number of bytes.
     End { left: usize, ending: Ending },
-    /// Sends nothing more after so many bytes.
+    /// Sends nothing more after this number of bytes.
     Stall { left: usize },
-    /// Sends pieces of so many bytes with a pause between them.
+    /// Sends pieces of this size with a pause between them.
     Drip { most: usize, pause: Duration, until: Option<Pin<Box<Sleep>>> },
 }
 

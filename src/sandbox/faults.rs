@@ -24,22 +24,22 @@ pub struct Fault {
     pub times: Option<u64>,
 }
 
-/// What goes wrong with a response. Bytes are those of its body; none means that not even its head is sent.
+/// What goes wrong with a response. Bytes are counted in its body; without a number not even its head is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// Resets the connection. A response that is no longer than `after_bytes` passes unchanged.
     Reset {
-        /// After so many bytes.
+        /// After this number of bytes.
         after_bytes: Option<usize>,
     },
     /// Closes the connection, whatever `Content-Length` says. A shorter response passes unchanged.
     Cut {
-        /// After so many bytes.
+        /// After this number of bytes.
         after_bytes: Option<usize>,
     },
     /// Sends nothing more until the fault ends.
     Stall {
-        /// After so many bytes.
+        /// After this number of bytes.
         after_bytes: Option<usize>,
     },
     /// Sends this response; the service does not handle the request.
@@ -91,13 +91,13 @@ impl Fault {
         Self { path: Some(path.to_owned()), ..self }
     }
 
-    /// The same fault, after so many requests.
+    /// The same fault, after this number of requests.
     #[must_use]
     pub fn after(self, after: u64) -> Self {
         Self { after, ..self }
     }
 
-    /// The same fault, for so many requests at most.
+    /// The same fault, for this number of requests at most.
     #[must_use]
     pub fn times(self, times: u64) -> Self {
         Self { times: Some(times), ..self }

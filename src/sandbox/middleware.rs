@@ -105,7 +105,7 @@ fn refused(shared: &Shared, refusal: &Refusal) -> Response {
     response
 }
 
-/// The response of the service within its time limit, or that of a fault.
+/// The response of the service within its time limit, or of a fault.
 async fn respond(
     shared: &Shared,
     connection: &ConnectionState,

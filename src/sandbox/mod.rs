@@ -113,7 +113,7 @@ impl Sandbox {
         &self.base_url
     }
 
-    /// All known scopes: those of the specification and those that switches name.
+    /// All known scopes, of the specification and of switches.
     #[must_use]
     pub fn scopes(&self) -> Vec<String> {
         self.running.service.switches.scopes()

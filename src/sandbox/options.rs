@@ -26,7 +26,7 @@ pub struct Options {
     pub clock: Clock,
     /// Demo data to load into an empty store; none leaves the two objects of the specification empty.
     pub demo: Option<Demo>,
-    /// Recording whose responses are served in place of those of the service.
+    /// Recording whose responses are served.
     pub replay: Option<PathBuf>,
     /// How long a search may run before it fails with 503; waiting for a slow reader does not count.
     pub search_timeout: Duration,
@@ -52,8 +52,8 @@ impl Options {
 /// Limits of a server. Every sandbox uses the defaults; tests shorten them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most connections at a time. One more replaces the one that is longest without a complete request, else one
-    /// whose client does not read its response.
+    /// Most connections at a time. One more replaces the connection that is longest without a complete request, else
+    /// a connection whose client does not read its response.
     pub connections: usize,
     /// Longest time for the head of a request to arrive, also on a connection that is new.
     pub head: Duration,

@@ -1,4 +1,4 @@
-//! Responses from a recording, in place of those of the service.
+//! Responses from a recording.
 //!
 //! A request gets the response that was recorded for the same path and body. Equal requests get theirs in the order of
 //! the recording, and the last one again from then on. What was cut off in the recording is cut off here.

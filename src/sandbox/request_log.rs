@@ -121,7 +121,7 @@ impl Entry {
         self.update(0, |request| request.status = Some(status));
     }
 
-    /// Changes the request, which becomes larger by so many bytes, if it is still in the log.
+    /// Changes a request that is still in the log; `bytes` is how much larger it becomes.
     fn update(&self, bytes: usize, change: impl FnOnce(&mut LoggedRequest)) {
         let mut entries = self.log.lock();
         if let Some(index) = self.number.checked_sub(entries.before)

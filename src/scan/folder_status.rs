@@ -14,7 +14,7 @@ use super::day;
 use super::doubts::Doubts;
 use super::tasks::Record;
 use crate::error::Result;
-use crate::files::{Location, Part};
+use crate::files::{Footer, Location};
 use crate::folder::{Folder, PartName};
 use crate::time::{Moment, Zone};
 
@@ -66,7 +66,7 @@ pub async fn folder_status(location: &Location, settle: Duration) -> Result<Fold
     }
     let (_, kept) = Doubts::read(&folder)?;
     let read = folder.parts(&all.iter().collect::<Vec<_>>()).await;
-    let records: Vec<Result<(Part, Record)>> =
+    let records: Vec<Result<(Footer, Record)>> =
         read.into_iter().zip(&all).map(|(part, name)| record(&folder, name, part)).collect();
     let first = records.iter().flatten().next().map(|(_, record)| record);
     let query: BTreeMap<String, Value> = first.map(|record| record.query.fields()).unwrap_or_default();
@@ -114,7 +114,7 @@ pub async fn folder_status(location: &Location, settle: Duration) -> Result<Fold
     Ok(FolderStatus { folder: folder.path().to_path_buf(), service, query, parts, missing_days })
 }
 
-fn record(folder: &Folder, name: &PartName, part: Result<Part>) -> Result<(Part, Record)> {
+fn record(folder: &Folder, name: &PartName, part: Result<Footer>) -> Result<(Footer, Record)> {
     let part = part?;
     let record: Record =
         serde_json::from_value(part.record.clone()).map_err(|_| folder.corrupt(name, "its record is not one"))?;
@@ -127,7 +127,7 @@ fn record(folder: &Folder, name: &PartName, part: Result<Part>) -> Result<(Part,
 }
 
 /// What a part says about a cap, unless its request was split.
-fn count(index: usize, names: &[PartName], (part, record): &(Part, Record)) -> Option<Count> {
+fn count(index: usize, names: &[PartName], (part, record): &(Footer, Record)) -> Option<Count> {
     let name = names.get(index)?;
     let name = name.day.clone().unwrap_or_else(|| name.to_string());
     let total = record.figures.other_total.clone();

@@ -24,7 +24,7 @@ use crate::client::{Delivered, OfAttempt};
 use crate::contract::codes::{POSITIONS, STATUSES};
 use crate::decode::{Batch, BatchSink};
 use crate::error::Result;
-use crate::filter::{Part, Parts, Plan};
+use crate::filter::{Plan, SearchPart, SearchParts};
 
 const STATUS: &str = POSITIONS[2];
 /// Requests that cannot be split and are named; a count stands for the others.
@@ -37,7 +37,7 @@ pub(super) trait Statuses {
 }
 
 /// A complete response with its rows, and the parts that may replace it.
-struct Window<B> {
+struct SplitResponse<B> {
     outcome: Outcome,
     batches: Vec<B>,
     name: String,
@@ -48,7 +48,7 @@ struct Window<B> {
 }
 
 /// All responses: first the responses of the scan, then the responses of the pieces, level by level.
-struct Windows<B>(Vec<Window<B>>);
+struct SplitResponses<B>(Vec<SplitResponse<B>>);
 
 impl Scan {
     /// All rows, with the requests split whose responses look capped.
@@ -61,16 +61,16 @@ impl Scan {
         B: Batch + Statuses,
     {
         let mut figures = StatsBuilder::new(self);
-        let mut windows = Windows(fetch(open(self)).await?);
-        let requests = windows.0.len();
-        let (mut suspects, caps) = self.suspects(&windows.0);
+        let mut responses = SplitResponses(fetch(open(self)).await?);
+        let requests = responses.0.len();
+        let (mut suspects, caps) = self.suspects(&responses.0);
         let is_suspected = !suspects.is_empty();
         while !suspects.is_empty() {
-            let searches = windows.plan_parts(&suspects, self.attributes());
+            let searches = responses.plan_parts(&suspects, self.attributes());
             if searches.is_empty() {
                 break;
             }
-            let first = windows.0.len();
+            let first = responses.0.len();
             let parts = Self {
                 plan: Arc::new(Plan::of_parts(&self.plan, &searches)),
                 chosen: 0..searches.len(),
@@ -78,25 +78,26 @@ impl Scan {
                 ..self.clone()
             };
             let context = "asking in parts for what looks capped";
-            windows.0.extend(fetch(open(&parts)).await.map_err(|error| error.with_prefix(context))?);
-            let parts = windows.0.iter_mut().skip(first).zip(searches);
-            parts.for_each(|(window, part)| window.name = part.name);
-            let is_suspect = |window: &Window<B>| caps.contains(&window.rows()) || window.count().total.is_some();
-            let later = windows.0.iter().enumerate().skip(first);
-            suspects = later.filter(|(_, window)| is_suspect(window)).map(|(index, _)| index).collect();
+            responses.0.extend(fetch(open(&parts)).await.map_err(|error| error.with_prefix(context))?);
+            let parts = responses.0.iter_mut().skip(first).zip(searches);
+            parts.for_each(|(response, part)| response.name = part.name);
+            let is_suspect =
+                |response: &SplitResponse<B>| caps.contains(&response.rows()) || response.count().total.is_some();
+            let later = responses.0.iter().enumerate().skip(first);
+            suspects = later.filter(|(_, response)| is_suspect(response)).map(|(index, _)| index).collect();
         }
         let mut chosen = BTreeSet::new();
         let mut reasons = Vec::new();
-        (0..requests).for_each(|index| windows.choose(index, &mut chosen, &mut reasons));
-        reasons.extend(windows.whole(&chosen));
+        (0..requests).for_each(|index| responses.choose(index, &mut chosen, &mut reasons));
+        reasons.extend(responses.whole(&chosen));
         if is_suspected {
             figures.resolve(reasons);
         }
         let mut batches = Vec::new();
-        for index in windows.in_order(0..requests, &chosen) {
-            batches.append(&mut windows.0[index].batches);
+        for index in responses.in_order(0..requests, &chosen) {
+            batches.append(&mut responses.0[index].batches);
         }
-        for (index, Window { outcome, .. }) in windows.0.into_iter().enumerate() {
+        for (index, SplitResponse { outcome, .. }) in responses.0.into_iter().enumerate() {
             if chosen.contains(&index) {
                 figures.add(self, &outcome);
             } else {
@@ -107,19 +108,19 @@ impl Scan {
     }
 
     /// The responses that look capped, and the numbers of rows at which they may have been cut.
-    fn suspects<B>(&self, windows: &[Window<B>]) -> (Vec<usize>, BTreeSet<u64>) {
-        let counts: Vec<Count> = windows.iter().map(Window::count).collect();
+    fn suspects<B>(&self, responses: &[SplitResponse<B>]) -> (Vec<usize>, BTreeSet<u64>) {
+        let counts: Vec<Count> = responses.iter().map(SplitResponse::count).collect();
         let suspicion = Suspicion::of(&counts, self.known_row_cap());
         let caps: BTreeSet<u64> = self.caps.iter().copied().chain(suspicion.cap).collect();
-        let is_suspect = |(index, window): &(usize, &Window<B>)| {
-            suspicion.requests.contains(index) || self.caps.contains(&window.rows())
+        let is_suspect = |(index, response): &(usize, &SplitResponse<B>)| {
+            suspicion.requests.contains(index) || self.caps.contains(&response.rows())
         };
-        (windows.iter().enumerate().filter(is_suspect).map(|(index, _)| index).collect(), caps)
+        (responses.iter().enumerate().filter(is_suspect).map(|(index, _)| index).collect(), caps)
     }
 }
 
 /// All responses of a scan, in the order of the plan.
-async fn fetch<S, B>(mut responses: Responses<S, B>) -> Result<Vec<Window<B>>>
+async fn fetch<S, B>(mut responses: Responses<S, B>) -> Result<Vec<SplitResponse<B>>>
 where
     S: BatchSink<Batch = BatchWithStats<B>> + 'static,
     B: Batch,
@@ -134,7 +135,7 @@ where
     let mut batches = batches.of_last(responses.attempt(), Vec::new);
     let mut outcomes = responses.take_outcomes();
     outcomes.sort_by_key(|outcome| outcome.index);
-    let window = |outcome: Outcome| Window {
+    let response = |outcome: Outcome| SplitResponse {
         // A response without rows has no batches.
         batches: batches.get_mut(outcome.index).map_or_else(Vec::new, std::mem::take),
         name: outcome.request.name.clone(),
@@ -142,10 +143,10 @@ where
         parts: 0..0,
         why_whole: None,
     };
-    Ok(outcomes.into_iter().map(window).collect())
+    Ok(outcomes.into_iter().map(response).collect())
 }
 
-impl<B> Window<B> {
+impl<B> SplitResponse<B> {
     fn rows(&self) -> u64 {
         self.outcome.records.rows
     }
@@ -156,55 +157,56 @@ impl<B> Window<B> {
     }
 }
 
-impl<B: Statuses> Windows<B> {
+impl<B: Statuses> SplitResponses<B> {
     /// Plans the parts of these responses, and notes why others have none.
-    fn plan_parts(&mut self, suspects: &[usize], attributes: &[String]) -> Vec<Part> {
-        let mut planned: Vec<Part> = Vec::new();
+    fn plan_parts(&mut self, suspects: &[usize], attributes: &[String]) -> Vec<SearchPart> {
+        let mut planned: Vec<SearchPart> = Vec::new();
         let first = self.0.len();
         let status = attributes.iter().position(|name| name == STATUS);
         for index in suspects {
-            let window = &mut self.0[*index];
-            let has_other = |column: usize| window.batches.iter().any(|batch| batch.has_other_status(column));
-            let parts = match (window.outcome.request.search.parts(), status) {
-                (Parts::None, _) => Err("nothing is left to split it by"),
-                (Parts::ByStatus(_), None) => Err("only with code_status among attrs can it be split by status"),
-                (Parts::ByStatus(_), Some(column)) if has_other(column) => {
+            let response = &mut self.0[*index];
+            let has_other = |column: usize| response.batches.iter().any(|batch| batch.has_other_status(column));
+            let parts = match (response.outcome.request.search.parts(), status) {
+                (SearchParts::None, _) => Err("nothing is left to split it by"),
+                (SearchParts::ByStatus(_), None) => Err("only with code_status among attrs can it be split by status"),
+                (SearchParts::ByStatus(_), Some(column)) if has_other(column) => {
                     Err("it has records of another status than the specified ones, which its parts would lose")
                 }
-                (Parts::ByStatus(parts) | Parts::Exact(parts), _) => Ok(parts),
+                (SearchParts::ByStatus(parts) | SearchParts::Exact(parts), _) => Ok(parts),
             };
             match parts {
                 Ok(parts) => {
                     let start = first + planned.len();
-                    window.parts = start..start + parts.len();
-                    let name = |part: Part| Part { name: format!("{} {}", window.name, part.name), ..part };
+                    response.parts = start..start + parts.len();
+                    let name =
+                        |part: SearchPart| SearchPart { name: format!("{} {}", response.name, part.name), ..part };
                     planned.extend(parts.into_iter().map(name));
                 }
-                Err(why) => window.why_whole = Some(why),
+                Err(why) => response.why_whole = Some(why),
             }
         }
         planned
     }
 }
 
-impl<B> Windows<B> {
+impl<B> SplitResponses<B> {
     /// The rows of a response, or of the parts that replace it.
     fn rows(&self, index: usize) -> u64 {
-        let window = &self.0[index];
-        window.rows().max(window.parts.clone().map(|part| self.rows(part)).sum())
+        let response = &self.0[index];
+        response.rows().max(response.parts.clone().map(|part| self.rows(part)).sum())
     }
 
     /// Chooses a response, or its parts if no row can be missing from them. Adds why parts were not taken.
     fn choose(&self, index: usize, chosen: &mut BTreeSet<usize>, reasons: &mut Vec<String>) {
-        let window = &self.0[index];
-        let (own, parts) = (window.rows(), window.parts.clone().map(|part| self.rows(part)).sum::<u64>());
-        if window.parts.is_empty() || parts < own {
+        let response = &self.0[index];
+        let (own, parts) = (response.rows(), response.parts.clone().map(|part| self.rows(part)).sum::<u64>());
+        if response.parts.is_empty() || parts < own {
             chosen.insert(index);
         } else {
-            window.parts.clone().for_each(|part| self.choose(part, chosen, reasons));
+            response.parts.clone().for_each(|part| self.choose(part, chosen, reasons));
         }
-        if !window.parts.is_empty() && parts < own {
-            let name = &window.name;
+        if !response.parts.is_empty() && parts < own {
+            let name = &response.name;
             reasons
                 .push(format!("the parts of {name} have {parts} rows together, fewer than its {own}, which were kept"));
         }
@@ -212,10 +214,13 @@ impl<B> Windows<B> {
 
     /// Why some of the chosen responses still look capped.
     fn whole(&self, chosen: &BTreeSet<usize>) -> Vec<String> {
-        let whole = |(index, window)| Some((window, Window::why_whole(window).filter(|_| chosen.contains(&index))?));
-        let whole: Vec<(&Window<B>, &str)> = self.0.iter().enumerate().filter_map(whole).collect();
-        let shown =
-            |(window, why): &(&Window<B>, &str)| format!("{} has {} rows, and {why}", window.name, window.rows());
+        let whole = |(index, response)| {
+            Some((response, SplitResponse::why_whole(response).filter(|_| chosen.contains(&index))?))
+        };
+        let whole: Vec<(&SplitResponse<B>, &str)> = self.0.iter().enumerate().filter_map(whole).collect();
+        let shown = |(response, why): &(&SplitResponse<B>, &str)| {
+            format!("{} has {} rows, and {why}", response.name, response.rows())
+        };
         let mut reasons: Vec<String> = whole.iter().take(NAMED).map(shown).collect();
         if whole.len() > NAMED {
             reasons.push(format!("{} more cannot be split either", whole.len() - NAMED));
@@ -231,7 +236,7 @@ impl<B> Windows<B> {
     }
 }
 
-impl<B> Window<B> {
+impl<B> SplitResponse<B> {
     fn why_whole(&self) -> Option<&'static str> {
         self.why_whole
     }

@@ -13,7 +13,7 @@ use super::stats::Figures;
 use super::{Layout, Scan};
 use crate::columns::{self, ColumnType, Types};
 use crate::error::{Error, Kind, Result, defect};
-use crate::files::Part;
+use crate::files::Footer;
 use crate::folder::{Folder, Names, PartName, Query, mismatch};
 
 /// Version of the records of parts.
@@ -212,8 +212,8 @@ impl Tasks {
     }
 
     /// Checks the record of a part, which must be of this query, and of the task with this index.
-    fn check(&self, folder: &Folder, name: &PartName, index: Option<usize>, part: Part) -> Result<StoredPart> {
-        let Part { record, schema, rows, bytes } = part;
+    fn check(&self, folder: &Folder, name: &PartName, index: Option<usize>, part: Footer) -> Result<StoredPart> {
+        let Footer { record, schema, rows, bytes } = part;
         let format = record.get("format").and_then(Value::as_u64);
         if format != Some(FORMAT.into()) {
             let problem =

@@ -1,8 +1,8 @@
 //! A lock that is an object: made if there is none, renewed while it is held, and taken over when it was not renewed.
 //!
 //! Each of these is a conditional put, so that of two processes one succeeds. A process that was killed cannot remove
-//! its lock, which delays others until it runs out. One that was frozen, with its machine or alone, finds by its own
-//! clocks that its lock ran out, and takes it again before it goes on, unless another process has it.
+//! its lock, which delays others until it runs out. A process that was frozen, with its machine or alone, finds by
+//! its own clocks that its lock ran out, and takes it again before it goes on, unless another process has it.
 
 use std::env;
 use std::fs;
@@ -373,8 +373,7 @@ async fn read(object: &Object) -> Result<(Option<Holder>, UpdateVersion, SystemT
     Ok((serde_json::from_slice(&body).ok(), version, renewed))
 }
 
-/// The time on the clock of the store, from which that of this machine may differ: the time of a new object beside the
-/// lock.
+/// The time on the clock of the store, as the time of a new object beside the lock. The clock of this machine may differ.
 async fn store_time(object: &Object, holder: &Holder) -> Result<SystemTime, Failure> {
     let (store, path) = (&object.bucket.store, Path::from(format!("{}.{}", object.path, holder.id)));
     let read = async {

@@ -44,7 +44,7 @@ pub(super) struct Sent<T> {
     pub(super) has_connected: bool,
 }
 
-/// Runs a request. `connect` is the time-out of its connection; `send_started` is that of its [`ObservedBody`].
+/// Runs a request. `connect` is the time-out of its connection; its [`ObservedBody`] sets `send_started`.
 pub(super) async fn observe<T>(
     request: impl Future<Output = T>,
     send_started: &AtomicBool,

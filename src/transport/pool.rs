@@ -47,8 +47,8 @@ impl Pool {
         if self.closes.load(Ordering::Relaxed) { request.header(header::CONNECTION, "close") } else { request }
     }
 
-    /// Checks the headers of a response. After an ambiguous length no connection is reused: neither the idle ones nor
-    /// those of the requests that follow, until a response is unambiguous.
+    /// Checks the headers of a response. After an ambiguous length no connection is reused, neither idle ones nor the
+    /// connections of later requests, until a response is unambiguous.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<()> {
         let has_ambiguous_length = has_ambiguous_length(headers);
         if !self.closes.swap(has_ambiguous_length, Ordering::Relaxed) && has_ambiguous_length {

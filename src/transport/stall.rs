@@ -1,5 +1,5 @@
-//! The stall rule: a body must arrive at a minimum rate. Only the time spent waiting for bytes counts, not that of a
-//! slow consumer. Pure: time is passed in.
+//! The stall rule: a body must arrive at a minimum rate. Only the time spent waiting for bytes counts, not the time
+//! of a slow consumer. Pure: time is passed in.
 
 use std::time::Duration;
 

@@ -92,7 +92,7 @@ fn read(
     Ok(predicate)
 }
 
-/// Checks that the values are among those of section 8.
+/// Checks that section 8 has the values.
 fn limited(value: &BodyValue<'_>, allowed: &[(&str, i64)]) -> Result<(), Refusal> {
     for element in value.elements()? {
         if !allowed.iter().any(|(_, number)| element.integer().is_ok_and(|given| given == *number)) {

@@ -36,7 +36,7 @@ impl<'a> Target<'a> {
         self.id == PROMOTION_CODE_ID
     }
 
-    /// Whether id and name are those of the object.
+    /// Whether id and name belong to the object.
     pub(in crate::sandbox) fn is(&self, object: &BusinessObject) -> bool {
         self.id == object.id && self.name == object.name
     }

@@ -19,14 +19,14 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 static DATABASES: AtomicU64 = AtomicU64::new(0);
 
 /// Where a database is.
-pub(super) enum Location {
+pub(super) enum Database {
     /// In the memory of this process, under a name.
     Memory(String),
     /// In a file, by its full path.
     File(PathBuf),
 }
 
-impl Location {
+impl Database {
     /// A new database in memory.
     pub(super) fn memory() -> Self {
         // The connections of this process share a memdb whose name begins with a slash.
@@ -126,8 +126,8 @@ mod tests {
     const SEARCH: &str = "SELECT a1 FROM item_0 WHERE a0 IN (SELECT value FROM json_each('[\"1\"]'))";
     const WRITE: &str = "DELETE FROM item_0";
 
-    fn location() -> (Location, Connection) {
-        let location = Location::memory();
+    fn location() -> (Database, Connection) {
+        let location = Database::memory();
         let writer = location.writer().unwrap();
         writer.execute_batch("CREATE TABLE item_0 (a0, a1); INSERT INTO item_0 VALUES ('1', 'n')").unwrap();
         (location, writer)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode, MAIN_DB, TransactionBehavior};
 
 use super::catalog;
-use super::connection::{Location, failure};
+use super::connection::{Database, failure};
 use crate::error::{Error, Kind, Result};
 
 /// Marks a database as a store of the sandbox: `dacc` in ASCII.
@@ -16,7 +16,7 @@ const APPLICATION_ID: i32 = 0x6461_6363;
 const SCHEMA_VERSION: i32 = 1;
 
 /// Opens a database file for writing, if it is empty or a sandbox store.
-pub(super) fn open(path: &Path) -> Result<(Location, Connection)> {
+pub(super) fn open(path: &Path) -> Result<(Database, Connection)> {
     let location = location(path)?;
     let mut writer = location.writer()?;
     if writer.is_readonly(MAIN_DB).map_err(failure("open"))? {
@@ -52,7 +52,7 @@ pub(super) fn open(path: &Path) -> Result<(Location, Connection)> {
 }
 
 /// The location of a file, which is created when missing.
-fn location(path: &Path) -> Result<Location> {
+fn location(path: &Path) -> Result<Database> {
     let text = path.to_string_lossy();
     if text == ":memory:" || text.starts_with("file:") {
         return Err(refused(path, "is the address of a database, not the path of a file")
@@ -60,12 +60,12 @@ fn location(path: &Path) -> Result<Location> {
     }
     let full = full_path(path)?;
     match fs::symlink_metadata(&full) {
-        Ok(found) if found.is_file() => Ok(Location::File(full)),
+        Ok(found) if found.is_file() => Ok(Database::File(full)),
         Ok(found) if found.is_symlink() => Err(refused(path, "is a symbolic link, which is not followed")),
         Ok(_) => Err(refused(path, "is not a file")),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
             create(&full).map_err(|cause| refused(path, &format!("cannot be created: {cause}")).with_source(cause))?;
-            Ok(Location::File(full))
+            Ok(Database::File(full))
         }
         Err(cause) => Err(refused(path, &format!("cannot be read: {cause}")).with_source(cause)),
     }

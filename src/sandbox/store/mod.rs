@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior, params_from_iter};
 use tokio_util::sync::CancellationToken;
 
-use self::connection::{Location, failure};
+use self::connection::{Database, failure};
 pub use self::load::Load;
 use super::objects::BusinessObject;
 use super::query::Query;
@@ -24,7 +24,7 @@ use crate::error::{Error, Kind, Result, excerpt};
 
 /// `SQLite` steps between two checks whether a search should stop: well below a millisecond.
 const PROGRESS_STEPS: i32 = 10_000;
-/// Longest SQL that a connection caches as a prepared statement: that of a large request may take megabytes.
+/// Longest SQL that a connection caches as a prepared statement: a large request may have megabytes of it.
 const CACHED_SQL: usize = 4 * 1024;
 /// How long a write waits for others, as of another process that writes to the same file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -33,7 +33,7 @@ const BUSY_POLL: Duration = Duration::from_millis(50);
 
 /// The objects and their rows.
 pub(super) struct Store {
-    location: Location,
+    location: Database,
     /// None once the store is closed.
     writer: Mutex<Option<Connection>>,
     readers: Mutex<Vec<Connection>>,
@@ -60,7 +60,7 @@ impl Store {
         let (location, writer) = if let Some(path) = path {
             file::open(path)?
         } else {
-            let location = Location::memory();
+            let location = Database::memory();
             let writer = location.writer()?;
             catalog::create(&writer)?;
             (location, writer)
@@ -116,7 +116,7 @@ impl Store {
     pub(super) fn find(&self, predicate: impl Fn(&BusinessObject) -> bool) -> Result<Option<Arc<Table>>> {
         let known = |tables: &[Arc<Table>]| tables.iter().find(|table| predicate(&table.object)).map(Arc::clone);
         let found = known(&self.tables.read().unwrap_or_else(PoisonError::into_inner));
-        if found.is_some() || matches!(self.location, Location::Memory(_)) {
+        if found.is_some() || matches!(self.location, Database::Memory(_)) {
             return Ok(found);
         }
         // Another process may have declared it in the same file.

@@ -103,7 +103,7 @@ impl Switches {
         })
     }
 
-    /// All known scopes: those of the specification and those that switches name.
+    /// All known scopes, of the specification and of switches.
     #[must_use]
     pub fn scopes(&self) -> Vec<String> {
         let mut scopes = vec![SCOPE_ITEM, SCOPE_DOWNLOAD];

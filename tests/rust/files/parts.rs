@@ -3,7 +3,7 @@
 use std::fs;
 
 use dataaccess::error::Kind;
-use dataaccess::files::{Parquet, Part, Unreadable, Writer};
+use dataaccess::files::{Footer, Parquet, Unreadable, Writer};
 use serde_json::json;
 
 use super::folder::{Folder, Published, of_day, open, part, put, read, rows, wait};
@@ -62,19 +62,19 @@ fn every_damaged_byte_is_reported() {
             let mut damaged = content.clone();
             damaged[place] ^= flip;
             fs::write(&path, damaged).unwrap();
-            assert!(matches!(Part::read(&path), Err(Unreadable::Damaged(_))), "byte {place} ^ {flip}");
-            in_tail += usize::from(matches!(Part::open(&path), Err(Unreadable::Damaged(_))));
+            assert!(matches!(Footer::read(&path), Err(Unreadable::Damaged(_))), "byte {place} ^ {flip}");
+            in_tail += usize::from(matches!(Footer::open(&path), Err(Unreadable::Damaged(_))));
         }
     }
     // The footer is most of a part of five rows.
     assert!(in_tail > content.len(), "{in_tail} of {}", content.len());
     for length in 0..content.len() {
         fs::write(&path, &content[..length]).unwrap();
-        assert!(matches!(Part::open(&path), Err(Unreadable::Damaged(_))), "cut at {length}");
+        assert!(matches!(Footer::open(&path), Err(Unreadable::Damaged(_))), "cut at {length}");
     }
     for longer in [[&content[..], b"x"].concat(), [b"x", &content[..]].concat()] {
         fs::write(&path, longer).unwrap();
-        assert!(matches!(Part::open(&path), Err(Unreadable::Damaged(_))));
+        assert!(matches!(Footer::open(&path), Err(Unreadable::Damaged(_))));
     }
 }
 
@@ -113,7 +113,7 @@ fn the_record_is_in_the_end_or_it_is_known_where_it_begins() {
         let mut start = start as u64;
         // As a reader of an object store asks for more.
         let found = loop {
-            match Part::in_end(bytes, &content[usize::try_from(start).unwrap()..]).unwrap() {
+            match Footer::in_end(bytes, &content[usize::try_from(start).unwrap()..]).unwrap() {
                 Ok(part) => break part,
                 Err(needed) => {
                     assert!(needed < start);
@@ -124,5 +124,5 @@ fn the_record_is_in_the_end_or_it_is_known_where_it_begins() {
         assert_eq!((found.rows, found.bytes), (5, bytes));
     }
     assert!(requests > 0);
-    assert!(matches!(Part::in_end(0, &[]), Err(Unreadable::Damaged(_))));
+    assert!(matches!(Footer::in_end(0, &[]), Err(Unreadable::Damaged(_))));
 }

@@ -36,9 +36,9 @@ const TAIL: &str = "\"tail_crc32\":\"";
 /// Placeholder hashed in place of the checksum of the tail.
 const NO_SUM: [u8; 8] = *b"00000000";
 
-/// The record of a part.
+/// What the footer of a file in a folder has.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct Footer {
     /// What [`super::Parquet::finish_part`] was given.
     pub record: Value,
     /// The columns.
@@ -65,8 +65,8 @@ struct Seal {
     data_crc32: String,
 }
 
-impl Part {
-    /// Reads the record of a part. Fails on a symbolic link.
+impl Footer {
+    /// Reads the footer of a file. Fails on a symbolic link.
     ///
     /// # Errors
     /// The system's, and damage of the tail. The data are not read.
@@ -79,7 +79,7 @@ impl Part {
         Ok(Self::read_tail(bytes, &footer, read(tail)?)?.0)
     }
 
-    /// The record in the last bytes of a file of this size; or where the bytes begin that are needed.
+    /// The footer in the last bytes of a file of this size; or where the bytes begin that are needed.
     ///
     /// # Errors
     /// Damage of the tail.
@@ -108,7 +108,7 @@ impl Part {
         Self::in_content(content.into())
     }
 
-    /// The record and the rows in the content of a file.
+    /// The footer and the rows in the content of a file.
     ///
     /// # Errors
     /// Any damage.
