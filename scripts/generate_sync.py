@@ -101,8 +101,9 @@ def functions(module: str, source: str) -> str:
     instead = CALLS[module]
     imported, client, error = CLIENTS[instead]
     tree = ast.parse(source)
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     # A property has a decorator.
-    methods = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and not node.decorator_list]
+    methods = [node for node in found if not node.decorator_list and not node.name.startswith("_")]
     body = "\n\n".join(function(method, f"{instead}()", client, error) for method in methods)
     block = next(ast.get_source_segment(source, node) or "" for node in tree.body if isinstance(node, ast.If))
     types = block.replace("    from dataaccess", f"    {CLIENT}\n    from dataaccess", 1)

@@ -9,7 +9,8 @@ CUSTOMER, VISITOR, PROMOTION_CODE = -1003, -1007, -100
 AVAILABLE, SENT, USED = 1, 3, 4
 
 # The ids that the service fixes, by the names of the business objects.
-ITEM_TYPES = {"customer": CUSTOMER, "promotion_code": PROMOTION_CODE}
+PROMOTION_CODE_NAME = "promotion_code"
+ITEM_TYPES = {"customer": CUSTOMER, PROMOTION_CODE_NAME: PROMOTION_CODE}
 
 # The numbered values of promotion codes, by attribute and name.
 VALUES = {

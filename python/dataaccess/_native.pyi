@@ -1,6 +1,6 @@
 """What the extension module has. Private to this package: the public names are in `dataaccess`."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from ipaddress import IPv4Address, IPv6Address
 from os import PathLike
 from typing import Any, final
@@ -22,14 +22,17 @@ __all__ = [
     "RawUnpublished",
     "check_settings",
     "folder_status",
+    "instant_in",
     "is_of_this_machine",
     "origin",
     "panic_for_test",
     "read_files",
     "set_time_scale",
+    "start_of_day",
     "validate_codes",
     "validate_items",
     "zone_name",
+    "zones_beginning_day",
 ]
 
 ENVIRONMENT: list[str]
@@ -69,7 +72,7 @@ class RawClient:
         export_id: object,
         timeout: float,
         poll: float | None,
-        check: bool,
+        success: Collection[str] | None,
         on_update: Callable[[dict[str, Any]], object] | None,
     ) -> tuple[bool, dict[str, Any] | None]: ...
     def wait_for_segment_async(
@@ -77,7 +80,7 @@ class RawClient:
         export_id: object,
         timeout: float,
         poll: float | None,
-        check: bool,
+        success: Collection[str] | None,
         on_update: Callable[[dict[str, Any]], object] | None,
     ) -> Awaitable[tuple[bool, dict[str, Any] | None]]: ...
     def post(self, path: str, body: object, idempotent: bool, timeout: float | None) -> dict[str, Any]: ...
@@ -259,3 +262,6 @@ def is_of_this_machine(address: object) -> bool: ...
 def validate_codes(arguments: dict[str, Any], timezone: str) -> dict[str, Any]: ...
 def validate_items(arguments: dict[str, Any], timezone: str) -> dict[str, Any]: ...
 def zone_name(name: str) -> str | None: ...
+def zones_beginning_day(instant: int) -> list[str]: ...
+def start_of_day(timezone: str, instant: int) -> int | None: ...
+def instant_in(timezone: str, text: str) -> int | None: ...

@@ -30,12 +30,12 @@ pub enum WaitOutcome {
 
 impl Client {
     /// Polls until the export has ended or the time-out is reached; the last poll starts just before the time-out. Sends
-    /// every response to `updates`. A retryable failure does not end the wait; with `ends_on_failure` an entry that failed
-    /// does.
+    /// every response to `updates`. A retryable failure does not end the wait; with `success`, the codes of entries that
+    /// succeeded, an entry with another code does.
     pub async fn wait(
         &self,
         export: DownloadBody,
-        ends_on_failure: bool,
+        success: Option<Vec<String>>,
         timeout: Duration,
         poll: Option<Duration>,
         updates: mpsc::Sender<Envelope>,
@@ -47,7 +47,7 @@ impl Client {
             let allowed = timeout.saturating_sub(started.elapsed()).min(self.settings.timeout);
             let failure = match self.download_within("wait_for_segment", &export, allowed).await {
                 Ok(envelope) => {
-                    let is_last = has_ended(&envelope, ends_on_failure);
+                    let is_last = has_ended(&envelope, success.as_deref());
                     // The receiver of the updates was dropped.
                     if updates.send(envelope).await.is_err() {
                         return Ok(WaitOutcome::TimedOut(None));
@@ -74,9 +74,9 @@ impl Client {
     }
 }
 
-/// Whether there are entries and each has an `endTime`, or, if that ends the wait, one has failed. The API specification
-/// does not define `exportStatus`.
-fn has_ended(envelope: &Envelope, ends_on_failure: bool) -> bool {
+/// Whether there are entries and each has an `endTime`, or, if the codes of success are given, one has failed. The API
+/// specification does not define `exportStatus`.
+fn has_ended(envelope: &Envelope, success: Option<&[String]>) -> bool {
     #[derive(Deserialize)]
     struct Entry {
         #[serde(rename = "endTime")]
@@ -84,16 +84,18 @@ fn has_ended(envelope: &Envelope, ends_on_failure: bool) -> bool {
         #[serde(rename = "responseCode")]
         response_code: Option<Value>,
     }
-    let has_failed = |entry: &Entry| entry.end_time.is_some() && entry.response_code.as_ref().is_some_and(is_failure);
+    let has_failed = |entry: &Entry, success: &[String]| {
+        entry.end_time.is_some() && entry.response_code.as_ref().is_some_and(|code| !success.contains(&code_text(code)))
+    };
     let Some(Member::Json(entries)) = envelope.data_member(field::ENTRIES) else { return false };
     serde_json::from_str::<Vec<Entry>>(entries).is_ok_and(|entries| {
         let is_over = !entries.is_empty() && entries.iter().all(|entry| entry.end_time.is_some());
-        is_over || ends_on_failure && entries.iter().any(has_failed)
+        is_over || success.is_some_and(|success| entries.iter().any(|entry| has_failed(entry, success)))
     })
 }
 
-/// Whether the code of an entry is of no success, as a number or a string.
-fn is_failure(code: &Value) -> bool {
+/// The code of an entry as the Python package writes those of success: 200, 200.0 and "200" are one.
+fn code_text(code: &Value) -> String {
     let text = code.as_str().map_or_else(|| code.to_string(), ToOwned::to_owned);
-    !matches!(text.as_str(), "200" | "200.0")
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }

@@ -153,19 +153,19 @@ impl RawClient {
         bridge::spawn_envelope(py, download)
     }
 
-    /// Waits for an export: with `check` no longer than until an entry failed. Returns whether it has ended, and the last
-    /// response.
+    /// Waits for an export: with codes of success no longer than until an entry has another code. Returns whether the
+    /// export has ended, and the last response.
     fn wait_for_segment(
         &self,
         py: Python<'_>,
         export_id: &Bound<'_, PyAny>,
         timeout: f64,
         poll: Option<f64>,
-        check: bool,
+        success: Option<Vec<String>>,
         on_update: Option<Py<PyAny>>,
     ) -> PyResult<(bool, Option<Py<PyDict>>)> {
         let (sender, events) = mpsc::channel(1);
-        let wait = self.wait(py, export_id, timeout, poll, check, sender)?;
+        let wait = self.wait(py, export_id, timeout, poll, success, sender)?;
         let mut updates = Updates::new(py, on_update)?;
         let waited = bridge::block_with(py, wait, events, |py, envelope| updates.take(py, envelope.as_ref()))?;
         updates.outcome(py, waited)
@@ -178,11 +178,11 @@ impl RawClient {
         export_id: &Bound<'py, PyAny>,
         timeout: f64,
         poll: Option<f64>,
-        check: bool,
+        success: Option<Vec<String>>,
         on_update: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (sender, events) = mpsc::channel(1);
-        let wait = self.wait(py, export_id, timeout, poll, check, sender)?;
+        let wait = self.wait(py, export_id, timeout, poll, success, sender)?;
         let updates = Updates::in_running_loop(py, on_update)?;
         bridge::spawn_call(py, wait, updates.relay(events), |py, waited, updates| updates.outcome(py, waited))
     }

@@ -37,13 +37,13 @@ impl RawClient {
         export_id: &Bound<'_, PyAny>,
         timeout: f64,
         poll: Option<f64>,
-        check: bool,
+        success: Option<Vec<String>>,
         updates: mpsc::Sender<Envelope>,
     ) -> PyResult<impl Future<Output = Result<WaitOutcome>> + Send + use<>> {
         let (core, export) = (self.core(py)?, export_body(export_id)?);
         let timeout = seconds(py, "timeout", timeout)?;
         let poll = poll.map(|poll| seconds(py, "poll", poll)).transpose()?;
-        Ok(async move { core.wait(export, check, timeout, poll, updates).await })
+        Ok(async move { core.wait(export, success, timeout, poll, updates).await })
     }
 
     /// Sends any body.

@@ -33,6 +33,7 @@ mod unpublished;
 mod updates;
 mod values;
 mod waiting;
+mod zones;
 
 /// The native half of `dataaccess`; its names are private to that package.
 #[pyo3::pymodule]
@@ -65,6 +66,8 @@ mod _native {
     use super::token::RawToken;
     #[pymodule_export]
     use super::unpublished::RawUnpublished;
+    #[pymodule_export]
+    use super::zones::{instant_in, start_of_day, zones_beginning_day};
     #[pymodule_export]
     const VERSION: &str = crate::VERSION;
 

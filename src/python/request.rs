@@ -112,7 +112,7 @@ pub(super) fn zone_name(name: &str) -> Option<String> {
     Zone::try_new(name).ok().map(|zone| zone.name().to_owned())
 }
 
-fn zone(py: Python<'_>, name: &str) -> PyResult<Zone> {
+pub(super) fn zone(py: Python<'_>, name: &str) -> PyResult<Zone> {
     Zone::try_new(name).map_err(|error| raise(py, error))
 }
 

@@ -1,21 +1,15 @@
-//! The days of a scan, the day that a request asks for, rows outside it, and the time zone of the service that would
-//! explain them.
+//! The days of a scan, the day that a request asks for, and rows outside it.
 
+use super::zone_fit::ZoneFit;
 use crate::contract::condition::{Condition, DATETIME, EQUALS, TIME_UNIT};
 #[cfg(feature = "files")]
 use crate::contract::search::Filters;
 use crate::contract::search::{Group, SearchBody};
-use crate::error::argument;
 use crate::filter::{Plan, Search};
-use crate::time::{Moment, Zone, offset_text};
+use crate::time::{Moment, Zone};
 
-const MINUTE: i64 = 60_000;
-const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
-/// The UTC offsets in use lie between these, in steps of a quarter of an hour.
-const WESTERNMOST: i64 = -12 * HOUR;
-const EASTERNMOST: i64 = 14 * HOUR;
-const STEP: i64 = 15 * MINUTE;
+/// A day of 24 hours.
+pub(super) const DAY: i64 = 24 * 3_600_000;
 
 /// The condition that selects the day of each request, and the zone in which it is a day.
 #[derive(Clone, Debug)]
@@ -118,30 +112,17 @@ impl Day {
     fn contains(self, (earliest, latest): (i64, i64)) -> bool {
         self.start <= earliest && latest < self.end
     }
-
-    /// Whether all instants of a range lie in the day of the sent instant at these UTC offsets: at the first one, or
-    /// at either where the clock changes within that day.
-    fn contains_at(self, offsets: &[i64], (earliest, latest): (i64, i64)) -> bool {
-        offsets.iter().any(|begin| {
-            let day = |sent: i64| (sent + begin).div_euclid(DAY);
-            let is_before_end = |end: &i64| latest < (day(self.sent.1) + 1) * DAY - end;
-            day(self.sent.0) * DAY - begin <= earliest && offsets.iter().any(is_before_end)
-        })
-    }
 }
 
 /// Collects, over the responses of several days, those with rows outside their day.
 #[derive(Debug, Default)]
 pub(super) struct OutOfDayRows {
-    /// The column, and the least and greatest time of the first such response, as the service writes times, in UTC.
-    first: Option<(String, String, String)>,
+    /// The column, the least and greatest time of the first such response, as the service writes times, in UTC, and the
+    /// instant that its request names.
+    first: Option<(String, String, String, i64)>,
     days: u64,
     odd_days: u64,
-    /// The UTC offsets of the service that explain all responses: whole hours first, then the nearest to UTC. None
-    /// before the first response, as most searches ask for no day.
-    offsets: Vec<i64>,
-    /// The winter offsets of the zones with an hour of summer time that explain them, in the same order.
-    summer_time: Vec<i64>,
+    fit: ZoneFit,
 }
 
 impl OutOfDayRows {
@@ -150,51 +131,26 @@ impl OutOfDayRows {
         let (Some((column, day)), Some((least, greatest))) = (day, times) else { return false };
         let read = |text| Zone::default().parse_moment(text).ok().map(Moment::milliseconds);
         let Some(range) = read(least).zip(read(greatest)) else { return false };
-        if self.days == 0 {
-            self.offsets = all_offsets();
-            self.summer_time.clone_from(&self.offsets);
-        }
         self.days += 1;
-        self.offsets.retain(|offset| day.contains_at(&[*offset], range));
-        self.summer_time.retain(|offset| day.contains_at(&[*offset, offset + HOUR], range));
+        self.fit.add(day.sent, range);
         let is_odd = !day.contains(range);
         if is_odd {
             self.odd_days += 1;
-            self.first.get_or_insert_with(|| (column.clone(), least.clone(), greatest.clone()));
+            self.first.get_or_insert_with(|| (column.clone(), least.clone(), greatest.clone(), day.sent.0));
         }
         is_odd
     }
 
     /// One message for all of them; none if all rows lie in their day.
     pub(super) fn message(&self) -> Option<String> {
-        let (column, least, greatest) = self.first.as_ref()?;
+        let (column, least, greatest, sent) = self.first.as_ref()?;
         let count = match self.days {
             1 => String::new(),
             days => format!(" in {} of {days} days", self.odd_days),
         };
-        let found = format!("rows outside the requested day{count}: {column} {least} to {greatest} (UTC)");
-        let zone = match (self.offsets.first(), self.summer_time.first()) {
-            (Some(offset), _) => format!("UTC{}", text_of(*offset)),
-            (None, Some(winter)) => {
-                format!("UTC{}, and UTC{} in summer", text_of(*winter), text_of(winter + HOUR))
-            }
-            (None, None) => return Some(format!("{found}; no time zone of the service explains them")),
-        };
-        Some(format!("{found}; the service probably cuts days at {zone}: set {} to such a zone", argument("timezone")))
+        let advice = self.fit.advice(*sent, &Zone::default());
+        Some(format!("rows outside the requested day{count}: {column} {least} to {greatest} (UTC); {advice}"))
     }
-}
-
-/// All UTC offsets in use: whole hours first, then the nearest to UTC.
-fn all_offsets() -> Vec<i64> {
-    let steps = 0..=(EASTERNMOST - WESTERNMOST) / STEP;
-    let mut offsets: Vec<i64> = steps.map(|step| WESTERNMOST + step * STEP).collect();
-    offsets.sort_by_key(|offset| (offset % HOUR != 0, offset.abs()));
-    offsets
-}
-
-/// `+07:00`, of milliseconds.
-fn text_of(offset: i64) -> String {
-    offset_text(i32::try_from(offset / 1_000).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -206,6 +162,7 @@ mod tests {
         Day { sent: (start, start), start, end: start + DAY }
     }
 
+    const HOUR: i64 = DAY / 24;
     /// The 15th of January 2024 in UTC.
     const JANUARY_15: i64 = 1_705_276_800_000;
 
@@ -259,7 +216,7 @@ mod tests {
             (day(march_30 + DAY), "2024-03-30 23:00:00", "2024-03-31 21:59:59"),
             (day(march_30 + 2 * DAY), "2024-03-31 22:00:00", "2024-04-01 21:59:59"),
         ];
-        assert_explained(&responses, "UTC+01:00, and UTC+02:00 in summer");
+        assert_explained(&responses, "UTC+01:00 (Europe/Berlin, ");
     }
 
     #[test]

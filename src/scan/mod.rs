@@ -49,6 +49,7 @@ mod tasks;
 mod typed_batches;
 #[cfg(feature = "files")]
 mod write;
+mod zone_fit;
 
 use std::collections::BTreeSet;
 use std::ops::Range;

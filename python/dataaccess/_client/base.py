@@ -21,6 +21,7 @@ from dataaccess._client.variables import (
 from dataaccess._core.embedded import address_of, embedded, embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
 from dataaccess._core.warn import warn_caller, warn_of_recording
+from dataaccess._display.segment import code_texts
 from dataaccess._native import ENVIRONMENT, RawClient, RawToken, check_settings
 from dataaccess.errors import ConfigError, DataAccessWarning
 from dataaccess.errors._text import argument
@@ -28,12 +29,12 @@ from dataaccess.errors._text import argument
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import timedelta
     from typing import Any, Self, Unpack
     from zoneinfo import ZoneInfo
 
-    from dataaccess._types import ClientSettings, Token
+    from dataaccess._types import AttrsFormat, ClientSettings, Token
     from dataaccess.reports import ClientStats, Setting
 
 
@@ -72,6 +73,9 @@ class BaseClient(Validation):
         headers: Mapping[str, str] | None = None,
         item_types: Mapping[str, int] | None = None,
         strict_empty: bool = False,
+        attrs_format: AttrsFormat = "array",
+        known_row_cap: int | None = None,
+        export_success_codes: Iterable[int | str] | int | str = (200,),
         record: str | os.PathLike[str] | None = None,
     ) -> None:
         """Checks the settings; connects to nothing."""
@@ -186,6 +190,14 @@ class BaseClient(Validation):
     def item_types(self) -> dict[str, int]:
         """Names and ids of business objects, in addition to customers and promotion codes."""
         return dict(self._settings["item_types"])
+
+    @property
+    def _success(self) -> tuple[str, ...]:
+        """The codes of export entries that succeeded, as they are compared."""
+        return code_texts(self._settings["export_success_codes"])
+
+    def _setting(self, name: str) -> Any:
+        return self._settings[name]
 
     @property
     def settings(self) -> dict[str, Setting]:

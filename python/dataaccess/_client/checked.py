@@ -228,6 +228,36 @@ def _whole(spec: Spec, value: object) -> int:
     return found
 
 
+def _count(spec: Spec, value: object) -> int:
+    """An integer, whose bounds are checked here."""
+    found = _whole(spec, value)
+    if found < spec.least:
+        raise ConfigError(f"{argument(spec.name)} must be an integer {_bounds(spec)}, not {found}")
+    return found
+
+
+def _choice(spec: Spec, value: object) -> str:
+    if not isinstance(value, str) or value not in spec.choices:
+        accepted = " or ".join(f'"{choice}"' for choice in spec.choices)
+        raise ConfigError(f"{argument(spec.name)} must be {accepted}, not {shortened(value)}")
+    return value
+
+
+def _codes(spec: Spec, value: Any) -> tuple[int | str, ...]:
+    """One code, or several."""
+    is_one = isinstance(value, str) or not isinstance(value, Iterable)
+    codes: tuple[Any, ...] = (value,) if is_one else tuple(value)
+    if not codes or not all(_is_code(code) for code in codes):
+        raise ConfigError(
+            f"{argument(spec.name)} must be integers or strings, such as (200, 201), not {shortened(value)}"
+        )
+    return codes
+
+
+def _is_code(code: object) -> bool:
+    return code != "" and isinstance(code, int | str) and not isinstance(code, bool)
+
+
 def _bounds(spec: Spec) -> str:
     numbers = f"of at least {spec.least}" if spec.most is None else f"from {spec.least} to {spec.most}"
     return f"{numbers}, or None" if spec.is_optional else numbers
@@ -237,6 +267,9 @@ def _bounds(spec: Spec) -> str:
 _CHECKS: dict[str, Callable[[Spec, Any], Any]] = {
     "boolean": lambda spec, value: boolean(spec.name, value),
     "bytes": _whole,
+    "choice": _choice,
+    "codes": _codes,
+    "count": _count,
     "duration": lambda spec, value: seconds(spec.name, value),
     "headers": lambda _, value: header_pairs(value),
     "integer": _whole,

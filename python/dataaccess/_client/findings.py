@@ -5,11 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from dataaccess._client.check import ClientCheck
+from dataaccess._client.service_day import ATTRIBUTES, MOST_ROWS, DaySearch, ServiceDay
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import invalid, seconds
+from dataaccess._native import validate_codes
 from dataaccess.errors import (
     ApiError,
     ConfigError,
@@ -21,7 +23,7 @@ from dataaccess.errors import (
     TransportError,
     ValidationError,
 )
-from dataaccess.errors._text import text_of
+from dataaccess.errors._text import argument
 from dataaccess.filters import Days
 from dataaccess.filters._comparison import on
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataaccess._client.base import BaseClient
-    from dataaccess._native import RawScan, RawTable
+    from dataaccess._types import Row
     from dataaccess.filters import Time
 
 # A day without codes, and an export that need not exist.
@@ -57,13 +59,16 @@ class Findings:
         self._is_reachable = False
         self._may_ask = True
         self._day: tuple[str | None, bool | None] = (None, None)
+        # The instant that the search of the day sends, in Unix milliseconds, and its rows.
+        self._sent = 0
+        self._rows: list[Row] = []
 
     def left(self) -> float | None:
         """Seconds that are left; None if there is no time, or the service cannot be reached, to ask once more."""
         left = self._timeout - (monotonic() - self._began)
         return left if self._may_ask and left >= _LEAST else None
 
-    def scan_of(self, day: Time, timeout: float | None = None) -> RawScan:
+    def rows_of(self, day: Time, timeout: float | None = None) -> dict[str, Any]:
         """The search of the rows of a day.
 
         Raises:
@@ -72,13 +77,33 @@ class Findings:
         if isinstance(cast("object", day), Days):
             raise invalid("day", f"{day!r} is several days: give one of them", day)
         self._day = ("not asked, as the service was not reached in time", None)
-        arguments = code_arguments(["allocated_time"], on(day), None, None, None, None, timeout)
+        arguments = code_arguments([*ATTRIBUTES], on(day), None, None, None, MOST_ROWS, timeout)
         try:
-            return self.raw.scan_codes(arguments, None, ordered=True, splits=False)
+            body = validate_codes(arguments, self._client.timezone)
         except ValidationError as error:
             # Of the argument that the caller knows.
             problems = [replace(problem, argument="day", path="", value=day) for problem in error.problems]
+        else:
+            self._sent = body["filters"]["OR"][0]["AND"][-1]["value"]
+            return arguments
         raise ValidationError(problems=problems)
+
+    def search_of(self, rows: list[Row]) -> DaySearch:
+        """Finds the end of the day that has these rows. Without rows there is none."""
+        self._rows = rows
+        return DaySearch(self._sent, rows)
+
+    def add_day(self, day: object, search: DaySearch) -> None:
+        """Notes what the rows of a day show, and the end of that day."""
+        count = len(self._rows)
+        if count == 0:
+            self._day = (f"{day} has no rows: name another day", None)
+        elif search.end is None:
+            reason = search.problem or "there was no time to find where the day ends; raise timeout="
+            self._day = (f"not known: {reason}", None)
+        else:
+            found = ServiceDay(search.end, (row["allocated_time"] for row in self._rows))
+            self._day = _said(found, f"the {count:,} rows of {day}", self._client)
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
@@ -102,18 +127,6 @@ class Findings:
             self._is_reachable = True
             if name in self.scopes:
                 self.scopes[name] = True
-
-    def add_day(self, day: object, table: RawTable) -> None:
-        """Notes whether the rows of a day are of that day."""
-        stray = [
-            text_of(warning["message"])
-            for warning in table.stats["warnings"]
-            if warning["category"] == "StrayDayWarning"
-        ]
-        if table.num_rows == 0:
-            self._day = (f"{day} has no rows: name another day", None)
-        else:
-            self._day = (stray[0] if stray else f"the {table.num_rows:,} rows of {day} are of that day", not stray)
 
     def result(self) -> ClientCheck:
         """All findings."""
@@ -141,3 +154,27 @@ class Findings:
         is_refused = isinstance(error, RequestRejectedError) or type(error) is ApiError
         is_missing = is_refused and isinstance(error, ApiError) and error.code is not None
         return True if name == "download" and is_missing and self.scopes["item"] is not None else None
+
+
+def _said(found: ServiceDay, rows: str, client: BaseClient) -> tuple[str, bool]:
+    """What is said of a day, and whether it and the times in records are as the client has them."""
+    source = client._settings.get("source_timezone", "UTC")  # noqa: SLF001 - of this package
+    if not found.begins_with(client.timezone):
+        zone = f"the day of the service {found.end_shown}: set {argument('timezone')} to its zone"
+        return f"{zone}; {_times_said(found)}", False
+    if found.has_times and not found.has_times_of(source):
+        return f"{rows} are of that day, but not their times in {source}: {_times_said(found)}", False
+    return f"{rows} are of that day", True
+
+
+def _times_said(found: ServiceDay) -> str:
+    """The zone of the times in records, as far as they show it."""
+    if not found.has_times:
+        return "its rows have no times"
+    zones = [
+        *(["UTC"] if found.has_times_of("UTC") else []),
+        *(["the zone of its days"] if found.has_own_times else []),
+    ]
+    if not zones:
+        return f"times in records are at {found.record_offsets}: set {argument('source_timezone')}"
+    return f"times in records are of {' or '.join(zones)}: that is {argument('source_timezone')}"

@@ -13,7 +13,7 @@ from dataaccess.errors._text import argument, for_programs
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from typing import Any
 
     from dataaccess._types import ExportEntry, OnUpdate, Row, SegmentStatus
@@ -31,18 +31,18 @@ class Status(dict[str, object]):
     Copies and pickles of it are plain dicts.
     """
 
-    __slots__ = ("_export_id",)
+    __slots__ = ("_export_id", "_success")
 
-    def __init__(self, status: dict[str, Any], export_id: object) -> None:
-        """Takes the members of the status, and of which export it is."""
+    def __init__(self, status: dict[str, Any], export_id: object, success: Collection[str]) -> None:
+        """Takes the members of the status, of which export it is, and the codes of success."""
         super().__init__(status)
-        self._export_id = export_id
+        self._export_id, self._success = export_id, success
 
     def __str__(self) -> str:
         """A line for each entry: what `print(status)` shows."""
         from dataaccess._display.segment import status_text
 
-        return status_text(self)
+        return status_text(self, self._success)
 
     def __repr__(self) -> str:
         """The members as those of a dict; long ones are cut."""
@@ -54,7 +54,7 @@ class Status(dict[str, object]):
         """The entries for notebooks."""
         from dataaccess._display.segment import status_html
 
-        return status_html(self, self._export_id)
+        return status_html(self, self._export_id, self._success)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles and deep copies as a dict."""
@@ -68,9 +68,9 @@ def checked_rows(result: tuple[list[Row], list[dict[str, Any]]]) -> list[Row]:
     return rows
 
 
-def checked_status(response: dict[str, Any], export_id: object) -> SegmentStatus:
+def checked_status(response: dict[str, Any], export_id: object, success: Collection[str]) -> SegmentStatus:
     """The status of an export. Warns if it reports another number of entries than it has."""
-    status = _status(response, export_id)
+    status = _status(response, export_id, success)
     meta: object = status["meta"]
     total = meta.get("total") if isinstance(meta, dict) else None
     if total is not None and total != len(status["entries"]):
@@ -78,12 +78,12 @@ def checked_status(response: dict[str, Any], export_id: object) -> SegmentStatus
     return status
 
 
-def _status(response: dict[str, Any], export_id: object) -> SegmentStatus:
+def _status(response: dict[str, Any], export_id: object, success: Collection[str]) -> SegmentStatus:
     data = response["data"]
     status = {"entries": data["entries"], "meta": data.get("meta")}
     status.update((name, value) for name, value in data.items() if name not in status)
     status.update((name, value) for name, value in response.items() if name != "data")
-    return Status(status, export_id)  # type: ignore[return-value] # the members of the envelope
+    return Status(status, export_id, success)  # type: ignore[return-value] # the members of the envelope
 
 
 def _states(entries: list[ExportEntry], chosen: list[ExportEntry]) -> str:
@@ -105,14 +105,17 @@ def _state(entry: ExportEntry) -> str:
 
 
 def update_callback(
-    export_id: object, on_update: OnUpdate | None, report: Callable[[dict[str, Any]], object] | None
+    export_id: object,
+    success: Collection[str],
+    on_update: OnUpdate | None,
+    report: Callable[[dict[str, Any]], object] | None,
 ) -> Callable[[dict[str, Any]], object] | None:
     """A callback that gets each response: for the user in the form of the result, and for `progress=`."""
     if on_update is None:
         return report
 
     def in_form(response: dict[str, Any]) -> object:
-        return on_update(_status(response, export_id))
+        return on_update(_status(response, export_id, success))
 
     return _Both(in_form, report) if report else in_form
 
@@ -134,7 +137,7 @@ class _Both:
         return waiting[0] if waiting else None
 
 
-def export_progress() -> Callable[[dict[str, Any]], Progress]:
+def export_progress(success: Collection[str]) -> Callable[[dict[str, Any]], Progress]:
     """Makes the progress of a wait of each response."""
     from dataaccess._display.segment import state_of
     from dataaccess.reports import Progress
@@ -143,7 +146,7 @@ def export_progress() -> Callable[[dict[str, Any]], Progress]:
 
     def convert(response: dict[str, Any]) -> Progress:
         entries = response["data"]["entries"]
-        states = [state_of(entry) for entry in entries]
+        states = [state_of(entry, success) for entry in entries]
         rows = [entry.get("exportedRows") for entry in entries]
         return Progress(
             unit="entries",
@@ -158,7 +161,12 @@ def export_progress() -> Callable[[dict[str, Any]], Progress]:
 
 
 def ended(
-    export_id: object, timeout: float, outcome: tuple[bool, dict[str, Any] | None], *, check: bool
+    export_id: object,
+    timeout: float,
+    outcome: tuple[bool, dict[str, Any] | None],
+    success: Collection[str],
+    *,
+    check: bool,
 ) -> SegmentStatus:
     """The status of an export that has ended; with `check`, successfully so far.
 
@@ -167,11 +175,11 @@ def ended(
         WaitTimeoutError: It has not ended.
     """
     finished, last = outcome
-    status = None if last is None else checked_status(last, export_id)
+    status = None if last is None else checked_status(last, export_id, success)
     entries = [] if status is None else status["entries"]
     if finished and status is not None:
         if check:
-            check_entries(export_id, entries)
+            check_entries(export_id, entries, success)
         return status
     states = _states(entries, entries) or "it has no entries yet"
     hint = f"raise {argument('timeout')}{for_programs(', the last response is in .last')}"
@@ -184,7 +192,7 @@ def ended(
     )
 
 
-def check_entries(export_id: object, entries: list[ExportEntry]) -> None:
+def check_entries(export_id: object, entries: list[ExportEntry], success: Collection[str]) -> None:
     """Checks the entries of an export that have ended.
 
     Raises:
@@ -192,9 +200,12 @@ def check_entries(export_id: object, entries: list[ExportEntry]) -> None:
     """
     from dataaccess._display.segment import state_of
 
-    failed = [entry for entry in entries if state_of(entry) == "failed"]
+    failed = [entry for entry in entries if state_of(entry, success) == "failed"]
     if failed:
-        hint = f"all entries are in .entries, and {argument('check', value=False)} returns them"
+        hint = (
+            f"all entries are in .entries, and {argument('check', value=False)} returns them; "
+            f"{argument('export_success_codes')} of the client has the codes of success"
+        )
         raise SegmentExportError(
             f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "
             f"{_states(entries, failed)}; {hint}",

@@ -31,9 +31,11 @@ class Spec:
         is_secret: Whether its value may be a secret.
         is_usual: Whether it is an option of the command and a field of Airflow's form.
         variables: The variables of the environment that say it, where no argument does.
+        choices: Its values, if they are a few strings.
     """
 
     __slots__ = (
+        "choices",
         "default",
         "help",
         "is_optional",
@@ -59,12 +61,14 @@ class Spec:
         is_secret: bool = False,
         is_usual: bool = False,
         variables: tuple[str, ...] = (),
+        choices: tuple[str, ...] = (),
     ) -> None:
         """None is a value of each setting whose default it is."""
         self.name, self.kind, self.default, self.help = name, kind, default, text
         self.least, self.most = least, most
         self.is_optional = default is None if is_optional is None else is_optional
         self.is_secret, self.is_usual, self.variables = is_secret, is_usual, variables
+        self.choices = choices
 
     @property
     def default_text(self) -> str:
@@ -125,6 +129,11 @@ def boolean(text: str) -> bool:
         raise ValueError("is neither true nor false") from None
 
 
+def codes(text: str) -> list[str]:
+    """The codes of a text such as `200, 201`."""
+    return [code.strip() for code in text.split(",")]
+
+
 def _json(text: str) -> Any:
     import json
 
@@ -138,6 +147,8 @@ def _json(text: str) -> Any:
 _TEXTS = {
     "boolean": boolean,
     "bytes": integer,
+    "codes": codes,
+    "count": integer,
     "duration": duration,
     "headers": _json,
     "integer": integer,
@@ -203,6 +214,15 @@ SETTINGS = {
         Spec("headers", "headers", None, "Headers to add to each request.", is_secret=True),
         Spec("item_types", "item_types", None, "Names and ids of your business objects."),
         Spec("strict_empty", "boolean", False, "Accept only [] as a response without records."),  # noqa: FBT003 - likewise
+        Spec(
+            "attrs_format",
+            "choice",
+            "array",
+            "How searches of other objects than promotion codes send attrs.",
+            choices=("array", "string"),
+        ),
+        Spec("known_row_cap", "count", None, "Rows at which the service is known to cut responses off.", least=1),
+        Spec("export_success_codes", "codes", (200,), "The responseCode of an export entry that succeeded."),
         Spec("record", "path", None, "File that keeps all exchanges, without the token."),
     )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataaccess._client.settings import SETTINGS
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
 from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
@@ -38,6 +39,14 @@ class Validation(Suggesting):
     def item_types(self) -> dict[str, int]:
         """Names and ids of business objects, in addition to customers and promotion codes."""
         return {}
+
+    def _setting(self, name: str) -> Any:
+        """A setting of the client."""
+        return SETTINGS[name].default
+
+    def _cap(self, known_row_cap: int | None) -> int | None:
+        """The argument of a call, or the setting."""
+        return self._setting("known_row_cap") if known_row_cap is None else known_row_cap
 
     def validate_codes(
         self,
@@ -83,7 +92,7 @@ class Validation(Suggesting):
         where: Where | None = None,
         *,
         item_type_id: int | None = None,
-        attrs_format: AttrsFormat = "array",
+        attrs_format: AttrsFormat | None = None,
         limit: int | None = None,
     ) -> dict[str, Any]:
         """Checks the arguments of `search_items` and returns the request body. Sends nothing.
@@ -109,6 +118,15 @@ class Validation(Suggesting):
             >>> body["itemTypeId"]
             -1003
         """
-        arguments = item_arguments(item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types)
+        arguments = item_arguments(
+            item_type_name,
+            attrs,
+            where,
+            item_type_id,
+            attrs_format,
+            limit,
+            self.item_types,
+            usual_format=self._setting("attrs_format"),
+        )
         with problem_values(arguments):
             return validate_items(arguments, self.timezone)

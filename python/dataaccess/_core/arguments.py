@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from dataaccess._contract import PROMOTION_CODE, PROMOTION_CODE_NAME
 from dataaccess._core.checks import call_timeout
 from dataaccess.errors import ValidationError
-
-# What a request has without its caller.
-_DEFAULTS = [("attrs_format", "array")]
 
 TYPE_CHECKING = False
 
@@ -47,15 +45,23 @@ def item_arguments(
     attrs: Iterable[str],
     where: Where | None,
     item_type_id: int | None,
-    attrs_format: str,
+    attrs_format: str | None,
     limit: int | None,
     item_types: Mapping[str, int],
     timeout: float | timedelta | None = None,
     known_row_cap: int | None = None,
+    *,
+    usual_format: str,
 ) -> dict[str, Any]:
-    """The arguments of an item search; a name of `item_types` has the id given there."""
+    """The arguments of an item search; a name of `item_types` has the id given there.
+
+    The format of the client is not for promotion codes, which take an array alone.
+    """
     if item_type_id is None and isinstance(item_type_name, str):
         item_type_id = item_types.get(item_type_name)
+    if attrs_format is None and usual_format == "string":
+        takes_array = item_type_id == PROMOTION_CODE or item_type_name == PROMOTION_CODE_NAME
+        attrs_format = None if takes_array else usual_format
     return {
         "item_type_name": item_type_name,
         "attrs": attrs,
@@ -84,7 +90,7 @@ class problem_values:  # noqa: N801 - a context manager reads as a function
             arguments = self._arguments
             error.problems[:] = [_with_value(problem, arguments) for problem in error.problems]
             error._set_arguments(  # noqa: SLF001 - of this package
-                {name: one for name, one in arguments.items() if one is not None and (name, one) not in _DEFAULTS},
+                {name: one for name, one in arguments.items() if one is not None},
                 lambda steps: _value_at(arguments, steps),
             )
 

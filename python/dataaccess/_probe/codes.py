@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
 from dataaccess._probe.session import EMPTY_DAY
 from dataaccess._probe.shapes import NotSettledError, json_type, member
-from dataaccess._probe.zone import DAY, possible_offsets, shown, shown_ranges, zone_name
 from dataaccess.errors import ApiError
 
 if TYPE_CHECKING:
@@ -19,41 +16,59 @@ _LEAST_IN_ORDER = 20
 
 
 def day_zone(session: Session) -> tuple[str, str]:
-    """The zone in which days are cut, if only one would do."""
-    rows, zone = session.rows(), session.client.timezone
-    midnight = datetime.combine(session.day, datetime.min.time(), ZoneInfo(zone))
-    times = [row["allocated_time"] for row in rows]
-    strange = next((time for time in times if not isinstance(time, str)), "")
-    if not isinstance(strange, str):
-        raise NotSettledError(f"allocated_time is {json_type(strange)} in a code of the day")
-    try:
-        offsets = possible_offsets(times, midnight.astimezone(UTC))
-    except ValueError:
-        raise NotSettledError("allocated_time is not YYYY-MM-DD HH:MM:SS in a code of the day") from None
-    seen = f"the codes are of {min(times)} to {max(times)} UTC"
-    if not offsets:
-        raise NotSettledError(f"{seen}: no offset explains that; name another day")
-    # Offsets that differ by a day have the same midnights.
-    if len({offset % DAY for offset in offsets}) > 1:
-        raise NotSettledError(f"{seen}: any of {shown_ranges(offsets)} would do; name a busier day")
-    seen += f", a day of {' or '.join(map(shown, offsets))}"
-    if len(offsets) > 1:
-        seen += ", which cut the same days"
-    own = midnight.utcoffset()
-    if own in offsets:
-        return zone, seen
-    name = zone_name(offsets[0], zone, session.day) if len(offsets) == 1 else None
+    """The zone in which days are cut, by where the day ends. The times of its codes say nothing about it."""
+    day = session.service_day()
+    name = day.zone_named(session.client.timezone)
+    seen = f"the day {day.end_shown}"
     if name is None:
-        raise NotSettledError(f"{seen}; name a zone that has it on this day: --timezone")
+        raise NotSettledError(f"{seen}, which cut the same days; name the zone: --timezone")
     return name, seen
 
 
+def source_timezone(session: Session) -> tuple[str, str]:
+    """The zone of the times in records, by the times of a day whose end is known."""
+    day = session.service_day()
+    times = [row["allocated_time"] for row in session.rows()]
+    strange = next((time for time in times if not isinstance(time, str)), "")
+    if not isinstance(strange, str):
+        raise NotSettledError(f"allocated_time is {json_type(strange)} in a code of the day")
+    if not day.has_times:
+        raise NotSettledError("allocated_time is not YYYY-MM-DD HH:MM:SS in the codes of the day")
+    own, seen = day.zone_named(session.client.timezone), f"the codes are of {min(times)} to {max(times)}"
+    is_utc = day.has_times_of("UTC")
+    if is_utc and (own == "UTC" or not day.has_own_times):
+        return "UTC", f"{seen}, in UTC a time of that day"
+    if is_utc:
+        raise NotSettledError(f"{seen}: in UTC and in the zone of the days a time of that day; name a busier day")
+    if day.has_own_times and own is not None:
+        return own, f"{seen}, in the zone of the days a time of that day"
+    raise NotSettledError(f"{seen}: times of {day.record_offsets}")
+
+
 def day_comparison(session: Session) -> tuple[str, str]:
-    """Whether `after_date` finds a code of the day itself."""
-    code, _, _ = session.audience()
-    if code in session.codes_after():
-        return "inclusive", "after_date finds a code of its day; before_date was not asked"
-    return "exclusive", "after_date does not find a code of its day; before_date was not asked"
+    """What `after_date` and `before_date` compare: a day that they exclude or include, or instants."""
+    day = session.service_day()
+    # The whole day lies on the one side of its first instant, and on the other side of its last.
+    first, last = day.start, day.end - 1
+    after = _compared(session, "after_date", first, last)
+    before = _compared(session, "before_date", last, first)
+    seen = f"after_date is {after}, before_date is {before}"
+    if after != before:
+        raise NotSettledError(seen)
+    return after, seen
+
+
+def _compared(session: Session, operator: str, near: int, far: int) -> str:
+    """What an operator compares: `near` is the end of the day at which an instant would find its codes."""
+    if not session.compared(operator, near):
+        return "exclusive"
+    return "inclusive" if session.compared(operator, far) else "instants"
+
+
+def maximum_rows(session: Session) -> tuple[int, str]:
+    """The number of rows at which a response of the day was cut off."""
+    most = session.most_rows()
+    return most, f"a search of the day has {most:,} codes, and by status more"
 
 
 def row_order(session: Session) -> tuple[str, str]:

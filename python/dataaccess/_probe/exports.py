@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataaccess._display.segment import has_failed as failed
 from dataaccess._probe.codes import refusal
 from dataaccess._probe.shapes import NotPermittedError, NotSettledError, json_type, member
 from dataaccess.errors import ApiError
 
 if TYPE_CHECKING:
     from dataaccess._probe.session import Session
-
-_SUCCESS = "200"
 
 
 def download_scope(session: Session) -> tuple[None, str]:
@@ -56,8 +55,21 @@ def failed_status(session: Session) -> tuple[int, str]:
 
 
 def failed_code(session: Session) -> tuple[str, str]:
-    """Code of an entry that failed: any but that of success counts as failed."""
+    """Code of an entry that failed: any but those of success counts as failed."""
     return _code(_entry(session, has_failed=True)), "the responseCode of an entry that has ended"
+
+
+def export_success_codes(session: Session) -> tuple[object, str]:
+    """The codes of success of the client, if an entry has one of them."""
+    codes = list(dict.fromkeys(map(_code, session.entries())))
+    if not any(code in session.success for code in codes):
+        shown = " and ".join(codes)
+        raise NotSettledError(
+            f"the entries of export {session.export_id} ended with {shown}: if that is success, set it"
+        )
+    return session.client.settings[
+        "export_success_codes"
+    ].value, f"the entries of export {session.export_id} ended with {' and '.join(codes)}"
 
 
 def finished_types(session: Session) -> tuple[str, str]:
@@ -83,7 +95,8 @@ def _status(session: Session, *, has_failed: bool) -> tuple[int, str]:
 
 def _entry(session: Session, *, has_failed: bool) -> object:
     for entry in session.entries():
-        if (_code(entry) != _SUCCESS) == has_failed:
+        _code(entry)
+        if failed(entry, session.success) == has_failed:
             return entry
     raise NotSettledError(f"no entry of export {session.export_id} has {'failed' if has_failed else 'succeeded'}")
 

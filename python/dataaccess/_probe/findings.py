@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dataaccess._probe import toml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,16 +16,39 @@ class Finding:
     """What is known of one open point.
 
     Attributes:
-        name: Its name in `docs/open-points.md`.
+        name: Its name in `docs/open-points.md`, or that of a setting of clients.
         value: What it is at this service; None if that was not settled.
         detail: What was seen, or why the point is open.
         is_switch: Whether a sandbox has a switch for it.
     """
 
     name: str
-    value: str | int | float | None
+    value: Any
     detail: str
     is_switch: bool = True
+
+
+# The settings of a platform, as docs/your-platform.md lists them.
+PLATFORM = (
+    "timezone",
+    "source_timezone",
+    "day_comparison",
+    "attrs_format",
+    "known_row_cap",
+    "strict_empty",
+    "export_success_codes",
+    "item_types",
+)
+
+# Settings of clients, each with the open point that says it, and its value for the value of that point.
+_OF_POINTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "timezone": ("day_zone", lambda zone: zone),
+    # `exclusive` fits instants too.
+    "day_comparison": ("day_comparison", lambda compared: "inclusive" if compared == "inclusive" else "exclusive"),
+    "attrs_format": ("attrs_format", lambda taken: "string" if taken == "string" else "array"),
+    "known_row_cap": ("maximum_rows", lambda most: most),
+    "strict_empty": ("empty_shape", lambda shape: shape == "array"),
+}
 
 
 @dataclass(slots=True)
@@ -34,12 +60,14 @@ class ProbeReport:
         day: The day whose codes were looked at.
         requests: How many requests were sent.
         findings: In the order in which they were made.
+        of_settings: Settings of clients that no open point names.
     """
 
     base_url: str
     day: str
     requests: int = 0
     findings: list[Finding] = field(default_factory=list)
+    of_settings: list[Finding] = field(default_factory=list)
 
     @property
     def switches(self) -> dict[str, str | int | float]:
@@ -47,12 +75,19 @@ class ProbeReport:
         return {each.name: each.value for each in self.findings if each.is_switch and each.value is not None}
 
     @property
-    def settings(self) -> dict[str, str | int | float]:
+    def settings(self) -> dict[str, Any]:
         """Arguments for clients of this service."""
-        found = self.switches
-        settings = {"timezone": found["day_zone"]} if "day_zone" in found else {}
-        # Of the other values the default of a client is one.
-        return settings | ({"attrs_format": "string"} if found.get("attrs_format") == "string" else {})
+        return {each.name: each.value for each in self._settings() if each.value is not None}
+
+    def _settings(self) -> list[Finding]:
+        """The settings of the platform, in their order, with what each was seen in."""
+        points = {each.name: each for each in self.findings}
+        found = {each.name: each for each in self.of_settings}
+        for name, (point, of_value) in _OF_POINTS.items():
+            if (each := points.get(point)) is not None:
+                value = None if each.value is None else of_value(each.value)
+                found[name] = Finding(name, value, each.detail, is_switch=False)
+        return [found[name] for name in PLATFORM if name in found]
 
     def to_toml(self) -> str:
         """The report as a file that `tomllib` reads: its tables are `switches` and `client`."""
@@ -63,16 +98,24 @@ class ProbeReport:
             for each in self.findings
             if each.is_switch and each.value is not None
         ]
-        lines += ["", "[client]", *(toml.pair(name, value) for name, value in self.settings.items())]
+        lines += ["", "[client]", *(self.profile_lines())]
         noted = [each for each in self.findings if not each.is_switch and each.value is not None]
         if noted:
             lines += ["", "# Found, and no switch:"]
             lines += [toml.comment(f"- {each.name}: {each.value} ({each.detail})") for each in noted]
-        unknown = [each for each in self.findings if each.value is None]
+        unknown = [each for each in [*self.findings, *self.of_settings] if each.value is None]
         if unknown:
             lines += ["", "# Not known:"]
             lines += [toml.comment(f"- {each.name}: {each.detail}") for each in unknown]
         return "\n".join(lines) + "\n"
+
+    def profile_lines(self, without: Container[str] = ()) -> list[str]:
+        """The settings as lines of a profile, but for some."""
+        return [
+            f"{toml.pair(each.name, each.value)}  {toml.comment(each.detail)}"
+            for each in self._settings()
+            if each.value is not None and each.name not in without
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """The report for `json.dumps`."""
@@ -82,5 +125,5 @@ class ProbeReport:
             "requests": self.requests,
             "switches": self.switches,
             "client": self.settings,
-            "findings": [asdict(each) for each in self.findings],
+            "findings": [asdict(each) for each in [*self.findings, *self.of_settings]],
         }

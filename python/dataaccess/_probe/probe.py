@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from dataaccess._probe.findings import Finding, ProbeReport
-from dataaccess._probe.questions import NOT_ASKED, QUESTIONS
+from dataaccess._probe.questions import NOT_ASKED, OF_SETTINGS, QUESTIONS
 from dataaccess._probe.session import SURVIVED, Session
 from dataaccess._sandbox.switches import SWITCHES
 from dataaccess.errors import DataAccessWarning, PermissionDeniedError
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from datetime import date
 
     from dataaccess import Client
+    from dataaccess._probe.questions import Question
 
 # The most requests that a probe sends, without retries.
-MOST_REQUESTS = 15
+MOST_REQUESTS = 30
 # Seconds for which a request that fails is retried, and seconds for one call.
 _RETRY_FOR, _TIMEOUT = 10, 120
 
@@ -40,20 +41,26 @@ def probe(client: Client, day: date, *, export_id: int | None = None) -> ProbeRe
     client = client.with_options(retry_for=_RETRY_FOR, timeout=_TIMEOUT)
     session = Session(client, day, export_id)
     report = ProbeReport(client.base_url, str(day))
-    for question in QUESTIONS:
-        name = question.__name__
-        value: str | float | None = None
-        try:
-            with warnings.catch_warnings():
-                # The findings say the same.
-                warnings.simplefilter("ignore", DataAccessWarning)
-                value, detail = question(session)
-        except SURVIVED as error:
-            if isinstance(error, PermissionDeniedError) and session.sent == 1:
-                raise
-            detail = str(error)
-        report.findings.append(Finding(name, value, detail, is_switch=name in SWITCHES))
+    report.findings += [_finding(question, session) for question in QUESTIONS]
     for name, reason in NOT_ASKED.items():
         report.findings.append(Finding(name, None, f"not asked: {reason}", is_switch=name in SWITCHES))
+    report.of_settings += [_finding(question, session) for question in OF_SETTINGS]
+    if client.item_types:
+        types = client.settings["item_types"]
+        report.of_settings.append(Finding("item_types", types.value, f"of the {types.source}", is_switch=False))
     report.requests = session.sent
     return report
+
+
+def _finding(question: Question, session: Session) -> Finding:
+    name, value = question.__name__, None
+    try:
+        with warnings.catch_warnings():
+            # The findings say the same.
+            warnings.simplefilter("ignore", DataAccessWarning)
+            value, detail = question(session)
+    except SURVIVED as error:
+        if isinstance(error, PermissionDeniedError) and session.sent == 1:
+            raise
+        detail = str(error)
+    return Finding(name, value, detail, is_switch=name in SWITCHES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dataaccess._probe import codes, customers, exports
 from dataaccess._probe.shapes import NotSettledError, json_type
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dataaccess._probe.session import Session
     from dataaccess.errors import ApiError
 
-    Question = Callable[[Session], tuple[str | float | None, str]]
+    Question = Callable[[Session], tuple[Any, str]]
 
 _HTTP_OK = 200
 
@@ -64,6 +64,7 @@ def latency(session: Session) -> tuple[float, str]:
 # In the order of their requests. The last three look at what the others caused.
 QUESTIONS: list[Question] = [
     codes.day_zone,
+    codes.maximum_rows,
     codes.row_order,
     codes.last_used_type,
     codes.channel_id_type,
@@ -92,8 +93,10 @@ QUESTIONS: list[Question] = [
     latency,
 ]
 
+# Settings of clients that no open point names.
+OF_SETTINGS: list[Question] = [codes.source_timezone, exports.export_success_codes]
+
 NOT_ASKED = {
-    "maximum_rows": "only a response larger than the limit shows it; known_row_cap= warns of one",
     "gzip": "a client reads compressed and plain responses alike, and shows no headers",
     "no_conditions": "the search could find every record",
     "empty_values": "a client sends no empty list",

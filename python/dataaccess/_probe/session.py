@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import deepcopy
+from datetime import UTC, datetime
 from functools import wraps
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 import dataaccess as da
-from dataaccess._contract import CUSTOMER, DOWNLOAD_PATH, SEARCH_PATH, VISITOR
+from dataaccess._client.service_day import MOST_ROWS, DaySearch, ServiceDay, audience_of
+from dataaccess._contract import CUSTOMER, DOWNLOAD_PATH, SEARCH_PATH
 from dataaccess._probe.shapes import NotPermittedError, NotSettledError, json_type, member, records
 from dataaccess.errors import (
     ApiError,
@@ -29,8 +32,6 @@ NO_ID = 999_999_999_999
 WORD = "no_such_value"
 # Attributes of a customer.
 NAMES = ("customer_id", "name")
-# Rows of the day that are looked at.
-_ROWS = 5_000
 _MOST_MIB = 16
 
 # What a point survives: a response that is no result. Without a connection, no other point can be settled either.
@@ -71,6 +72,7 @@ class Session:
         self._bounded = client.with_options(max_response_bytes=_MOST_MIB * 1024 * 1024)
         self.day = day
         self.export_id = export_id
+        self.success = client._success  # noqa: SLF001 - of this package
         self.sent = 0
         self.seconds: list[float] = []
         self.refusals: list[ApiError] = []
@@ -82,7 +84,9 @@ class Session:
     def rows(self) -> list[dict[str, Any]]:
         """The codes of the day."""
         attributes = [*da.PROMOTION_CODE_ATTRIBUTES]
-        found = self._timed(lambda: self.client.search_codes(attributes, allocated_time=da.on(self.day), limit=_ROWS))
+        found = self._timed(
+            lambda: self.client.search_codes(attributes, allocated_time=da.on(self.day), limit=MOST_ROWS)
+        )
         if not found:
             raise NotSettledError(f"{self.day} has no codes: name another day")
         return found
@@ -91,12 +95,51 @@ class Session:
     def audience(self) -> tuple[str, int, str]:
         """The id of a code of the day, with its audience type and audience."""
         for row in self.rows():
-            code, kind, audience = row["id"], row["audience_type"], row["allocated_audience"]
-            if isinstance(code, str) and _is_audience(kind, audience):
-                return code, kind, audience
+            code, found = row["id"], audience_of(row)
+            if isinstance(code, str) and found is not None:
+                return code, *found
         raise NotSettledError(
             "no code of the day has an audience to search for (audience_type, allocated_audience): name another day"
         )
+
+    @_once
+    def service_day(self) -> ServiceDay:
+        """The day of the service that has the codes: its end is found by which codes come."""
+        body = self.client.validate_codes(["id"], allocated_time=da.on(self.day))
+        rows = self.rows()
+        search = DaySearch(body["filters"]["OR"][0]["AND"][-1]["value"], rows)
+        while (instant := search.instant) is not None:
+            kind, audience = search.audience or (None, None)
+            search.add(self._ids(da.op("equals", instant), kind, audience))
+        if search.end is None:
+            raise NotSettledError(str(search.problem))
+        return ServiceDay(search.end, (row["allocated_time"] for row in rows))
+
+    @_once
+    def compared(self, operator: str, instant: int) -> bool:
+        """Whether an operator finds a code of the day for an instant, in Unix milliseconds."""
+        code, kind, audience = self.audience()
+        found = self._ids(da.op(operator, datetime.fromtimestamp(instant / 1_000, UTC)), kind, audience)
+        if code in found:
+            return True
+        most = None
+        with suppress(NotSettledError):
+            most = self.most_rows()
+        if most is not None and len(found) >= most:
+            raise NotSettledError(f"{operator} found {len(found)} codes, as many as a response has at most")
+        return False
+
+    @_once
+    def most_rows(self) -> int:
+        """The number of rows at which a response of the day was cut off: more codes of the day have a status."""
+        count, of_status = len(self.rows()), 0
+        if count >= MOST_ROWS:
+            raise NotSettledError(f"the day has {count:,} codes or more: name one with fewer")
+        for status in da.CodeStatus:
+            of_status += len(self._ids(da.on(self.day), None, None, code_status=int(status)))
+            if of_status > count:
+                return count
+        raise NotSettledError(f"no response was cut off: the {count:,} codes of the day came")
 
     @_once
     def empty(self) -> dict[str, Any]:
@@ -120,16 +163,6 @@ class Session:
         )
         body["filters"]["OR"][0]["AND"][-1].update(members)
         return self._search(body)
-
-    def codes_after(self) -> list[Any]:
-        """The ids of the codes that the audience has after the day."""
-        _, kind, audience = self.audience()
-        found = self._timed(
-            lambda: self._bounded.search_codes(
-                ["id"], allocated_time=da.after(self.day), audience_type=kind, allocated_audience=audience
-            )
-        )
-        return [row["id"] for row in found]
 
     @_once
     def unknown_export(self) -> dict[str, Any] | ApiError:
@@ -202,8 +235,8 @@ class Session:
             rows = self.rows()
         except SURVIVED:
             return WORD
-        held = ((row["audience_type"], row["allocated_audience"]) for row in rows)
-        return next((one for kind, one in held if kind == CUSTOMER and _is_audience(kind, one)), WORD)
+        held = filter(None, map(audience_of, rows))
+        return next((one for kind, one in held if kind == CUSTOMER), WORD)
 
     def _customers(self, form: str) -> dict[str, Any]:
         found = da.col("customer_id").matches([self.customer()])
@@ -240,14 +273,18 @@ class Session:
         except ResponseTooLargeError:
             raise NotSettledError(f"more than {_MOST_MIB} MiB came, where few records were expected") from None
 
+    def _ids(self, time: Any, kind: Any, audience: Any, **more: Any) -> list[Any]:
+        """The ids of codes; an audience narrows the search."""
+        found = self._timed(
+            lambda: self._bounded.search_codes(
+                ["id"], allocated_time=time, audience_type=kind, allocated_audience=audience, limit=MOST_ROWS, **more
+            )
+        )
+        return [row["id"] for row in found]
+
     def _timed(self, request: Callable[[], _Result]) -> _Result:
         self.sent += 1
         began = monotonic()
         result = request()
         self.seconds.append(monotonic() - began)
         return result
-
-
-def _is_audience(kind: object, audience: object) -> bool:
-    """Whether a search can name them."""
-    return isinstance(kind, int) and kind in {CUSTOMER, VISITOR} and isinstance(audience, str) and audience != ""

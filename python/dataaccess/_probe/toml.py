@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
 # TOML forbids most of them, and a terminal would obey the rest.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def pair(name: str, value: str | float) -> str:
-    """A line with a bare key. JSON and TOML have the same numbers and, but for control characters, the same strings."""
-    return f"{name} = {_escaped(json.dumps(value, ensure_ascii=False))}"
+def pair(name: str, value: object) -> str:
+    """A line with a bare key."""
+    return f"{name} = {_value(value)}"
+
+
+def _value(value: object) -> str:
+    """A value. JSON and TOML have the same numbers and, but for control characters, the same strings."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_value(str(name))} = {_value(one)}' for name, one in value.items())} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return _escaped(json.dumps(value, ensure_ascii=False))
 
 
 def comment(text: str) -> str:

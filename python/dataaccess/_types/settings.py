@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import TypeAlias, TypedDict
 from zoneinfo import ZoneInfo  # noqa: TC003 - for typing.get_type_hints
 
+from dataaccess._types.arguments import AttrsFormat  # noqa: TC001 - likewise
 from dataaccess._types.files import PathArgument  # noqa: TC001 - likewise
 
 Expiry: TypeAlias = datetime | float
@@ -36,6 +37,9 @@ class ClientOptions(TypedDict, total=False):
     headers: Mapping[str, str] | None
     item_types: Mapping[str, int] | None
     strict_empty: bool
+    attrs_format: AttrsFormat
+    known_row_cap: int | None
+    export_success_codes: Iterable[int | str] | int | str
     record: PathArgument | None
 
 

@@ -28,8 +28,8 @@ class SegmentExportSensor(ClientUser, BaseSensorOperator):
 
     Args:
         export_id: Id of the export. Templated.
-        check: Whether an entry that failed (its `responseCode` is set and not 200) fails the task at once, without
-            retries.
+        check: Whether an entry that failed (its `responseCode` is set and none of `export_success_codes` of the
+            connection) fails the task at once, without retries.
         deferrable: Whether to wait in the triggerer; default: `[operators] default_deferrable`.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment. Templated.
         **options: Arguments of every sensor, such as `poke_interval` and `timeout` (seconds).
@@ -79,8 +79,11 @@ class SegmentExportSensor(ClientUser, BaseSensorOperator):
     def poke(self, context: Context) -> PokeReturnValue:  # noqa: ARG002 - that of Airflow
         """Asks once. Airflow calls it."""
         with without_useless_retries():
-            status = (self._client or self.connect()).download_segment(self._id())
-            entries = self._checked(status)["entries"]
+            client = self._client or self.connect()
+            status = client.download_segment(self._id())
+            entries = status["entries"]
+            if self.check:
+                check_entries(self._id(), entries, client._success)  # noqa: SLF001 - of this package
             if not entries or any(entry.get("endTime") is None for entry in entries):
                 return PokeReturnValue(is_done=False)
             return PokeReturnValue(is_done=True, xcom_value=status)
@@ -89,12 +92,8 @@ class SegmentExportSensor(ClientUser, BaseSensorOperator):
         """Goes on with the event of the trigger. Airflow calls it."""
         if (error := event.get("error")) is not None:
             raise (AirflowFailException if event["is_permanent"] else AirflowException)(error)
-        with without_useless_retries():
-            return self._checked(event["status"])
-
-    def _checked(self, status: SegmentStatus) -> SegmentStatus:
-        if self.check:
-            check_entries(self._id(), status["entries"])
+        # The trigger has checked the entries.
+        status: SegmentStatus = event["status"]
         return status
 
     def _id(self) -> int:

@@ -131,9 +131,8 @@ _ITEMS = all_of(
         option(
             "--attrs-format",
             type=click.Choice(["array", "string"]),
-            default="array",
             section=_SECTION,
-            help="How the attributes are sent. [array]",
+            help="How the attributes are sent. [that of the profile, else array]",
         ),
     ]
 )
@@ -222,7 +221,7 @@ def _items(
     matches: list[tuple[str, list[Any]]],
     where: Expression | None,
     raw: dict[str, Any] | None,
-    attrs_format: str,
+    attrs_format: str | None,
     **times: Any,
 ) -> Search:
     given = {name: value for name, value in times.items() if value is not None}

@@ -88,7 +88,11 @@ _WRITING = all_of(
             help="Type of a column: string, int64, float64, bool, timestamp, json.",
         ),
         option(
-            "--known-row-cap", type=int, metavar="N", section="Requests", help="Rows at which the service cuts off."
+            "--known-row-cap",
+            type=int,
+            metavar="N",
+            section="Requests",
+            help="Rows at which the service cuts off. [that of the profile]",
         ),
         option("--split-capped", is_flag=True, section="Requests", help="Split requests that look cut off."),
         option(

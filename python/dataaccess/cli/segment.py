@@ -54,7 +54,7 @@ def command(
     else:
         with line():
             status = client.download_segment(export_id, timeout=timeout)
-    _print(status, as_json=as_json)
+    _print(client, status, as_json=as_json)
 
 
 def _waited(client: Client, export_id: int, timeout: float, poll: float | None, *, as_json: bool) -> SegmentStatus:
@@ -69,19 +69,20 @@ def _waited(client: Client, export_id: int, timeout: float, poll: float | None, 
             def update(status: SegmentStatus) -> None:
                 last[:] = [status]
                 if shown is not None:
-                    shown.show(summary(status))
+                    shown.show(summary(status, client._success))  # noqa: SLF001 - of this package
 
             return client.wait_for_segment(export_id, timeout=timeout, poll=poll, on_update=update, progress=False)
     except (SegmentExportError, WaitTimeoutError):
         for status in last:
-            _print(status, as_json=as_json)
+            _print(client, status, as_json=as_json)
         raise
 
 
-def _print(status: SegmentStatus, *, as_json: bool) -> None:
+def _print(client: Client, status: SegmentStatus, *, as_json: bool) -> None:
     if as_json or not output.is_terminal():
         output.write_json(status)
         return
     from dataaccess._display.segment import entry_columns, summary
 
-    output.write_grid(entry_columns(status, output.MOST), summary(status), advice="--json writes all")
+    success = client._success  # noqa: SLF001 - of this package
+    output.write_grid(entry_columns(status, success, output.MOST), summary(status, success), advice="--json writes all")

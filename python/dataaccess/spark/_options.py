@@ -89,7 +89,7 @@ _integer, _boolean = _shown(integer), _shown(boolean)
 _Parsers = Mapping[str, "Callable[[str], Any]"]
 
 _TOKEN: _Parsers = {"token_file": _string, "token_callable": _string}
-_BOTH: _Parsers = {"attrs": _words, "known_row_cap": _integer, "values_per_request": _integer}
+_BOTH: _Parsers = {"attrs": _words, "values_per_request": _integer}
 _CODES: _Parsers = {
     **_BOTH,
     "allocated_time": parse,
@@ -103,7 +103,6 @@ _ITEMS: _Parsers = {
     "item_type_name": _string,
     "item_type_id": _integer,
     "where": _filters,
-    "attrs_format": _string,
 }
 # Columns of any JSON value, as text: what `schema=` of a scan calls "json", for which Spark has no type.
 _SCHEMA: _Parsers = {"json_attrs": _words}
@@ -116,6 +115,7 @@ _REFUSED = {
     "limit": "is no option: write DataFrame.limit(n)",
     "schema": 'is no option: write spark.read.schema("id string, pool_id bigint")',
     "profile": "is no option, as executors have other files: the options of this source say the settings",
+    "export_success_codes": "is no option: Spark reads no exports",
     "record": "is no option, as each executor would have a file of its own",
     "path": "is no option: load() takes no path; the address of the service is the option base_url",
     "concurrency": "is no option: Spark runs one request for each core of its executors",

@@ -15,10 +15,10 @@ def test_the_findings_are_toml_and_their_reasons_are_comments(run: Any, demo: da
     assert ended.code == 0
     found = tomllib.loads(ended.output)
     assert found["switches"]["day_zone"] == found["client"]["timezone"] == "UTC"
-    assert 'day_comparison = "exclusive"  # after_date does not find a code of its day' in ended.output
-    assert "# - maximum_rows: not asked: " in ended.output
-    assert ended.reported == "15 requests settled 25 of 33 open points\n"
-    assert len(demo.requests) == 15
+    assert 'day_comparison = "exclusive"  # after_date is exclusive, before_date is exclusive' in ended.output
+    assert "# - maximum_rows: no response was cut off: " in ended.output
+    assert ended.reported == "27 requests settled 25 of 33 open points\n"
+    assert len(demo.requests) == 27
 
 
 def test_json_has_all_findings(run: Any, demo: da.Sandbox) -> None:

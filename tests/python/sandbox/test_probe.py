@@ -16,7 +16,6 @@ from support.open_points import SWITCHES, TABLE
 import dataaccess as da
 from dataaccess._probe.findings import Finding, ProbeReport
 from dataaccess._probe.probe import MOST_REQUESTS, probe
-from dataaccess._probe.zone import possible_offsets, shown_ranges
 
 DAY = date(2024, 1, 15)
 
@@ -61,7 +60,7 @@ NOT_SETTLED = {"generic_scope", "download_scope", "maximum_rows", "gzip"}
 
 def finding(report: ProbeReport, name: str) -> Finding:
     """The only finding of this name."""
-    (found,) = [each for each in report.findings if each.name == name]
+    (found,) = [each for each in [*report.findings, *report.of_settings] if each.name == name]
     return found
 
 
@@ -81,16 +80,26 @@ def test_a_probe_finds_the_switches_of_a_service(switches: dict[str, Any]) -> No
         report = probe(client, DAY, export_id=5637054)
 
         assert {name: value for name, value in report.switches.items() if name != "latency"} == switches
-        expected = {"timezone": switches["day_zone"]}
-        if switches["attrs_format"] == "string":
-            expected["attrs_format"] = "string"
-        assert report.settings == expected
+        assert report.settings == {
+            "timezone": switches["day_zone"],
+            "source_timezone": "UTC",
+            "day_comparison": switches["day_comparison"],
+            "attrs_format": "string" if switches["attrs_format"] == "string" else "array",
+            "strict_empty": switches["empty_shape"] == "array",
+            "export_success_codes": (200,),
+        }
         assert report.requests == len(sandbox.requests) <= MOST_REQUESTS
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("empty_shape", "object"), ("empty_shape", "absent"), ("row_order", "scattered"), ("attrs_format", "array")],
+    [
+        ("empty_shape", "object"),
+        ("empty_shape", "absent"),
+        ("row_order", "scattered"),
+        ("attrs_format", "array"),
+        ("maximum_rows", 60),
+    ],
 )
 def test_a_probe_finds_the_other_values_of_a_switch(name: str, value: str) -> None:
     with da.Sandbox.demo(switches={name: value}) as sandbox:
@@ -144,7 +153,8 @@ def test_every_open_point_is_settled_or_says_why_not() -> None:
     assert {each.name for each in report.findings if each.is_switch} == SWITCHES
     assert set(report.switches) == SWITCHES - NOT_SETTLED
     not_asked = {each.name for each in report.findings if each.detail.startswith("not asked: ")}
-    assert not_asked == {"no_conditions", "empty_values", "member_defaults", "content_type", "maximum_rows", "gzip"}
+    assert not_asked == {"no_conditions", "empty_values", "member_defaults", "content_type", "gzip"}
+    assert finding(report, "maximum_rows").detail == "no response was cut off: the 73 codes of the day came"
     text = report.to_toml()
     for name in (each.name for each in report.findings if each.value is None):
         assert f"# - {name}: " in text
@@ -158,9 +168,9 @@ def test_the_zone_of_days_is_found_by_a_client_of_another_zone(zone: str) -> Non
         found = finding(probe(sandbox.client(), DAY), "day_zone")
 
     expected = {
-        "America/Lima": ("Etc/GMT+5", "UTC-05:00"),
-        "Asia/Kolkata": (None, "UTC+05:30"),
-        "Pacific/Auckland": (None, "UTC-11:00 or UTC+13:00, which cut the same days"),
+        "America/Lima": ("Etc/GMT+5", "ends at 2024-01-15 05:00 UTC: UTC-05:00 (America/New_York, America/Lima, "),
+        "Asia/Kolkata": ("Asia/Kolkata", "ends at 2024-01-15 18:30 UTC: UTC+05:30 (Asia/Kolkata, "),
+        "Pacific/Auckland": (None, "ends at 2024-01-15 11:00 UTC: UTC-11:00 or UTC+13:00 (Pacific/Pago_Pago, "),
     }
     value, offset = expected[zone]
     assert found.value == value
@@ -176,44 +186,33 @@ def test_of_two_zones_that_cut_the_same_days_the_own_is_taken_and_both_are_named
 
     assert report.switches["day_zone"] == report.settings["timezone"] == "Pacific/Auckland"
     (line,) = [line for line in report.to_toml().splitlines() if line.startswith("day_zone = ")]
-    assert "UTC-11:00 or UTC+13:00, which cut the same days" in line
+    assert "UTC-11:00 or UTC+13:00 (" in line
 
 
-@pytest.mark.parametrize(
-    ("timezone", "offsets"),
-    [
-        ("UTC", "UTC-12:00 to UTC-09:15, UTC+00:00 to UTC+14:00"),
-        ("Asia/Ho_Chi_Minh", "UTC-12:00 to UTC-09:15, UTC+07:00 to UTC+14:00"),
-    ],
-)
-def test_a_zone_that_is_one_of_several_is_no_finding(timezone: str, offsets: str) -> None:
+def test_one_code_is_enough_to_find_the_zone_of_days() -> None:
     with served_day("Asia/Ho_Chi_Minh", ["2024-01-15 09:00:00"]) as sandbox:
-        report = probe(sandbox.client(timezone=timezone), DAY)
+        report = probe(sandbox.client(), DAY)
 
-    assert "day_zone" not in report.switches
-    assert report.settings == {}
-    text = report.to_toml()
-    found = tomllib.loads(text)
-    assert "day_zone" not in found["switches"]
-    assert found["client"] == {}
-    (line,) = [line for line in text.splitlines() if "day_zone" in line]
-    assert line.startswith("# - day_zone: ")
-    assert "name a busier day" in line
-    assert offsets in line
+    assert report.settings["timezone"] == "Etc/GMT-7"
+    (line,) = [line for line in report.to_toml().splitlines() if line.startswith("timezone = ")]
+    assert line.endswith(
+        "# the day ends at 2024-01-15 17:00 UTC: UTC+07:00 (Asia/Ho_Chi_Minh, Asia/Jakarta, Antarctica/Davis, …)"
+    )
+    assert "source_timezone" not in report.settings
+    assert "name a busier day" in finding(report, "source_timezone").detail
 
 
-def test_offsets_explain_the_times_of_a_day() -> None:
-    asked = datetime(2024, 1, 15, tzinfo=UTC)
-    busy = ["2024-01-14 17:00:00", "2024-01-15 16:59:59"]
-    assert possible_offsets(busy, asked) == [timedelta(hours=7)]
-    assert len(possible_offsets(["2024-01-15 12:00:00"], asked)) > 40
-    assert possible_offsets(["2024-01-01 12:00:00", "2024-01-15 12:00:00"], asked) == []
+def test_codes_of_success_that_are_not_known_are_named() -> None:
+    with da.Sandbox.demo() as sandbox:
+        report = probe(sandbox.client(export_success_codes=0), DAY, export_id=5637054)
+    assert "export_success_codes" not in report.settings
+    assert "ended with 200 and 500: if that is success, set it" in finding(report, "export_success_codes").detail
 
 
-def test_offsets_are_shown_as_ranges() -> None:
-    quarter = timedelta(minutes=15)
-    assert shown_ranges([timedelta(hours=7)]) == "UTC+07:00"
-    assert shown_ranges([-quarter, timedelta(0), quarter, 4 * quarter]) == "UTC-00:15 to UTC+00:15, UTC+01:00"
+def test_objects_of_the_client_stay_in_its_settings() -> None:
+    with da.Sandbox.demo() as sandbox:
+        report = probe(sandbox.client(item_types={"store": 7}), DAY)
+    assert tomllib.loads(report.to_toml())["client"]["item_types"] == {"store": 7}
 
 
 def test_few_codes_have_no_order() -> None:

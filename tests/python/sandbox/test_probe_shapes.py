@@ -6,7 +6,7 @@ import json
 import socket
 import tomllib
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -73,7 +73,7 @@ def probed(body_of: Callable[[Received], object], export_id: int | None = 1) -> 
 
 def details(report: ProbeReport) -> dict[str, str]:
     """What was seen of the points that were not settled."""
-    return {each.name: each.detail for each in report.findings if each.value is None}
+    return {each.name: each.detail for each in [*report.findings, *report.of_settings] if each.value is None}
 
 
 SHAPES: list[object] = [
@@ -99,7 +99,7 @@ SHAPES: list[object] = [
 def test_a_service_of_one_unexpected_shape_ends_no_probe(body: object) -> None:
     report = probed(lambda _request: body)
     assert not set(report.switches) & {"day_zone", "day_comparison", "finished_status", "finished_types", "row_order"}
-    assert report.settings == {}
+    assert not set(report.settings) & {"timezone", "source_timezone", "day_comparison", "known_row_cap"}
 
 
 def test_an_unexpected_search_leaves_the_points_of_exports_alone() -> None:
@@ -152,12 +152,26 @@ def test_a_member_of_an_unexpected_type_leaves_only_its_points_open(
         assert member in details(report)[name]
 
 
+def of_the_day(rows: list[dict[str, Any]]) -> Callable[[Received], object]:
+    """A service that cuts its days in UTC and compares as the specification suggests; `rows` are of the day."""
+
+    def respond(request: Received) -> object:
+        if "segment" in request.path:
+            return export([ENDED])
+        time = request.json["filters"]["OR"][0]["AND"][-1]
+        sent = time["value"] if time.get("data_type") == "datetime" else 0
+        is_of_day = datetime.fromtimestamp(sent / 1_000, UTC).date() == DAY
+        return search(rows if is_of_day and time["operator"] == "equals" else [])
+
+    return respond
+
+
 @pytest.mark.parametrize(
     ("member", "value", "points"),
     [
-        ("allocated_time", None, {"day_zone"}),
-        ("allocated_time", 1705320000000, {"day_zone"}),
-        ("allocated_time", "15.1.2024", {"day_zone"}),
+        ("allocated_time", None, {"source_timezone"}),
+        ("allocated_time", 1705320000000, {"source_timezone"}),
+        ("allocated_time", "15.1.2024", {"source_timezone"}),
         ("last_used_source", 7, {"last_used_type"}),
         ("last_used_time", [1], {"last_used_type"}),
         ("channel_id", {}, {"channel_id_type"}),
@@ -168,12 +182,19 @@ def test_a_member_of_an_unexpected_type_leaves_only_its_points_open(
 def test_a_value_of_an_unexpected_type_leaves_only_its_point_open(member: str, value: object, points: set[str]) -> None:
     times = ["2024-01-15 00:00:00", "2024-01-15 23:59:59"]
     rows = [{**CODE, "id": f"a{number}", "allocated_time": times[number % 2], member: value} for number in range(20)]
-    report = probed(lambda request: export([ENDED]) if "segment" in request.path else search(rows))
+    report = probed(of_the_day(rows))
 
-    named = {"day_zone", "row_order", "last_used_type", "channel_id_type", "day_comparison"}
-    assert named - set(report.switches) == points
+    named = {"day_zone", "source_timezone", "row_order", "last_used_type", "channel_id_type", "day_comparison"}
+    found = {each.name for each in [*report.findings, *report.of_settings] if each.value is not None}
+    assert named - found == points
     for name in points:
         assert member in details(report)[name]
+
+
+def test_a_service_that_finds_the_same_codes_for_each_instant_cuts_no_days() -> None:
+    report = probed(lambda _request: search([CODE]))
+    for name in ("day_zone", "source_timezone", "day_comparison"):
+        assert details(report)[name] == "the same codes come 25 hours later: the service cuts no days"
 
 
 def test_one_of_the_attributes_of_use_is_enough() -> None:

@@ -46,7 +46,8 @@ class AsyncSegments(BaseClient):
             True
         """
         with problem_values({"export_id": export_id}):
-            return checked_status(await self._raw.download_segment_async(export_id, call_timeout(timeout)), export_id)
+            response = await self._raw.download_segment_async(export_id, call_timeout(timeout))
+            return checked_status(response, export_id, self._success)
 
     async def wait_for_segment(
         self,
@@ -68,7 +69,8 @@ class AsyncSegments(BaseClient):
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` with each response, in the thread of the event loop.
             check: Whether an entry that failed is an error, which ends the wait: one that has ended and whose
-                `responseCode` is set and not 200. Otherwise the entries are returned once all have ended.
+                `responseCode` is set and none of `export_success_codes` of the client. Otherwise the entries are
+                returned once all have ended.
 
         Returns:
             The last response, in the form of `download_segment`.
@@ -90,11 +92,12 @@ class AsyncSegments(BaseClient):
         from dataaccess._core.progress import follow_async
 
         limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
-        check = boolean_argument("check", check)
+        check, success = boolean_argument("check", check), self._success
         with (
             problem_values({"export_id": export_id}),
-            follow_async(progress, f"export {export_id}", export_progress) as report,
+            follow_async(progress, f"export {export_id}", lambda: export_progress(success)) as report,
         ):
-            callback = update_callback(export_id, on_update, report)
-            outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, check, callback)
-        return ended(export_id, limit, outcome, check=check)
+            callback = update_callback(export_id, success, on_update, report)
+            failing = success if check else None
+            outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, failing, callback)
+        return ended(export_id, limit, outcome, success, check=check)

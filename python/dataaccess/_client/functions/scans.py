@@ -63,7 +63,8 @@ def scan_codes(
         code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
         limit: Number of rows, at most. With a limit the requests are sent one after another.
         known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
-            reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
+            reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
+            numbers of rows are.
         on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
             again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
             what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
@@ -122,7 +123,7 @@ def scan_items(
     where: Where | None = None,
     *,
     item_type_id: int | None = None,
-    attrs_format: AttrsFormat = "array",
+    attrs_format: AttrsFormat | None = None,
     limit: int | None = None,
     known_row_cap: int | None = None,
     on_suspected_cap: OnSuspectedCap = "warn",
@@ -144,10 +145,11 @@ def scan_items(
         item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
             client.
         attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
-            specification describes both. Promotion codes always take the array.
+            specification describes both. None is that of the client. Promotion codes always take the array.
         limit: Number of rows, at most. With a limit the requests are sent one after another.
         known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
-            reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
+            reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
+            numbers of rows are.
         on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
             again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
             what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.

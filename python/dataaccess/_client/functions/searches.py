@@ -56,7 +56,8 @@ def search_codes(
         timeout: Seconds, or a timedelta, for the whole call: all days of `da.days` and all retries together; None
             is that of the client.
         known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
-            reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
+            reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
+            numbers of rows are.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
@@ -96,7 +97,7 @@ def search_items(
     where: Where | None = None,
     *,
     item_type_id: int | None = None,
-    attrs_format: AttrsFormat = "array",
+    attrs_format: AttrsFormat | None = None,
     limit: int | None = None,
     timeout: float | timedelta | None = None,
     known_row_cap: int | None = None,
@@ -111,11 +112,12 @@ def search_items(
         item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
             client.
         attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
-            specification describes both. Promotion codes always take the array.
+            specification describes both. None is that of the client. Promotion codes always take the array.
         limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
         timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
         known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
-            reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
+            reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
+            numbers of rows are.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:

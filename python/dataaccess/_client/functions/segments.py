@@ -74,7 +74,8 @@ def wait_for_segment(
         progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
             gets a `Progress` with each response, in the calling thread.
         check: Whether an entry that failed is an error, which ends the wait: one that has ended and whose
-            `responseCode` is set and not 200. Otherwise the entries are returned once all have ended.
+            `responseCode` is set and none of `export_success_codes` of the client. Otherwise the entries are
+            returned once all have ended.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:

@@ -79,7 +79,7 @@ def validate_items(
     where: Where | None = None,
     *,
     item_type_id: int | None = None,
-    attrs_format: AttrsFormat = "array",
+    attrs_format: AttrsFormat | None = None,
     limit: int | None = None,
     client: Client | None = None,
 ) -> dict[str, Any]:

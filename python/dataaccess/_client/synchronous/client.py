@@ -65,6 +65,12 @@ class Client(Managed, Searches, Scans, Segments):
             be faster. A client with a header that looks like a secret, such as `X-Api-Key`, does not pickle.
         item_types: Names and ids of your business objects, such as `{"store": 7}`: calls then need no `item_type_id`.
         strict_empty: Whether an empty result must be `[]`; otherwise `{}`, null and a missing `data` are empty too.
+        attrs_format: How searches of other objects than promotion codes send `attrs`: "array", or "string" for one
+            comma-separated string. The API specification describes both.
+        known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
+            reported (`IncompleteWarning`).
+        export_success_codes: `responseCode` of an export entry that succeeded: one, or several. Any other one of an
+            entry that has ended is a failure.
         record: File to record the exchanges into, without the token: requests, and responses with their customer data.
             It is made, readable by its owner only, or continued. `Sandbox.replay(path)` serves it.
 
@@ -87,8 +93,9 @@ class Client(Managed, Searches, Scans, Segments):
         part of the result.
 
         Args:
-            day: A day that has rows. They are read to see whether the service cuts its days in the time zone of the
-                client.
+            day: A day that has rows. Up to ten searches find where that day ends: the instant that they send moves
+                until the rows of the next day come. So the zone of days is found whichever zone times in records have,
+                which is then read from the rows.
             timeout: Seconds, or a timedelta, for all requests together; None is 30, or that of the client if it is
                 less. What was not asked by then is not known.
 
@@ -113,7 +120,7 @@ class Client(Managed, Searches, Scans, Segments):
         raw = findings.raw
         if day is not None:
             # Before anything is sent.
-            findings.scan_of(day)
+            findings.rows_of(day)
         with findings.of("item"):
             raw.search_codes(code_arguments(["id"], on(EMPTY_DAY), None, None, None, 1))
         if (left := findings.left()) is not None:
@@ -121,8 +128,12 @@ class Client(Managed, Searches, Scans, Segments):
                 raw.download_segment(ANY_EXPORT, left)
         if day is not None and (left := findings.left()) is not None:
             with findings.of("day"):
-                table = findings.scan_of(day, left).collect(None, views=False, on_progress=None)
-                findings.add_day(day, table)
+                rows, _ = raw.search_codes(findings.rows_of(day, left))
+                search = findings.search_of(rows)
+                while rows and (instant := search.instant) is not None and (left := findings.left()) is not None:
+                    found, _ = raw.search_codes(search.arguments(instant, left))
+                    search.add(row["id"] for row in found)
+                findings.add_day(day, search)
         return findings.result()
 
     def post(

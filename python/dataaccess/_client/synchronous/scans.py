@@ -64,7 +64,8 @@ class Scans(BaseClient):
             code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
             known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
-                reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
+                reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
+                numbers of rows are.
             on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
                 again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
                 what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
@@ -100,7 +101,14 @@ class Scans(BaseClient):
         from dataaccess._scan.synchronous.scan import Scan
 
         arguments = code_arguments(
-            attrs, allocated_time, audience_type, allocated_audience, code_status, limit, timeout, known_row_cap
+            attrs,
+            allocated_time,
+            audience_type,
+            allocated_audience,
+            code_status,
+            limit,
+            timeout,
+            self._cap(known_row_cap),
         )
         arguments["values_per_request"] = values_per_request
         return Scan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap, decode_status)
@@ -112,7 +120,7 @@ class Scans(BaseClient):
         where: Where | None = None,
         *,
         item_type_id: int | None = None,
-        attrs_format: AttrsFormat = "array",
+        attrs_format: AttrsFormat | None = None,
         limit: int | None = None,
         known_row_cap: int | None = None,
         on_suspected_cap: OnSuspectedCap = "warn",
@@ -133,10 +141,11 @@ class Scans(BaseClient):
             item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
                 client.
             attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
-                specification describes both. Promotion codes always take the array.
+                specification describes both. None is that of the client. Promotion codes always take the array.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
             known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
-                reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
+                reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
+                numbers of rows are.
             on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
                 again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
                 what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
@@ -170,7 +179,16 @@ class Scans(BaseClient):
         from dataaccess._scan.synchronous.scan import Scan
 
         arguments = item_arguments(
-            item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types, timeout, known_row_cap
+            item_type_name,
+            attrs,
+            where,
+            item_type_id,
+            attrs_format,
+            limit,
+            self.item_types,
+            timeout,
+            self._cap(known_row_cap),
+            usual_format=self._setting("attrs_format"),
         )
         arguments["values_per_request"] = values_per_request
         return Scan(self, "scan_items", arguments, schema, ordered, on_suspected_cap)

@@ -58,7 +58,8 @@ class Searches(BaseClient):
             timeout: Seconds, or a timedelta, for the whole call: all days of `da.days` and all retries together; None
                 is that of the client.
             known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
-                reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
+                reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
+                numbers of rows are.
 
         Returns:
             A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
@@ -78,7 +79,14 @@ class Searches(BaseClient):
             {'code_status': 4}
         """
         arguments = code_arguments(
-            attrs, allocated_time, audience_type, allocated_audience, code_status, limit, timeout, known_row_cap
+            attrs,
+            allocated_time,
+            audience_type,
+            allocated_audience,
+            code_status,
+            limit,
+            timeout,
+            self._cap(known_row_cap),
         )
         with problem_values(arguments):
             return checked_rows(self._raw.search_codes(arguments))
@@ -90,7 +98,7 @@ class Searches(BaseClient):
         where: Where | None = None,
         *,
         item_type_id: int | None = None,
-        attrs_format: AttrsFormat = "array",
+        attrs_format: AttrsFormat | None = None,
         limit: int | None = None,
         timeout: float | timedelta | None = None,
         known_row_cap: int | None = None,
@@ -104,11 +112,12 @@ class Searches(BaseClient):
             item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
                 client.
             attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
-                specification describes both. Promotion codes always take the array.
+                specification describes both. None is that of the client. Promotion codes always take the array.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
             timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
             known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
-                reported (`IncompleteWarning`). Without it, equal highest or round numbers of rows are.
+                reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
+                numbers of rows are.
 
         Returns:
             A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
@@ -129,7 +138,16 @@ class Searches(BaseClient):
             ['demo-customer-0001', 'demo-customer-0002']
         """
         arguments = item_arguments(
-            item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types, timeout, known_row_cap
+            item_type_name,
+            attrs,
+            where,
+            item_type_id,
+            attrs_format,
+            limit,
+            self.item_types,
+            timeout,
+            self._cap(known_row_cap),
+            usual_format=self._setting("attrs_format"),
         )
         with problem_values(arguments):
             return checked_rows(self._raw.search_items(arguments))

@@ -47,7 +47,8 @@ class Segments(BaseClient):
             True
         """
         with problem_values({"export_id": export_id}):
-            return checked_status(self._raw.download_segment(export_id, call_timeout(timeout)), export_id)
+            response = self._raw.download_segment(export_id, call_timeout(timeout))
+            return checked_status(response, export_id, self._success)
 
     def wait_for_segment(
         self,
@@ -69,7 +70,8 @@ class Segments(BaseClient):
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` with each response, in the calling thread.
             check: Whether an entry that failed is an error, which ends the wait: one that has ended and whose
-                `responseCode` is set and not 200. Otherwise the entries are returned once all have ended.
+                `responseCode` is set and none of `export_success_codes` of the client. Otherwise the entries are
+                returned once all have ended.
 
         Returns:
             The last response, in the form of `download_segment`.
@@ -91,11 +93,12 @@ class Segments(BaseClient):
         from dataaccess._core.progress import follow
 
         limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
-        check = boolean_argument("check", check)
+        check, success = boolean_argument("check", check), self._success
         with (
             problem_values({"export_id": export_id}),
-            follow(progress, f"export {export_id}", export_progress) as report,
+            follow(progress, f"export {export_id}", lambda: export_progress(success)) as report,
         ):
-            callback = update_callback(export_id, on_update, report)
-            outcome = self._raw.wait_for_segment(export_id, limit, pause, check, callback)
-        return ended(export_id, limit, outcome, check=check)
+            callback = update_callback(export_id, success, on_update, report)
+            failing = success if check else None
+            outcome = self._raw.wait_for_segment(export_id, limit, pause, failing, callback)
+        return ended(export_id, limit, outcome, success, check=check)

@@ -1,0 +1,196 @@
+"""Which day of a service holds an instant: its end is found by which rows come, and not by times in records.
+
+Pure: each search is sent by the caller. The instant of a search moves, by bisection, until the rows of the next day
+come. So a service may write times in any zone, which is then read from the rows of the day whose end is known.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from dataaccess._contract import CUSTOMER, VISITOR
+from dataaccess._core.arguments import code_arguments
+from dataaccess._native import instant_in, start_of_day, zones_beginning_day
+from dataaccess.filters._comparison import op
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# What is read of a row of the day.
+ATTRIBUTES = ("id", "allocated_time", "audience_type", "allocated_audience")
+# Rows of the day that are read, at most.
+MOST_ROWS = 5_000
+
+_HOUR = 3_600_000
+_DAY = 24 * _HOUR
+# Zones begin their days at quarters of an hour.
+_STEP = _HOUR // 4
+# A day has 25 hours at most.
+_STEPS = 25 * _HOUR // _STEP
+_NAMES = 3
+
+
+class DaySearch:
+    """Finds the end of the day that holds an instant, in eight searches; in nine for a day of 25 hours.
+
+    Attributes:
+        audience: The audience type and audience of a code of the day, to which the searches are narrowed; None if no
+            code has one.
+        end: The end of the day in Unix milliseconds, once it is known.
+        problem: Why the end cannot be found, if that is so.
+    """
+
+    def __init__(self, sent: int, rows: Sequence[dict[str, Any]]) -> None:
+        """Takes the instant for which the rows of a day came, in Unix milliseconds."""
+        self._sent = sent
+        self.audience = next(filter(None, map(audience_of, rows)), None)
+        self._ids: set[object] | None = None
+        # Quarters of an hour after the instant: the day holds the first, and not the last.
+        self._low, self._high = 0, _STEPS
+        self._is_high_known = False
+        self.problem: str | None = None
+
+    @property
+    def instant(self) -> datetime | None:
+        """The instant for which the next search asks; None if no search is needed."""
+        if self.problem is not None or self.end is not None:
+            return None
+        return datetime.fromtimestamp((self._sent + self._next * _STEP) / 1_000, UTC)
+
+    @property
+    def _next(self) -> int:
+        if self._ids is None:
+            return 0
+        return (self._low + self._high) // 2 if self._high - self._low > 1 else self._high
+
+    @property
+    def end(self) -> int | None:
+        """The end of the day."""
+        is_found = self._high - self._low == 1 and self._is_high_known
+        return self._sent + self._high * _STEP if is_found else None
+
+    def arguments(self, instant: datetime, timeout: float | None) -> dict[str, Any]:
+        """The search for an instant."""
+        kind, audience = self.audience or (None, None)
+        time = op("equals", instant)
+        return code_arguments(["id"], time, kind, audience, None, MOST_ROWS, timeout)
+
+    def add(self, ids: Iterable[object]) -> None:
+        """Takes the ids of the codes that a search found for the instant."""
+        found = set(ids)
+        if self._ids is None:
+            self._ids = found
+            if not found:
+                self.problem = "a search of the day for the audience of one of its codes found nothing"
+        elif found & self._ids:
+            self._low = self._next
+            if self._low == self._high:
+                self.problem = "the same codes come 25 hours later: the service cuts no days"
+        else:
+            self._high, self._is_high_known = self._next, True
+
+
+class ServiceDay:
+    """A day of a service, whose end is known, with the times of its rows.
+
+    Attributes:
+        end: Its end, in Unix milliseconds.
+        zones: The zones that begin a day then.
+        offsets: Their offsets from UTC, as `UTC+07:00`.
+        has_times: Whether the times of its rows are known.
+    """
+
+    def __init__(self, end: int, times: Iterable[object]) -> None:
+        """Takes the end, and the times of rows as written."""
+        self.end = end
+        self.zones = zones_beginning_day(end)
+        east = -end % _DAY
+        self._offsets = [offset for offset in (east - _DAY, east) if -12 * _HOUR <= offset <= 14 * _HOUR]
+        self.offsets = [f"UTC{_signed(offset)}" for offset in self._offsets]
+        written = sorted(time for time in times if isinstance(time, str) and instant_in("UTC", time) is not None)
+        self._first_and_last = [written[0], written[-1]] if written else []
+        self.has_times = bool(written)
+
+    def begins_with(self, zone: str) -> bool:
+        """Whether a zone begins a day at the end of this one."""
+        return start_of_day(zone, self.end) == self.end
+
+    def zone_named(self, preferred: str) -> str | None:
+        """The name of a zone that begins a day then: the preferred one if it does, else one without clock changes.
+
+        None if two offsets cut the same days, and the dates in records do not tell which of them it is.
+        """
+        if self.begins_with(preferred):
+            return preferred
+        offsets = self._offsets if len(self._offsets) == 1 else self._offsets_of_dates()
+        if len(offsets) != 1:
+            return None
+        hours, rest = divmod(offsets[0], _HOUR)
+        if rest:
+            return next((zone for zone in self.zones if not _changes(zone, self.end)), None)
+        # In these names the sign is that of POSIX: west is positive.
+        return "UTC" if hours == 0 else f"Etc/GMT{-hours:+d}"
+
+    @property
+    def end_shown(self) -> str:
+        """When it ends, with the zones in which it does."""
+        end = datetime.fromtimestamp(self.end / 1_000, UTC)
+        named = [zone for zone in self.zones if not zone.startswith("Etc/")]
+        names = ", ".join([*named[:_NAMES], *(["…"] if len(named) > _NAMES else [])])
+        return f"ends at {end:%Y-%m-%d %H:%M} UTC: {' or '.join(self.offsets)}{f' ({names})' if names else ''}"
+
+    def has_times_of(self, zone: str) -> bool:
+        """Whether the times of its rows are of this day, if they are written in a zone."""
+        read = [instant_in(zone, time) for time in self._first_and_last]
+        return all(time is not None and self.start <= time < self.end for time in read)
+
+    @property
+    def has_own_times(self) -> bool:
+        """Whether the times of its rows are of this day, if they are written in the zone of the days."""
+        return bool(self._offsets_of_dates())
+
+    @property
+    def record_offsets(self) -> str:
+        """The offsets from UTC that the zone of the times may have."""
+        first, last = self._written
+        return f"UTC{_signed(last - self.end)} to UTC{_signed(first - self.start)}"
+
+    @property
+    def start(self) -> int:
+        """Its beginning, in a zone with this end."""
+        before = start_of_day(self.zones[0], self.end - 1) if self.zones else None
+        return self.end - _DAY if before is None else before
+
+    @property
+    def _written(self) -> list[int]:
+        """The first and the last time, read as UTC."""
+        return [instant_in("UTC", time) or 0 for time in self._first_and_last]
+
+    def _offsets_of_dates(self) -> list[int]:
+        """The offsets at which all times are of the date that ends then, if they are of the zone of the days."""
+        return [
+            offset
+            for offset in self._offsets
+            if self.has_times and all(self.end + offset - _DAY <= time < self.end + offset for time in self._written)
+        ]
+
+
+def audience_of(row: dict[str, Any]) -> tuple[int, str] | None:
+    """Whom a search can name."""
+    kind, audience = row.get("audience_type"), row.get("allocated_audience")
+    if not isinstance(kind, int) or kind not in {CUSTOMER, VISITOR} or not isinstance(audience, str) or not audience:
+        return None
+    return kind, audience
+
+
+def _changes(zone: str, instant: int) -> bool:
+    """Whether a zone begins its days at another time half a year before or after."""
+    others = [instant + days * _DAY for days in (-182, 182)]
+    return any(start_of_day(zone, other) != other for other in others)
+
+
+def _signed(milliseconds: int) -> str:
+    """An offset as `+07:00`."""
+    minutes = abs(milliseconds) // 60_000
+    return f"{'-' if milliseconds < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"

@@ -1,0 +1,152 @@
+//! The zones of a service that explain the rows of its days, whether it writes times in UTC or in the zone of its days.
+
+use std::collections::BTreeMap;
+
+use super::day::{DAY, bounds};
+use crate::error::argument;
+use crate::time::{Moment, Zone, all_zones, offset_text};
+
+/// Zones that a message names, and how many offsets they may have: beyond that, names say nothing.
+const NAMES: usize = 3;
+const FEW_OFFSETS: usize = 6;
+
+/// The rows of each day, by the first and the last instant that its request names: their least and greatest time, as
+/// written.
+#[derive(Debug, Default)]
+pub(super) struct ZoneFit {
+    days: BTreeMap<(i64, i64), (i64, i64)>,
+}
+
+impl ZoneFit {
+    /// Adds the rows of one response.
+    pub(super) fn add(&mut self, sent: (i64, i64), (least, greatest): (i64, i64)) {
+        let times = self.days.entry(sent).or_insert((least, greatest));
+        *times = (times.0.min(least), times.1.max(greatest));
+    }
+
+    /// What the rows say about the zone. The offsets are those of the day with this instant. `source` is the zone in
+    /// which times are written, as far as the client knows.
+    pub(super) fn advice(&self, instant: i64, source: &Zone) -> String {
+        let fitting = |fits: fn(&Self, &Zone, &Zone) -> bool| {
+            shown(&all_zones().iter().filter(|zone| fits(self, zone, source)).collect::<Vec<_>>(), Moment::at(instant))
+        };
+        let cases = [
+            fitting(Self::fits).map(|zones| format!("at {zones} if times are of {}", source.name())),
+            fitting(Self::fits_own).map(|zones| format!("at {zones} if times are of the zone of its days")),
+        ];
+        let cases: Vec<String> = cases.into_iter().flatten().collect();
+        if cases.is_empty() {
+            return "no time zone of the service explains them".to_owned();
+        }
+        format!(
+            "the service cuts days {}; check(day) of the client finds its {} and {}",
+            cases.join(", or "),
+            argument("timezone"),
+            argument("source_timezone")
+        )
+    }
+
+    /// Whether all rows are of their day in a zone, if times are written in the zone `source`.
+    fn fits(&self, zone: &Zone, source: &Zone) -> bool {
+        // Where a clock change repeats an hour, the offset before and after it are both tried.
+        let read = |written: i64| {
+            let offset = |at: i64| i64::from(source.offset_seconds(Moment::at(at))) * 1_000;
+            written - offset(written - offset(written))
+        };
+        self.days.iter().all(|((first, last), (least, greatest))| {
+            let (start, end) = (bounds(zone, Moment::at(*first)), bounds(zone, Moment::at(*last)));
+            start.zip(end).is_some_and(|((start, _), (_, end))| {
+                start.milliseconds() <= read(*least) && read(*greatest) < end.milliseconds()
+            })
+        })
+    }
+
+    /// Whether all rows are of their day in a zone, if times are written in that zone too.
+    fn fits_own(&self, zone: &Zone, _source: &Zone) -> bool {
+        let day =
+            |instant: i64| (instant + i64::from(zone.offset_seconds(Moment::at(instant))) * 1_000).div_euclid(DAY);
+        self.days.iter().all(|((first, last), (least, greatest))| {
+            day(*first) <= least.div_euclid(DAY) && greatest.div_euclid(DAY) <= day(*last)
+        })
+    }
+}
+
+/// The offsets of zones at a moment, each run of neighbors by its ends, and some of their names; none without zones.
+fn shown(zones: &[&Zone], at: Moment) -> Option<String> {
+    let offsets_of = |zones: &mut dyn Iterator<Item = &Zone>| {
+        let mut offsets: Vec<i32> = zones.map(|zone| zone.offset_seconds(at)).collect();
+        offsets.sort_unstable();
+        offsets.dedup();
+        offsets
+    };
+    let offsets = offsets_of(&mut zones.iter().copied());
+    let mut runs: Vec<(i32, i32)> = Vec::new();
+    for offset in offsets_of(&mut all_zones().iter()) {
+        match runs.last_mut() {
+            _ if !offsets.contains(&offset) => runs.push((i32::MAX, i32::MAX)),
+            Some((first, last)) if *first < i32::MAX => *last = offset,
+            _ => runs.push((offset, offset)),
+        }
+    }
+    let runs = runs.iter().filter(|(first, _)| *first < i32::MAX);
+    let texts: Vec<String> = runs
+        .map(|(first, last)| match (offset_text(*first), offset_text(*last)) {
+            (first, last) if first == last => format!("UTC{first}"),
+            (first, last) => format!("UTC{first} to UTC{last}"),
+        })
+        .collect();
+    if texts.is_empty() {
+        return None;
+    }
+    let names: Vec<&str> = zones.iter().take(NAMES).map(|zone| zone.name()).collect();
+    let others = if zones.len() > names.len() { ", …" } else { "" };
+    let named = if offsets.len() > FEW_OFFSETS { String::new() } else { format!(" ({}{others})", names.join(", ")) };
+    Some(format!("{}{named}", texts.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the rows of some days say: the sent day, and the least and greatest time as written.
+    fn advice(days: &[(&str, &str, &str)]) -> String {
+        let read = |text: &str| Zone::default().parse_moment(text).expect("a time").milliseconds();
+        let mut fit = ZoneFit::default();
+        for (sent, least, greatest) in days {
+            fit.add((read(sent), read(sent)), (read(least), read(greatest)));
+        }
+        fit.advice(days.first().map_or(0, |(sent, ..)| read(sent)), &Zone::default())
+    }
+
+    #[test]
+    fn a_full_day_has_one_offset() {
+        let advice = advice(&[("2024-01-15", "2024-01-14 17:00:00", "2024-01-15 16:59:59")]);
+        assert!(
+            advice.contains("at UTC+07:00 (Asia/Ho_Chi_Minh, Asia/Jakarta, Antarctica/Davis, …) if times are of UTC;"),
+            "{advice}"
+        );
+        assert!(!advice.contains("zone of its days"), "{advice}");
+    }
+
+    #[test]
+    fn few_rows_leave_an_interval_with_its_zones() {
+        // New York cuts at 05:00; the rows come from 05:02 on.
+        let advice = advice(&[("2024-01-15", "2024-01-14 05:02:00", "2024-01-15 02:51:00")]);
+        assert!(
+            advice.contains("at UTC-05:00 to UTC-03:00 (America/New_York, America/Lima, America/Halifax, …)"),
+            "{advice}"
+        );
+    }
+
+    #[test]
+    fn rows_of_one_date_fit_a_zone_that_writes_its_own_times() {
+        let advice = advice(&[("2024-01-15", "2024-01-14 00:00:00", "2024-01-14 23:59:59")]);
+        assert!(advice.contains("or at UTC-12:00 to UTC-01:00 if times are of the zone of its days"), "{advice}");
+    }
+
+    #[test]
+    fn offsets_of_both_ends_of_the_range_are_runs() {
+        let advice = advice(&[("2024-01-15", "2024-01-15 09:00:00", "2024-01-15 09:00:00")]);
+        assert!(advice.contains("at UTC-12:00 to UTC-10:00, UTC+00:00 to UTC+14:00 if times are of UTC"), "{advice}");
+    }
+}

@@ -1,0 +1,125 @@
+//! The zones that a deployment may be in, for advice about a zone that is not known.
+
+use std::sync::OnceLock;
+
+use jiff::tz::TimeZoneDatabase;
+
+use super::{Moment, Zone};
+
+/// Zones that are named first, from west to east. The others are found too, and named if no such zone fits.
+const USUAL: [&str; 40] = [
+    "Pacific/Pago_Pago",
+    "Pacific/Honolulu",
+    "America/Anchorage",
+    "America/Los_Angeles",
+    "America/Denver",
+    "America/Chicago",
+    "America/Mexico_City",
+    "America/New_York",
+    "America/Lima",
+    "America/Halifax",
+    "America/St_Johns",
+    "America/Sao_Paulo",
+    "America/Argentina/Buenos_Aires",
+    "Atlantic/Azores",
+    "UTC",
+    "Europe/London",
+    "Europe/Berlin",
+    "Africa/Lagos",
+    "Europe/Athens",
+    "Africa/Johannesburg",
+    "Europe/Moscow",
+    "Europe/Istanbul",
+    "Asia/Tehran",
+    "Asia/Dubai",
+    "Asia/Kabul",
+    "Asia/Karachi",
+    "Asia/Kolkata",
+    "Asia/Kathmandu",
+    "Asia/Dhaka",
+    "Asia/Yangon",
+    "Asia/Ho_Chi_Minh",
+    "Asia/Jakarta",
+    "Asia/Singapore",
+    "Asia/Shanghai",
+    "Asia/Tokyo",
+    "Australia/Adelaide",
+    "Australia/Darwin",
+    "Australia/Sydney",
+    "Pacific/Noumea",
+    "Pacific/Auckland",
+];
+/// Folders of other names for the same zones.
+const OTHER_NAMES: [&str; 5] = ["US/", "Brazil/", "Canada/", "Chile/", "Mexico/"];
+
+/// All zones: the usual ones first, then by name, and at the end the zones with a fixed offset.
+pub fn all_zones() -> &'static [Zone] {
+    static ZONES: OnceLock<Vec<Zone>> = OnceLock::new();
+    ZONES.get_or_init(|| {
+        let database = TimeZoneDatabase::bundled();
+        let available = database.available().map(|name| name.as_str().to_owned());
+        let mut others: Vec<String> = available.filter(|name| is_shown(name)).collect();
+        others.sort_by_key(|name| (name.starts_with("Etc/"), name.clone()));
+        let names = USUAL.into_iter().chain(others.iter().map(String::as_str));
+        names.filter_map(|name| Zone::try_new(name).ok()).collect()
+    })
+}
+
+/// Whether a zone is added to the usual ones: it is no other name of one, as far as names tell.
+fn is_shown(name: &str) -> bool {
+    let is_other_name = OTHER_NAMES.iter().any(|folder| name.starts_with(folder));
+    let is_shown = match name.strip_prefix("Etc/GMT") {
+        // `Etc/GMT`, `Etc/GMT0`, `Etc/GMT+0` and `Etc/GMT-0` are UTC.
+        Some(offset) => offset.len() > 1 && !matches!(offset, "+0" | "-0"),
+        None => name.contains('/') && !name.starts_with("Etc/") && !is_other_name,
+    };
+    is_shown && !USUAL.contains(&name)
+}
+
+impl Zone {
+    /// The offset from UTC at a moment, in seconds.
+    #[must_use]
+    pub fn offset_seconds(&self, moment: Moment) -> i32 {
+        self.offset_at(moment).seconds()
+    }
+
+    /// Whether a day begins at a moment.
+    #[must_use]
+    pub fn begins_day_at(&self, moment: Moment) -> bool {
+        self.start_of_day(moment) == Ok(moment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beginning_at(text: &str) -> Vec<&'static str> {
+        let moment = Zone::default().parse_moment(text).expect("a time");
+        all_zones().iter().filter(|zone| zone.begins_day_at(moment)).map(Zone::name).collect()
+    }
+
+    #[test]
+    fn each_usual_zone_exists_and_each_zone_is_there_once() {
+        let mut names: Vec<_> = all_zones().iter().map(Zone::name).collect();
+        assert_eq!(names.get(..USUAL.len()), Some(USUAL.as_slice()));
+        let count = names.len();
+        assert!(count > 400, "{count}");
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for other_name in ["US/Eastern", "EST", "GMT0", "Etc/GMT+0", "Etc/UCT"] {
+            assert!(!names.contains(&other_name), "{other_name}");
+        }
+    }
+
+    #[test]
+    fn zones_begin_a_day_at_their_midnight() {
+        let winter = beginning_at("2024-01-15T05:00Z");
+        assert_eq!(winter.first(), Some(&"America/New_York"));
+        assert_eq!(winter.last(), Some(&"Etc/GMT+5"));
+        assert!(!beginning_at("2024-07-15T05:00Z").contains(&"America/New_York"));
+        assert_eq!(beginning_at("2024-01-14T18:30Z"), ["Asia/Kolkata", "Asia/Calcutta", "Asia/Colombo"]);
+        assert_eq!(beginning_at("2024-01-15T05:10Z"), Vec::<&str>::new());
+    }
+}
