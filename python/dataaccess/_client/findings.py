@@ -23,7 +23,7 @@ from dataaccess.errors import (
     TransportError,
     ValidationError,
 )
-from dataaccess.errors._text import argument
+from dataaccess.errors._text import argument, text_of
 from dataaccess.filters import Days
 from dataaccess.filters._comparison import on
 
@@ -103,7 +103,8 @@ class Findings:
             self._day = (f"not known: {reason}", None)
         else:
             found = ServiceDay(search.end, (row["allocated_time"] for row in self._rows))
-            self._day = _said(found, f"the {count:,} rows of {day}", self._client)
+            text, is_right = _said(found, f"the {count:,} rows of {day}", self._client)
+            self._day = (text_of(text), is_right)
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
@@ -177,4 +178,4 @@ def _times_said(found: ServiceDay) -> str:
     ]
     if not zones:
         return f"times in records are at {found.record_offsets}: set {argument('source_timezone')}"
-    return f"times in records are of {' or '.join(zones)}: that is {argument('source_timezone')}"
+    return f"times in records are of {' or '.join(zones)} ({argument('source_timezone')})"

@@ -11,6 +11,7 @@ import click
 
 from dataaccess.cli.ending import USAGE, CommandError
 from dataaccess.cli.parts import Command, option
+from dataaccess.cli.profile_file import append
 from dataaccess.cli.streams import note
 from dataaccess.cli.values import TokenPath
 
@@ -60,7 +61,8 @@ def command(name: str, base_url: str | None, timezone: str | None, token_file: s
         _write_token(token)
         note(f"wrote the token to {token}")
     if before is None:
-        _append(path, name, settings)
+        # A string of JSON is one of TOML.
+        append(path, name, [f"{key} = {json.dumps(text)}" for key, text in settings.items()])
         note(f"wrote the profile {name} to {path}")
     note(f"check it: dataaccess doctor{'' if name == 'default' else f' --profile {name}'}")
 
@@ -99,14 +101,3 @@ def _write_token(path: Path) -> None:
         token, problem = "", str(error)
         raise CommandError(problem, USAGE) from None
     write_lines(str(path), [token], private=True)
-
-
-def _append(path: Path, name: str, settings: Mapping[str, str]) -> None:
-    """Adds a table to the file. A string of JSON is one of TOML."""
-    from dataaccess.cli.complete_file import appearing
-
-    before = path.read_bytes() if path.exists() else b""
-    lines = [f"[profiles.{json.dumps(name)}]", *(f"{key} = {json.dumps(text)}" for key, text in settings.items())]
-    separator = b"" if not before else b"\n" if before.endswith(b"\n") else b"\n\n"
-    with appearing(path, private=not before) as file:
-        file.write(before + separator + "\n".join([*lines, ""]).encode())

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import tomllib
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 import dataaccess as da
 
@@ -42,3 +45,63 @@ def test_a_wrong_day_is_named(run: Any, demo: da.Sandbox) -> None:
     assert ended.code == 2
     assert "'15.1.2024' is not a day such as 2024-01-15" in ended.reported
     assert demo.requests == []
+
+
+@pytest.fixture
+def config(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The file of profiles, which does not exist yet."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("APPDATA", str(tmp_path))
+    return tmp_path / "dataaccess" / "config.toml"
+
+
+PROBE = ("probe", "--day", "2024-01-15", "--export", "5637054", "--yes")
+
+
+def test_a_profile_gets_the_settings_of_the_platform(run: Any, demo: da.Sandbox, config: Path) -> None:
+    ended = run(*PROBE, "--write-profile", "cdp", "--json")
+    assert ended.code == 0, ended
+    found = json.loads(ended.output)["client"]
+    profile = tomllib.loads(config.read_text())["profiles"]["cdp"]
+    assert profile == {"base_url": demo.base_url, **found}
+    assert {"timezone", "source_timezone", "day_comparison", "attrs_format", "strict_empty"} <= found.keys()
+    assert "wrote base_url, timezone, " in ended.reported
+    assert str(config) in ended.reported
+
+
+def test_what_a_profile_has_stays_and_what_it_lacks_is_added(run: Any, demo: da.Sandbox, config: Path) -> None:
+    config.parent.mkdir()
+    before = (
+        "# mine\n[profiles.a]\ntimeout = 5\n\n"
+        f'[profiles.cdp] # ours\nbase_url = "{demo.base_url}"\ntimezone = "UTC"\n\n'
+        "[profiles.b]\nretries = 1\n"
+    )
+    config.write_text(before)
+    for _ in range(2):
+        ended = run(*PROBE, "--write-profile", "cdp")
+        assert ended.code == 0, ended
+    assert "wrote nothing new into the profile cdp" in ended.reported
+    text = config.read_text()
+    profiles = tomllib.loads(text)["profiles"]
+    assert (profiles["a"], profiles["b"]) == ({"timeout": 5}, {"retries": 1})
+    assert (profiles["cdp"]["timezone"], profiles["cdp"]["strict_empty"]) == ("UTC", True)
+    assert [line for line in before.splitlines() if line not in text.splitlines()] == []
+
+
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        ('[profiles.cdp]\ntimezone = "Asia/Tokyo"\n', "the profile cdp has another timezone: change it in "),
+        ('[profiles]\ncdp = { timezone = "UTC" }\n', "is written in another form: add by hand what is printed"),
+        ('[profiles]\ncdp.timezone = "UTC"\n', "is written in another form: add by hand what is printed"),
+    ],
+)
+@pytest.mark.usefixtures("demo")
+def test_a_profile_that_says_otherwise_is_left_alone(run: Any, config: Path, before: str, message: str) -> None:
+    config.parent.mkdir()
+    config.write_text(before)
+    ended = run(*PROBE, "--write-profile", "cdp")
+    assert ended.code == 2
+    assert message in ended.reported
+    assert 'timezone = "UTC"  # the day ends at ' in ended.output
+    assert config.read_text() == before

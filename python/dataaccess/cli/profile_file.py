@@ -1,0 +1,89 @@
+"""Writes into the file of profiles: a new profile, or what one of them lacks. What is there stays, with comments."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from dataaccess.cli.ending import USAGE, CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Mapping
+    from pathlib import Path
+    from typing import Any
+
+
+def append(path: Path, name: str, lines: Iterable[str]) -> None:
+    """Adds a profile with these lines."""
+    before = path.read_bytes() if path.exists() else b""
+    separator = b"" if not before else b"\n" if before.endswith(b"\n") else b"\n\n"
+    added = "\n".join([f"[profiles.{json.dumps(name)}]", *lines, ""])
+    _write(path, before + separator + added.encode())
+
+
+def complete(
+    path: Path, name: str, settings: Mapping[str, Any], lines_of: Callable[[Container[str]], list[str]]
+) -> list[str]:
+    """Adds settings to a profile, below its first line; makes the profile if there is none. Returns their names.
+
+    Args:
+        path: The file of profiles.
+        name: The profile.
+        settings: What it should have.
+        lines_of: The lines of these settings, but for some names.
+
+    Raises:
+        CommandError: The profile has other values, which are yours to change, or is written in another form.
+    """
+    from dataaccess._client.profiles import profiles_in
+
+    before = profiles_in(path).get(name)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if before is None:
+        append(path, name, lines_of(()))
+        return [*settings]
+    wanted = _plain(settings)
+    other = [key for key, value in wanted.items() if key in before and before[key] != value]
+    if other:
+        keys = " and ".join(other)
+        raise CommandError(f"the profile {name} has another {keys}: change it in {path}, then try again", USAGE)
+    lines = lines_of(before.keys())
+    text = path.read_text(encoding="utf-8")
+    written, count = _header(name).subn(lambda found: "\n".join([found[0], *lines]), text, count=1)
+    if count == 0 or _read(written).get(name) != {**before, **wanted}:
+        raise CommandError(
+            f"the profile {name} in {path} is written in another form: add by hand what is printed", USAGE
+        )
+    if lines:
+        _write(path, written.encode())
+    return [key for key in wanted if key not in before]
+
+
+def _header(name: str) -> re.Pattern[str]:
+    """The first line of a profile."""
+    spelled = "|".join({re.escape(name), re.escape(json.dumps(name)), re.escape(f"'{name}'")})
+    return re.compile(rf"^[ \t]*\[[ \t]*profiles[ \t]*\.[ \t]*(?:{spelled})[ \t]*\][ \t]*(?:#.*)?$", re.MULTILINE)
+
+
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as TOML reads them: a tuple is an array."""
+    plain: dict[str, Any] = json.loads(json.dumps(dict(settings)))
+    return plain
+
+
+def _read(text: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        profiles: dict[str, Any] = tomllib.loads(text)["profiles"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return {}
+    return profiles
+
+
+def _write(path: Path, content: bytes) -> None:
+    from dataaccess.cli.complete_file import appearing
+
+    with appearing(path, private=not path.exists()) as file:
+        file.write(content)

@@ -1,0 +1,152 @@
+"""`check(day)` finds where a day of the service ends by which rows come, in few searches, and never a wrong offset."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.raw_server import always, http, serving
+
+import dataaccess as da
+from dataaccess._client.service_day import DaySearch, ServiceDay
+
+DAY = "2024-01-15"
+# What a check with a day sends: two requests for the scopes, the rows of the day, and the searches of its end.
+MOST_REQUESTS = 12
+QUARTER = timedelta(minutes=15)
+ROW = {"id": "a", "allocated_time": "2024-01-15 12:00:00", "audience_type": -1003, "allocated_audience": "c-1"}
+
+
+def milliseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000)
+
+
+def served_day(zone: str, times: list[datetime]) -> da.Sandbox:
+    """A sandbox that cuts its days in this zone, with a code without an audience at each time."""
+    sandbox = da.Sandbox(switches={"day_zone": zone})
+    rows = [
+        {"id": f"code-{number}", "allocated_time": f"{time:%Y-%m-%d %H:%M:%S}"} for number, time in enumerate(times)
+    ]
+    sandbox.load("promotion_code", rows)
+    return sandbox
+
+
+ZONES = {
+    "America/New_York": "ends at 2024-01-15 05:00 UTC: UTC-05:00 (America/New_York, America/Lima, ",
+    "Asia/Kolkata": "ends at 2024-01-15 18:30 UTC: UTC+05:30 (Asia/Kolkata, ",
+    "Asia/Ho_Chi_Minh": "ends at 2024-01-15 17:00 UTC: UTC+07:00 (Asia/Ho_Chi_Minh, ",
+    "Asia/Kathmandu": "ends at 2024-01-15 18:15 UTC: UTC+05:45 (Asia/Kathmandu",
+    "Pacific/Auckland": "ends at 2024-01-15 11:00 UTC: UTC-11:00 or UTC+13:00 (Pacific/Pago_Pago, Pacific/Auckland, ",
+}
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_the_zone_of_the_service_is_found_by_a_client_of_another_zone(connect: Any, zone: str) -> None:
+    with da.Sandbox.demo(switches={"day_zone": zone}) as sandbox:
+        check = connect(sandbox).check(DAY)
+        assert len(sandbox.requests) <= MOST_REQUESTS
+        right = connect(sandbox, timezone=zone).check(DAY)
+    assert check.is_day_right is False
+    assert check.day.startswith(f"the day of the service {ZONES[zone]}")
+    assert "set timezone= to its zone; times in records are of UTC" in check.day
+    assert right.is_day_right is True
+    assert right.day.endswith(" rows of 2024-01-15 are of that day")
+
+
+@pytest.mark.parametrize("day", ["2024-03-30", "2024-03-31", "2024-10-26", "2024-10-27", "2024-07-01"])
+@pytest.mark.parametrize("timezone", ["Europe/Berlin", "UTC"])
+def test_clock_changes_do_not_matter(connect: Any, day: str, timezone: str) -> None:
+    """Berlin has a day of 23 hours, and one of 25."""
+    noon = datetime.fromisoformat(f"{day}T12:00+00:00")
+    times = [noon + number * QUARTER for number in range(-4 * 48, 4 * 48)]
+    with served_day("Europe/Berlin", times) as sandbox:
+        check = connect(sandbox, timezone=timezone).check(day)
+        assert len(sandbox.requests) <= MOST_REQUESTS
+    assert check.is_day_right is (timezone == "Europe/Berlin"), check.day
+    if timezone == "UTC":
+        assert "Europe/Berlin" in check.day
+
+
+@given(
+    quarters=st.integers(1, 99),
+    sent=st.integers(0, 10_000).map(lambda number: 1_705_276_800_000 + number * 900_000),
+)
+def test_the_end_is_found_in_few_searches(quarters: int, sent: int) -> None:
+    end = sent + quarters * 900_000
+    search, count = DaySearch(sent, [ROW]), 0
+    while (instant := search.instant) is not None:
+        count += 1
+        search.add(["a"] if milliseconds(instant) < end else ["b"])
+    assert (search.end, search.problem) == (end, None)
+    assert count <= 8
+
+
+def test_a_day_of_25_hours_is_found_in_one_more() -> None:
+    search, count = DaySearch(0, [ROW]), 0
+    while (instant := search.instant) is not None:
+        count += 1
+        search.add(["a"] if milliseconds(instant) < 25 * 3_600_000 else [])
+    assert (search.end, count) == (25 * 3_600_000, 9)
+
+
+def test_a_service_that_ignores_the_day_is_no_finding(connect: Any) -> None:
+    rows = {"code": 200, "message": "", "data": {"status": True, "data": [ROW]}}
+    with serving(always(http(rows))) as server:
+        check = connect(server.base_url).check(DAY)
+        assert len(server.requests) <= MOST_REQUESTS
+    assert check.is_day_right is None
+    assert check.day == "not known: the same codes come 25 hours later: the service cuts no days"
+
+
+def test_a_check_without_time_says_so(connect: Any, sandbox: da.Sandbox) -> None:
+    check = connect(sandbox).check("1999-01-01")
+    assert check.day == "1999-01-01 has no rows: name another day"
+
+
+def day_ending(zone: str, local: str, times: list[str]) -> ServiceDay:
+    """A day that ends at this local midnight."""
+    end = datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone))
+    return ServiceDay(milliseconds(end), times)
+
+
+@pytest.mark.parametrize(
+    ("times", "in_utc", "in_own"),
+    [
+        (["2024-01-14 17:00:00", "2024-01-15 16:59:59"], True, False),
+        (["2024-01-15 00:00:00", "2024-01-15 23:59:59"], False, True),
+        (["2024-01-15 01:00:00", "2024-01-15 16:59:59"], True, True),
+        (["2024-01-15 01:00:00", "2024-01-16 01:00:00"], False, False),
+    ],
+)
+def test_the_zone_of_records_is_read_from_a_day_whose_end_is_known(
+    times: list[str],
+    in_utc: bool,  # noqa: FBT001 - a case
+    in_own: bool,  # noqa: FBT001 - a case
+) -> None:
+    day = day_ending("Asia/Ho_Chi_Minh", "2024-01-16", times)
+    assert (day.has_times_of("UTC"), day.has_own_times) == (in_utc, in_own)
+
+
+def test_the_dates_of_records_tell_zones_apart_that_cut_the_same_days() -> None:
+    times = ["2024-01-15 00:00:00", "2024-01-15 23:59:59"]
+    assert day_ending("Pacific/Auckland", "2024-01-16", times).zone_named("UTC") == "Etc/GMT-13"
+    assert day_ending("Pacific/Pago_Pago", "2024-01-16", times).zone_named("UTC") == "Etc/GMT+11"
+    assert day_ending("Pacific/Auckland", "2024-01-16", []).zone_named("UTC") is None
+    assert day_ending("Pacific/Auckland", "2024-01-16", []).zone_named("Pacific/Pago_Pago") == "Pacific/Pago_Pago"
+
+
+def test_an_offset_is_named_without_a_guess_about_clock_changes() -> None:
+    assert day_ending("America/New_York", "2024-01-16", []).zone_named("UTC") == "Etc/GMT+5"
+    assert day_ending("Asia/Kolkata", "2024-01-16", []).zone_named("UTC") == "Asia/Kolkata"
+    assert day_ending("Australia/Adelaide", "2024-07-16", []).zone_named("UTC") == "Australia/Darwin"
+    assert day_ending("Africa/Abidjan", "2024-01-16", []).zone_named("UTC") == "UTC"
+
+
+def test_times_of_no_known_zone_leave_an_interval_of_offsets() -> None:
+    day = day_ending("UTC", "2024-01-16", ["2024-01-15 03:00:00", "2024-01-16 01:30:00"])
+    assert day.record_offsets == "UTC+01:30 to UTC+03:00"
+    assert datetime.fromtimestamp(day.start / 1_000, UTC) == datetime(2024, 1, 15, tzinfo=UTC)
