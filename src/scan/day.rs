@@ -114,6 +114,11 @@ impl Day {
         Some(Self { sent: (first, last), start, end })
     }
 
+    /// Its first instant.
+    pub(super) fn first(self) -> Moment {
+        Moment::at(self.start)
+    }
+
     /// Whether all instants of a range lie in this day.
     fn contains(self, (earliest, latest): (i64, i64)) -> bool {
         self.start <= earliest && latest < self.end
@@ -133,8 +138,8 @@ impl Day {
 /// Collects, over the responses of several days, those with rows outside their day.
 #[derive(Debug, Default)]
 pub(super) struct OutOfDayRows {
-    /// The column, and the least and greatest time of the first such response, as the service writes times, in UTC.
-    first: Option<(String, String, String)>,
+    /// The column, and the least and greatest time of the first such response, as the service writes times.
+    first: Option<String>,
     days: u64,
     odd_days: u64,
     /// The UTC offsets of the service that explain all responses: whole hours first, then the nearest to UTC. None
@@ -146,9 +151,15 @@ pub(super) struct OutOfDayRows {
 
 impl OutOfDayRows {
     /// Adds the response for a day, with the least and greatest time of its rows. Returns whether some row is outside.
-    pub(super) fn add(&mut self, day: Option<&(String, Day)>, times: Option<&(String, String)>) -> bool {
+    /// `source` is the zone of these times.
+    pub(super) fn add(
+        &mut self,
+        day: Option<&(String, Day)>,
+        times: Option<&(String, String)>,
+        source: &Zone,
+    ) -> bool {
         let (Some((column, day)), Some((least, greatest))) = (day, times) else { return false };
-        let read = |text| Zone::default().parse_moment(text).ok().map(Moment::milliseconds);
+        let read = |text| source.instant_of(text).map(Moment::milliseconds);
         let Some(range) = read(least).zip(read(greatest)) else { return false };
         if self.days == 0 {
             self.offsets = all_offsets();
@@ -160,19 +171,20 @@ impl OutOfDayRows {
         let is_odd = !day.contains(range);
         if is_odd {
             self.odd_days += 1;
-            self.first.get_or_insert_with(|| (column.clone(), least.clone(), greatest.clone()));
+            let found = || format!("{column} {least} to {greatest} ({})", source.name());
+            self.first.get_or_insert_with(found);
         }
         is_odd
     }
 
     /// One message for all of them; none if all rows lie in their day.
     pub(super) fn message(&self) -> Option<String> {
-        let (column, least, greatest) = self.first.as_ref()?;
+        let first = self.first.as_ref()?;
         let count = match self.days {
             1 => String::new(),
             days => format!(" in {} of {days} days", self.odd_days),
         };
-        let found = format!("rows outside the requested day{count}: {column} {least} to {greatest} (UTC)");
+        let found = format!("rows outside the requested day{count}: {first}");
         let zone = match (self.offsets.first(), self.summer_time.first()) {
             (Some(offset), _) => format!("UTC{}", text_of(*offset)),
             (None, Some(winter)) => {
@@ -212,7 +224,8 @@ mod tests {
     fn message(responses: &[(Day, &str, &str)]) -> Option<String> {
         let mut rows = OutOfDayRows::default();
         for (day, least, greatest) in responses {
-            rows.add(Some(&("allocated_time".to_owned(), *day)), Some(&((*least).to_owned(), (*greatest).to_owned())));
+            let times = ((*least).to_owned(), (*greatest).to_owned());
+            rows.add(Some(&("allocated_time".to_owned(), *day)), Some(&times), &Zone::default());
         }
         rows.message()
     }
