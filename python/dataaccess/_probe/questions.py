@@ -93,6 +93,7 @@ QUESTIONS: list[Question] = [
 ]
 
 NOT_ASKED = {
+    "source_timezone": "times of records have no offset: compare one that was just allocated with a clock",
     "maximum_rows": "only a response larger than the limit shows it; known_row_cap= warns of one",
     "gzip": "a client reads compressed and plain responses alike, and shows no headers",
     "no_conditions": "the search could find every record",

@@ -47,8 +47,8 @@ class LazySource(Planned):
           `is_in`, `<`, `>=` and the like, joined by `&` or by several filters.
 
         polars applies all filters to the rows that come back, so a query returns what it would for `to_polars()`.
-        `explain_query` shows the requests of a query. `last_stats` has the statistics of the last query that was read to
-        its end.
+        `explain_query` shows the requests of a query. `last_stats` has the statistics of the last query that was read
+        to its end.
 
         Args:
             tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
@@ -78,9 +78,7 @@ class LazySource(Planned):
         self._check_streamed()
         return Source(scan, self._call, self._narrowed).lazyframe()
 
-    def explain_query(
-        self, query: Callable[[pl.LazyFrame], pl.LazyFrame], *, tz: ResultZone = CLIENT_ZONE
-    ) -> str:
+    def explain_query(self, query: Callable[[pl.LazyFrame], pl.LazyFrame], *, tz: ResultZone = CLIENT_ZONE) -> str:
         """Returns the requests of a query as text: the plan as `explain` shows it, and what polars itself filters.
 
         The query runs on no rows, so it sends nothing, except for types that are inferred.
@@ -160,5 +158,5 @@ class LazySource(Planned):
         arguments = {**self._arguments, "attrs": query.columns, **by}
         made = type(self)(self._client, self._call, arguments, schema, self._ordered)
         # The statistics of a query are those of this scan.
-        made._raw = made._raw.for_use_of(scan)
-        return Narrowed(made._raw, made.explain, by)
+        made._raw = made._raw.for_use_of(scan)  # noqa: SLF001 - of this class
+        return Narrowed(made._raw, made.explain, by)  # noqa: SLF001 - likewise

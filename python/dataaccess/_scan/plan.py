@@ -96,8 +96,8 @@ class BaseScan(Suggesting):
             settle: As in `to_folder`: a day counts as over only so long after its end.
 
         Returns:
-            Some lines for `print`. Times of conditions are shown in the client's `timezone`; the first line says in which
-            zone days begin, and which results and records have.
+            Some lines for `print`. Times of conditions are shown in the time zone of the client; the first line names
+            the zones of days, results and records.
 
         Examples:
             >>> import dataaccess as da

@@ -51,8 +51,9 @@ class Selected:
         if column.is_day:
             self.days[column.name] = _within(self.days.get(column.name), least, most)
         else:
-            bounds = least and _start(least), most and _end(most)
-            self.times[column.name] = _within(self.times.get(column.name), *bounds)
+            first = None if least is None else _start(least)
+            last = None if most is None else _end(most)
+            self.times[column.name] = _within(self.times.get(column.name), first, last)
 
 
 class Column(NamedTuple):
@@ -62,7 +63,9 @@ class Column(NamedTuple):
     is_day: bool
 
 
-def _within(known: tuple[_T | None, _T | None] | None, least: _T | None, most: _T | None) -> tuple[_T | None, _T | None]:
+def _within(
+    known: tuple[_T | None, _T | None] | None, least: _T | None, most: _T | None
+) -> tuple[_T | None, _T | None]:
     """The narrower bounds."""
     pairs = zip(known or (None, None), (least, most), strict=True)
     leasts, mosts = ([bound for bound in pair if bound] for pair in pairs)
@@ -120,10 +123,11 @@ def _compare(column: Column, operator: str, value: Any, selected: Selected) -> N
     if operator in ("Eq", "EqValidity"):
         selected._narrow(column, [value])  # noqa: SLF001 - of this module
     elif isinstance(value, date):
-        if operator == "Lt":
-            # The last one before: a day, or an instant of the column.
-            value -= _DAY if column.is_day else _MICROSECOND if isinstance(value, datetime) else timedelta()
         is_least = operator in ("Gt", "GtEq")
+        if operator in ("Gt", "Lt") and (column.is_day or isinstance(value, datetime)):
+            # The next day, or the next time of the column.
+            step = _DAY if column.is_day else _MICROSECOND
+            value += step if is_least else -step
         selected._bound(column, value if is_least else None, None if is_least else value)  # noqa: SLF001 - likewise
 
 

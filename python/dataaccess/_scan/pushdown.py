@@ -78,7 +78,10 @@ def narrowed(
     first, _ = bodies
     if call == "scan_codes":
         given, end = (_by_column(body) for body in bodies)
-        return {**_lists(given, end, _wire_values(selected, types), most_values), **_times(given, end, selected, clocks)}
+        return {
+            **_lists(given, end, _wire_values(selected, types), most_values),
+            **_times(given, end, selected, clocks),
+        }
     # With every group the ids would be sent once more, up to more values than a service takes.
     is_simple = len(first["filters"]["OR"]) == 1
     if is_simple and first["itemTypeId"] == CUSTOMER and types.get("customer_id") == "string":
@@ -153,16 +156,16 @@ def _times(
 ) -> dict[str, Any]:
     """The days of promotion codes. Times of records and of requests are compared with `_DOUBT`."""
     condition, last = (of["allocated_time"] for of in (given, end))
-    times, days_of = (of.get("allocated_time", (None, None)) for of in (selected.times, selected.days))
-    if clocks.is_exact and condition["operator"] == "equals":
-        return _exact_days(condition["value"], last["value"], times, days_of, clocks)
-    first_day, last_day = days_of
-    leasts = [times[0], first_day and datetime.combine(first_day, time())]
-    mosts = [times[1], last_day and datetime.combine(last_day, time.max)]
-    least = max((_since_epoch(bound) for bound in leasts if bound), default=None)
-    most = min((_since_epoch(bound) for bound in mosts if bound), default=None)
+    times = selected.times.get("allocated_time", (None, None))
+    first_day, last_day = days_of = selected.days.get("allocated_time", (None, None))
     if condition.get("time_unit") != "DAY":
         return {}
+    if clocks.is_exact and condition["operator"] == "equals":
+        return _exact_days(condition["value"], last["value"], times, days_of, clocks)
+    leasts = [times[0], None if first_day is None else datetime.combine(first_day, time())]
+    mosts = [times[1], None if last_day is None else datetime.combine(last_day, time.max)]
+    least = max((_since_epoch(bound) for bound in leasts if bound), default=None)
+    most = min((_since_epoch(bound) for bound in mosts if bound), default=None)
     match condition["operator"]:
         case "after_date" if least is not None:
             after = (least - _DOUBT) // _MILLISECOND
@@ -192,9 +195,7 @@ def _exact_days(
     return {} if (least, most) == (start, stop) else {"allocated_time": days(least, most + timedelta(days=1))}
 
 
-def _days(
-    first: int, last: int, least: timedelta | None, most: timedelta | None, clocks: Clocks
-) -> dict[str, Any]:
+def _days(first: int, last: int, least: timedelta | None, most: timedelta | None, clocks: Clocks) -> dict[str, Any]:
     """The days of a range, given as the instants of the first and the last, that can have rows in these bounds."""
     start, stop = clocks.day(first), clocks.day(last)
     shift = first * _MILLISECOND - _midnight(start)

@@ -17,15 +17,18 @@ _START = dt.datetime(2024, 3, 26, tzinfo=dt.UTC)
 
 
 def instants() -> list[dt.datetime]:
-    """When the codes were allocated: each 47 minutes, over a change of the clocks of Europe, and at each hour of UTC."""
-    return [_START + dt.timedelta(minutes=47 * number) for number in range(300)] + [
-        _START + dt.timedelta(hours=number) for number in range(220)
-    ]
+    """When the codes were allocated: at each half hour of UTC, so at the borders of days, and more and more in between.
+
+    The clocks of Europe change meanwhile. No two days have the same number: equal ones would look capped.
+    """
+    half_hours = [_START + dt.timedelta(minutes=30 * number) for number in range(440)]
+    return half_hours + [_START + dt.timedelta(seconds=int(34_200 * number**0.5)) for number in range(300)]
 
 
 def codes_of(day: dt.date, zone: str) -> set[str]:
     """The ids of the codes of a day."""
-    return {f"code-{number}" for number, instant in enumerate(instants()) if instant.astimezone(ZoneInfo(zone)).date() == day}
+    days = [instant.astimezone(ZoneInfo(zone)).date() for instant in instants()]
+    return {f"code-{number}" for number, each in enumerate(days) if each == day}
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class Writing(BaseScan):
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode, which gets the rows once all have arrived.
             tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
-                you gave it one. None leaves times as the service wrote them, without a zone. In the file they are instants.
+                you gave it one: the file has instants. None leaves times as the service wrote them, without a zone.
             private: Whether only you may read the file; otherwise the umask decides.
             on_doubt: What happens if the data look wrong, before the file replaces another: "warn" warns and writes it,
                 "error" does not write it. A function decides: it gets the `ScanStats` of every result and returns
@@ -137,7 +137,7 @@ class Writing(BaseScan):
         progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
     ) -> None:
-        """Writes the rows into a file of JSON lines: one object per row, with the values of `to_dicts`, but times in `tz`.
+        """Writes the rows into a file of JSON lines: one object per row, with the values of `to_dicts`; times in `tz`.
 
         Args:
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
