@@ -124,10 +124,11 @@ def _compare(column: Column, operator: str, value: Any, selected: Selected) -> N
         selected._narrow(column, [value])  # noqa: SLF001 - of this module
     elif isinstance(value, date):
         is_least = operator in ("Gt", "GtEq")
-        if operator in ("Gt", "Lt") and (column.is_day or isinstance(value, datetime)):
-            # The next day, or the next time of the column.
-            step = _DAY if column.is_day else _MICROSECOND
-            value += step if is_least else -step
+        if column.is_day and operator in ("Gt", "Lt"):
+            value += _DAY if is_least else -_DAY
+        elif operator == "Lt" and isinstance(value, datetime):
+            # The last time of the column: the midnight at which a day ends is of the next one.
+            value -= _MICROSECOND
         selected._bound(column, value if is_least else None, None if is_least else value)  # noqa: SLF001 - likewise
 
 
