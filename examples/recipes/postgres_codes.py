@@ -40,7 +40,7 @@ def load(database: str, start: str, stop: str) -> int:
         cursor.execute(TABLE)
         cursor.execute("create temporary table arrived (like codes) on commit drop")
         with cursor.copy("copy arrived from stdin") as copy:
-            for row in scan.iter_rows(tz="UTC"):  # the service writes its times in UTC, without a zone
+            for row in scan.iter_rows(tz="UTC"):  # as instants
                 copy.write_row(row.values())
         cursor.execute(MERGE)
         return int(cursor.rowcount)

@@ -24,7 +24,7 @@ pub use column_type::{ColumnType, NAME};
 pub use sink::{ColumnSink, Options};
 pub use times::{collected, parse_times, streamed};
 pub use unify::unify;
-pub use zoned::{zoned, zoned_schema};
+pub use zoned::{text_schema, with_text_times, zoned, zoned_schema};
 
 use crate::error::{Result, defect};
 

@@ -44,8 +44,12 @@ impl fmt::Display for Origin {
 pub struct Arguments {
     /// Base URL of the service; else `DATAACCESS_BASE_URL`.
     pub base_url: Option<String>,
-    /// IANA name of the time zone of naive times.
+    /// IANA name of the time zone of days, and of times without a zone that the caller gives.
     pub timezone: String,
+    /// Whether the caller gave it, so that it is the zone of results too.
+    pub is_timezone_given: bool,
+    /// IANA name of the time zone of the times in records.
+    pub source_timezone: String,
     /// Seconds for a collected call, including retries.
     pub timeout: f64,
     /// Most retries: requests sent after the first.
@@ -86,6 +90,8 @@ impl Default for Arguments {
         Self {
             base_url: None,
             timezone: "UTC".to_owned(),
+            is_timezone_given: false,
+            source_timezone: "UTC".to_owned(),
             timeout: 300.0,
             retries: None,
             retry_for: 60.0,
@@ -111,8 +117,12 @@ impl Default for Arguments {
 pub struct Settings {
     /// Has no trailing slash, user, query or fragment.
     pub base_url: Url,
-    /// Time zone of naive times.
+    /// Time zone of days, and of naive times that the caller gives.
     pub zone: Zone,
+    /// Time zone of the times in records.
+    pub source_zone: Zone,
+    /// Time zone of the times in results. None: they stay as the service wrote them.
+    pub result_zone: Option<Zone>,
     pub(crate) timeout: Duration,
     pub(crate) retries: Option<u32>,
     pub(crate) retry_for: Duration,
@@ -157,7 +167,8 @@ impl Settings {
             Some(base_url) => refused.keep(Proxy::resolve(arguments.proxy.as_deref(), base_url, lookup)),
             None => refused.keep(Proxy::of_argument(arguments.proxy.as_deref())),
         };
-        let zone = refused.keep(Zone::try_new(&arguments.timezone));
+        let zone = refused.keep(Zone::of_argument("timezone", &arguments.timezone));
+        let source_zone = refused.keep(Zone::of_argument("source_timezone", &arguments.source_timezone));
         let timeout = refused.keep(seconds("timeout", arguments.timeout));
         let retries = refused.keep(arguments.retries.map(|retries| integer("retries", retries, 0)).transpose());
         let retry_for = refused.keep(retry_for(arguments.retry_for));
@@ -174,7 +185,9 @@ impl Settings {
                 trust: Trust::resolve(arguments.ca_bundle, lookup),
                 proxy: proxy?,
                 base_url: base_url?,
+                result_zone: zone.clone().filter(|_| arguments.is_timezone_given),
                 zone: zone?,
+                source_zone: source_zone?,
                 timeout: timeout?,
                 retries: retries?,
                 retry_for: retry_for?,

@@ -107,18 +107,24 @@ fn all_invalid_settings_are_reported_together() {
         arguments.base_url = None;
         arguments.timeout = -1.0;
         arguments.timezone = "Berlin".to_owned();
+        arguments.source_timezone = "Hanoi".to_owned();
         arguments.retries = Some(-1);
         arguments.proxy = Some("socks://user:hunter2@p".to_owned());
         arguments.headers = vec![("Host".to_owned(), "x".to_owned())];
     });
-    let error = error.expect_err("six invalid settings");
-    assert!(error.message().starts_with("6 settings are invalid: (1) no base URL; give base_url="), "{error}");
-    for part in
-        ["(2) proxy= must", "(3) timezone=\"Berlin\"", "(4) timeout= must", "(5) retries= must", "(6) headers= may"]
-    {
+    let error = error.expect_err("seven invalid settings");
+    assert!(error.message().starts_with("7 settings are invalid: (1) no base URL; give base_url="), "{error}");
+    for part in [
+        "(2) proxy= must",
+        "(3) timezone=\"Berlin\"",
+        "(4) source_timezone=\"Hanoi\"",
+        "(5) timeout= must",
+        "(6) retries= must",
+        "(7) headers= may",
+    ] {
         assert!(error.message().contains(part), "{error}");
     }
-    assert_eq!(error.details().problems.as_ref().map(Vec::len), Some(6));
+    assert_eq!(error.details().problems.as_ref().map(Vec::len), Some(7));
     assert!(!error.message().contains("hunter2"));
     let one = resolve(|arguments| arguments.timeout = -1.0).expect_err("one invalid setting");
     assert!(one.message().starts_with("timeout= must"), "{one}");

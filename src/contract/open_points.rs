@@ -3,8 +3,9 @@
 //! `docs/open-points.md` has the questions, the defaults and their reasons; a test holds the two tables equal.
 
 /// Each switch with the values that it takes, its default first.
-pub const SWITCHES: [(&str, &str); 20] = [
+pub const SWITCHES: [(&str, &str); 21] = [
     ("day_zone", "\"UTC\" or another IANA name"),
+    ("source_timezone", "\"UTC\" or another IANA name"),
     ("day_comparison", "\"exclusive\", \"inclusive\""),
     ("operators", "\"refused\", \"unmatched\""),
     ("time_unit", "\"refused\", \"unmatched\""),

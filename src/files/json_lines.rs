@@ -1,6 +1,7 @@
-//! Rows as JSON Lines: one object per line, with the wire values.
+//! Rows as JSON Lines: one object per line, with the wire values, but for strings that the caller writes in another way.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::Write;
 
 use super::Writer;
@@ -8,6 +9,15 @@ use super::atomic::Complete;
 use super::output::Output;
 use crate::cells::{Block, Cell};
 use crate::error::Result;
+
+/// What is written in place of a string: given the index of its column. None leaves it.
+pub struct Rewrite(pub Box<dyn Fn(usize, &str) -> Option<String> + Send>);
+
+impl fmt::Debug for Rewrite {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Rewrite").finish_non_exhaustive()
+    }
+}
 
 /// Writes rows as objects whose first keys are the attributes, in their order.
 #[derive(Debug)]
@@ -17,6 +27,7 @@ pub struct JsonLines {
     keys: Vec<Vec<u8>>,
     /// The lines of a block; a buffer that is used again for each block.
     lines: Vec<u8>,
+    rewrite: Option<Rewrite>,
 }
 
 impl JsonLines {
@@ -29,17 +40,27 @@ impl JsonLines {
             key.push(b':');
             keys.push(key);
         }
-        Ok(Self { file, keys, lines: Vec::new() })
+        Ok(Self { file, keys, lines: Vec::new(), rewrite: None })
+    }
+
+    /// The same file with other strings in place of some.
+    #[must_use]
+    pub fn with_texts(self, rewrite: Rewrite) -> Self {
+        Self { rewrite: Some(rewrite), ..self }
     }
 
     fn push(&mut self, block: &Block) -> serde_json::Result<()> {
         let mut cursor = 0;
         for row in 0..block.rows() {
             let mut separator = b'{';
-            for (cell, key) in block.row(row).zip(&self.keys) {
+            for (column, (cell, key)) in block.row(row).zip(&self.keys).enumerate() {
                 self.lines.push(std::mem::replace(&mut separator, b','));
                 self.lines.extend_from_slice(key);
-                push_cell(&mut self.lines, cell)?;
+                let text = match (&self.rewrite, &cell) {
+                    (Some(Rewrite(rewrite)), Cell::String(text)) => rewrite(column, text),
+                    _ => None,
+                };
+                push_cell(&mut self.lines, text.as_deref().map_or(cell, Cell::String))?;
             }
             let extras: Vec<_> = block.extras(row, &mut cursor).collect();
             // A key that occurs twice keeps its last value, as in a dict.

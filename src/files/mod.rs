@@ -15,7 +15,7 @@ mod temporary;
 pub use self::atomic::{AtomicFile, Complete, Published};
 pub use self::csv::{Csv, CsvOptions};
 pub use self::footer::{Footer, Unreadable};
-pub use self::json_lines::JsonLines;
+pub use self::json_lines::{JsonLines, Rewrite};
 pub use self::location::Location;
 pub use self::output::{Compression, Output};
 pub use self::parquet::Parquet;

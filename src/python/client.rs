@@ -99,7 +99,8 @@ impl RawClient {
         let zone = &slf.get().settings.zone;
         let scan = request::scan("scan_codes", request::plan_of_codes(arguments, zone)?, schema, zone)?;
         let timeout = timeout(arguments)?;
-        Ok(RawScan::new(slf.unbind(), scan.ordered(ordered).splitting(splits).within(timeout)))
+        let scan = slf.get().timed(scan.ordered(ordered).splitting(splits).within(timeout));
+        Ok(RawScan::new(slf.unbind(), scan))
     }
 
     /// A scan of any business object. Sends nothing.
@@ -113,7 +114,8 @@ impl RawClient {
         let zone = &slf.get().settings.zone;
         let scan = request::scan("scan_items", request::plan_of_items(arguments, zone)?, schema, zone)?;
         let timeout = timeout(arguments)?;
-        Ok(RawScan::new(slf.unbind(), scan.ordered(ordered).splitting(splits).within(timeout)))
+        let scan = slf.get().timed(scan.ordered(ordered).splitting(splits).within(timeout));
+        Ok(RawScan::new(slf.unbind(), scan))
     }
 
     /// A task of a scan, from the arguments of its request. Sends nothing.
@@ -128,7 +130,8 @@ impl RawClient {
         let call = if call == "scan_codes" { "scan_codes" } else { "scan_items" };
         let scan = request::scan(call, request::plan_of_items(arguments, zone)?, schema, zone)?;
         let timeout = timeout(arguments)?;
-        Ok(RawScan::new(slf.unbind(), scan.as_task().splitting(splits).within(timeout)))
+        let scan = slf.get().timed(scan.as_task().splitting(splits).within(timeout));
+        Ok(RawScan::new(slf.unbind(), scan))
     }
 
     /// The status of an export: the complete response.
@@ -257,6 +260,11 @@ impl RawClient {
             .map_err(|error| raise(py, error))
     }
 
+    /// The scan with the zones of records and results.
+    fn timed(&self, scan: Scan) -> Scan {
+        scan.with_times(&self.settings.source_zone, self.settings.result_zone.as_ref())
+    }
+
     fn search(
         &self,
         py: Python<'_>,
@@ -264,7 +272,7 @@ impl RawClient {
         arguments: &Bound<'_, PyDict>,
         search: Plan,
     ) -> PyResult<RowsAndStats> {
-        let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?).bounded();
+        let scan = self.timed(Scan::of_rows(name, search, &self.settings.zone)).within(timeout(arguments)?).bounded();
         rows::search(py, self.core(py)?, scan)
     }
 
@@ -275,7 +283,7 @@ impl RawClient {
         arguments: &Bound<'_, PyDict>,
         search: Plan,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let scan = Scan::of_rows(name, search, &self.settings.zone).within(timeout(arguments)?).bounded();
+        let scan = self.timed(Scan::of_rows(name, search, &self.settings.zone)).within(timeout(arguments)?).bounded();
         rows::spawn(py, self.core(py)?, scan, None, |py, stats| rows::warnings(py, &stats))
     }
 }

@@ -80,6 +80,12 @@ impl RawSandbox {
         self.0.base_url()
     }
 
+    /// The IANA name of the zone of times in records.
+    #[getter]
+    fn record_zone(&self) -> &str {
+        self.0.record_zone()
+    }
+
     /// All scopes of the API specification.
     #[getter]
     fn scopes(&self) -> Vec<String> {

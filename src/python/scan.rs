@@ -23,7 +23,8 @@ use super::unpublished::RawUnpublished;
 use super::updates::Updates;
 use super::{bridge, capsule};
 use crate::columns::Options;
-use crate::scan::{LastStats, Scan};
+use crate::scan::{Collected, LastStats, Scan};
+use crate::time::Zone;
 
 /// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
 /// used again.
@@ -49,6 +50,10 @@ pub(super) struct RawScan {
 impl RawScan {
     pub(super) fn new(client: Py<RawClient>, scan: Scan) -> Self {
         Self { client, scan, last_stats: LastStats::default(), preview: ArcSwapOption::empty() }
+    }
+
+    fn table(&self, collected: Collected) -> RawTable {
+        RawTable::new(collected, Arc::clone(self.scan.source_zone()))
     }
 
     /// Opens a stream and sends its first requests.
@@ -94,6 +99,32 @@ impl RawScan {
         Ok((Self::new(self.client.clone_ref(py), self.scan.task(index)), id))
     }
 
+    /// The same scan whose results have times in a zone, or as the service wrote them. It reports the figures of its uses
+    /// here.
+    fn in_zone(&self, py: Python<'_>, zone: Option<&str>) -> PyResult<Self> {
+        let zone = zone.map(Zone::try_new).transpose().map_err(|error| raise(py, error))?;
+        let last_stats = Arc::clone(&self.last_stats);
+        Ok(Self { last_stats, ..Self::new(self.client.clone_ref(py), self.scan.in_zone(zone.as_ref())) })
+    }
+
+    /// The same scan with the zone of results of another one, which reports the figures of its uses there.
+    fn for_use_of(&self, py: Python<'_>, other: &Self) -> Self {
+        let scan = self.scan.in_zone(other.scan.result_zone());
+        Self { last_stats: Arc::clone(&other.last_stats), ..Self::new(self.client.clone_ref(py), scan) }
+    }
+
+    /// The IANA name of the zone of times in records.
+    #[getter]
+    fn source_zone(&self) -> &str {
+        self.scan.source_zone().name()
+    }
+
+    /// The IANA name of the zone of times in results; None if they stay as the service wrote them.
+    #[getter]
+    fn result_zone(&self) -> Option<&str> {
+        self.scan.result_zone().map(Zone::name)
+    }
+
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.scan.attributes().to_vec()
@@ -113,7 +144,8 @@ impl RawScan {
 
     /// Opens a stream of batches.
     fn open(&self, py: Python<'_>, max_rows: usize, max_bytes: usize) -> PyResult<RawStream> {
-        self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES }).map(RawStream::new)
+        self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES })
+            .map(|opened| RawStream::new(opened, Arc::clone(self.scan.source_zone())))
     }
 
     /// Collects the rows in columns.
@@ -127,7 +159,7 @@ impl RawScan {
         let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
         let mut updates = Updates::new(py, on_progress)?;
         bridge::block_with(py, collecting, events, |py, progress| updates.take(py, progress.as_ref()))
-            .map(RawTable::new)
+            .map(|collected| self.table(collected))
     }
 
     /// As `collect`, awaited.
@@ -140,7 +172,9 @@ impl RawScan {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
         let updates = Updates::in_running_loop(py, on_progress)?;
-        bridge::spawn_call(py, collecting, updates.relay(events), |_, collected, _| Ok(RawTable::new(collected)))
+        let source = Arc::clone(self.scan.source_zone());
+        let table = move |_: Python<'_>, collected, _| Ok(RawTable::new(collected, source));
+        bridge::spawn_call(py, collecting, updates.relay(events), table)
     }
 
     /// Collects the rows as dicts. Returns them with their figures.
@@ -224,7 +258,7 @@ impl RawScan {
         storage_options: Storage,
     ) -> PyResult<RawTable> {
         let folder = location(py, folder, storage_options, self.retry_for(py))?;
-        bridge::block(py, self.reading(folder, ignore_missing)).map(RawTable::new)
+        bridge::block(py, self.reading(folder, ignore_missing)).map(|collected| self.table(collected))
     }
 
     /// As `read`, awaited.
@@ -236,7 +270,9 @@ impl RawScan {
         storage_options: Storage,
     ) -> PyResult<Bound<'py, PyAny>> {
         let reading = self.reading(location(py, folder, storage_options, self.retry_for(py))?, ignore_missing);
-        bridge::spawn_call(py, reading, ready(Ok(())), |_, collected, ()| Ok(RawTable::new(collected)))
+        let source = Arc::clone(self.scan.source_zone());
+        let table = move |_: Python<'_>, collected, ()| Ok(RawTable::new(collected, source));
+        bridge::spawn_call(py, reading, ready(Ok(())), table)
     }
 
     /// Exports the schema. If it must be inferred, opens the stream and keeps it for `stream_capsule`.

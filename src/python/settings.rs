@@ -63,6 +63,10 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
     Ok(Arguments {
         base_url: take(settings, "base_url")?,
         timezone: take(settings, "timezone")?,
+        is_timezone_given: settings
+            .get_item("is_timezone_given")?
+            .map_or_else(|| Ok(false), |value| value.extract())?,
+        source_timezone: take(settings, "source_timezone")?,
         timeout: take(settings, "timeout")?,
         retries: take(settings, "retries")?,
         retry_for: take(settings, "retry_for")?,

@@ -22,6 +22,7 @@ use super::raise::raise;
 use super::table::RawBatch;
 use crate::error::{Error, Kind, Result};
 use crate::scan::{Next, Stream, panicked};
+use crate::time::Zone;
 
 /// A stream, and the log records of its tasks.
 pub(super) struct Open {
@@ -68,15 +69,23 @@ impl Opened {
 
 /// The batches of a scan.
 #[pyclass(frozen, module = "dataaccess._native")]
-pub(super) struct RawStream(Opened);
+pub(super) struct RawStream {
+    opened: Opened,
+    /// The zone of times in records.
+    source: Arc<Zone>,
+}
 
 impl RawStream {
-    pub(super) fn new(opened: Opened) -> Self {
-        Self(opened)
+    pub(super) fn new(opened: Opened, source: Arc<Zone>) -> Self {
+        Self { opened, source }
+    }
+
+    fn batch(&self, batch: RecordBatch) -> RawBatch {
+        RawBatch::new(batch, Arc::clone(&self.source))
     }
 
     fn open(&self, py: Python<'_>) -> PyResult<Arc<Open>> {
-        self.0.get().map_err(|error| raise(py, error))
+        self.opened.get().map_err(|error| raise(py, error))
     }
 
     fn try_next(&self, py: Python<'_>) -> PyResult<Next> {
@@ -92,9 +101,9 @@ impl RawStream {
     fn next(&self, py: Python<'_>) -> PyResult<Option<RawBatch>> {
         loop {
             match self.try_next(py)? {
-                Next::Batch(batch) => return Ok(Some(RawBatch::new(batch))),
+                Next::Batch(batch) => return Ok(Some(self.batch(batch))),
                 Next::End => return Ok(None),
-                Next::NotYet => self.0.wait(py)?,
+                Next::NotYet => self.opened.wait(py)?,
             }
         }
     }
@@ -104,11 +113,11 @@ impl RawStream {
     fn take(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<RawBatch>> {
         let mut next = self.try_next(py)?;
         if matches!(next, Next::NotYet) && seconds > 0.0 {
-            self.0.wait_for(py, Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))?;
+            self.opened.wait_for(py, Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))?;
             next = self.try_next(py)?;
         }
         match next {
-            Next::Batch(batch) => Ok(Some(RawBatch::new(batch))),
+            Next::Batch(batch) => Ok(Some(self.batch(batch))),
             Next::End | Next::NotYet => Ok(None),
         }
     }
@@ -136,7 +145,7 @@ impl RawStream {
 
     /// The schema of all batches. Types that are inferred wait for the first.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        self.0.wait(py)?;
+        self.opened.wait(py)?;
         let schema = self.open(py)?.stream.schema().map_err(|error| raise(py, error))?;
         capsule::of_schema(py, &schema)
     }
@@ -149,7 +158,7 @@ impl RawStream {
 
     /// Cancels the requests in flight. Idempotent.
     fn close(&self) {
-        self.0.close();
+        self.opened.close();
     }
 }
 

@@ -18,14 +18,19 @@ use crate::columns;
 use crate::error::Kind;
 use crate::files::{Location, Parquet, Writer as _};
 use crate::scan::{self, Collected, Stats};
+use crate::time::Zone;
 
 /// A batch of rows in columns.
 #[pyclass(frozen, module = "dataaccess._native")]
-pub(super) struct RawBatch(RecordBatch);
+pub(super) struct RawBatch {
+    batch: RecordBatch,
+    /// The zone of times without one.
+    source: Arc<Zone>,
+}
 
 impl RawBatch {
-    pub(super) fn new(batch: RecordBatch) -> Self {
-        Self(batch)
+    pub(super) fn new(batch: RecordBatch, source: Arc<Zone>) -> Self {
+        Self { batch, source }
     }
 }
 
@@ -33,24 +38,24 @@ impl RawBatch {
 impl RawBatch {
     #[getter]
     fn num_rows(&self) -> usize {
-        self.0.num_rows()
+        self.batch.num_rows()
     }
 
     #[getter]
     fn column_names(&self) -> Vec<String> {
-        names(self.0.schema_ref())
+        names(self.batch.schema_ref())
     }
 
     /// The names of the columns and of their types.
     #[getter]
     fn types(&self, py: Python<'_>) -> PyResult<Vec<(String, &'static str)>> {
-        types(py, self.0.schema_ref())
+        types(py, self.batch.schema_ref())
     }
 
     /// The time zone of the timestamps, if they have one.
     #[getter]
     fn time_zone(&self) -> Option<String> {
-        time_zone(self.0.schema_ref())
+        time_zone(self.batch.schema_ref())
     }
 
     fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
@@ -59,21 +64,22 @@ impl RawBatch {
 
     /// The batch with its timestamps in a time zone.
     fn zoned(&self, py: Python<'_>, zone: &str) -> PyResult<Self> {
-        columns::zoned(&self.0, zone).map(Self).map_err(|error| raise(py, error))
+        let zoned = Zone::try_new(zone).and_then(|zone| columns::zoned(&self.batch, &zone, &self.source));
+        Ok(Self::new(zoned.map_err(|error| raise(py, error))?, Arc::clone(&self.source)))
     }
 
     /// The first `most` rows as dicts, or all.
     fn to_dicts<'py>(&self, py: Python<'py>, most: Option<usize>) -> PyResult<Bound<'py, PyList>> {
-        dicts(py, std::slice::from_ref(&self.0), most)
+        dicts(py, std::slice::from_ref(&self.batch), most)
     }
 
     /// Exports the schema and the arrays.
     fn array_capsules<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        capsule::of_batch(py, &self.0)
+        capsule::of_batch(py, &self.batch)
     }
 
     fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        capsule::of_schema(py, self.0.schema_ref())
+        capsule::of_schema(py, self.batch.schema_ref())
     }
 }
 
@@ -83,12 +89,14 @@ pub(super) struct RawTable {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
     stats: Arc<Stats>,
+    /// The zone of times without one.
+    source: Arc<Zone>,
 }
 
 impl RawTable {
-    pub(super) fn new(collected: Collected) -> Self {
+    pub(super) fn new(collected: Collected, source: Arc<Zone>) -> Self {
         let Collected { schema, batches, stats } = collected;
-        Self { schema, batches, stats }
+        Self { schema, batches, stats, source }
     }
 
     fn rows(&self) -> usize {
@@ -97,7 +105,7 @@ impl RawTable {
 
     /// A table of some of its rows or columns, with the statistics of the whole.
     fn part(&self, schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
-        Self { schema, batches, stats: Arc::clone(&self.stats) }
+        Self { schema, batches, stats: Arc::clone(&self.stats), source: Arc::clone(&self.source) }
     }
 }
 
@@ -131,16 +139,17 @@ impl RawTable {
 
     /// The table with its timestamps in a time zone.
     fn zoned(&self, py: Python<'_>, zone: &str) -> PyResult<Self> {
-        let batches = self.batches.iter().map(|batch| columns::zoned(batch, zone)).collect::<Result<_, _>>();
-        let batches = batches.map_err(|error| raise(py, error))?;
-        Ok(Self { schema: columns::zoned_schema(&self.schema, zone), batches, stats: Arc::clone(&self.stats) })
+        let zone = Zone::try_new(zone).map_err(|error| raise(py, error))?;
+        let zoned = self.batches.iter().map(|batch| columns::zoned(batch, &zone, &self.source));
+        let batches = zoned.collect::<Result<_, _>>().map_err(|error| raise(py, error))?;
+        Ok(self.part(columns::zoned_schema(&self.schema, &zone), batches))
     }
 
     /// An empty table of the same columns.
     fn without_rows(&self) -> Self {
         let mut stats = Stats::clone(&self.stats);
         stats.figures.rows = 0;
-        Self { schema: SchemaRef::clone(&self.schema), batches: Vec::new(), stats: Arc::new(stats) }
+        Self { stats: Arc::new(stats), ..self.part(SchemaRef::clone(&self.schema), Vec::new()) }
     }
 
     /// Some of its rows, without a copy.
@@ -210,10 +219,13 @@ pub(super) fn read_files(
     paths: Vec<PathBuf>,
     attributes: Vec<String>,
     storage_options: Storage,
+    source_zone: &str,
 ) -> PyResult<RawTable> {
+    let source = Zone::try_new(source_zone).map_err(|error| raise(py, error))?;
     let parts = location(py, folder, storage_options, None)
         .and_then(|folder| Location::all(&folder, paths).map_err(|error| raise(py, error)))?;
-    bridge::block(py, async move { scan::read_files(&parts, &attributes).await }).map(RawTable::new)
+    bridge::block(py, async move { scan::read_files(&parts, &attributes).await })
+        .map(|collected| RawTable::new(collected, Arc::new(source)))
 }
 
 fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch], most: Option<usize>) -> PyResult<Bound<'py, PyList>> {

@@ -18,8 +18,8 @@ pub(super) fn start_of_day(py: Python<'_>, timezone: &str, instant: i64) -> PyRe
     Ok(zone(py, timezone)?.start_of_day(Moment::at(instant)).ok().map(Moment::milliseconds))
 }
 
-/// The instant of a time as a zone shows it, in Unix milliseconds; None for a text that is no time.
+/// The instant of a time `YYYY-MM-DD HH:MM:SS` of a zone, in Unix milliseconds; None for a text that is no such time.
 #[pyfunction]
 pub(super) fn instant_in(py: Python<'_>, timezone: &str, text: &str) -> PyResult<Option<i64>> {
-    Ok(zone(py, timezone)?.parse_moment(text).ok().map(Moment::milliseconds))
+    Ok(zone(py, timezone)?.instant_of(text).map(Moment::milliseconds))
 }

@@ -1,7 +1,8 @@
-//! The day of a timestamp in a time zone, as a range of UTC times in the store's format.
+//! The day of a timestamp in a time zone, as a range of times in the store's format, and in the zone of records.
 //!
 //! The service's own implementation of `time_unit` DAY (section 2.4), independent of the client's.
 
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
@@ -10,6 +11,23 @@ use super::objects::TIME_FORMAT;
 /// The Unix milliseconds for which [`Day::of`] returns a day in UTC.
 #[cfg(test)]
 pub(super) const TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_127_999_999;
+
+/// The zones of a service.
+#[derive(Debug)]
+pub(super) struct Zones {
+    /// Where days are cut.
+    pub(super) days: TimeZone,
+    /// Of the times in records.
+    pub(super) records: TimeZone,
+}
+
+impl Zones {
+    /// A UTC time, as records have it.
+    pub(super) fn record_time(&self, utc: DateTime) -> DateTime {
+        // Only a time at the end of the calendar has none.
+        TimeZone::UTC.to_timestamp(utc).map_or(utc, |time| self.records.to_datetime(time))
+    }
+}
 
 /// A day as formatted times: `start` is included, `end` is excluded.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,18 +38,20 @@ pub(super) struct Day {
 
 impl Day {
     /// The day of a Unix timestamp in milliseconds; none beyond four-digit years.
-    pub(super) fn of(milliseconds: i64, zone: &TimeZone) -> Option<Self> {
-        let time = Timestamp::from_millisecond(milliseconds).ok()?.to_zoned(zone.clone());
+    pub(super) fn of(milliseconds: i64, zones: &Zones) -> Option<Self> {
+        let time = Timestamp::from_millisecond(milliseconds).ok()?.to_zoned(zones.days.clone());
         // A clock change may skip midnight.
         let start = time.start_of_day().ok()?;
         let end = start.tomorrow().ok()?.start_of_day().ok()?;
+        let formatted = |time: &Zoned| formatted(time, &zones.records);
         Some(Self { start: formatted(&start)?, end: formatted(&end)? })
     }
 }
 
-/// Fixed length, so that strings compare as the times do.
-fn formatted(time: &Zoned) -> Option<String> {
-    let time = time.with_time_zone(TimeZone::UTC);
+/// Fixed length, so that strings compare as the times do, but within an hour that clocks repeat: without an offset, its
+/// times cannot be told apart.
+fn formatted(time: &Zoned, zone: &TimeZone) -> Option<String> {
+    let time = time.with_time_zone(zone.clone());
     (time.year() >= 1).then(|| time.strftime(TIME_FORMAT).to_string())
 }
 
@@ -39,10 +59,26 @@ fn formatted(time: &Zoned) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn zones(days: &str, records: &str) -> Zones {
+        Zones { days: TimeZone::get(days).unwrap(), records: TimeZone::get(records).unwrap() }
+    }
+
     fn day(time: &str, zone: &str) -> (String, String) {
+        day_of_records(time, &zones(zone, "UTC"))
+    }
+
+    fn day_of_records(time: &str, zones: &Zones) -> (String, String) {
         let time: Timestamp = time.parse().unwrap();
-        let day = Day::of(time.as_millisecond(), &TimeZone::get(zone).unwrap()).unwrap();
+        let day = Day::of(time.as_millisecond(), zones).unwrap();
         (day.start, day.end)
+    }
+
+    #[test]
+    fn records_may_have_times_of_another_zone() {
+        let day = day_of_records("2024-01-01T18:00:00Z", &zones("Asia/Ho_Chi_Minh", "Asia/Ho_Chi_Minh"));
+        assert_eq!(day, ("2024-01-02 00:00:00".to_owned(), "2024-01-03 00:00:00".to_owned()));
+        let day = day_of_records("2024-01-01T18:00:00Z", &zones("UTC", "Asia/Kolkata"));
+        assert_eq!(day, ("2024-01-01 05:30:00".to_owned(), "2024-01-02 05:30:00".to_owned()));
     }
 
     #[test]
@@ -69,10 +105,10 @@ mod tests {
     #[test]
     fn times_outside_the_calendar_have_no_day() {
         for milliseconds in [i64::MIN, i64::MAX, TIMES.start() - 1, TIMES.end() + 1] {
-            assert_eq!(Day::of(milliseconds, &TimeZone::UTC), None, "{milliseconds}");
+            assert_eq!(Day::of(milliseconds, &zones("UTC", "UTC")), None, "{milliseconds}");
         }
         for milliseconds in [*TIMES.start(), *TIMES.end()] {
-            assert!(Day::of(milliseconds, &TimeZone::UTC).is_some(), "{milliseconds}");
+            assert!(Day::of(milliseconds, &zones("UTC", "UTC")).is_some(), "{milliseconds}");
         }
     }
 }

@@ -37,6 +37,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::civil::DateTime;
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
@@ -47,6 +48,7 @@ pub use options::{Clock, Limits, Options};
 pub use request_log::LoggedRequest;
 pub use store::Load;
 
+use self::objects::TIME_FORMAT;
 use self::replay::Recording;
 use self::routes::Shared;
 use self::server::Server;
@@ -94,7 +96,7 @@ impl Sandbox {
         let service = Service::new(store, options.switches, options.clock, options.search_timeout)?;
         let service = Arc::new(service);
         if let Some(demo) = options.demo {
-            demo.fill(&service.store, &service.exports, service.clock.now())?;
+            demo.fill(&service.store, &service.exports, &service.zones, service.clock.now())?;
         }
         if let Some(token) = &options.access.token {
             service.tokens.add(token, service.switches.scopes());
@@ -175,6 +177,23 @@ impl Sandbox {
     /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
     pub fn begin_load(&self, object: &str) -> Result<Load> {
         Load::begin(&self.service()?.store, object)
+    }
+
+    /// The IANA name of the zone of times in records.
+    #[must_use]
+    pub fn record_zone(&self) -> &str {
+        &self.running.service.switches.source_timezone
+    }
+
+    /// A UTC time `YYYY-MM-DD HH:MM:SS` as records have it: in the zone of the switch `source_timezone`. Any other string
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// As [`issue_token`](Self::issue_token).
+    pub fn record_time(&self, utc: &str) -> Result<String> {
+        let service = self.service()?;
+        let Ok(time) = DateTime::strptime(TIME_FORMAT, utc) else { return Ok(utc.to_owned()) };
+        Ok(service.zones.record_time(time).strftime(TIME_FORMAT).to_string())
     }
 
     /// Deletes all rows of an object and returns their number.

@@ -43,7 +43,7 @@ pub enum AttributeKind {
     Text,
     /// An integer or a float.
     Number,
-    /// A UTC time, formatted `YYYY-MM-DD HH:MM:SS`.
+    /// A time in the zone of the switch `source_timezone`, formatted `YYYY-MM-DD HH:MM:SS`.
     Datetime,
 }
 

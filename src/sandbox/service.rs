@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::days::Zones;
 use super::exports::{Exports, export_data};
 use super::faults::Faults;
 use super::objects::BusinessObject;
@@ -35,20 +36,19 @@ pub(super) struct Service {
     pub(super) log: Arc<Log>,
     pub(super) clock: Clock,
     pub(super) switches: Switches,
-    day_zone: TimeZone,
+    pub(super) zones: Zones,
     search_timeout: Duration,
 }
 
 impl Service {
     /// A service with this store.
     pub(super) fn new(store: Store, switches: Switches, clock: Clock, search_timeout: Duration) -> Result<Self> {
-        let day_zone = TimeZone::get(&switches.day_zone).map_err(|cause| {
-            Error::new(Kind::Sandbox, format!("switch day_zone: `{}` is not an IANA time zone", switches.day_zone))
-                .with_hint("write it as Asia/Ho_Chi_Minh, or UTC")
-                .with_source(cause)
-        })?;
+        let zones = Zones {
+            days: zone("day_zone", &switches.day_zone)?,
+            records: zone("source_timezone", &switches.source_timezone)?,
+        };
         let (exports, tokens, faults, log) = Default::default();
-        Ok(Self { store: Arc::new(store), exports, tokens, faults, log, clock, switches, day_zone, search_timeout })
+        Ok(Self { store: Arc::new(store), exports, tokens, faults, log, clock, switches, zones, search_timeout })
     }
 
     /// The search (sections 4.1 and 4.2).
@@ -103,7 +103,7 @@ impl Service {
     fn records(&self, body: &Value, target: &Target<'_>, response_writer: &mut ResponseWriter) -> Result<(), Refusal> {
         let table = self.store.find(|object| target.is(object)).map_err(|cause| unavailable(&cause))?;
         let table = table.ok_or_else(|| target.unknown())?;
-        let interpretation = Interpretation { zone: &self.day_zone, switches: &self.switches };
+        let interpretation = Interpretation { zones: &self.zones, switches: &self.switches };
         let query = request::query(body, &table.object, &interpretation)?;
         let order = self.switches.key_order;
         let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
@@ -153,6 +153,15 @@ impl Service {
         let token = value.to_str().ok().and_then(bearer_token).map(|(_, token)| token);
         token.and_then(|token| self.tokens.grant(token, self.clock.now())).ok_or(Refusal::Permission)
     }
+}
+
+/// The zone that a switch names.
+fn zone(switch: &str, name: &str) -> Result<TimeZone> {
+    TimeZone::get(name).map_err(|cause| {
+        Error::new(Kind::Sandbox, format!("switch {switch}: `{name}` is not an IANA time zone"))
+            .with_hint("write it as Asia/Ho_Chi_Minh, or UTC")
+            .with_source(cause)
+    })
 }
 
 fn require(grant: &Grant, scope: &str) -> Result<(), Refusal> {

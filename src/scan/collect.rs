@@ -57,6 +57,8 @@ impl Scan {
         };
         let (schema, batches) = columns::unify(&collected, options.views, batches)?;
         let (schema, batches, strings) = columns::parse_times(&self.columns, &schema, &batches)?;
+        let schema = self.times.schema(schema);
+        let batches = batches.into_iter().map(|batch| self.times.batch(batch)).collect::<Result<Vec<_>>>()?;
         let mut ids = self.ids();
         if let Some(ids) = &mut ids {
             for batch in &batches {

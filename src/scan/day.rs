@@ -108,6 +108,11 @@ impl Day {
         Some(Self { sent: (first, last), start, end })
     }
 
+    /// Its first instant.
+    pub(super) fn first(self) -> Moment {
+        Moment::at(self.start)
+    }
+
     /// Whether all instants of a range lie in this day.
     fn contains(self, (earliest, latest): (i64, i64)) -> bool {
         self.start <= earliest && latest < self.end
@@ -117,39 +122,47 @@ impl Day {
 /// Collects, over the responses of several days, those with rows outside their day.
 #[derive(Debug, Default)]
 pub(super) struct OutOfDayRows {
-    /// The column, the least and greatest time of the first such response, as the service writes times, in UTC, and the
-    /// instant that its request names.
-    first: Option<(String, String, String, i64)>,
+    /// The column with the least and greatest time of the first such response, and the instant that its request names.
+    first: Option<(String, i64)>,
     days: u64,
     odd_days: u64,
+    /// The zone of times in records.
+    source: Zone,
     fit: ZoneFit,
 }
 
 impl OutOfDayRows {
     /// Adds the response for a day, with the least and greatest time of its rows. Returns whether some row is outside.
-    pub(super) fn add(&mut self, day: Option<&(String, Day)>, times: Option<&(String, String)>) -> bool {
+    /// `source` is the zone of these times.
+    pub(super) fn add(&mut self, day: Option<&(String, Day)>, times: Option<&(String, String)>, source: &Zone) -> bool {
         let (Some((column, day)), Some((least, greatest))) = (day, times) else { return false };
-        let read = |text| Zone::default().parse_moment(text).ok().map(Moment::milliseconds);
-        let Some(range) = read(least).zip(read(greatest)) else { return false };
+        let range = |zone: &Zone| {
+            let read = |text| zone.instant_of(text).map(Moment::milliseconds);
+            read(least).zip(read(greatest))
+        };
+        let (Some(instants), Some(written)) = (range(source), range(&Zone::default())) else { return false };
+        if self.days == 0 {
+            self.source = source.clone();
+        }
         self.days += 1;
-        self.fit.add(day.sent, range);
-        let is_odd = !day.contains(range);
+        self.fit.add(day.sent, written);
+        let is_odd = !day.contains(instants);
         if is_odd {
             self.odd_days += 1;
-            self.first.get_or_insert_with(|| (column.clone(), least.clone(), greatest.clone(), day.sent.0));
+            let found = || (format!("{column} {least} to {greatest} ({})", source.name()), day.sent.0);
+            self.first.get_or_insert_with(found);
         }
         is_odd
     }
 
     /// One message for all of them; none if all rows lie in their day.
     pub(super) fn message(&self) -> Option<String> {
-        let (column, least, greatest, sent) = self.first.as_ref()?;
+        let (first, sent) = self.first.as_ref()?;
         let count = match self.days {
             1 => String::new(),
             days => format!(" in {} of {days} days", self.odd_days),
         };
-        let advice = self.fit.advice(*sent, &Zone::default());
-        Some(format!("rows outside the requested day{count}: {column} {least} to {greatest} (UTC); {advice}"))
+        Some(format!("rows outside the requested day{count}: {first}; {}", self.fit.advice(*sent, &self.source)))
     }
 }
 
@@ -169,7 +182,8 @@ mod tests {
     fn message(responses: &[(Day, &str, &str)]) -> Option<String> {
         let mut rows = OutOfDayRows::default();
         for (day, least, greatest) in responses {
-            rows.add(Some(&("allocated_time".to_owned(), *day)), Some(&((*least).to_owned(), (*greatest).to_owned())));
+            let times = ((*least).to_owned(), (*greatest).to_owned());
+            rows.add(Some(&("allocated_time".to_owned(), *day)), Some(&times), &Zone::default());
         }
         rows.message()
     }

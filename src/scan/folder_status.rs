@@ -12,6 +12,7 @@ use super::cap::{Count, Suspicion};
 use super::data_warning::DataWarning;
 use super::day;
 use super::doubts::Doubts;
+use super::query::SOURCE_TIMEZONE;
 use super::tasks::Record;
 use crate::error::Result;
 use crate::files::{Footer, Location};
@@ -71,8 +72,8 @@ pub async fn folder_status(location: &Location, settle: Duration) -> Result<Fold
     let first = records.iter().flatten().next().map(|(_, record)| record);
     let query: BTreeMap<String, Value> = first.map(|record| record.query.fields()).unwrap_or_default();
     let service = first.map(|record| record.service.address.clone());
-    let zone =
-        query.get("timezone").and_then(Value::as_str).and_then(|name| Zone::try_new(name).ok()).unwrap_or_default();
+    let zone_of = |name: &str| query.get(name).and_then(Value::as_str).and_then(|name| Zone::try_new(name).ok());
+    let (zone, source) = (zone_of("timezone").unwrap_or_default(), zone_of(SOURCE_TIMEZONE).unwrap_or_default());
     let counts: Vec<Count> =
         records.iter().enumerate().filter_map(|(index, read)| count(index, &all, read.as_ref().ok()?)).collect();
     let suspicion = Suspicion::of(&counts, None);
@@ -98,7 +99,7 @@ pub async fn folder_status(location: &Location, settle: Duration) -> Result<Fold
                 (status.rows, status.bytes, status.requested_at) = (part.rows, part.bytes, Some(requested_at));
                 status.is_final =
                     bounds.is_none_or(|(_, end)| requested_at >= end.milliseconds().saturating_add(settle));
-                status.doubts = doubts(&record, bounds);
+                status.doubts = doubts(&record, bounds, &source);
                 if let Some(kept) = kept.get(&name.to_string()) {
                     status.is_final = false;
                     status.doubts.insert(0, DataWarning::kept(&kept.lacks).message);
@@ -140,13 +141,13 @@ fn count(index: usize, names: &[PartName], (part, record): &(Footer, Record)) ->
     })
 }
 
-fn doubts(record: &Record, bounds: Option<(Moment, Moment)>) -> Vec<String> {
+fn doubts(record: &Record, bounds: Option<(Moment, Moment)>, source: &Zone) -> Vec<String> {
     let figures = &record.figures;
     let mut doubts: Vec<String> = figures.split.iter().flatten().cloned().collect();
     if figures.rows > 0 && !figures.absent.is_empty() {
         doubts.push(format!("no record has {}", figures.absent.join(", ")));
     }
-    let read = |text: &String| Zone::default().parse_moment(text).ok();
+    let read = |text: &String| source.instant_of(text);
     let range = figures.times.as_ref().and_then(|(least, greatest)| read(least).zip(read(greatest)));
     if let (Some((start, end)), Some((least, greatest))) = (bounds, range)
         && !(start <= least && greatest < end)

@@ -29,6 +29,7 @@ mod refresh;
 mod report;
 mod request;
 mod responses;
+mod result_times;
 #[cfg(feature = "files")]
 mod run;
 #[cfg(feature = "files")]
@@ -88,6 +89,7 @@ use crate::filter::{InputValue, Plan};
 use crate::time::Zone;
 use day::ByDay;
 use progress::Reporter;
+use result_times::ResultTimes;
 
 /// What the caller of a scan does with its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +123,7 @@ pub struct Scan {
     columns: Vec<Column>,
     /// The caller's zone, in which days are checked and named.
     zone: Zone,
+    times: ResultTimes,
     /// Whether requests whose response looks capped are split.
     is_splitting: bool,
     /// Numbers of rows at which responses of a larger scan look capped.
@@ -170,6 +173,7 @@ impl Scan {
             is_bounded: false,
             columns: Vec::new(),
             zone: zone.clone(),
+            times: ResultTimes::default(),
             is_splitting: false,
             caps: BTreeSet::new(),
             by_day,
@@ -204,7 +208,13 @@ impl Scan {
     /// The schema of the batches, if no type has to be inferred from rows.
     #[must_use]
     pub fn schema(&self, views: bool) -> Option<SchemaRef> {
-        columns::schema(&self.columns, views)
+        columns::schema(&self.columns, views).map(|schema| self.times.schema(schema))
+    }
+
+    /// The schema of a result without rows.
+    fn empty_schema(&self, views: bool) -> Result<SchemaRef> {
+        let (schema, _) = columns::unify(&self.columns, views, Vec::new())?;
+        Ok(self.times.schema(schema))
     }
 
     /// The same scan with the types of a schema that was inferred, so that another result has the same types.

@@ -8,6 +8,11 @@ use crate::contract::condition::{Condition, DATETIME};
 use crate::folder::{Query, digest};
 use crate::time::Moment;
 
+/// The field with the zone of the times in records, where that is not UTC.
+pub(super) const SOURCE_TIMEZONE: &str = "source_timezone";
+/// The field with the zone of the times in the files, where they have one.
+pub(super) const TZ: &str = "tz";
+
 impl Scan {
     /// The query of a folder that this scan may use. The token is not part of it, and no value that may be personal.
     pub(super) fn query(&self, layout: Layout) -> Query {
@@ -26,6 +31,12 @@ impl Scan {
                 }
             }
             None => query.add("layout", "flat"),
+        }
+        if !self.source_zone().is_utc() {
+            query.add(SOURCE_TIMEZONE, self.source_zone().name());
+        }
+        if let Some(zone) = self.result_zone() {
+            query.add(TZ, zone.name());
         }
         if let Some(count) = self.plan.values_per_request() {
             query.add("values_per_request", &count.to_string());

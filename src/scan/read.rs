@@ -49,12 +49,14 @@ impl Scan {
         let names = done.iter().filter_map(|task| tasks.names.get(*task));
         let parts: Vec<Location> = names.map(|name| folder.location_of(name)).collect();
         let (schema, batches) = rows(&parts, &self.columns).await?;
+        let schema = self.times.schema(schema);
+        let batches = batches.into_iter().map(|batch| self.times.batch(batch)).collect::<Result<Vec<_>>>()?;
         let requests = stored.done.len() as u64;
         let attempts = stored.done.iter().map(|task| task.figures.attempts).sum();
         let report = Report::new(self, &folder, &stored.before, stored.done, Vec::new(), begun.elapsed(), 1);
-        let Report { rows, bytes, seconds, absent, reasons, warnings, .. } = report;
+        let Report { rows, bytes, seconds, absent, reasons, stray_days, warnings, .. } = report;
         let figures = Figures { rows, bytes, attempts, seconds, absent, ..Figures::default() };
-        let stats = Stats { figures, requests, reasons, warnings, ..Stats::default() };
+        let stats = Stats { figures, requests, reasons, stray_days, warnings, ..Stats::default() };
         Ok(Collected { schema, batches, stats: Arc::new(stats) })
     }
 

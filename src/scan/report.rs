@@ -155,7 +155,8 @@ impl Report {
             } else if capped.contains(&task.index) {
                 task.doubts.extend(reasons.first().map(|reason| DataWarning::capped(reason)));
             }
-            if out_of_day.add(scan.request(task.index, None).day.as_ref(), task.figures.times.as_ref()) {
+            let day = scan.request(task.index, None).day;
+            if out_of_day.add(day.as_ref(), task.figures.times.as_ref(), scan.source_zone()) {
                 task.doubts.push(DataWarning::of_another_day());
                 stray_days.extend(task.day.clone());
             }

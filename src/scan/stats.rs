@@ -73,6 +73,8 @@ pub struct Stats {
     pub reasons: Vec<String>,
     /// The ids that were asked for and are in no row, of a scan by ids whose column is among the attributes.
     pub missing_ids: Option<Vec<String>>,
+    /// The days whose responses have rows of others.
+    pub stray_days: Vec<String>,
     /// What is worth knowing about the columns of a collected result.
     pub notes: Vec<String>,
     /// What looks wrong in the data.
@@ -129,7 +131,11 @@ impl StatsBuilder {
         if let RecordShape::Empty(shape) = envelope.record_shape() {
             self.sums.empty_shape.get_or_insert(shape);
         }
-        self.out_of_day.add(request.day.as_ref(), records.times.as_ref());
+        if self.out_of_day.add(request.day.as_ref(), records.times.as_ref(), scan.source_zone()) {
+            let stray_days = &mut self.sums.stray_days;
+            let day = request.day.as_ref().map(|(_, day)| scan.zone.day_of(day.first()));
+            stray_days.extend(day.into_iter().filter(|day| !stray_days.contains(day)).collect::<Vec<_>>());
+        }
         self.records.add(records.clone());
         // A response that the limit cut says nothing about the service.
         if self.is_below_limit(scan) {

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::typed_batches::TypedBatches;
 use super::{Consumer, Scan, Stats};
 use crate::client::{Client, Delivered, SearchMode, TokenWait};
-use crate::columns::{self, Options};
+use crate::columns::Options;
 use crate::error::{Error, Kind, Result};
 
 /// Holds the figures of the last use of a scan.
@@ -201,7 +201,7 @@ impl Stream {
         }
         match state.schema.clone().or_else(|| self.scan.schema(self.views)) {
             Some(schema) => Ok(schema),
-            None => columns::unify(&self.scan.columns, self.views, Vec::new()).map(|(schema, _)| schema),
+            None => self.scan.empty_schema(self.views),
         }
     }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::doubts::{AllKept, Kept};
 use super::part_writer::REQUESTED_AT;
+use super::query::TZ;
 use super::report::TaskReport;
 use super::service::Service;
 use super::stats::Figures;
@@ -228,8 +229,16 @@ impl Tasks {
         if query.remove(REQUESTED_AT) {
             types.retain(|(name, _)| name != REQUESTED_AT);
         }
-        let asked = if self.has_time.is_some() { &record.query } else { &query };
-        let differences = self.query.differences(asked);
+        let (asked, begun) = if self.has_time.is_some() {
+            (self.query.clone(), &record.query)
+        } else {
+            // A reader shows the times in any zone.
+            query.remove(TZ);
+            let mut asked = self.query.clone();
+            asked.remove(TZ);
+            (asked, &query)
+        };
+        let differences = asked.differences(begun);
         if !differences.is_empty() {
             return Err(mismatch(folder.path(), &differences));
         }

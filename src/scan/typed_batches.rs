@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::record_stats::WithStats;
 use super::responses::Responses;
+use super::result_times::ResultTimes;
 use super::{Scan, Stats};
 use crate::client::{Client, Delivered, SearchMode};
 use crate::columns::{self, Column, ColumnSink, Options};
@@ -18,6 +19,7 @@ use crate::time::Moment;
 pub(super) struct TypedBatches {
     responses: Responses<WithStats<ColumnSink>, RecordBatch>,
     columns: Vec<Column>,
+    times: ResultTimes,
     /// The columns of the attempts that begin now.
     frozen: Arc<ArcSwap<Vec<Column>>>,
     is_frozen: bool,
@@ -32,7 +34,8 @@ impl TypedBatches {
         let mut responses = Responses::new(scan, client, mode, client.buffer(), sink);
         responses.set_concurrent(scan.schema(options.views).is_some());
         // A batch of the only request may be void: it decides no types of a later attempt.
-        Self { responses, columns: scan.columns.clone(), frozen, is_frozen: scan.requests() == 1 }
+        let (columns, times) = (scan.columns.clone(), scan.times.clone());
+        Self { responses, columns, times, frozen, is_frozen: scan.requests() == 1 }
     }
 
     /// The next batch; `None` when all responses are complete. Cancel-safe.
@@ -45,7 +48,8 @@ impl TypedBatches {
             self.is_frozen = true;
             self.responses.set_concurrent(true);
         }
-        Ok(delivered)
+        let in_zone = |Delivered { attempt, batch }| Ok(Delivered { attempt, batch: self.times.batch(batch)? });
+        delivered.map(in_zone).transpose()
     }
 
     /// The number of the last attempt: batches of others are void.

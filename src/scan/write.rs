@@ -6,9 +6,11 @@ use super::responses::Responses;
 use super::typed_batches::TypedBatches;
 use super::{Collected, Consumer, Scan, Stats};
 use crate::client::{Client, Delivered, Kept, OfAttempt};
-use crate::columns::{self, Options};
+use crate::columns::{self, Column, ColumnType, Options};
 use crate::error::{Kind, Result};
-use crate::files::{Complete, Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Writer, blocking};
+use crate::files::{
+    Complete, Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Rewrite, Writer, blocking,
+};
 use crate::time::Moment;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -51,15 +53,21 @@ impl Scan {
         let location = writable(location, is_private).await?;
         let file = || location.create(Kind::File, is_private);
         // A file without rows has columns too.
-        let (empty, _) = columns::unify(&self.columns, false, Vec::new())?;
+        let empty = self.empty_schema(false)?;
         match format {
             Format::Parquet => self.write_table(client, &empty, |schema| Parquet::new(file()?, schema)).await,
             Format::Csv { options, compression } => {
-                let create = |schema: &SchemaRef| Csv::new(Output::new(file()?, compression)?, options, schema);
+                let create = |schema: &SchemaRef| {
+                    let csv = Csv::new(Output::new(file()?, compression)?, options, &columns::text_schema(schema))?;
+                    Ok(TextTimes(csv))
+                };
                 self.write_table(client, &empty, create).await
             }
             Format::JsonLines { compression } => {
-                let create = || JsonLines::new(Output::new(file()?, compression)?, self.attributes());
+                let create = || {
+                    let lines = JsonLines::new(Output::new(file()?, compression)?, self.attributes())?;
+                    Ok(if self.times.zone.is_some() { lines.with_texts(self.time_texts()) } else { lines })
+                };
                 self.write_lines(client, create).await
             }
         }
@@ -153,6 +161,32 @@ impl Scan {
         let mut stats = batches.stats();
         stats.set_ids(ids.as_ref());
         Ok((stats, writer))
+    }
+}
+
+/// Writes timestamps of a zone as strings with their offset.
+struct TextTimes(Csv);
+
+impl Writer for TextTimes {
+    type Batch = RecordBatch;
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.0.write(&columns::with_text_times(batch)?)
+    }
+
+    fn finish(self) -> Result<Complete> {
+        self.0.finish()
+    }
+}
+
+impl Scan {
+    /// What JSON lines have in place of the strings of columns of times.
+    fn time_texts(&self) -> Rewrite {
+        let is_time =
+            |column: &Column| matches!(column.column_type, Some(ColumnType::Timestamp | ColumnType::TimeOrString));
+        let are_times: Vec<bool> = self.columns.iter().map(is_time).collect();
+        let times = self.times.clone();
+        Rewrite(Box::new(move |column, text| are_times.get(column)?.then(|| times.text(text)).flatten()))
     }
 }
 

@@ -48,11 +48,7 @@ impl ZoneFit {
 
     /// Whether all rows are of their day in a zone, if times are written in the zone `source`.
     fn fits(&self, zone: &Zone, source: &Zone) -> bool {
-        // Where a clock change repeats an hour, the offset before and after it are both tried.
-        let read = |written: i64| {
-            let offset = |at: i64| i64::from(source.offset_seconds(Moment::at(at))) * 1_000;
-            written - offset(written - offset(written))
-        };
+        let read = |written: i64| source.instants().instant(written * 1_000).div_euclid(1_000);
         self.days.iter().all(|((first, last), (least, greatest))| {
             let (start, end) = (bounds(zone, Moment::at(*first)), bounds(zone, Moment::at(*last)));
             start.zip(end).is_some_and(|((start, _), (_, end))| {

@@ -3,6 +3,7 @@
 //! The only module that uses the time library. A reader returns a message that says what to write instead.
 
 mod candidates;
+mod instants;
 mod reading;
 mod wall_clock;
 mod zone;
@@ -13,6 +14,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 
 pub use candidates::all_zones;
+pub use instants::Instants;
 pub use reading::offset_text;
 pub use wall_clock::{plain_wall_clock, wall_clock_microseconds};
 pub use zone::Zone;

@@ -6,11 +6,11 @@ use std::fmt;
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
-use jiff::{Timestamp, ToSpan as _};
+use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 use super::Moment;
-use super::reading::out_of_range;
-use crate::error::{Error, Kind, argument, excerpt};
+use super::reading::{offset_text, out_of_range};
+use crate::error::{self, Error, Kind, excerpt};
 
 /// Zones that an error suggests.
 const SUGGESTIONS: usize = 3;
@@ -21,7 +21,7 @@ const MIN_SIMILARITY: f64 = 0.85;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Zone {
     name: String,
-    rules: TimeZone,
+    pub(super) rules: TimeZone,
 }
 
 impl Default for Zone {
@@ -42,10 +42,18 @@ impl Zone {
     /// # Errors
     /// `Config`, which suggests the nearest names, when there is no zone of that name.
     pub fn try_new(name: &str) -> Result<Self, Error> {
+        Self::of_argument("timezone", name)
+    }
+
+    /// As [`Zone::try_new`], for an argument that errors name.
+    ///
+    /// # Errors
+    /// As [`Zone::try_new`].
+    pub fn of_argument(argument: &str, name: &str) -> Result<Self, Error> {
         let rules = TimeZoneDatabase::bundled().get(name).ok().filter(|rules| !rules.is_unknown());
         match rules {
             Some(rules) => Ok(Self { name: rules.iana_name().unwrap_or(name).to_owned(), rules }),
-            None => Err(unknown(name)),
+            None => Err(unknown(argument, name)),
         }
     }
 
@@ -53,6 +61,12 @@ impl Zone {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it is UTC.
+    #[must_use]
+    pub fn is_utc(&self) -> bool {
+        self.rules == TimeZone::UTC
     }
 
     /// The first instant of the day of a moment.
@@ -79,12 +93,16 @@ impl Zone {
             .filter_map(|day| self.first_instant(day).ok())
     }
 
-    /// An instant in Unix microseconds as its clocks show it, as `2024-01-31 12:34:56+01:00`. `None` outside the years
-    /// of the time library.
+    /// An instant in Unix microseconds as its clocks show it, as `2024-01-31 12:34:56+01:00`. `None` if they show a year
+    /// after 9999.
     #[must_use]
     pub fn text_of_microseconds(&self, microseconds: i64) -> Option<String> {
-        let instant = Timestamp::from_microsecond(microseconds).ok()?.to_zoned(self.rules.clone());
-        Some(instant.strftime("%Y-%m-%d %H:%M:%S%.f%:z").to_string())
+        // The last day of the calendar is beyond the instants of the time library, and a usual value for "never".
+        let near = microseconds.clamp(Timestamp::MIN.as_microsecond(), Timestamp::MAX.as_microsecond());
+        let offset = self.rules.to_offset(Timestamp::from_microsecond(near).ok()?).seconds();
+        let since_epoch = SignedDuration::from_micros(microseconds) + SignedDuration::from_secs(offset.into());
+        let local = DateTime::constant(1970, 1, 1, 0, 0, 0, 0).checked_add(since_epoch).ok()?;
+        Some(format!("{}{}", local.strftime("%Y-%m-%d %H:%M:%S%.f"), offset_text(offset)))
     }
 
     /// The offset from UTC at a moment.
@@ -130,18 +148,17 @@ impl Zone {
         self.rules.to_timestamp(time).map(Moment::from_timestamp).map_err(|_| out_of_range(time))
     }
 
-    fn last_change(&self, reached: Timestamp) -> Option<Timestamp> {
+    /// The clock change at an instant, or the last one before it.
+    pub(super) fn last_change(&self, reached: Timestamp) -> Option<Timestamp> {
         let just_after = reached.checked_add(1.nanosecond()).ok()?;
         self.rules.preceding(just_after).next().map(|change| change.timestamp())
     }
 }
 
-fn unknown(name: &str) -> Error {
+fn unknown(argument: &str, name: &str) -> Error {
     let shown = excerpt(name, 60);
-    let error = Error::new(
-        Kind::Config,
-        format!("{} is not an IANA time zone", argument("timezone").of(format_args!("\"{shown}\""))),
-    );
+    let given = error::argument(argument).of(format_args!("\"{shown}\""));
+    let error = Error::new(Kind::Config, format!("{given} is not an IANA time zone"));
     let nearest = nearest(&shown);
     if nearest.is_empty() {
         return error.with_hint("write a name such as \"UTC\" or \"Europe/Berlin\"");

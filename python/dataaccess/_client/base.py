@@ -59,6 +59,7 @@ class BaseClient(Validation):
         token: Token | None = None,
         profile: str | None = None,
         timezone: str | ZoneInfo = "UTC",
+        source_timezone: str | ZoneInfo = "UTC",
         timeout: float | timedelta = 300,
         retry_for: float | timedelta = 60,
         retries: int | None = None,
@@ -149,7 +150,8 @@ class BaseClient(Validation):
         cleared = (SETTINGS[name].variables for name in self._sources.given if settings[name] is None)
         is_alone = name is not None or is_sandbox(settings["base_url"])
         ignored = ENVIRONMENT if is_alone else [variable for variables in cleared for variable in variables]
-        settings = Settings({"ignored_variables": ignored, **settings})
+        is_zone_given = self._sources.of("timezone") != "default"
+        settings = Settings({"ignored_variables": ignored, "is_timezone_given": is_zone_given, **settings})
         if refused or token is None:
             # The problems that the core finds come first.
             all_refused = Refused()
@@ -182,8 +184,14 @@ class BaseClient(Validation):
 
     @property
     def timezone(self) -> str:
-        """IANA name of the time zone in which times without a zone are read."""
+        """IANA name of the time zone of days, and of times without a zone that you give."""
         zone: str = self._settings["timezone"]
+        return zone
+
+    @property
+    def source_timezone(self) -> str:
+        """IANA name of the time zone of the times in records."""
+        zone: str = self._settings["source_timezone"]
         return zone
 
     @property

@@ -159,7 +159,7 @@ class Findings:
 
 def _said(found: ServiceDay, rows: str, client: BaseClient) -> tuple[str, bool]:
     """What is said of a day, and whether it and the times in records are as the client has them."""
-    source = client._settings.get("source_timezone", "UTC")  # noqa: SLF001 - of this package
+    source = client.source_timezone
     if not found.begins_with(client.timezone):
         zone = f"the day of the service {found.end_shown}: set {argument('timezone')} to its zone"
         return f"{zone}; {_times_said(found)}", False

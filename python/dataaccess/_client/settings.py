@@ -168,6 +168,7 @@ SETTINGS = {
             variables=("DATAACCESS_BASE_URL",),
         ),
         Spec("timezone", "zone", "UTC", "Zone of days: an IANA name.", is_usual=True, variables=(TIMEZONE,)),
+        Spec("source_timezone", "zone", "UTC", "Zone of the times in records.", is_usual=True),
         Spec("timeout", "duration", 300.0, "Limit of a call, such as 90s.", is_usual=True),
         Spec("retry_for", "duration", 60.0, "How long to retry; 0: never.", is_usual=True),
         Spec("retries", "integer", None, "Requests after the first one, at most.", most=10_000),

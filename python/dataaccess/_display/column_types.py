@@ -31,7 +31,7 @@ class ColumnTypeInfo(NamedTuple):
 
 
 # In Spark, `timestamp` is an instant, which Spark shows in the zone of the session. `timestamp_ntz` is the time as the
-# service writes it, in UTC.
+# service writes it.
 COLUMN_TYPES = {
     "string": ColumnTypeInfo(str, lambda polars: polars.String, ("string",)),
     "int64": ColumnTypeInfo(

@@ -17,7 +17,7 @@ class Plan(NamedTuple):
     Attributes:
         item: The business object and its id.
         requests: Number of requests.
-        zone: Time zone of the days and times of the conditions; None if there are none.
+        zones: Time zones of days and times, in words; None if there are no times.
         filters: The conditions of the service, in words.
         columns: Names and types.
         limit: Rows after which the client cuts.
@@ -28,7 +28,7 @@ class Plan(NamedTuple):
 
     item: str
     requests: int
-    zone: str | None
+    zones: str | None
     filters: list[str]
     columns: list[tuple[str, str]]
     limit: int | None
@@ -39,9 +39,9 @@ class Plan(NamedTuple):
 
 def plan_text(plan: Plan) -> str:
     """The plan for a terminal."""
-    zone = f", days and times in {plan.zone}" if plan.zone else ""
+    zones = f", {plan.zones}" if plan.zones else ""
     lines = [
-        f"{plan.item} in {counted(plan.requests, 'request')}{zone}",
+        f"{plan.item} in {counted(plan.requests, 'request')}{zones}",
         "service filters: " + "\n                 ".join(plan.filters),
         "columns:         " + ", ".join(f"{cell(name)} {kind}" for name, kind in plan.columns),
     ]
@@ -73,5 +73,5 @@ def plan_html(plan: Plan) -> str:
     if plan.open_days:
         facts.append(("not over", html.Mark(_open(plan), "doubt wide")))
     facts.append(("not done", [html.Mark(note, "dim") for note in plan.notes]))
-    zone = f", days and times in {plan.zone}" if plan.zone else ""
-    return html.block(html.title(plan.item, f"{requests}{zone}; nothing was sent"), html.facts(facts))
+    zones = f", {plan.zones}" if plan.zones else ""
+    return html.block(html.title(plan.item, f"{requests}{zones}; nothing was sent"), html.facts(facts))

@@ -34,15 +34,18 @@ def source_timezone(session: Session) -> tuple[str, str]:
         raise NotSettledError(f"allocated_time is {json_type(strange)} in a code of the day")
     if not day.has_times:
         raise NotSettledError("allocated_time is not YYYY-MM-DD HH:MM:SS in the codes of the day")
-    own, seen = day.zone_named(session.client.timezone), f"the codes are of {min(times)} to {max(times)}"
-    is_utc = day.has_times_of("UTC")
-    if is_utc and (own == "UTC" or not day.has_own_times):
-        return "UTC", f"{seen}, in UTC a time of that day"
-    if is_utc:
-        raise NotSettledError(f"{seen}: in UTC and in the zone of the days a time of that day; name a busier day")
-    if day.has_own_times and own is not None:
-        return own, f"{seen}, in the zone of the days a time of that day"
-    raise NotSettledError(f"{seen}: times of {day.record_offsets}")
+    source = session.client.source_timezone
+    own = source if day.begins_with(source) else day.zone_named(session.client.timezone)
+    fits = {zone: day.has_times_of(zone) for zone in ("UTC", source)}
+    if own is not None:
+        fits[own] = day.has_own_times
+    zones = [zone for zone, is_fit in fits.items() if is_fit]
+    seen = f"the codes are of {min(times)} to {max(times)}"
+    if not zones:
+        raise NotSettledError(f"{seen}: times at {day.record_offsets}")
+    if len(zones) > 1:
+        raise NotSettledError(f"{seen}: times of the day in {' and in '.join(zones)}; name a busier day")
+    return zones[0], f"{seen}: times of the day in {zones[0]}"
 
 
 def day_comparison(session: Session) -> tuple[str, str]:

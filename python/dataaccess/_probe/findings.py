@@ -43,6 +43,7 @@ PLATFORM = (
 # Settings of clients, each with the open point that says it, and its value for the value of that point.
 _OF_POINTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "timezone": ("day_zone", lambda zone: zone),
+    "source_timezone": ("source_timezone", lambda zone: zone),
     # `exclusive` fits instants too.
     "day_comparison": ("day_comparison", lambda compared: "inclusive" if compared == "inclusive" else "exclusive"),
     "attrs_format": ("attrs_format", lambda taken: "string" if taken == "string" else "array"),

@@ -64,6 +64,7 @@ def latency(session: Session) -> tuple[float, str]:
 # In the order of their requests. The last three look at what the others caused.
 QUESTIONS: list[Question] = [
     codes.day_zone,
+    codes.source_timezone,
     codes.maximum_rows,
     codes.row_order,
     codes.last_used_type,
@@ -94,7 +95,7 @@ QUESTIONS: list[Question] = [
 ]
 
 # Settings of clients that no open point names.
-OF_SETTINGS: list[Question] = [codes.source_timezone, exports.export_success_codes]
+OF_SETTINGS: list[Question] = [exports.export_success_codes]
 
 NOT_ASKED = {
     "gzip": "a client reads compressed and plain responses alike, and shows no headers",

@@ -77,9 +77,9 @@ class Data:
             name: Name of the object: `promotion_code`, `customer` or a declared one.
             rows: An iterable of dicts, or a table: of polars, pandas or pyarrow, a scan, or any other with
                 `__arrow_c_stream__` (all but polars and scans need pyarrow). A missing value or None is null; an
-                attribute that is not declared is refused. Times are datetimes in whole seconds (in UTC unless they
-                have a zone), dates, or strings `YYYY-MM-DD HH:MM:SS`. An unknown `code_status` or `audience_type` of a
-                promotion code is refused.
+                attribute that is not declared is refused. Times are datetimes in whole seconds (in the zone of the
+                switch `source_timezone` unless they have one), dates, or strings `YYYY-MM-DD HH:MM:SS`. An unknown
+                `code_status` or `audience_type` of a promotion code is refused.
             replace: Whether a row replaces an earlier one with the same identifier, which otherwise is an error.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` every thousand rows.
@@ -111,7 +111,7 @@ class Data:
             raise TypeError(f"{expected}, not of type {kind}{advice}")
         name, replace = string("name", name), boolean("replace", replace)
         with follow(progress, f"load {name}", lambda: load_progress(rows)) as report:
-            dicts = rows_of(rows)
+            dicts = rows_of(rows, self._raw.record_zone)
             if report is None:
                 return self._raw.load(name, dicts, replace)
             count = self._raw.load(name, counted(dicts, report), replace)

@@ -36,22 +36,25 @@ def counted(rows: Iterable[Any], report: Callable[[int], object]) -> Iterator[An
             report(number)
 
 
-def rows_of(rows: Any) -> Iterable[Any]:
-    """The rows of a table as dicts, read block by block; any other iterable as it is."""
+def rows_of(rows: Any, zone: str) -> Iterable[Any]:
+    """The rows of a table as dicts, read block by block; any other iterable as it is.
+
+    `zone` is the zone of the times in records.
+    """
     if isinstance(rows, Scan):
         return (row for batch in rows.batches() for row in batch.to_pylist())
     if isinstance(rows, Table):
         return rows.to_pylist()
     if not hasattr(rows, "__arrow_c_stream__"):
         return rows  # type: ignore[no-any-return]  # its rows are checked one by one
-    found = _of_polars(rows) if hasattr(rows, "iter_slices") else _of_arrow(rows)
+    found = _of_polars(rows, zone) if hasattr(rows, "iter_slices") else _of_arrow(rows)
     return ({name: _number(value) for name, value in row.items()} for row in found)
 
 
-def _of_polars(frame: Any) -> Iterator[dict[str, Any]]:
+def _of_polars(frame: Any, zone: str) -> Iterator[dict[str, Any]]:
     # As strings: a datetime of Python has no nanoseconds and ends with the year 9999.
     times = optional("polars.selectors", "polars")
-    frame = frame.with_columns(times.datetime(time_zone="*").dt.convert_time_zone("UTC"))
+    frame = frame.with_columns(times.datetime(time_zone="*").dt.convert_time_zone(zone))
     frame = frame.with_columns(times.datetime().dt.to_string("%F %T%.f"))
     rows: Iterator[dict[str, Any]] = frame.iter_rows(named=True)
     return rows

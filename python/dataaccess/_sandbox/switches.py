@@ -2,6 +2,7 @@
 
 SWITCHES = (
     "day_zone",
+    "source_timezone",
     "day_comparison",
     "operators",
     "time_unit",

@@ -36,8 +36,7 @@ class Batch(Rows):
         """Returns a pyarrow record batch (extra `arrow`), without a copy.
 
         Args:
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as they are.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as they are.
 
         Returns:
             A record batch.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from dataaccess._contract import PROMOTION_CODE
 from dataaccess._display.plan import Plan
 from dataaccess._display.text import cell, counted
@@ -29,19 +31,46 @@ _NOTES = (
 _LIMITED = "the service knows no limit: it may send more rows than the client returns"
 
 
+class Zones(NamedTuple):
+    """The time zones of a scan.
+
+    Attributes:
+        days: Where days begin, and in which conditions are shown.
+        source: Of the times in records.
+        results: Of the times in results; None if they stay as the service wrote them.
+    """
+
+    days: str
+    source: str
+    results: str | None
+
+    def text(self, *, has_days: bool, has_times: bool) -> str | None:
+        """The zones in words; None if nothing depends on them."""
+        times = self.results or self.source
+        if not has_days:
+            return self._times(f"times in {times}") if has_times and self.results else None
+        if times == self.days:
+            return self._times(f"days and times in {times}")
+        return self._times(f"days in {self.days}, times in {times}")
+
+    def _times(self, text: str) -> str:
+        is_moved = self.results is not None and self.results != self.source
+        return f"{text} (records in {self.source})" if is_moved else text
+
+
 def plan_of(
     requests: int,
     first: dict[str, Any],
     last: dict[str, Any],
     columns: list[tuple[str, str]],
-    zone: str,
+    zones: Zones,
     clock: Callable[[int], str],
     limit: int | None,
     open_days: list[str],
 ) -> Plan:
     """The plan of requests whose first and last bodies are given: conditions that differ have a value per request.
 
-    `columns` are names and types. `clock` shows Unix milliseconds in the time zone of the client, which is `zone`.
+    `columns` are names and types. `clock` shows Unix milliseconds in the time zone of the client.
     """
     groups, ends = first["filters"]["OR"], last["filters"]["OR"]
     names = _ENUMS if first["itemTypeId"] == PROMOTION_CODE else {}
@@ -58,7 +87,7 @@ def plan_of(
     return Plan(
         item=f"{cell(first['itemTypeName'])} ({first['itemTypeId']})",
         requests=requests,
-        zone=zone if has_times else None,
+        zones=zones.text(has_days=has_times, has_times=any(kind == "timestamp" for _, kind in columns)),
         filters=filters or ["none, so every record"],
         columns=columns,
         limit=limit,

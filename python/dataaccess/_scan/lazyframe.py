@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.plan import Planned
+from dataaccess._types import CLIENT_ZONE
 from dataaccess.errors import ValidationError
 
 TYPE_CHECKING = False
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from dataaccess._native import RawScan
     from dataaccess._scan.polars_source import Narrowed, Query
+    from dataaccess._types import ResultZone
 
 
 class AsyncLazySource(Planned):
@@ -31,7 +34,7 @@ class AsyncLazySource(Planned):
 class LazySource(Planned):
     """Scans that lazy queries of polars read."""
 
-    def to_lazyframe(self) -> pl.LazyFrame:
+    def to_lazyframe(self, *, tz: ResultZone = CLIENT_ZONE) -> pl.LazyFrame:
         """Returns the rows as a polars LazyFrame (extra `polars`), whose queries request only what they read.
 
         Each query sends its own requests, and reads them batch by batch: `collect(engine="streaming")` and
@@ -44,7 +47,13 @@ class LazySource(Planned):
           `is_in`, `<`, `>=` and the like, joined by `&` or by several filters.
 
         polars applies all filters to the rows that come back, so a query returns what it would for `to_polars()`.
-        `explain_query` shows the requests of a query.
+        `explain_query` shows the requests of a query. `last_stats` has the statistics of the last query that was read
+        to its end.
+
+        Args:
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
+                you gave it one: then `pl.col("allocated_time").dt.date() == day` selects the day of the client, in one
+                request. None leaves times as the service wrote them, without a zone.
 
         Returns:
             A LazyFrame. Where types are inferred, they are those of the first batch, for which a request is sent before
@@ -52,7 +61,7 @@ class LazySource(Planned):
 
         Raises:
             ImportError: polars is not installed, or older than 2.0.
-            ValidationError: The scan was made with `on_suspected_cap="split"`.
+            ValidationError: `tz` is not a time zone, or the scan was made with `on_suspected_cap="split"`.
 
         Examples:
             >>> import dataaccess as da
@@ -65,16 +74,18 @@ class LazySource(Planned):
         """
         from dataaccess._scan.polars_source import Source
 
+        scan = self._in_zone(tz)
         self._check_streamed()
-        return Source(self._raw, self._call, self._narrowed).lazyframe()
+        return Source(scan, self._call, self._narrowed).lazyframe()
 
-    def explain_query(self, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> str:
+    def explain_query(self, query: Callable[[pl.LazyFrame], pl.LazyFrame], *, tz: ResultZone = CLIENT_ZONE) -> str:
         """Returns the requests of a query as text: the plan as `explain` shows it, and what polars itself filters.
 
         The query runs on no rows, so it sends nothing, except for types that are inferred.
 
         Args:
             query: A function that makes the query from the LazyFrame of this scan.
+            tz: As in `to_lazyframe`.
 
         Returns:
             Some lines for `print`, for each time that the query reads the scan.
@@ -104,15 +115,16 @@ class LazySource(Planned):
                 f"explain_query takes a function that makes the query, not a {type(query).__name__}: write "
                 "scan.explain_query(lambda codes: codes.filter(…))"
             )
+        scan = self._in_zone(tz)
         self._check_streamed()
-        source = Explained(self._raw, self._call, self._narrowed)
+        source = Explained(scan, self._call, self._narrowed)
         query(source.lazyframe()).collect()
         return "\n\n".join(source.texts)
 
-    def _narrowed(self, query: Query) -> Narrowed:
+    def _narrowed(self, scan: RawScan, query: Query) -> Narrowed:
         """The requests of a query: they return each row that it reads, and maybe others, which polars filters."""
         from dataaccess._scan.polars_source import Narrowed
-        from dataaccess._scan.pushdown import NoRowsError, check_types, narrowed
+        from dataaccess._scan.pushdown import Clocks, NoRowsError, check_types, narrowed
 
         by: dict[str, Any] = {}
         nothing = Narrowed(None, lambda: "no request: the scan has no such rows", {"no rows": True})
@@ -125,16 +137,18 @@ class LazySource(Planned):
             bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
             clock = self._client._raw.wall_clock  # noqa: SLF001 - its client
             try:
-                by = narrowed(self._call, self._arguments, bodies, clock, query.types, query.selected)
-                return self._made(query, by)
+                is_exact = scan.result_zone is not None and scan.result_zone == self._raw.result_zone
+                clocks = Clocks(clock, is_exact=is_exact)
+                by = narrowed(self._call, self._arguments, bodies, clocks, query.types, query.selected)
+                return self._made(scan, query, by)
             except NoRowsError:
                 return nothing
             except ValidationError:
                 # A value that no request takes, such as an empty id: polars filters.
                 by = {}
-        return self._made(query, by)
+        return self._made(scan, query, by)
 
-    def _made(self, query: Query, by: dict[str, Any]) -> Narrowed:
+    def _made(self, scan: RawScan, query: Query, by: dict[str, Any]) -> Narrowed:
         """The scan with other arguments. Inferred types are those that are known by now."""
         from dataaccess._scan.polars_source import Narrowed
 
@@ -142,5 +156,7 @@ class LazySource(Planned):
         schema = {**(self._schema or {}), **{name: query.types[name] for name, kind in fixed if kind == "inferred"}}
         schema = {name: kind for name, kind in schema.items() if name in query.columns}
         arguments = {**self._arguments, "attrs": query.columns, **by}
-        scan = type(self)(self._client, self._call, arguments, schema, self._ordered)
-        return Narrowed(scan._raw, scan.explain, by)  # noqa: SLF001 - of this class
+        made = type(self)(self._client, self._call, arguments, schema, self._ordered)
+        # The statistics of a query are those of this scan.
+        made._raw = made._raw.for_use_of(scan)  # noqa: SLF001 - of this class
+        return Narrowed(made._raw, made.explain, by)  # noqa: SLF001 - likewise

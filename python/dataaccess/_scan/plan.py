@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 from dataaccess._contract import SEARCH_PATH
 from dataaccess._core.arguments import problem_values
-from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count, duration, invalid
+from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count, duration, invalid, time_zone
 from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import cell, shorten
 from dataaccess._scan.outcome import progress_of, stats_of, warn_of
 from dataaccess._scan.schema import type_names
+from dataaccess._types import CLIENT_ZONE
 from dataaccess.filters._values import snapshot
 
 TYPE_CHECKING = False
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from dataaccess._native import RawScan, RawStream, RawTable
     from dataaccess._scan.client import ScanClient
     from dataaccess._scan.table import Table
-    from dataaccess._types import Request, Schema
+    from dataaccess._types import Request, ResultZone, Schema
     from dataaccess.reports import Progress, ScanStats
 
     _Task = TypeVar("_Task", bound="Single")
@@ -95,7 +96,8 @@ class BaseScan(Suggesting):
             settle: As in `to_folder`: a day counts as over only so long after its end.
 
         Returns:
-            Some lines for `print`. Times are shown in the time zone of the client.
+            Some lines for `print`. Times of conditions are shown in the time zone of the client; the first line names
+            the zones of days, results and records.
 
         Examples:
             >>> import dataaccess as da
@@ -123,14 +125,15 @@ class BaseScan(Suggesting):
         return plan_html(self._plan())
 
     def _plan(self, settle: float = _SETTLE) -> Plan:
-        from dataaccess._scan.explain import plan_of
+        from dataaccess._scan.explain import Zones, plan_of
 
         bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
         columns = list(self.schema.items())
         client = self._client
         clock = client._raw.wall_clock  # noqa: SLF001 - its client
         open_days = self._raw.open_days(settle)
-        return plan_of(self._raw.requests, *bodies, columns, client.timezone, clock, self._limit, open_days)
+        zones = Zones(client.timezone, self._raw.source_zone, self._raw.result_zone)
+        return plan_of(self._raw.requests, *bodies, columns, zones, clock, self._limit, open_days)
 
     def _progress(self) -> Callable[[dict[str, Any]], Progress]:
         """Makes the progress of a use that begins now."""
@@ -141,10 +144,15 @@ class BaseScan(Suggesting):
         name = "" if self._call == "scan_codes" else f"{cell(self._raw.body(0)['itemTypeName'])}: "
         return f"{self._call} of {name}{shorten(self.column_names)}"
 
-    def _open(self, max_rows: int | None, max_bytes: int | None) -> RawStream:
+    def _in_zone(self, tz: ResultZone) -> RawScan:
+        """The scan whose results have the times that `tz=` asks for."""
+        return self._raw if tz is CLIENT_ZONE else self._raw.in_zone(time_zone("tz", tz))
+
+    def _open(self, max_rows: int | None, max_bytes: int | None, tz: ResultZone) -> RawStream:
+        scan = self._in_zone(tz)
         self._check_streamed()
         rows, size = LARGE_BATCH if "inferred" in self._raw.types else BATCH
-        return self._raw.open(
+        return scan.open(
             rows if max_rows is None else count("max_rows", max_rows),
             size if max_bytes is None else count("max_bytes", max_bytes),
         )
@@ -266,12 +274,12 @@ class Single(BaseScan):
         return f"{type(self).__name__}({self.id}: {self._described()}; {self._client!r})"
 
 
-def checked_table(raw: RawTable, tz: str | None = None, *, is_of_files: bool = False) -> Table:
-    """A table, with its timestamps in a time zone. Warns of what is doubtful in the data."""
+def checked_table(raw: RawTable, *, is_of_files: bool = False) -> Table:
+    """A table. Warns of what is doubtful in the data."""
     from dataaccess._scan.table import Table
 
     warn_of(raw.stats)
-    return Table(raw if tz is None else raw.zoned(tz), is_of_files=is_of_files)
+    return Table(raw, is_of_files=is_of_files)
 
 
 def _with_datetimes(filters: dict[str, Any]) -> dict[str, Any]:

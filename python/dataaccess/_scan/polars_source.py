@@ -68,7 +68,7 @@ class Query(NamedTuple):
 class Source:
     """What polars calls for the schema and for the rows of a query, in any thread."""
 
-    def __init__(self, raw: RawScan, call: str, narrowed: Callable[[Query], Narrowed]) -> None:
+    def __init__(self, raw: RawScan, call: str, narrowed: Callable[[RawScan, Query], Narrowed]) -> None:
         """Checks that polars is new enough.
 
         Args:
@@ -102,6 +102,9 @@ class Source:
     def schema(self) -> pl.Schema:
         """The types as polars has them."""
         types = {name: COLUMN_TYPES[kind].polars(self._polars) for name, kind in self.types().items()}
+        if (zone := self._raw.result_zone) is not None:
+            times = {name for name, kind in self.types().items() if kind == "timestamp"}
+            types.update(dict.fromkeys(times, self._polars.Datetime("us", zone)))
         schema: pl.Schema = self._polars.Schema(types)
         return schema
 
@@ -146,7 +149,8 @@ class Source:
         types = self.types()
         needed = {*(with_columns or types), *(() if predicate is None else predicate.meta.root_names())}
         selected = None if predicate is None or n_rows is not None else selected_by(predicate)
-        return self._narrowed(Query([name for name in types if name in needed], selected, n_rows, types))
+        query = Query([name for name in types if name in needed], selected, n_rows, types)
+        return self._narrowed(self._raw, query)
 
     def _frames(self, raw: RawScan, caused: set[str]) -> Iterator[pl.DataFrame]:
         """The batches, and frames without rows while none comes: polars looks for Ctrl-C only between two frames."""
@@ -183,7 +187,7 @@ class Source:
 class Explained(Source):
     """Describes the requests of a query in place of sending them."""
 
-    def __init__(self, raw: RawScan, call: str, narrowed: Callable[[Query], Narrowed]) -> None:
+    def __init__(self, raw: RawScan, call: str, narrowed: Callable[[RawScan, Query], Narrowed]) -> None:
         """Has no texts yet."""
         super().__init__(raw, call, narrowed)
         self.texts: list[str] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 Value: TypeAlias = str | int
+_T = TypeVar("_T", bound=date)
 
 _DAY = timedelta(days=1)
+_MICROSECOND = timedelta(microseconds=1)
 # Operators that say the same with both sides exchanged.
 _MIRRORED = {"Eq": "Eq", "EqValidity": "EqValidity", "Lt": "Gt", "LtEq": "GtEq", "Gt": "Lt", "GtEq": "LtEq"}
 
@@ -29,23 +31,45 @@ class Selected:
 
     Attributes:
         values: The values that a column may have, by its name.
-        times: The least and the greatest time that a column may have, by its name; None where there is no limit.
+        times: The least and the greatest time that a column may have, by its name; None where there is no limit. polars
+            reads a date as its midnight in UTC, also where the column has another zone.
+        days: The first and the last day of its times, as `dt.date()` shows them, by its name; None likewise.
     """
 
     values: dict[str, list[Value]] = field(default_factory=dict)
     times: dict[str, tuple[datetime | None, datetime | None]] = field(default_factory=dict)
+    days: dict[str, tuple[date | None, date | None]] = field(default_factory=dict)
 
-    def _narrow(self, column: str, values: list[Any]) -> None:
+    def _narrow(self, column: Column, values: list[Any]) -> None:
         if values and all(isinstance(value, date) for value in values):
-            self._bound(column, _start(min(values)), _end(max(values)))
+            self._bound(column, min(values), max(values))
         elif values and all(type(value) in (str, int) for value in values):
-            known = self.values.get(column)
-            self.values[column] = [value for value in dict.fromkeys(values) if known is None or value in known]
+            known = self.values.get(column.name)
+            self.values[column.name] = [value for value in dict.fromkeys(values) if known is None or value in known]
 
-    def _bound(self, column: str, least: datetime | None, most: datetime | None) -> None:
-        known = self.times.get(column, (None, None))
-        leasts, mosts = ([bound for bound in pair if bound] for pair in zip(known, (least, most), strict=True))
-        self.times[column] = (max(leasts, default=None), min(mosts, default=None))
+    def _bound(self, column: Column, least: date | None, most: date | None) -> None:
+        if column.is_day:
+            self.days[column.name] = _within(self.days.get(column.name), least, most)
+        else:
+            first = None if least is None else _start(least)
+            last = None if most is None else _end(most)
+            self.times[column.name] = _within(self.times.get(column.name), first, last)
+
+
+class Column(NamedTuple):
+    """A column, or the days of its times."""
+
+    name: str
+    is_day: bool
+
+
+def _within(
+    known: tuple[_T | None, _T | None] | None, least: _T | None, most: _T | None
+) -> tuple[_T | None, _T | None]:
+    """The narrower bounds."""
+    pairs = zip(known or (None, None), (least, most), strict=True)
+    leasts, mosts = ([bound for bound in pair if bound] for pair in pairs)
+    return max(leasts, default=None), min(mosts, default=None)
 
 
 def selected_by(predicate: pl.Expr) -> Selected:
@@ -95,25 +119,30 @@ def _read(expression: pl.Expr, node: Any, selected: Selected) -> None:
                 _compare(column, "LtEq", _literal(most), selected)
 
 
-def _compare(column: str, operator: str, value: Any, selected: Selected) -> None:
+def _compare(column: Column, operator: str, value: Any, selected: Selected) -> None:
     if operator in ("Eq", "EqValidity"):
         selected._narrow(column, [value])  # noqa: SLF001 - of this module
     elif isinstance(value, date):
         is_least = operator in ("Gt", "GtEq")
-        selected._bound(column, _start(value) if is_least else None, None if is_least else _end(value))  # noqa: SLF001 - likewise
+        if column.is_day and operator in ("Gt", "Lt"):
+            value += _DAY if is_least else -_DAY
+        elif operator == "Lt" and isinstance(value, datetime):
+            # The last time of the column: the midnight at which a day ends is of the next one.
+            value -= _MICROSECOND
+        selected._bound(column, value if is_least else None, None if is_least else value)  # noqa: SLF001 - likewise
 
 
 def _inputs(expression: pl.Expr) -> list[pl.Expr]:
     return expression.meta.pop()[::-1]
 
 
-def _column(expression: pl.Expr) -> str | None:
+def _column(expression: pl.Expr) -> Column | None:
     """The column that this is, or whose day it is."""
     if expression.meta.is_column():
-        return expression.meta.output_name()
+        return Column(expression.meta.output_name(), is_day=False)
     match json.loads(expression.meta.serialize(format="json")):
         case {"Function": {"input": [{"Column": str(name)}], "function": {"TemporalExpr": "Date"}}}:
-            return name
+            return Column(name, is_day=True)
     return None
 
 

@@ -6,8 +6,8 @@ the whole predicate to them. So what is in doubt is left as it is.
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataaccess._contract import CUSTOMER, VALUES, VALUES_PER_REQUEST
 from dataaccess._core.checks import invalid
@@ -27,6 +27,23 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - columns have no zone
 _MILLISECOND = timedelta(milliseconds=1)
 
 
+class Clocks(NamedTuple):
+    """The clocks of the client.
+
+    Attributes:
+        shown: Shows Unix milliseconds in its time zone.
+        is_exact: Whether the days that a query names are those of the client: the user has said in which zones days
+            are cut and records are written.
+    """
+
+    shown: Callable[[int], str]
+    is_exact: bool
+
+    def day(self, milliseconds: int) -> date:
+        """The day of an instant."""
+        return date.fromisoformat(self.shown(milliseconds)[:10])
+
+
 class NoRowsError(Exception):
     """No row of the scan can be selected, so nothing needs to be requested."""
 
@@ -35,7 +52,7 @@ def narrowed(
     call: str,
     arguments: Mapping[str, Any],
     bodies: tuple[dict[str, Any], dict[str, Any]],
-    clock: Callable[[int], str],
+    clocks: Clocks,
     types: dict[str, str],
     selected: Selected,
 ) -> dict[str, Any]:
@@ -45,7 +62,7 @@ def narrowed(
         call: The method that made the scan.
         arguments: Those of the scan.
         bodies: Its first and its last request.
-        clock: Shows Unix milliseconds in the time zone of the client.
+        clocks: The clocks of the client.
         types: The types of the columns.
         selected: What a query selects.
 
@@ -61,7 +78,10 @@ def narrowed(
     first, _ = bodies
     if call == "scan_codes":
         given, end = (_by_column(body) for body in bodies)
-        return {**_lists(given, end, _wire_values(selected, types), most_values), **_times(given, end, selected, clock)}
+        return {
+            **_lists(given, end, _wire_values(selected, types), most_values),
+            **_times(given, end, selected, clocks),
+        }
     # With every group the ids would be sent once more, up to more values than a service takes.
     is_simple = len(first["filters"]["OR"]) == 1
     if is_simple and first["itemTypeId"] == CUSTOMER and types.get("customer_id") == "string":
@@ -132,29 +152,52 @@ def _lists(
 
 
 def _times(
-    given: dict[str, dict[str, Any]], end: dict[str, dict[str, Any]], selected: Selected, clock: Any
+    given: dict[str, dict[str, Any]], end: dict[str, dict[str, Any]], selected: Selected, clocks: Clocks
 ) -> dict[str, Any]:
     """The days of promotion codes. Times of records and of requests are compared with `_DOUBT`."""
     condition, last = (of["allocated_time"] for of in (given, end))
-    least, most = selected.times.get("allocated_time", (None, None))
+    times = selected.times.get("allocated_time", (None, None))
+    first_day, last_day = days_of = selected.days.get("allocated_time", (None, None))
     if condition.get("time_unit") != "DAY":
         return {}
+    if clocks.is_exact and condition["operator"] == "equals":
+        return _exact_days(condition["value"], last["value"], times, days_of, clocks)
+    leasts = [times[0], None if first_day is None else datetime.combine(first_day, time())]
+    mosts = [times[1], None if last_day is None else datetime.combine(last_day, time.max)]
+    least = max((_since_epoch(bound) for bound in leasts if bound), default=None)
+    most = min((_since_epoch(bound) for bound in mosts if bound), default=None)
     match condition["operator"]:
         case "after_date" if least is not None:
-            after = (_since_epoch(least) - _DOUBT) // _MILLISECOND
+            after = (least - _DOUBT) // _MILLISECOND
             return {"allocated_time": op("after_date", _instant(after))} if after > condition["value"] else {}
         case "before_date" if most is not None:
-            before = -((-_since_epoch(most) - _DOUBT) // _MILLISECOND)
+            before = -((-most - _DOUBT) // _MILLISECOND)
             return {"allocated_time": op("before_date", _instant(before))} if before < condition["value"] else {}
         case "equals":
-            return _days(condition["value"], last["value"], (least, most), clock)
+            return _days(condition["value"], last["value"], least, most, clocks)
     return {}
 
 
-def _days(first: int, last: int, bounds: tuple[datetime | None, datetime | None], clock: Any) -> dict[str, Any]:
+def _exact_days(
+    first: int,
+    last: int,
+    times: tuple[datetime | None, datetime | None],
+    days_of: tuple[date | None, date | None],
+    clocks: Clocks,
+) -> dict[str, Any]:
+    """The days of a range, given as the instants of the first and the last, that are or have times in these bounds."""
+    start, stop = clocks.day(first), clocks.day(last)
+    of_times = (None if bound is None else clocks.day(_since_epoch(bound) // _MILLISECOND) for bound in times)
+    leasts, mosts = zip((start, stop), of_times, days_of, strict=True)
+    least, most = max(day for day in leasts if day), min(day for day in mosts if day)
+    if least > most:
+        raise NoRowsError
+    return {} if (least, most) == (start, stop) else {"allocated_time": days(least, most + timedelta(days=1))}
+
+
+def _days(first: int, last: int, least: timedelta | None, most: timedelta | None, clocks: Clocks) -> dict[str, Any]:
     """The days of a range, given as the instants of the first and the last, that can have rows in these bounds."""
-    least, most = (None if bound is None else _since_epoch(bound) for bound in bounds)
-    start, stop = (date.fromisoformat(clock(value)[:10]) for value in (first, last))
+    start, stop = clocks.day(first), clocks.day(last)
     shift = first * _MILLISECOND - _midnight(start)
     count = (stop - start).days + 1
     kept = [
@@ -173,9 +216,9 @@ def _midnight(day: date) -> timedelta:
     return day - _EPOCH.date()
 
 
-def _since_epoch(time: datetime) -> timedelta:
+def _since_epoch(instant: datetime) -> timedelta:
     """A time since the epoch; one without a zone is UTC. Timedeltas have room beyond the ends of the calendar."""
-    return time.replace(tzinfo=None) - _EPOCH - (time.utcoffset() or timedelta())
+    return instant.replace(tzinfo=None) - _EPOCH - (instant.utcoffset() or timedelta())
 
 
 def _instant(milliseconds: int) -> datetime:

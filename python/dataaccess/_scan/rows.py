@@ -85,8 +85,7 @@ class Rows(Suggesting):
         Args:
             dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is pandas' own string type, `Int64`,
                 `boolean`, `float64` and `datetime64[us]`, which are all nullable.
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as they are.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as they are.
 
         Returns:
             A DataFrame with the types of `Scan.to_pandas`.
@@ -106,8 +105,7 @@ class Rows(Suggesting):
         """Returns a polars DataFrame (extra `polars`).
 
         Args:
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as they are.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as they are.
 
         Returns:
             A DataFrame.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from dataaccess._core.storage import StorageOptions
+    from dataaccess._native import RawScan
     from dataaccess._scan.client import ScanClient
     from dataaccess.reports import Progress, ScanReport
 
@@ -115,7 +116,7 @@ class RunProgress:
 
 def report_of(
     options: dict[str, Any],
-    column_names: list[str],
+    scan: RawScan,
     result: tuple[dict[str, Any], list[tuple[str, str | None, errors.DataAccessError]], errors.DataAccessError | None],
     on_doubt: TaskDoubt,
 ) -> ScanReport:
@@ -142,7 +143,14 @@ def report_of(
         folder=path(options["folder"]),
         tasks=tasks,
         maybe_capped=outcome["complete"] == "capped",
-        _reader=partial(Table._of_files, options["folder"], parts, column_names, options["storage_options"]),  # noqa: SLF001 - of this package
+        _reader=partial(
+            Table._of_files,  # noqa: SLF001 - of this package
+            options["folder"],
+            parts,
+            scan.column_names,
+            scan.source_zone,
+            options["storage_options"],
+        ),
         warnings=[text_of(warning["message"]) for warning in outcome["warnings"]],
         **{name: outcome[name] for name in figures},
     )

@@ -53,6 +53,7 @@ class Table(Rows):
         folder: str,
         paths: list[str],
         column_names: list[str],
+        source_zone: str,
         own: StoredOptions,
         tz: TimeZone | None,
         given: object,
@@ -61,7 +62,7 @@ class Table(Rows):
         options, zone = own if given is None else hidden(given), time_zone("tz", tz)
 
         def read() -> Table:
-            raw = read_files(folder, paths, column_names, checked(options))
+            raw = read_files(folder, paths, column_names, checked(options), source_zone)
             return cls(raw if zone is None else raw.zoned(zone))
 
         return read
@@ -75,8 +76,7 @@ class Table(Rows):
         """Returns a pyarrow table (extra `arrow`), without a copy.
 
         Args:
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as they are.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as they are.
 
         Returns:
             A table.

@@ -25,9 +25,11 @@ from dataaccess._types.codes import (
     CodeStatusName,
 )
 from dataaccess._types.columns import (
+    CLIENT_ZONE,
     ColumnType,
     ColumnTypeAlias,
     DtypeBackend,
+    ResultZone,
     Schema,
     TimeZone,
 )
@@ -52,6 +54,7 @@ from dataaccess._types.settings import (
 )
 
 __all__ = [
+    "CLIENT_ZONE",
     "PROMOTION_CODE_ATTRIBUTES",
     "AttributeInfo",
     "Attributes",
@@ -80,6 +83,7 @@ __all__ = [
     "PathArgument",
     "Refresh",
     "Request",
+    "ResultZone",
     "Row",
     "Schema",
     "SegmentStatus",

@@ -23,6 +23,7 @@ class ClientOptions(TypedDict, total=False):
     """Arguments of a client but its address, token and profile: what `Sandbox.client` takes."""
 
     timezone: str | ZoneInfo
+    source_timezone: str | ZoneInfo
     timeout: float | timedelta
     retry_for: float | timedelta
     retries: int | None

@@ -200,8 +200,8 @@ class ScanReport:
 
         Args:
             dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is that of `Scan.to_pandas`.
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as the service wrote them, without a zone.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as the files have
+                them.
             storage_options: In place of those of the run, which a pickled report does not have.
 
         Returns:
@@ -231,8 +231,8 @@ class ScanReport:
         Only the tasks that the scan asked for are read: the folder may hold other days.
 
         Args:
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as the service wrote them, without a zone.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as the files have
+                them.
             storage_options: In place of those of the run, which a pickled report does not have.
 
         Returns:
@@ -262,8 +262,8 @@ class ScanReport:
         Only the tasks that the scan asked for are read: the folder may hold other days.
 
         Args:
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as the service wrote them, without a zone.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as the files have
+                them.
             storage_options: In place of those of the run, which a pickled report does not have.
 
         Returns:

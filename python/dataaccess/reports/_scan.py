@@ -25,6 +25,7 @@ class ScanStats:
         absent: Attributes missing from every record, not even null; not known of a response cut by a limit.
         reasons: Why rows may be missing, as the numbers of rows look as if the service capped responses; empty
             otherwise.
+        stray_days: The days whose requests returned rows of others, in the client's `timezone`.
         notes: What is worth knowing about the columns of a collected result, such as a time that stayed a string.
         missing_ids: The ids that were asked for and are in no row; None unless the scan selects by a list of ids whose
             column is among `attrs`, and was collected or written into a file.
@@ -39,6 +40,7 @@ class ScanStats:
     extra_keys: dict[str, int]
     absent: list[str]
     reasons: list[str]
+    stray_days: list[str]
     notes: list[str]
     missing_ids: list[str] | None
 

@@ -81,6 +81,11 @@ class ScanReader(DataSourceReader):
         from pyspark.sql.pandas.types import to_arrow_schema
 
         target = to_arrow_schema(self._schema, timezone="UTC")
-        with partition.task.batches() as batches:
+        # A `timestamp` is an instant; a `timestamp_ntz` is the time as the service wrote it.
+        are_instants = [pa.types.is_timestamp(field.type) and field.type.tz is not None for field in target]
+        with partition.task.batches(tz=None) as batches:
             for batch in batches:
-                yield pa.record_batch(batch).cast(target)
+                written, instants = batch.to_arrow(), batch.to_arrow(tz="UTC")
+                pairs = zip(are_instants, written.columns, instants.columns, strict=True)
+                columns = [instant if is_instant else text for is_instant, text, instant in pairs]
+                yield pa.RecordBatch.from_arrays(columns, names=written.schema.names).cast(target)

@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDateTime, PyFloat, PyInt, PyString};
 
 use crate::error::excerpt;
-use crate::sandbox::{AttributeKind, Cell};
+use crate::python::raise::raise;
+use crate::sandbox::{AttributeKind, Cell, Sandbox};
 
 /// Why a value or a row is refused, or what Python raised.
 pub(super) enum Trouble {
@@ -20,7 +21,7 @@ impl From<PyErr> for Trouble {
 }
 
 /// The cell of a value.
-pub(super) fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Result<Cell, Trouble> {
+pub(super) fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind, sandbox: &Sandbox) -> Result<Cell, Trouble> {
     if value.is_none() {
         return Ok(Cell::Null);
     }
@@ -30,14 +31,14 @@ pub(super) fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Result<Cell
     let read = match kind {
         AttributeKind::Text => text(value),
         AttributeKind::Number => number(value)?,
-        AttributeKind::Datetime => time(value)?.or_else(|| text(value)),
+        AttributeKind::Datetime => time(value, sandbox)?.or_else(|| text(value)),
     };
     match read {
         Some(cell) => Ok(cell),
         // A numpy scalar holds a plain Python value.
         None if value.hasattr("dtype")? && value.hasattr("item")? => {
             let inner = inner(value)?;
-            if inner.get_type().is(value.get_type()) { Err(unfit(value, kind)) } else { cell(&inner, kind) }
+            if inner.get_type().is(value.get_type()) { Err(unfit(value, kind)) } else { cell(&inner, kind, sandbox) }
         }
         None => Err(unfit(value, kind)),
     }
@@ -87,8 +88,8 @@ fn number(value: &Bound<'_, PyAny>) -> Result<Option<Cell>, Trouble> {
     Ok(None)
 }
 
-/// A date or datetime. One with a zone is converted to UTC, in which the service writes times.
-fn time(value: &Bound<'_, PyAny>) -> Result<Option<Cell>, Trouble> {
+/// A date or datetime. One with a zone is converted to the zone of records.
+fn time(value: &Bound<'_, PyAny>, sandbox: &Sandbox) -> Result<Option<Cell>, Trouble> {
     if !value.is_instance_of::<PyDate>() {
         return Ok(None);
     }
@@ -107,7 +108,8 @@ fn time(value: &Bound<'_, PyAny>) -> Result<Option<Cell>, Trouble> {
         Trouble::Raised(raised)
     })?;
     let text: String = moved.call_method1("isoformat", (" ",))?.extract()?;
-    Ok(Some(Cell::from(text.trim_end_matches("+00:00"))))
+    let time = sandbox.record_time(text.trim_end_matches("+00:00")).map_err(|error| raise(value.py(), error))?;
+    Ok(Some(time.into()))
 }
 
 fn unfit(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Trouble {

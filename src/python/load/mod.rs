@@ -4,6 +4,7 @@
 
 mod cells;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
@@ -13,7 +14,7 @@ use self::cells::{Trouble, cell, shown, type_of};
 use super::raise::raise;
 use super::{bridge, sandbox::RawSandbox};
 use crate::error::{Result, excerpt};
-use crate::sandbox::{BusinessObject, Cell};
+use crate::sandbox::{BusinessObject, Cell, Sandbox};
 
 /// Rows between two checks for signals and for the end of the sandbox.
 const BLOCK: usize = 1_000;
@@ -29,7 +30,7 @@ pub(super) fn load(
     replaces: bool,
 ) -> PyResult<usize> {
     let mut load = py.detach(|| sandbox.0.begin_load(object)).map_err(|error| raise(py, error))?;
-    let mut rows = Rows::new(rows, load.object().clone())?;
+    let mut rows = Rows::new(rows, &sandbox.0, load.object().clone())?;
     loop {
         py.check_signals()?;
         let block = rows.next_block()?;
@@ -47,6 +48,7 @@ pub(super) fn load(
 /// An iterable of dicts.
 struct Rows<'py> {
     iterator: Bound<'py, PyIterator>,
+    sandbox: Arc<Sandbox>,
     object: BusinessObject,
     /// The names of the attributes, in their order.
     names: Vec<Bound<'py, PyString>>,
@@ -54,9 +56,9 @@ struct Rows<'py> {
 }
 
 impl<'py> Rows<'py> {
-    fn new(rows: &Bound<'py, PyAny>, object: BusinessObject) -> PyResult<Self> {
+    fn new(rows: &Bound<'py, PyAny>, sandbox: &Arc<Sandbox>, object: BusinessObject) -> PyResult<Self> {
         let names = object.attributes.iter().map(|each| PyString::intern(rows.py(), &each.name)).collect();
-        Ok(Self { iterator: rows.try_iter()?, object, names, count: 0 })
+        Ok(Self { iterator: rows.try_iter()?, sandbox: Arc::clone(sandbox), object, names, count: 0 })
     }
 
     /// The next rows, none at the end. The inner error refuses a row, the outer one was raised by the iterable.
@@ -87,7 +89,7 @@ impl<'py> Rows<'py> {
                 continue;
             };
             found += 1;
-            cells.push(cell(&value, attribute.kind).map_err(|trouble| match trouble {
+            cells.push(cell(&value, attribute.kind, &self.sandbox).map_err(|trouble| match trouble {
                 Trouble::Problem(problem) => Trouble::Problem(format!("attribute `{}`: {problem}", attribute.name)),
                 raised @ Trouble::Raised(_) => raised,
             })?);

@@ -7,6 +7,7 @@ use jiff::SignedDuration;
 use jiff::civil::{DateTime, date};
 
 use super::{HOLDERS, VISITORS, below, customer_id, pick};
+use crate::sandbox::days::Zones;
 use crate::sandbox::objects::{Cell, TIME_FORMAT};
 
 /// Days from 2024-01-01 to 2024-02-29.
@@ -22,7 +23,8 @@ const SENT: i64 = 3;
 const USED: i64 = 4;
 
 /// The row of a code, cells in the order of section 2.2.
-pub(super) fn row(number: u32) -> Vec<Cell> {
+pub(super) fn row(number: u32, zones: &Zones) -> Vec<Cell> {
+    let formatted = |time| zones.record_time(time).strftime(TIME_FORMAT).to_string();
     let status = status(number);
     let allocated = (status != AVAILABLE || has_come_back(number)).then(|| allocated(number));
     let used = allocated.filter(|_| status == USED).map(|time| later(time, number));
@@ -91,8 +93,4 @@ fn audience(number: u32) -> (Cell, Cell) {
     } else {
         (format!("demo-visitor-{:04}", 1 + below(VISITORS, number, 10)).into(), Cell::Integer(-1007))
     }
-}
-
-fn formatted(time: DateTime) -> String {
-    time.strftime(TIME_FORMAT).to_string()
 }

@@ -7,6 +7,7 @@ mod codes;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use super::days::Zones;
 use super::exports::{Exports, PlannedEntry};
 use super::objects::Cell;
 use super::store::{Load, Store};
@@ -52,9 +53,9 @@ impl Default for Demo {
 
 impl Demo {
     /// Loads the rows and plans the exports of a service that starts now.
-    pub(super) fn fill(&self, store: &Arc<Store>, exports: &Exports, now: SystemTime) -> Result<()> {
+    pub(super) fn fill(&self, store: &Arc<Store>, exports: &Exports, zones: &Zones, now: SystemTime) -> Result<()> {
         let mut load = Load::begin(store, PROMOTION_CODE_NAME)?;
-        load.add((1..=CODES).map(codes::row))?;
+        load.add((1..=CODES).map(|number| codes::row(number, zones)))?;
         load.finish(false)?;
         let mut load = Load::begin(store, CUSTOMER_NAME)?;
         load.add((1..=CUSTOMERS).map(customer))?;

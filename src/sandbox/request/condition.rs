@@ -75,7 +75,7 @@ fn day(
     // A bare number, not an array (section 2.4).
     let milliseconds = value.integer().map_err(|_| value.mismatch("a bare integer of Unix milliseconds"))?;
     let day =
-        Day::of(milliseconds, interpretation.zone).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))?;
+        Day::of(milliseconds, interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))?;
     match (operator.text()?, interpretation.switches.day_comparison) {
         (BEFORE_DATE, DayComparison::Exclusive) => Ok(Comparison::Before(day.start)),
         (BEFORE_DATE, DayComparison::Inclusive) => Ok(Comparison::Before(day.end)),

@@ -12,19 +12,19 @@ mod strict;
 pub(super) use search::MAX_CONDITIONS;
 pub(super) use search::{Target, query};
 
-use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use self::body_value::BodyValue;
 use self::strict::Strict;
+use super::days::Zones;
 use super::reply::Refusal;
 use super::switches::Switches;
 use crate::contract::SCOPE_DOWNLOAD;
 
 /// How this service interprets what the specification leaves open.
 pub(super) struct Interpretation<'a> {
-    /// The zone of `switches.day_zone`.
-    pub(super) zone: &'a TimeZone,
+    /// The zones that the switches name.
+    pub(super) zones: &'a Zones,
     pub(super) switches: &'a Switches,
 }
 

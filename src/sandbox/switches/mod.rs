@@ -20,8 +20,10 @@ use crate::error::{Error, Kind, Result, excerpt};
 /// One setting for each open point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Switches {
-    /// IANA name of the zone of DAY; times themselves are UTC.
+    /// IANA name of the zone in which days are cut.
     pub day_zone: String,
+    /// IANA name of the zone of the times in records.
+    pub source_timezone: String,
     /// Whether `after_date` and `before_date` include the day they name.
     pub day_comparison: DayComparison,
     /// Treatment of undocumented operators.
@@ -66,6 +68,7 @@ impl Default for Switches {
     fn default() -> Self {
         Self {
             day_zone: "UTC".to_owned(),
+            source_timezone: "UTC".to_owned(),
             day_comparison: DayComparison::Exclusive,
             operators: Undocumented::Refused,
             time_unit: Undocumented::Refused,
@@ -119,6 +122,7 @@ impl Switches {
     fn put(&mut self, name: &str, value: &Setting) -> Option<()> {
         match name {
             "day_zone" => self.day_zone = value.zone()?,
+            "source_timezone" => self.source_timezone = value.zone()?,
             "day_comparison" => self.day_comparison = value.choice()?,
             "operators" => self.operators = value.choice()?,
             "time_unit" => self.time_unit = value.choice()?,

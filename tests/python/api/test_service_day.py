@@ -57,6 +57,30 @@ def test_the_zone_of_the_service_is_found_by_a_client_of_another_zone(connect: A
     assert right.day.endswith(" rows of 2024-01-15 are of that day")
 
 
+LOCAL = "Asia/Ho_Chi_Minh"
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_right", "said"),
+    [
+        ({"timezone": LOCAL, "source_timezone": LOCAL}, True, " rows of 2024-01-15 are of that day"),
+        ({"timezone": LOCAL}, False, "not their times in UTC: times in records are of the zone of its days (source_"),
+        ({}, False, "set timezone= to its zone; times in records are of the zone of its days (source_timezone=)"),
+        ({"source_timezone": LOCAL}, False, "the day of the service ends at 2024-01-15 17:00 UTC: UTC+07:00 (Asia/Ho_"),
+    ],
+)
+def test_a_platform_that_writes_its_own_times_has_a_right_setting(
+    connect: Any,
+    settings: dict[str, str],
+    is_right: bool,  # noqa: FBT001 - a case
+    said: str,
+) -> None:
+    with da.Sandbox.demo(switches={"day_zone": LOCAL, "source_timezone": LOCAL}) as sandbox:
+        check = connect(sandbox, **settings).check(DAY)
+    assert check.is_day_right is is_right
+    assert said in check.day
+
+
 @pytest.mark.parametrize("day", ["2024-03-30", "2024-03-31", "2024-10-26", "2024-10-27", "2024-07-01"])
 @pytest.mark.parametrize("timezone", ["Europe/Berlin", "UTC"])
 def test_clock_changes_do_not_matter(connect: Any, day: str, timezone: str) -> None:

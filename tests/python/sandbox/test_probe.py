@@ -21,6 +21,7 @@ DAY = date(2024, 1, 15)
 
 DEFAULTS: dict[str, Any] = {
     "day_zone": "UTC",
+    "source_timezone": "UTC",
     "day_comparison": "exclusive",
     "operators": "refused",
     "time_unit": "refused",
@@ -38,6 +39,7 @@ DEFAULTS: dict[str, Any] = {
 }
 OTHERS: dict[str, Any] = {
     "day_zone": "Asia/Ho_Chi_Minh",
+    "source_timezone": "Asia/Ho_Chi_Minh",
     "day_comparison": "inclusive",
     "operators": "unmatched",
     "time_unit": "unmatched",
@@ -82,7 +84,7 @@ def test_a_probe_finds_the_switches_of_a_service(switches: dict[str, Any]) -> No
         assert {name: value for name, value in report.switches.items() if name != "latency"} == switches
         assert report.settings == {
             "timezone": switches["day_zone"],
-            "source_timezone": "UTC",
+            "source_timezone": switches["source_timezone"],
             "day_comparison": switches["day_comparison"],
             "attrs_format": "string" if switches["attrs_format"] == "string" else "array",
             "strict_empty": switches["empty_shape"] == "array",
@@ -111,7 +113,7 @@ def test_a_probe_finds_the_other_values_of_a_switch(name: str, value: str) -> No
 @given(data=st.data())
 def test_no_finding_is_wrong_however_a_service_is_switched(data: st.DataObject) -> None:
     values = {name: st.sampled_from(re.findall(r'"(\w+)"', takes)) for name, takes in TABLE.items() if '", "' in takes}
-    values["day_zone"] = st.sampled_from(ZONES)
+    values["day_zone"] = values["source_timezone"] = st.sampled_from(ZONES)
     values["maximum_rows"] = st.sampled_from([1, 9, 25, 60])
     switches: dict[str, Any] = data.draw(st.fixed_dictionaries({}, optional=values))
     day = data.draw(st.sampled_from([DAY, date(2024, 2, 20), date(2031, 1, 1)]))
@@ -122,10 +124,12 @@ def test_no_finding_is_wrong_however_a_service_is_switched(data: st.DataObject) 
     expected = {**DEFAULTS, **switches}
     assert found.pop("latency") >= 0
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
-    zones = [expected["day_zone"], found.pop("day_zone", expected["day_zone"])]
-    offsets = [noon.astimezone(ZoneInfo(zone)).utcoffset() or timedelta() for zone in zones]
-    # Zones whose offsets differ by a day cut the same days.
-    assert offsets[0] % timedelta(days=1) == offsets[1] % timedelta(days=1)
+    for name in ("day_zone", "source_timezone"):
+        zones = [expected[name], found.pop(name, expected[name])]
+        offsets = [noon.astimezone(ZoneInfo(zone)).utcoffset() or timedelta() for zone in zones]
+        # Zones whose offsets differ by a day cut the same days, but write other times.
+        difference = abs(offsets[0] - offsets[1])
+        assert difference in ((timedelta(0), timedelta(days=1)) if name == "day_zone" else (timedelta(0),)), name
     assert found == {name: expected[name] for name in found}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import polars as pl
 import pytest
@@ -50,7 +51,7 @@ def test_the_first_rows_end_the_requests(sandbox: da.Sandbox) -> None:
         "not": (STATUS != 4, {}),
         "cast": (STATUS.cast(pl.String) == "4", {}),
         "later": (TIME >= datetime(2024, 2, 1, 12), {"after_date": millis("2024-01-30T12:00:00")}),
-        "later-day": (TIME.dt.date() > date(2024, 2, 1), {"after_date": millis("2024-01-30T00:00:00")}),
+        "later-day": (TIME.dt.date() > date(2024, 2, 1), {"after_date": millis("2024-01-31T00:00:00")}),
         "earlier": (TIME < datetime(2024, 2, 1), {}),
         "least": (TIME >= datetime.min, {}),
         "least-day": ((TIME.dt.date() >= date.min) & (STATUS == 4), {"code_status": [4]}),
@@ -96,7 +97,7 @@ def test_a_later_start_before_1973(sandbox: da.Sandbox) -> None:
 def test_a_day_requests_that_day_and_its_neighbors(sandbox: da.Sandbox, condition: pl.Expr, zone: str) -> None:
     quarter = da.days("2024-01-01", "2024-04-01")
     scan = sandbox.client(timezone=zone).scan_codes(allocated_time=quarter)
-    requested = bodies(sandbox, scan.to_lazyframe().filter(condition))
+    requested = bodies(sandbox, scan.to_lazyframe(tz=None).filter(condition))
     whole = [conditions_of(request["body"])["equals"] for request in scan.requests()]
     found = [conditions_of(body)["equals"] for body in requested]
     assert len(found) <= 5
@@ -104,6 +105,37 @@ def test_a_day_requests_that_day_and_its_neighbors(sandbox: da.Sandbox, conditio
     assert whole[13] in found
     assert whole[14] in found
     assert whole[15] in found
+
+
+DAY = TIME.dt.date()
+
+
+def hour(number: int, zone: str) -> pl.Expr:
+    return pl.lit(datetime(2024, 1, 15, number, tzinfo=ZoneInfo(zone))).dt.convert_time_zone(zone)
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.StrayDayWarning")
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Ho_Chi_Minh", "America/Los_Angeles"])
+def test_a_day_of_a_client_with_a_zone_requests_that_day(sandbox: da.Sandbox, zone: str) -> None:
+    scan = sandbox.client(timezone=zone).scan_codes(allocated_time=da.days("2024-01-01", "2024-04-01"))
+    lazy = scan.to_lazyframe()
+    whole = [conditions_of(request["body"])["equals"] for request in scan.requests()]
+    for condition, found in [
+        (date(2024, 1, 15) == DAY, [14]),
+        (DAY.is_in([date(2024, 1, 15), date(2024, 1, 17)]), [14, 15, 16]),
+        (DAY.is_between(date(2024, 1, 15), date(2024, 1, 16)), [14, 15]),
+        ((date(2024, 1, 14) < DAY) & (date(2024, 1, 17) > DAY), [14, 15]),
+        ((hour(0, zone) <= TIME) & (hour(23, zone) > TIME), [14]),
+        ((hour(3, zone) < TIME) & (date(2024, 1, 15) == DAY), [14]),
+        (date(2023, 12, 31) == DAY, []),
+    ]:
+        requested = sorted(conditions_of(body)["equals"] for body in bodies(sandbox, lazy.filter(condition)))
+        assert requested == [whole[number] for number in found], condition
+    # polars compares with midnight in UTC, which is in the day before there.
+    of_date = sorted(conditions_of(body)["equals"] for body in bodies(sandbox, lazy.filter(date(2024, 1, 15) >= TIME)))
+    assert of_date == whole[: 14 if zone == "America/Los_Angeles" else 15]
+    elsewhere = scan.to_lazyframe(tz="Asia/Tokyo").filter(date(2024, 1, 15) == DAY)
+    assert len(bodies(sandbox, elsewhere)) > 1, "another zone than that of the days is not exact"
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_explain_returns_the_plan_and_sends_nothing(connect: Any, sandbox: da.Sa
     )
     assert (
         codes.explain()
-        == """promotion_code (-100) in 91 requests, days and times in Europe/Berlin
+        == """promotion_code (-100) in 91 requests, days and times in Europe/Berlin (records in UTC)
 service filters: code_status matches USED (4), SENT (3)
                  allocated_time equals DAY of 2024-01-01 … 2024-03-31, one per request
 columns:         id json, pool_id float64, code_status string

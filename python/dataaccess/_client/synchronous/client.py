@@ -42,7 +42,12 @@ class Client(Managed, Searches, Scans, Segments):
         profile: Name of the profile that says what neither an argument nor the environment says; default:
             `DATAACCESS_PROFILE`, or the profile `default` if nothing else says an address. A client of a sandbox
             uses only the one that is named here.
-        timezone: The time zone in which times without a zone are read: an IANA name or a `ZoneInfo`.
+        timezone: The time zone in which days begin, and in which times without a zone that you give are read: an IANA
+            name or a `ZoneInfo`. If you give it, here, in a profile or by `DATAACCESS_TIMEZONE`, it is the zone of
+            results too: see `tz` of `Scan.collect`.
+        source_timezone: The time zone of the times in records, which the service writes without one: an IANA name or
+            a `ZoneInfo`. A time that a clock change repeats is read as the earlier one, a time that it skips as the
+            first one after it.
         timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
             requests have it for each request up to its first row; from then on only a stall ends it.
         retry_for: Seconds, or a timedelta, for which a failing request is tried again, everywhere; 0 sends it once. It

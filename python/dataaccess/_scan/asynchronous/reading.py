@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataaccess._core.checks import count, time_zone
+from dataaccess._core.checks import count
 from dataaccess._core.optional import optional
 from dataaccess._core.progress import follow_async
 from dataaccess._core.tracebacks import short_tracebacks
@@ -11,6 +11,7 @@ from dataaccess._scan.frames import check_pandas
 from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.plan import checked_table
 from dataaccess._scan.variants import AsyncArrowSource, convert_async
+from dataaccess._types import CLIENT_ZONE
 
 TYPE_CHECKING = False
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dataaccess._scan.table import Table
-    from dataaccess._types import DtypeBackend, Row, TimeZone
+    from dataaccess._types import DtypeBackend, ResultZone, Row
     from dataaccess.reports import ProgressArgument
 
 
@@ -30,13 +31,13 @@ if TYPE_CHECKING:
 class AsyncReading(AsyncArrowSource):
     """Methods that return the rows as Arrow, pandas, polars, dicts or files. Each use sends the requests anew."""
 
-    async def head(self, n: int = 5, *, tz: TimeZone | None = None) -> Table:
+    async def head(self, n: int = 5, *, tz: ResultZone = CLIENT_ZONE) -> Table:
         """Returns the first rows.
 
         Args:
             n: Number of rows, at most. 0 requests one row to infer the types, and returns none.
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as the service wrote them, without a zone.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
+                you gave it one. None leaves times as the service wrote them, without a zone.
 
         Returns:
             A `Table`. The rest of the response is not transferred once `code` and `status` have
@@ -52,16 +53,16 @@ class AsyncReading(AsyncArrowSource):
             >>> await client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2)
             Table(2 rows, 1 column: id)
         """
-        limit, zone = count("n", n, 0), time_zone("tz", tz)
-        raw = await self._raw.collect_async(max(limit, 1), views=False, on_progress=None)
-        return checked_table(raw if limit else raw.without_rows(), zone)
+        limit = count("n", n, 0)
+        raw = await self._in_zone(tz).collect_async(max(limit, 1), views=False, on_progress=None)
+        return checked_table(raw if limit else raw.without_rows())
 
     def batches(
         self,
         max_rows: int | None = None,
         max_bytes: int | None = None,
         *,
-        tz: TimeZone | None = None,
+        tz: ResultZone = CLIENT_ZONE,
     ) -> AsyncBatches:
         """Returns the rows batch by batch, in bounded memory. Sends the first requests now.
 
@@ -72,8 +73,8 @@ class AsyncReading(AsyncArrowSource):
         Args:
             max_rows: Rows of a batch, at most. By default 8,192, or 65,536 where the first batch shows the types.
             max_bytes: Size of a batch in the response, at most. By default 2 MiB, or 8 MiB in that case.
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as the service wrote them, without a zone.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
+                you gave it one. None leaves times as the service wrote them, without a zone.
 
         Returns:
             An asynchronous iterator of `Batch`. It ends the requests when it is closed, dropped or left by
@@ -94,15 +95,14 @@ class AsyncReading(AsyncArrowSource):
             >>> max([batch.num_rows async for batch in scan.batches(max_rows=500)])
             500
         """
-        zone = time_zone("tz", tz)
-        return AsyncBatches(self._open(max_rows, max_bytes), zone)
+        return AsyncBatches(self._open(max_rows, max_bytes, tz))
 
-    async def collect(self, *, tz: TimeZone | None = None, progress: ProgressArgument = None) -> Table:
+    async def collect(self, *, tz: ResultZone = CLIENT_ZONE, progress: ProgressArgument = None) -> Table:
         """Returns all rows as columns in memory.
 
         Args:
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as the service wrote them, without a zone.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
+                you gave it one. None leaves times as the service wrote them, without a zone.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` at first, as rows arrive and after each response, in the thread of the event loop.
 
@@ -121,17 +121,17 @@ class AsyncReading(AsyncArrowSource):
             >>> table.column_names
             ['id']
         """
-        zone = time_zone("tz", tz)
+        scan = self._in_zone(tz)
         with follow_async(progress, self._call, self._progress) as report:
-            raw = await self._raw.collect_async(None, views=False, on_progress=report)
-        return checked_table(raw, zone)
+            raw = await scan.collect_async(None, views=False, on_progress=report)
+        return checked_table(raw)
 
-    async def to_arrow(self, *, tz: TimeZone | None = None, progress: ProgressArgument = None) -> pa.Table:
+    async def to_arrow(self, *, tz: ResultZone = CLIENT_ZONE, progress: ProgressArgument = None) -> pa.Table:
         """Returns all rows as a pyarrow table (extra `arrow`).
 
         Args:
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as the service wrote them, without a zone.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
+                you gave it one. None leaves times as the service wrote them, without a zone.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` at first, as rows arrive and after each response, in the thread of the event loop.
 
@@ -158,7 +158,7 @@ class AsyncReading(AsyncArrowSource):
         self,
         dtype_backend: DtypeBackend | None = None,
         *,
-        tz: TimeZone | None = None,
+        tz: ResultZone = CLIENT_ZONE,
         progress: ProgressArgument = None,
     ) -> pd.DataFrame:
         """Returns all rows as a pandas DataFrame (extra `pandas`).
@@ -166,8 +166,8 @@ class AsyncReading(AsyncArrowSource):
         Args:
             dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is pandas' own string type, `Int64`,
                 `boolean`, `float64` and `datetime64[us]`, which are all nullable.
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as the service wrote them, without a zone.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
+                you gave it one. None leaves times as the service wrote them, without a zone.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` at first, as rows arrive and after each response, in the thread of the event loop.
 
@@ -190,12 +190,12 @@ class AsyncReading(AsyncArrowSource):
         table = await self.collect(tz=tz, progress=progress)
         return await convert_async(table.to_pandas, dtype_backend)
 
-    async def to_polars(self, *, tz: TimeZone | None = None, progress: ProgressArgument = None) -> pl.DataFrame:
+    async def to_polars(self, *, tz: ResultZone = CLIENT_ZONE, progress: ProgressArgument = None) -> pl.DataFrame:
         """Returns all rows as a polars DataFrame (extra `polars`).
 
         Args:
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as the service wrote them, without a zone.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
+                you gave it one. None leaves times as the service wrote them, without a zone.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` at first, as rows arrive and after each response, in the thread of the event loop.
 
@@ -215,18 +215,18 @@ class AsyncReading(AsyncArrowSource):
             {'pool_id': Int64}
         """
         optional("polars", "polars")
-        zone = time_zone("tz", tz)
+        scan = self._in_zone(tz)
         with follow_async(progress, self._call, self._progress) as report:
-            raw = await self._raw.collect_async(None, views=True, on_progress=report)
-        table = checked_table(raw, zone)
+            raw = await scan.collect_async(None, views=True, on_progress=report)
+        table = checked_table(raw)
         return await convert_async(table.to_polars)
 
-    async def iter_rows(self, *, tz: TimeZone | None = None) -> AsyncGenerator[Row, None]:
+    async def iter_rows(self, *, tz: ResultZone = CLIENT_ZONE) -> AsyncGenerator[Row, None]:
         """Yields the rows one by one as dicts, in bounded memory: the batches of `batches`, row by row.
 
         Args:
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamps: those of the service are read as UTC.
-                None leaves them as the service wrote them, without a zone.
+            tz: Time zone of the timestamps: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if you
+                gave it one. None leaves times as the service wrote them, without a zone.
 
         Yields:
             Dicts with the values of `Table.to_pylist`: a timestamp is a `datetime`.

@@ -10,12 +10,13 @@ from dataaccess._scan.doubt import decide, on_doubt_argument
 from dataaccess._scan.output import Format, copy_into, output_path, parquet_format, text_format
 from dataaccess._scan.plan import BaseScan
 from dataaccess._scan.variants import convert_async
+from dataaccess._types import CLIENT_ZONE
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions as Hidden
-    from dataaccess._types import Compression, FileTarget, OnDoubt, StorageOptions
+    from dataaccess._types import Compression, FileTarget, OnDoubt, ResultZone, StorageOptions
     from dataaccess.reports import ProgressArgument
 
 
@@ -27,6 +28,7 @@ class AsyncWriting(BaseScan):
         self,
         target: FileTarget,
         *,
+        tz: ResultZone = CLIENT_ZONE,
         private: bool = False,
         on_doubt: OnDoubt = "warn",
         progress: ProgressArgument = None,
@@ -40,6 +42,8 @@ class AsyncWriting(BaseScan):
         Args:
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode, which gets the rows once all have arrived.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
+                you gave it one: the file has instants. None leaves times as the service wrote them, without a zone.
             private: Whether only you may read the file; otherwise the umask decides.
             on_doubt: What happens if the data look wrong, before the file replaces another: "warn" warns and writes it,
                 "error" does not write it. A function decides: it gets the `ScanStats` of every result and returns
@@ -62,7 +66,7 @@ class AsyncWriting(BaseScan):
             >>> await client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet")
         """
         storage_options = hidden(storage_options)
-        await self._write(target, "to_parquet", parquet_format(), private, on_doubt, progress, storage_options)
+        await self._write(target, "to_parquet", parquet_format(), tz, private, on_doubt, progress, storage_options)
 
     async def to_csv(
         self,
@@ -71,6 +75,7 @@ class AsyncWriting(BaseScan):
         separator: str = ",",
         escape_formulas: bool = False,
         compression: Compression | None = "infer",
+        tz: ResultZone = CLIENT_ZONE,
         private: bool = False,
         on_doubt: OnDoubt = "warn",
         progress: ProgressArgument = None,
@@ -90,6 +95,9 @@ class AsyncWriting(BaseScan):
                 For files that people open; a program then reads another value.
             compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
                 without one, and for open files.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
+                you gave it one. None leaves times as the service wrote them, without a zone.
+                A time of a zone has its offset, as in `2024-01-31 09:30:00+01:00`.
             private: Whether only you may read the file; otherwise the umask decides.
             on_doubt: What happens if the data look wrong, before the file replaces another: "warn" warns and writes it,
                 "error" does not write it. A function decides: it gets the `ScanStats` of every result and returns
@@ -115,25 +123,29 @@ class AsyncWriting(BaseScan):
         storage_options = hidden(storage_options)
         escapes = boolean_argument("escape_formulas", escape_formulas)
         file_format = text_format("csv", target, compression, separator, escapes=escapes)
-        await self._write(target, "to_csv", file_format, private, on_doubt, progress, storage_options)
+        await self._write(target, "to_csv", file_format, tz, private, on_doubt, progress, storage_options)
 
     async def to_jsonl(
         self,
         target: FileTarget,
         *,
         compression: Compression | None = "infer",
+        tz: ResultZone = CLIENT_ZONE,
         private: bool = False,
         on_doubt: OnDoubt = "warn",
         progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
     ) -> None:
-        """Writes the rows into a file of JSON lines: one object per row, with the values of `to_dicts`.
+        """Writes the rows into a file of JSON lines: one object per row, with the values of `to_dicts`; times in `tz`.
 
         Args:
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode, which gets the rows once all have arrived.
             compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
                 without one, and for open files.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
+                you gave it one. None leaves times as the service wrote them, without a zone.
+                A time of a zone has its offset, as in `2024-01-31 09:30:00+01:00`.
             private: Whether only you may read the file; otherwise the umask decides.
             on_doubt: What happens if the data look wrong, before the file replaces another: "warn" warns and writes it,
                 "error" does not write it. A function decides: it gets the `ScanStats` of every result and returns
@@ -158,23 +170,25 @@ class AsyncWriting(BaseScan):
         """
         storage_options = hidden(storage_options)
         file_format = text_format("jsonl", target, compression)
-        await self._write(target, "to_jsonl", file_format, private, on_doubt, progress, storage_options)
+        await self._write(target, "to_jsonl", file_format, tz, private, on_doubt, progress, storage_options)
 
     async def _write(
         self,
         target: FileTarget,
         method: str,
         file_format: Format,
+        tz: ResultZone,
         private: object,
         on_doubt: object,
         progress: ProgressArgument,
         storage_options: Hidden | None,
     ) -> None:
+        scan = self._in_zone(tz)
         is_private, accepted = boolean_argument("private", private), on_doubt_argument(on_doubt)
         with output_path(target, method, storage_options, private=is_private) as (path, file):
             options = checked(storage_options)
             with follow_async(progress, self._call, self._progress) as report:
-                outcome, unpublished = await self._raw.write_async(path, file_format, is_private, report, options)
+                outcome, unpublished = await scan.write_async(path, file_format, is_private, report, options)
             decide(accepted, outcome, unpublished)
             await unpublished.publish_async()
             if file is not None:

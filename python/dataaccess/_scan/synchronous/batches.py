@@ -32,10 +32,9 @@ class Batches(ManagedIterator):
         [50, 23]
     """
 
-    def __init__(self, raw: RawStream, tz: str | None = None) -> None:
+    def __init__(self, raw: RawStream) -> None:
         """Use `batches` of a scan."""
         self._raw = raw
-        self._tz = tz
         self._warned = False
 
     @property
@@ -65,7 +64,7 @@ class Batches(ManagedIterator):
         if batch is None:
             self._warn_once()
             raise StopIteration
-        return Batch(batch if self._tz is None else batch.zoned(self._tz))
+        return Batch(batch)
 
     def _warn_once(self) -> None:
         outcome = self._raw.stats

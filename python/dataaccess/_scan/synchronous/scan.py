@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataaccess._core.checks import time_zone
 from dataaccess._core.progress import follow
 from dataaccess._core.storage import hidden
 from dataaccess._core.tracebacks import short_tracebacks
@@ -14,6 +13,7 @@ from dataaccess._scan.doubt import TaskDoubt, on_doubt_argument
 from dataaccess._scan.lazyframe import LazySource
 from dataaccess._scan.plan import Single, checked_table
 from dataaccess._scan.run import RunProgress, read_options, report_of, run_options
+from dataaccess._types import CLIENT_ZONE
 
 TYPE_CHECKING = False
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from dataaccess._scan.table import Table
-    from dataaccess._types import OnDoubt, PathArgument, Refresh, StorageOptions, TimeZone
+    from dataaccess._types import OnDoubt, PathArgument, Refresh, ResultZone, StorageOptions
     from dataaccess.reports import ProgressArgument, ScanReport
 
 
@@ -95,6 +95,7 @@ class Scan(LazySource, Reading, Writing):
         on_shrink: Literal["keep", "replace", "error"] = "keep",
         on_doubt: OnDoubt = "warn",
         requested_at: bool = False,
+        tz: ResultZone = CLIENT_ZONE,
         same_service: bool = False,
         private: bool = False,
         fail_fast: bool = False,
@@ -115,8 +116,8 @@ class Scan(LazySource, Reading, Writing):
 
         Args:
             folder: The folder of the files: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; made if it does
-                not exist. It belongs to one query: object, attributes, filters but the days, time zone, types. One run
-                at a time may use it.
+                not exist. It belongs to one query: object, attributes, filters but the days, time zones, types. One
+                run at a time may use it.
             layout: "days" names files by day, "flat" by number, which fixes the days. None is "days" where each request
                 is for one day.
             refresh: What to request again although it is done: "last 3 days" of the scan, a day as "2024-01-15",
@@ -136,6 +137,9 @@ class Scan(LazySource, Reading, Writing):
                 `lambda task: task.rows > 0` does.
             requested_at: Whether files have a column `requested_at`, the time of the request in UTC. The newest row of
                 an id can then be chosen where it moved from one day to another. A folder has it in all files or none.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
+                you gave it one. None leaves times as the service wrote them, without a zone. All files of a folder have
+                the same one.
             same_service: Whether the folder may have files from another address, such as another name of the service.
                 Synthetic rows of a sandbox are never mixed with others.
             private: Whether only you may read what is written; otherwise the umask decides.
@@ -169,6 +173,7 @@ class Scan(LazySource, Reading, Writing):
             (31, False)
         """
         storage_options = hidden(storage_options)
+        scan = self._in_zone(tz)
         doubt = TaskDoubt(on_doubt_argument(on_doubt), on_shrink)
         options = run_options(
             self._client,
@@ -189,15 +194,15 @@ class Scan(LazySource, Reading, Writing):
             RunProgress(self._client, options) as convert,
             follow(progress, f"run of {self._call}", lambda: convert) as report,
         ):
-            result = self._raw.run(options, report or convert)
-        return report_of(options, self.column_names, result, doubt)
+            result = scan.run(options, report or convert)
+        return report_of(options, self._raw, result, doubt)
 
     def read_folder(
         self,
         folder: PathArgument,
         *,
         missing: Literal["raise", "ignore"] = "raise",
-        tz: TimeZone | None = None,
+        tz: ResultZone = CLIENT_ZONE,
         storage_options: StorageOptions | None = None,
     ) -> Table:
         """Reads the rows of this scan from a folder that `to_folder` wrote. Sends nothing.
@@ -207,8 +212,8 @@ class Scan(LazySource, Reading, Writing):
         Args:
             folder: The folder.
             missing: "ignore" reads the days (or tasks) that the folder has, although others of the scan are not done.
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamp columns: those of the service are read as
-                UTC. None leaves them as the service wrote them, without a zone.
+            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if
+                you gave it one. None leaves times as the files have them.
             storage_options: As in `to_folder`.
 
         Returns:
@@ -231,5 +236,5 @@ class Scan(LazySource, Reading, Writing):
             Table(73 rows, 1 column: id)
         """
         storage_options = hidden(storage_options)
-        zone, arguments = time_zone("tz", tz), read_options(folder, storage_options, missing)
-        return checked_table(self._raw.read(*arguments), zone, is_of_files=True)
+        scan, arguments = self._in_zone(tz), read_options(folder, storage_options, missing)
+        return checked_table(scan.read(*arguments), is_of_files=True)

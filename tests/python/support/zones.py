@@ -1,0 +1,69 @@
+"""Platforms that cut days and write times in zones of their own, with the same codes at the same instants."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from zoneinfo import ZoneInfo
+
+import dataaccess as da
+
+HANOI = "Asia/Ho_Chi_Minh"
+ZONE = {"Hanoi": HANOI, "Kolkata": "Asia/Kolkata", "Berlin": "Europe/Berlin"}
+DAYS = [dt.date(2024, 3, 28) + dt.timedelta(days=number) for number in range(6)]
+_START = dt.datetime(2024, 3, 26, tzinfo=dt.UTC)
+
+
+def instants() -> list[dt.datetime]:
+    """When the codes were allocated: at each half hour of UTC, so at the borders of days, and more and more in between.
+
+    The clocks of Europe change meanwhile. No two days have the same number: equal ones would look capped.
+    """
+    half_hours = [_START + dt.timedelta(minutes=30 * number) for number in range(440)]
+    return half_hours + [_START + dt.timedelta(seconds=int(34_200 * number**0.5)) for number in range(300)]
+
+
+def codes_of(day: dt.date, zone: str) -> set[str]:
+    """The ids of the codes of a day."""
+    days = [instant.astimezone(ZoneInfo(zone)).date() for instant in instants()]
+    return {f"code-{number}" for number, each in enumerate(days) if each == day}
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform and a client with its settings.
+
+    Attributes:
+        name: Its name.
+        zone: Where it cuts days.
+        source: The zone of its records.
+    """
+
+    name: str
+    zone: str
+    source: str
+    sandbox: da.Sandbox = field(default=None, repr=False)  # type: ignore[assignment]  # once it is started
+
+    @property
+    def client(self) -> da.Client:
+        """A client with the right settings."""
+        return self.sandbox.client(timezone=self.zone, source_timezone=self.source)
+
+    @contextmanager
+    def started(self) -> Iterator[Platform]:
+        """The platform with its codes."""
+        with da.Sandbox(switches={"day_zone": self.zone, "source_timezone": self.source}) as sandbox:
+            rows = [{"id": f"code-{number}", "allocated_time": time} for number, time in enumerate(instants())]
+            sandbox.load("promotion_code", rows)
+            yield replace(self, sandbox=sandbox)
+
+
+PLATFORMS = [
+    Platform("UTC", "UTC", "UTC"),
+    Platform("cuts at +07:00", HANOI, "UTC"),
+    Platform("cuts and writes at +07:00", HANOI, HANOI),
+    Platform("cuts at +05:30, writes at +07:00", ZONE["Kolkata"], HANOI),
+    Platform("cuts and writes in Berlin", ZONE["Berlin"], ZONE["Berlin"]),
+]
