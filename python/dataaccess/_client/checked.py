@@ -228,19 +228,19 @@ def _whole(spec: Spec, value: object) -> int:
     return found
 
 
+def _choice(spec: Spec, value: object) -> str:
+    if not isinstance(value, str) or value not in spec.choices:
+        choices = " or ".join(f'"{choice}"' for choice in spec.choices)
+        raise ConfigError(f"{argument(spec.name)} must be {choices}, not {shortened(value)}")
+    return value
+
+
 def _count(spec: Spec, value: object) -> int:
     """An integer, whose bounds are checked here."""
     found = _whole(spec, value)
     if found < spec.least:
         raise ConfigError(f"{argument(spec.name)} must be an integer {_bounds(spec)}, not {found}")
     return found
-
-
-def _choice(spec: Spec, value: object) -> str:
-    if not isinstance(value, str) or value not in spec.choices:
-        accepted = " or ".join(f'"{choice}"' for choice in spec.choices)
-        raise ConfigError(f"{argument(spec.name)} must be {accepted}, not {shortened(value)}")
-    return value
 
 
 def _codes(spec: Spec, value: Any) -> tuple[int | str, ...]:

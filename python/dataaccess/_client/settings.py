@@ -27,11 +27,11 @@ class Spec:
         help: What it is for, in one sentence.
         least: The least number.
         most: The greatest number, if there is one.
+        choices: The values, if there are few.
         is_optional: Whether None is a value.
         is_secret: Whether its value may be a secret.
         is_usual: Whether it is an option of the command and a field of Airflow's form.
         variables: The variables of the environment that say it, where no argument does.
-        choices: Its values, if they are a few strings.
     """
 
     __slots__ = (
@@ -57,18 +57,17 @@ class Spec:
         *,
         least: float = 0,
         most: float | None = None,
+        choices: tuple[str, ...] = (),
         is_optional: bool | None = None,
         is_secret: bool = False,
         is_usual: bool = False,
         variables: tuple[str, ...] = (),
-        choices: tuple[str, ...] = (),
     ) -> None:
         """None is a value of each setting whose default it is."""
         self.name, self.kind, self.default, self.help = name, kind, default, text
-        self.least, self.most = least, most
+        self.least, self.most, self.choices = least, most, choices
         self.is_optional = default is None if is_optional is None else is_optional
         self.is_secret, self.is_usual, self.variables = is_secret, is_usual, variables
-        self.choices = choices
 
     @property
     def default_text(self) -> str:
