@@ -79,6 +79,17 @@ def test_a_failed_export_can_be_accepted(dag: DAG, sandbox: da.Sandbox) -> None:
         assert run(dag).states == {"ended": "success"}
 
 
+@pytest.mark.parametrize("deferrable", [False, True])
+@pytest.mark.parametrize(("codes", "state"), [([200, 500], "success"), ([0], "failed")])
+def test_the_connection_says_which_codes_are_of_success(
+    dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], codes: list[int], state: str, *, deferrable: bool
+) -> None:
+    connect(extra={"export_success_codes": codes})
+    with export(sandbox, ends_at=2, succeeds=False) as export_id:
+        sensor(dag, export_id, deferrable=deferrable)
+        assert run(dag).states == {"ended": state}
+
+
 def test_a_refused_token_ends_the_trigger_without_a_retry(dag: DAG, sandbox: da.Sandbox, token: str) -> None:
     sensor(dag, sandbox.start_export(seconds=600), deferrable=True, retries=3)
     # The task asks once; then the trigger is refused.

@@ -21,7 +21,6 @@ from dataaccess._client.variables import (
 from dataaccess._core.embedded import address_of, embedded, embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
 from dataaccess._core.warn import warn_caller, warn_of_recording
-from dataaccess._display.segment import code_texts
 from dataaccess._native import ENVIRONMENT, RawClient, RawToken, check_settings
 from dataaccess.errors import ConfigError, DataAccessWarning
 from dataaccess.errors._text import argument
@@ -202,9 +201,12 @@ class BaseClient(Validation):
     @property
     def _success(self) -> tuple[str, ...]:
         """The codes of export entries that succeeded, as they are compared."""
+        from dataaccess._display.segment import code_texts
+
         return code_texts(self._settings["export_success_codes"])
 
     def _setting(self, name: str) -> Any:
+        """A setting of the client."""
         return self._settings[name]
 
     @property

@@ -28,8 +28,8 @@ class ClientCheck:
         scopes: For `item` and `download`, whether the token has the scope; None if that is not known.
         timezone: The time zone of the client.
         day: What was found out about the day, if one was given.
-        is_day_right: Whether the rows of that day are of that day in the time zone of the client; None if that is not
-            known.
+        is_day_right: Whether the service cuts its days in the `timezone` of the client, and times in records are of
+            that day in its `source_timezone`; None if that is not known.
         seconds: How long the check took.
         errors: What failed, by scope.
     """

@@ -149,7 +149,8 @@ def test_a_profile_has_them_too(kind: Any, config: Config) -> None:
     ],
 )
 def test_a_wrong_one_is_refused_by_name(kind: Any, given: dict[str, Any], message: str) -> None:
-    for make in (lambda: kind(**SERVICE, **given), lambda: kind(**SERVICE).with_options(**given)):
+    makers: list[Any] = [lambda: kind(**SERVICE, **given), lambda: kind(**SERVICE).with_options(**given)]
+    for make in makers:
         with pytest.raises(da.ConfigError) as caught:
             make()
         assert str(caught.value).startswith(message)
