@@ -58,9 +58,7 @@ pub fn with_text_times(batch: &RecordBatch) -> Result<RecordBatch> {
             let zone = Zone::try_new(zone)?;
             let text = |time: Option<i64>| match time {
                 None => Ok(None),
-                Some(time) => {
-                    zone.text_of_microseconds(time).map(Some).ok_or_else(|| defect("a time is out of range"))
-                }
+                Some(time) => zone.text_of_microseconds(time).map(Some).ok_or_else(|| defect("a time is out of range")),
             };
             let times = array.as_primitive::<TimestampMicrosecondType>();
             Ok(Arc::new(times.iter().map(text).collect::<Result<StringArray>>()?) as ArrayRef)

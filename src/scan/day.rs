@@ -152,12 +152,7 @@ pub(super) struct OutOfDayRows {
 impl OutOfDayRows {
     /// Adds the response for a day, with the least and greatest time of its rows. Returns whether some row is outside.
     /// `source` is the zone of these times.
-    pub(super) fn add(
-        &mut self,
-        day: Option<&(String, Day)>,
-        times: Option<&(String, String)>,
-        source: &Zone,
-    ) -> bool {
+    pub(super) fn add(&mut self, day: Option<&(String, Day)>, times: Option<&(String, String)>, source: &Zone) -> bool {
         let (Some((column, day)), Some((least, greatest))) = (day, times) else { return false };
         let read = |text| source.instant_of(text).map(Moment::milliseconds);
         let Some(range) = read(least).zip(read(greatest)) else { return false };

@@ -8,7 +8,9 @@ use super::{Collected, Consumer, Scan, Stats};
 use crate::client::{Client, Delivered, Kept, OfAttempt};
 use crate::columns::{self, Column, ColumnType, Options};
 use crate::error::{Kind, Result};
-use crate::files::{Complete, Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Rewrite, Writer, blocking};
+use crate::files::{
+    Complete, Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Rewrite, Writer, blocking,
+};
 use crate::time::Moment;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -180,9 +182,8 @@ impl Writer for TextTimes {
 impl Scan {
     /// What JSON lines have in place of the strings of columns of times.
     fn time_texts(&self) -> Rewrite {
-        let is_time = |column: &Column| {
-            matches!(column.column_type, Some(ColumnType::Timestamp | ColumnType::TimeOrString))
-        };
+        let is_time =
+            |column: &Column| matches!(column.column_type, Some(ColumnType::Timestamp | ColumnType::TimeOrString));
         let are_times: Vec<bool> = self.columns.iter().map(is_time).collect();
         let times = self.times.clone();
         Rewrite(Box::new(move |column, text| are_times.get(column)?.then(|| times.text(text)).flatten()))
