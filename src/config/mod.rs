@@ -19,7 +19,7 @@ pub use timeouts::Timeouts;
 pub use trust::{CaSource, Trust};
 
 use crate::error::{Error, Kind, Result, argument};
-use crate::time::Zone;
+use crate::time::{DayComparison, Zone};
 
 /// Where a setting came from, for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub struct Arguments {
     pub base_url: Option<String>,
     /// IANA name of the time zone of naive times.
     pub timezone: String,
+    /// What `after_date` and `before_date` compare: `exclusive` or `inclusive`.
+    pub day_comparison: String,
     /// Seconds for a collected call, including retries.
     pub timeout: f64,
     /// Most retries: requests sent after the first.
@@ -86,6 +88,7 @@ impl Default for Arguments {
         Self {
             base_url: None,
             timezone: "UTC".to_owned(),
+            day_comparison: DayComparison::NAMES[0].0.to_owned(),
             timeout: 300.0,
             retries: None,
             retry_for: 60.0,
@@ -113,6 +116,8 @@ pub struct Settings {
     pub base_url: Url,
     /// Time zone of naive times.
     pub zone: Zone,
+    /// What `after_date` and `before_date` compare.
+    pub day_comparison: DayComparison,
     pub(crate) timeout: Duration,
     pub(crate) retries: Option<u32>,
     pub(crate) retry_for: Duration,
@@ -158,6 +163,7 @@ impl Settings {
             None => refused.keep(Proxy::of_argument(arguments.proxy.as_deref())),
         };
         let zone = refused.keep(Zone::try_new(&arguments.timezone));
+        let day_comparison = refused.keep(day_comparison(&arguments.day_comparison));
         let timeout = refused.keep(seconds("timeout", arguments.timeout));
         let retries = refused.keep(arguments.retries.map(|retries| integer("retries", retries, 0)).transpose());
         let retry_for = refused.keep(retry_for(arguments.retry_for));
@@ -175,6 +181,7 @@ impl Settings {
                 proxy: proxy?,
                 base_url: base_url?,
                 zone: zone?,
+                day_comparison: day_comparison?,
                 timeout: timeout?,
                 retries: retries?,
                 retry_for: retry_for?,
@@ -230,6 +237,11 @@ impl Refused {
 
 fn refused(name: &str, value: impl fmt::Display, expected: &str) -> Error {
     Error::new(Kind::Config, format!("{} must be {expected}, not {value}", argument(name)))
+}
+
+fn day_comparison(name: &str) -> Result<DayComparison> {
+    let names = DayComparison::NAMES.map(|(name, _)| format!("\"{name}\"")).join(" or ");
+    DayComparison::read(name).ok_or_else(|| refused("day_comparison", format_args!("{name:?}"), &names))
 }
 
 /// Seconds.

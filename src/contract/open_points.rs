@@ -5,7 +5,7 @@
 /// Each switch with the values that it takes, its default first.
 pub const SWITCHES: [(&str, &str); 20] = [
     ("day_zone", "\"UTC\" or another IANA name"),
-    ("day_comparison", "\"exclusive\", \"inclusive\""),
+    ("day_comparison", "\"exclusive\", \"inclusive\", \"instants\""),
     ("operators", "\"refused\", \"unmatched\""),
     ("time_unit", "\"refused\", \"unmatched\""),
     ("attrs_format", "\"both\", \"array\", \"string\""),

@@ -115,7 +115,7 @@ fn time(comparison: &Comparison, location: &ProblemPath, times: &Times<'_>, prob
 
 fn list(column: Column, comparison: &Comparison, location: &ProblemPath, problems: &mut Problems) -> Option<Value> {
     let Comparison { method, value: input, .. } = comparison;
-    if matches!(method, Method::After | Method::Before | Method::Since | Method::On) {
+    if matches!(method, Method::After | Method::Before | Method::Since | Method::Until | Method::On) {
         let name = named(column.name());
         let message = format!("{method}(…) compares times, and {name} is not a time: give one value or several");
         problems.add(location, input, message);

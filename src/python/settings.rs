@@ -63,6 +63,7 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
     Ok(Arguments {
         base_url: take(settings, "base_url")?,
         timezone: take(settings, "timezone")?,
+        day_comparison: take(settings, "day_comparison")?,
         timeout: take(settings, "timeout")?,
         retries: take(settings, "retries")?,
         retry_for: take(settings, "retry_for")?,

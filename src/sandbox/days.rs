@@ -29,6 +29,11 @@ impl Day {
     }
 }
 
+/// A time in Unix seconds in the store's format; none beyond four-digit years.
+pub(super) fn of_seconds(seconds: i64) -> Option<String> {
+    formatted(&Timestamp::from_second(seconds).ok()?.to_zoned(TimeZone::UTC))
+}
+
 /// Fixed length, so that strings compare as the times do.
 fn formatted(time: &Zoned) -> Option<String> {
     let time = time.with_time_zone(TimeZone::UTC);

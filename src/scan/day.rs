@@ -65,9 +65,17 @@ impl ByDay {
 /// The first instant of the day that an instant lies in, and the first of the next day.
 pub(super) fn bounds(zone: &Zone, instant: Moment) -> Option<(Moment, Moment)> {
     let start = zone.start_of_day(instant).ok()?;
-    // An instant of the next day, whether clock changes make this one shorter or longer.
-    let next = Moment::at(start.milliseconds() + DAY + DAY / 2);
-    Some((start, zone.start_of_day(next).ok()?))
+    Some((start, zone.start_of_next_day(instant).ok()?))
+}
+
+/// The instants of the least and the greatest time of records, in Unix milliseconds. None if one is no time.
+pub(super) fn instants((least, greatest): &(String, String)) -> Option<(i64, i64)> {
+    Some((instant_of(least)?, instant_of(greatest)?))
+}
+
+/// The instant that a record's time means.
+fn instant_of(text: &str) -> Option<i64> {
+    Zone::default().parse_moment(text).ok().map(Moment::milliseconds)
 }
 
 /// Whether a condition selects one day. In the template of a plan it has no day yet.
@@ -147,9 +155,9 @@ pub(super) struct OutOfDayRows {
 impl OutOfDayRows {
     /// Adds the response for a day, with the least and greatest time of its rows. Returns whether some row is outside.
     pub(super) fn add(&mut self, day: Option<&(String, Day)>, times: Option<&(String, String)>) -> bool {
-        let (Some((column, day)), Some((least, greatest))) = (day, times) else { return false };
-        let read = |text| Zone::default().parse_moment(text).ok().map(Moment::milliseconds);
-        let Some(range) = read(least).zip(read(greatest)) else { return false };
+        let (Some((column, day)), Some(times)) = (day, times) else { return false };
+        let Some(range) = instants(times) else { return false };
+        let (least, greatest) = times;
         if self.days == 0 {
             self.offsets = all_offsets();
             self.summer_time.clone_from(&self.offsets);

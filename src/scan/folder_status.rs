@@ -146,10 +146,9 @@ fn doubts(record: &Record, bounds: Option<(Moment, Moment)>) -> Vec<String> {
     if figures.rows > 0 && !figures.absent.is_empty() {
         doubts.push(format!("no record has {}", figures.absent.join(", ")));
     }
-    let read = |text: &String| Zone::default().parse_moment(text).ok();
-    let range = figures.times.as_ref().and_then(|(least, greatest)| read(least).zip(read(greatest)));
+    let range = figures.times.as_ref().and_then(day::instants);
     if let (Some((start, end)), Some((least, greatest))) = (bounds, range)
-        && !(start <= least && greatest < end)
+        && !(start.milliseconds() <= least && greatest < end.milliseconds())
     {
         doubts.push("it has rows of another day".to_owned());
     }

@@ -31,8 +31,7 @@ impl Scan {
         let mut figures = StatsBuilder::new(self);
         let request = self.request(0, self.limit);
         let columns = self.attributes().len();
-        let day_column = request.day.as_ref().map(|(column, _)| column);
-        let time_column = day_column.and_then(|column| self.attributes().iter().position(|name| name == column));
+        let time_column = self.time_column();
         let new_sink = move || WithStats::new(Cells::new(columns), time_column);
         let buffer = client.result_buffer(&client.result_size(Kept::Records));
         let mode = self.mode(Consumer::Collects);

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Any, Self, Unpack
     from zoneinfo import ZoneInfo
 
-    from dataaccess._types import ClientSettings, Token
+    from dataaccess._types import ClientSettings, DayComparison, Token
     from dataaccess.reports import ClientStats, Setting
 
 
@@ -58,6 +58,7 @@ class BaseClient(Validation):
         token: Token | None = None,
         profile: str | None = None,
         timezone: str | ZoneInfo = "UTC",
+        day_comparison: DayComparison = "exclusive",
         timeout: float | timedelta = 300,
         retry_for: float | timedelta = 60,
         retries: int | None = None,
@@ -181,6 +182,12 @@ class BaseClient(Validation):
         """IANA name of the time zone in which times without a zone are read."""
         zone: str = self._settings["timezone"]
         return zone
+
+    @property
+    def day_comparison(self) -> str:
+        """What the service compares for `after_date` and `before_date`: "exclusive" or "inclusive"."""
+        comparison: str = self._settings["day_comparison"]
+        return comparison
 
     @property
     def item_types(self) -> dict[str, int]:

@@ -228,6 +228,13 @@ def _whole(spec: Spec, value: object) -> int:
     return found
 
 
+def _choice(spec: Spec, value: object) -> str:
+    if not isinstance(value, str) or value not in spec.choices:
+        choices = " or ".join(f'"{choice}"' for choice in spec.choices)
+        raise ConfigError(f"{argument(spec.name)} must be {choices}, not {shortened(value)}")
+    return value
+
+
 def _bounds(spec: Spec) -> str:
     numbers = f"of at least {spec.least}" if spec.most is None else f"from {spec.least} to {spec.most}"
     return f"{numbers}, or None" if spec.is_optional else numbers
@@ -237,6 +244,7 @@ def _bounds(spec: Spec) -> str:
 _CHECKS: dict[str, Callable[[Spec, Any], Any]] = {
     "boolean": lambda spec, value: boolean(spec.name, value),
     "bytes": _whole,
+    "choice": _choice,
     "duration": lambda spec, value: seconds(spec.name, value),
     "headers": lambda _, value: header_pairs(value),
     "integer": _whole,

@@ -22,7 +22,7 @@ from dataaccess.errors import (
     ValidationError,
 )
 from dataaccess.errors._text import text_of
-from dataaccess.filters import Days
+from dataaccess.filters import Days, yesterday
 from dataaccess.filters._comparison import on
 
 if TYPE_CHECKING:
@@ -69,12 +69,12 @@ class Findings:
         Raises:
             ValidationError: It is not a day.
         """
-        if isinstance(cast("object", day), Days):
+        if isinstance(cast("object", day), Days) and day != yesterday():
             raise invalid("day", f"{day!r} is several days: give one of them", day)
         self._day = ("not asked, as the service was not reached in time", None)
         arguments = code_arguments(["allocated_time"], on(day), None, None, None, None, timeout)
         try:
-            return self.raw.scan_codes(arguments, None, ordered=True, splits=False)
+            return self.raw.scan_codes(arguments, None, ordered=True, splits=False, now=None)
         except ValidationError as error:
             # Of the argument that the caller knows.
             problems = [replace(problem, argument="day", path="", value=day) for problem in error.problems]

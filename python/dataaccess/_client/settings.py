@@ -27,6 +27,7 @@ class Spec:
         help: What it is for, in one sentence.
         least: The least number.
         most: The greatest number, if there is one.
+        choices: The values, if there are few.
         is_optional: Whether None is a value.
         is_secret: Whether its value may be a secret.
         is_usual: Whether it is an option of the command and a field of Airflow's form.
@@ -34,6 +35,7 @@ class Spec:
     """
 
     __slots__ = (
+        "choices",
         "default",
         "help",
         "is_optional",
@@ -55,6 +57,7 @@ class Spec:
         *,
         least: float = 0,
         most: float | None = None,
+        choices: tuple[str, ...] = (),
         is_optional: bool | None = None,
         is_secret: bool = False,
         is_usual: bool = False,
@@ -62,7 +65,7 @@ class Spec:
     ) -> None:
         """None is a value of each setting whose default it is."""
         self.name, self.kind, self.default, self.help = name, kind, default, text
-        self.least, self.most = least, most
+        self.least, self.most, self.choices = least, most, choices
         self.is_optional = default is None if is_optional is None else is_optional
         self.is_secret, self.is_usual, self.variables = is_secret, is_usual, variables
 
@@ -157,6 +160,14 @@ SETTINGS = {
             variables=("DATAACCESS_BASE_URL",),
         ),
         Spec("timezone", "zone", "UTC", "Zone of days: an IANA name.", is_usual=True, variables=(TIMEZONE,)),
+        Spec(
+            "day_comparison",
+            "choice",
+            "exclusive",
+            "What after_date and before_date compare: exclusive or inclusive days.",
+            choices=("exclusive", "inclusive"),
+            is_usual=True,
+        ),
         Spec("timeout", "duration", 300.0, "Limit of a call, such as 90s.", is_usual=True),
         Spec("retry_for", "duration", 60.0, "How long to retry; 0: never.", is_usual=True),
         Spec("retries", "integer", None, "Requests after the first one, at most.", most=10_000),

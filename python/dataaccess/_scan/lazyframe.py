@@ -142,5 +142,5 @@ class LazySource(Planned):
         schema = {**(self._schema or {}), **{name: query.types[name] for name, kind in fixed if kind == "inferred"}}
         schema = {name: kind for name, kind in schema.items() if name in query.columns}
         arguments = {**self._arguments, "attrs": query.columns, **by}
-        scan = type(self)(self._client, self._call, arguments, schema, self._ordered)
+        scan = type(self)(self._client, self._call, arguments, schema, self._ordered, now=self._raw.now)
         return Narrowed(scan._raw, scan.explain, by)  # noqa: SLF001 - of this class

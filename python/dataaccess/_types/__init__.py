@@ -47,6 +47,7 @@ from dataaccess._types.results import (
 from dataaccess._types.settings import (
     ClientOptions,
     ClientSettings,
+    DayComparison,
     Expiry,
     Token,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "ColumnType",
     "ColumnTypeAlias",
     "Compression",
+    "DayComparison",
     "DtypeBackend",
     "Expiry",
     "ExportEntry",

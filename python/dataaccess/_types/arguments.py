@@ -21,7 +21,8 @@ ValuesOrOperator: TypeAlias = Values | Comparison
 """One value, several, or `da.op(…)`."""
 
 TimeCondition: TypeAlias = Comparison | Days
-"""What `da.after`, `da.before`, `da.since`, `da.between`, `da.on`, `da.days` and `da.op` return."""
+"""What `da.after`, `da.before`, `da.since`, `da.until`, `da.on`, `da.days`, `da.month`, `da.last_days`, `da.yesterday` and
+`da.op` return."""
 
 Where: TypeAlias = Expression | Mapping[str, Any]
 """An expression of `da.col`, or the raw filters `{"OR": [{"AND": […]}]}`."""

@@ -9,6 +9,8 @@ from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from dataaccess._client.settings import SETTINGS
 from dataaccess.cli.ending import USAGE, CommandError, is_typed
 from dataaccess.cli.parts import all_of, option
@@ -38,7 +40,8 @@ _TYPES: dict[str, dict[str, Any]] = {
 def _option(spec: Spec) -> Any:
     shown = "" if spec.default in (None, False) else f" [{spec.default_text}]"
     flag = f"--{spec.name.replace('_', '-')}"
-    return option(flag, section=_SECTION, help=f"{spec.help}{shown}", **_TYPES[spec.kind])
+    kind = {"type": click.Choice(spec.choices)} if spec.choices else _TYPES[spec.kind]
+    return option(flag, section=_SECTION, help=f"{spec.help}{shown}", **kind)
 
 
 _USUAL = {name: _option(spec) for name, spec in SETTINGS.items() if spec.is_usual}

@@ -99,10 +99,9 @@ def last_days(count: int, zone: str) -> tuple[str, str]:
 
 
 def _today(zone: str) -> date:
-    from datetime import datetime
-    from zoneinfo import ZoneInfo
+    from dataaccess._native import today
 
-    return datetime.now(ZoneInfo(zone)).date()
+    return date.fromisoformat(today(zone))
 
 
 class List(_Type):

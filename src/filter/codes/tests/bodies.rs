@@ -6,7 +6,7 @@ use super::{CodesArguments, body, check, checked, condition, in_unit, since_2024
 use crate::contract::codes::DEFAULT_ATTRIBUTES;
 use crate::filter::input::{InputValue, Method};
 use crate::filter::sample::{after, before, input, on, op};
-use crate::time::Zone;
+use crate::time::{Calendar, Zone};
 
 #[test]
 fn a_full_request_has_the_specified_body() {
@@ -68,9 +68,9 @@ fn each_comparison_has_its_operator() {
 
 #[test]
 fn days_are_cut_in_the_zone_of_the_client() {
-    let zone = Zone::try_new("Asia/Kathmandu").expect("a zone");
+    let calendar = Calendar::new(Zone::try_new("Asia/Kathmandu").expect("a zone"));
     let arguments = CodesArguments { allocated_time: on("2024-01-01"), ..CodesArguments::default() };
-    let search = check(arguments, &zone).expect("a valid request");
+    let search = check(arguments, &calendar).expect("a valid request");
     assert_eq!(search.body.filters.or[0].and[0].value, 1_704_046_500_000_i64);
 }
 
