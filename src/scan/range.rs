@@ -60,6 +60,17 @@ impl RowRange {
         self.start.is_none_or(|start| start.at <= least) && self.end.is_none_or(|end| greatest < end.at)
     }
 
+    /// The days outside the range of which rows came: those of the least and of the greatest time.
+    pub(super) fn stray_days(&self, times: Option<&(String, String)>) -> Vec<String> {
+        let Some((least, greatest)) = times.and_then(day::instants) else { return Vec::new() };
+        let before = self.start.filter(|start| least < start.at).map(|_| least);
+        let after = self.end.filter(|end| end.at <= greatest).map(|_| greatest);
+        let mut days: Vec<String> =
+            before.into_iter().chain(after).map(|at| self.calendar.zone.day_of(Moment::at(at))).collect();
+        days.dedup();
+        days
+    }
+
     /// What looks wrong in the rows of all requests; none if nothing does.
     pub(super) fn message(&self, times: Option<&(String, String)>, rows: u64, has_all: bool) -> Option<String> {
         let times = times?;
@@ -195,6 +206,8 @@ mod tests {
         assert_eq!(range.message(Some(&times("2024-01-15 00:00:00", "2024-01-17 23:59:59")), 9, true), None);
         let message = range.message(Some(&times("2024-01-14 10:00:00", "2024-01-18 10:00:00")), 9, true);
         let message = message.expect("rows outside");
+        let days = range.stray_days(Some(&times("2024-01-14 10:00:00", "2024-01-18 10:00:00")));
+        assert_eq!(days, ["2024-01-14", "2024-01-18"]);
         assert!(message.contains("begins on 2024-01-15 and ends with 2024-01-17"), "{message}");
         assert!(message.contains("probably includes"), "{message}");
         let message = range.message(Some(&times("2024-01-13 10:00:00", "2024-01-18 10:00:00")), 9, true);

@@ -172,6 +172,7 @@ impl Report {
         let is_whole = tasks.len() == scan.requests();
         let is_empty = rows == 0 && is_whole;
         let times = times(&tasks);
+        stray_days.extend(range.iter().flat_map(|range| range.stray_days(times.as_ref())));
         let warnings = [
             data_warning::incomplete(&reasons, scan.operation, scan.splits()),
             data_warning::stray(out_of_day.message()),

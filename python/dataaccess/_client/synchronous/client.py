@@ -43,6 +43,9 @@ class Client(Managed, Searches, Scans, Segments):
             `DATAACCESS_PROFILE`, or the profile `default` if nothing else says an address. A client of a sandbox
             uses only the one that is named here.
         timezone: The time zone in which times without a zone are read: an IANA name or a `ZoneInfo`.
+        day_comparison: What the service does with the day of `after_date` and `before_date`, which the API
+            specification leaves open: "exclusive" if it excludes that day or compares instants, "inclusive" if it
+            includes it. `da.since`, `da.until`, `da.after`, `da.before` and `between` send what gives their rows.
         timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
             requests have it for each request up to its first row; from then on only a stall ends it.
         retry_for: Seconds, or a timedelta, for which a failing request is tried again, everywhere; 0 sends it once. It
