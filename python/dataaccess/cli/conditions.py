@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import reduce, wraps
 from operator import and_
@@ -12,7 +11,8 @@ import click
 
 from dataaccess._contract import PROMOTION_CODE
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.values import ColumnDay, Condition, Filter, List, Matches, Pair, Whole, day_in, flat, last_days
+from dataaccess.cli.times import time_of_codes, time_of_column
+from dataaccess.cli.values import ColumnDay, Condition, Filter, List, Matches, Pair, Whole, flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 _SECTION = "Rows"
 _DAY = "DAY is 2024-01-31, yesterday or today; of a time as 2024-01-31T09:30 its whole day counts."
 _TIMES = ("on", "yesterday", "days", "month", "last", "since", "until", "after", "before")
-
-# After a day.
-_OF_DAY = re.compile(r"^\S{10}[Tt ](?!00:00(:00(\.0*)?)?([Zz+-]|$))")
 
 _FILTER = option(
     "--filter",
@@ -214,8 +211,8 @@ def _codes(
     if len(given) != 1:
         what = "several of them are given" if given else "none is given"
         advice = (
-            "write one of --on, --since, --until, --after and --before; for a range --days START STOP, --month MONTH or "
-            "--last N"
+            "write one of --on, --since, --until, --after and --before; for a range --days START STOP, --month MONTH "
+            "or --last N"
         )
         raise click.UsageError(f"a search of codes has one time condition, and {what}: {advice}")
     ((name, value),) = given.items()
@@ -226,19 +223,7 @@ def _codes(
         "allocated_audience": flat(audience) or None,
     }
 
-    def time(zone: str) -> dict[str, Any]:
-        match name:
-            case "yesterday":
-                return {"allocated_time": da.yesterday()}
-            case "last":
-                return {"allocated_time": da.last_days(value)}
-            case "days":
-                return {"allocated_time": da.days(*(day_in(day, zone) for day in value))}
-            case "month":
-                return {"allocated_time": da.month(value)}
-        return {"allocated_time": getattr(da, name)(day_in(value, zone))}
-
-    return Search("codes", arguments, time)
+    return Search("codes", arguments, lambda zone: {"allocated_time": time_of_codes(name, value, zone)})
 
 
 def _items(
@@ -290,57 +275,10 @@ def _conditions(
         columns.setdefault(column, []).extend(values)
     parts = [da.col(column).matches(values) for column, values in columns.items()]
     for kind, value in times.items():
-        parts.append(_time(kind, value, zone))
+        parts.append(time_of_column(kind, value, zone))
     if where is not None:
         parts.append(where)
     return reduce(and_, parts) if parts else None
-
-
-def _time(kind: str, value: Any, zone: str) -> Expression:
-    """The condition of an option on a column."""
-    import dataaccess as da
-
-    match kind:
-        case "yesterday":
-            return da.col(value).on(da.yesterday())
-        case "days":
-            (column, start), stop = value
-            start, stop = (_whole(day_in(day, zone)) for day in (start, stop))
-            if len(start) == len(stop) and start >= stop:
-                problem = "the range has no day: stop is excluded, so it must be a later day than start"
-                raise click.UsageError(f"--days: {problem}")
-        case "month":
-            column, text = value
-            start, stop = _month(text)
-        case "last":
-            column, text = value
-            if not text.isdecimal() or int(text) < 1:
-                raise click.UsageError(f"--last {column}={text}: write a number of days, such as {column}=30")
-            start, stop = last_days(int(text), zone)
-        case _:
-            column, day = value
-            condition: Expression = getattr(da.col(column), kind)(day_in(day, zone))
-            return condition
-    return da.col(column).since(start) & da.col(column).before(stop)
-
-
-def _whole(day: str) -> str:
-    """A day, which may be written as its midnight: the stop of a range is excluded, so a time of day would mislead."""
-    if _OF_DAY.search(day):
-        problem = f"{day} has a time of day, and days are whole: write {day[:10]}, or the day after it as STOP"
-        raise click.UsageError(f"--days: {problem}, which is excluded")
-    return day
-
-
-def _month(text: str) -> tuple[str, str]:
-    """The first day of a month, and of the month after it."""
-    from datetime import date, timedelta
-
-    try:
-        first = date.fromisoformat(f"{text}-01")
-    except ValueError:
-        raise click.UsageError(f"--month: {text!r} is not a month such as 2024-01") from None
-    return str(first), str((first + timedelta(days=31)).replace(day=1))
 
 
 def _typed(times: dict[str, Any]) -> dict[str, Any]:

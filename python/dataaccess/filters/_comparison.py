@@ -58,8 +58,8 @@ class Comparison(Given, NotCompared):
 
     def _instead_of(self, operator: str) -> str:
         return (
-            f"{operator} cannot join comparisons: a search takes one of after(t), before(t), since(day), until(day) and "
-            "on(day); for a range of days use days(start, stop)"
+            f"{operator} cannot join comparisons: a search takes one of after(t), before(t), since(day), until(day) "
+            "and on(day); for a range of days use days(start, stop)"
         )
 
     def __and__(self, other: object) -> NoReturn:

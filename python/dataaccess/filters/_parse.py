@@ -98,7 +98,9 @@ def read(text: str) -> Any:
 
 def _read(text: str) -> Any:
     if _DAY.match(text.strip()):
-        raise ValueError("is a day without a condition: write on('2024-01-15'), since(…), until(…), after(…) or before(…)")
+        raise ValueError(
+            "is a day without a condition: write on('2024-01-15'), since(…), until(…), after(…) or before(…)"
+        )
     stripped = text.strip()
     # Python continues a line only within parentheses.
     source = f"({stripped})" if "\n" in stripped else stripped

@@ -259,6 +259,8 @@ def scan_of(values: Mapping[str, Any], attrs: list[str] | None, schema: Schema |
     if "item_type_name" in values:
         return client.scan_items(**arguments, schema=schema)
     if "allocated_time" not in arguments:
-        message = 'is required: write days("2024-01-01", "2024-04-01"), on(…), since(…), until(…), after(…) or before(…)'
+        message = (
+            'is required: write days("2024-01-01", "2024-04-01"), on(…), since(…), until(…), after(…) or before(…)'
+        )
         raise invalid("allocated_time", message, None)
     return client.scan_codes(**arguments, schema=schema)

@@ -185,7 +185,7 @@ def test_a_file_and_a_folder_say_so(connect: Any, tmp_path: Any) -> None:
             scan.to_parquet(tmp_path / "codes.parquet", on_doubt="error")
 
 
-def test_lazy_queries_warn_too(connect: Any) -> None:
+def test_lazy_queries_warn_too() -> None:
     pytest.importorskip("polars")
     with serving("inclusive", "UTC") as service:
         frame = service.client().scan_codes(["id", "allocated_time"], allocated_time=da.since(DAY)).to_lazyframe()

@@ -29,8 +29,8 @@ SUGGESTIONS: list[tuple[list[str], str]] = [
     (
         ["codes", "--since", "2024-01-01", "--to", "2024-01-31"],
         (
-            "there is no option --to; --days START STOP is a range without STOP; --until DAY is an end that includes the "
-            "day, --before DAY excludes it (see dataaccess codes --help)"
+            "there is no option --to; --days START STOP is a range without STOP; --until DAY is an end that includes "
+            "the day, --before DAY excludes it (see dataaccess codes --help)"
         ),
     ),
     (["codes", *DAY, "--retries", "3"], "there is no option --retries (see dataaccess codes --help)"),

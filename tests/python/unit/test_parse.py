@@ -98,7 +98,10 @@ def test_a_condition_may_be_written_in_other_ways(text: str, shown: str) -> None
         ("col('a').__class__", "character 1: col('a').__class__ is neither a value nor a condition"),
         ("col('a')._condition(1)", "character 1: col('a')._condition is not one of the methods of col(name): a column"),
         ("col('a').equal(1)", "is not one of the methods of col(name); did you mean 'equals'?"),
-        ("open('/etc/passwd')", "character 1: open is not one of after, before, col, days, last_days, month, on, op, since"),
+        (
+            "open('/etc/passwd')",
+            "character 1: open is not one of after, before, col, days, last_days, month, on, op, since",
+        ),
         ("col('ü').equals(1) | dais('a', 'b')", "character 22: dais is not one of"),
         ("col('ü').equals(1)\n | dais('a', 'b')", "character 23: dais is not one of"),
         (" days('a', 'b') + 1", "character 2: days('a', 'b') + 1 is neither a value nor a condition"),
