@@ -26,6 +26,7 @@ __all__ = [
     "origin",
     "panic_for_test",
     "read_files",
+    "set_now",
     "set_time_scale",
     "today",
     "validate_codes",
@@ -259,6 +260,7 @@ def read_files(
     folder: str, paths: list[str], attributes: list[str], storage_options: dict[str, str] | None
 ) -> RawTable: ...
 def folder_status(folder: str, settle: float, storage_options: dict[str, str] | None) -> dict[str, Any]: ...
+def set_now(milliseconds: int | None) -> None: ...  # likewise
 def set_time_scale(times: int) -> None: ...  # likewise
 def check_settings(settings: dict[str, Any]) -> None: ...
 def origin(address: object) -> str | None: ...

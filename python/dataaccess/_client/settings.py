@@ -164,7 +164,7 @@ SETTINGS = {
             "day_comparison",
             "choice",
             "exclusive",
-            "What after_date and before_date compare: exclusive or inclusive days.",
+            "How after_date and before_date compare days: exclusive or inclusive.",
             choices=("exclusive", "inclusive"),
             is_usual=True,
         ),

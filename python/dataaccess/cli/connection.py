@@ -28,6 +28,7 @@ _SECTION = "Connection (else the environment, else the profile)"
 # How the command takes a setting, by its kind.
 _TYPES: dict[str, dict[str, Any]] = {
     "boolean": {"is_flag": True},
+    "choice": {"metavar": "NAME"},
     "duration": {"type": Duration(), "metavar": "DURATION"},
     "integer": {"type": int, "metavar": "N"},
     "number": {"type": float, "metavar": "N"},
@@ -40,7 +41,7 @@ _TYPES: dict[str, dict[str, Any]] = {
 def _option(spec: Spec) -> Any:
     shown = "" if spec.default in (None, False) else f" [{spec.default_text}]"
     flag = f"--{spec.name.replace('_', '-')}"
-    kind = {"type": click.Choice(spec.choices)} if spec.choices else _TYPES[spec.kind]
+    kind = _TYPES[spec.kind] | ({"type": click.Choice(spec.choices)} if spec.choices else {})
     return option(flag, section=_SECTION, help=f"{spec.help}{shown}", **kind)
 
 

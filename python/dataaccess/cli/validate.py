@@ -27,6 +27,7 @@ _DAY_COMPARISON = option(
     "--day-comparison",
     type=click.Choice(SETTINGS["day_comparison"].choices),
     default="exclusive",
+    metavar="NAME",
     help=f"{SETTINGS['day_comparison'].help} [exclusive]",
 )
 

@@ -131,22 +131,21 @@ def test_between_is_one_request_of_one_group(connect: Any, platform: Any) -> Non
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize(("reading", "setting"), [("inclusive", "exclusive"), ("exclusive", "inclusive")])
-def test_the_other_setting_is_warned_of_by_each_front_end(connect: Any, zone: str, reading: str, setting: str) -> None:
+def test_the_other_setting_is_warned_of_by_each_call(connect: Any, zone: str, reading: str, setting: str) -> None:
     with serving(reading, zone) as service:
         client = connect(service, timezone=zone, day_comparison=setting)
 
-        def check(use: Callable[[], Any]) -> None:
+        def check(use: Callable[..., Any], *arguments: Any) -> None:
             with pytest.warns(da.StrayDayWarning, match=f'set day_comparison="{reading}"') as caught:
-                use()
+                use(*arguments)
             assert len(caught) == 1
 
         for name in OPEN:
             condition, of_column, *_ = CASES[name]
-            check(lambda condition=condition: codes(client, condition))
-            check(lambda of_column=of_column: stores(client, of_column))
-            scan = client.scan_codes(["id", "allocated_time"], allocated_time=condition)
-            check(scan.to_arrow)
-        check(lambda: stores(client, CASES["between"][1]))
+            check(codes, client, condition)
+            check(stores, client, of_column)
+            check(client.scan_codes(["id", "allocated_time"], allocated_time=condition).to_arrow)
+        check(stores, client, CASES["between"][1])
 
 
 def test_a_service_that_compares_instants_loses_midnight_with_inclusive_and_no_other_row(connect: Any) -> None:
