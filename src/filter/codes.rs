@@ -103,7 +103,8 @@ fn condition(
             return code_condition::check(column, &comparison, location, times, problems);
         }
         InputValue::Null => {
-            "is required: write da.since(\"2024-01-01\"), da.after(…), da.before(…), da.on(…) or da.days(start, stop)"
+            "is required: write da.since(\"2024-01-01\"), da.until(…), da.after(…), da.before(…), da.on(…) or \
+             da.days(start, stop)"
                 .to_owned()
         }
         InputValue::Days(_) if column != Column::AllocatedTime => {

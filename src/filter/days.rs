@@ -168,9 +168,11 @@ mod tests {
     #[test]
     fn a_month_is_all_its_days() {
         let calendar = calendar("America/Havana", "2024-01-01");
-        for (month, expected) in
-            [("2024-02", "2024-02-01 2024-03-01"), ("2023-12", "2023-12-01 2024-01-01"), (" 2024-03 ", "2024-03-01 2024-04-01")]
-        {
+        for (month, expected) in [
+            ("2024-02", "2024-02-01 2024-03-01"),
+            ("2023-12", "2023-12-01 2024-01-01"),
+            (" 2024-03 ", "2024-03-01 2024-04-01"),
+        ] {
             assert_eq!(days(&Days::Month(InputValue::text(month)), &calendar), Ok(expected.to_owned()));
         }
         for month in ["2024-13", "2024-00", "2024", "2024-01-15", "24-01", "January", ""] {

@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
 
-use super::input::input;
 use super::clock::now;
+use super::input::input;
 use super::raise::raise;
 use crate::error::Result;
 use crate::filter::codes::{self, CodesArguments};

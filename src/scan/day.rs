@@ -173,6 +173,11 @@ impl OutOfDayRows {
         is_odd
     }
 
+    /// Whether no response was for a day.
+    pub(super) const fn is_unused(&self) -> bool {
+        self.days == 0
+    }
+
     /// One message for all of them; none if all rows lie in their day.
     pub(super) fn message(&self) -> Option<String> {
         let (column, least, greatest) = self.first.as_ref()?;

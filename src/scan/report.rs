@@ -142,7 +142,8 @@ impl Report {
         }
         let mut out_of_day = OutOfDayRows::default();
         let mut stray_days = Vec::new();
-        let range = scan.row_range();
+        let has_days = scan.requests() > 0 && scan.request(0, None).day.is_some();
+        let range = if has_days { None } else { scan.row_range() };
         let dropped = dropped(&tasks);
         for task in &mut tasks {
             let before = before.get(&task.index);

@@ -74,14 +74,17 @@ impl Scan {
     /// The column whose times show whether rows are of the requested day or range.
     pub(super) fn time_column(&self) -> Option<usize> {
         let day = Day::requested(&self.plan.search(self.chosen.start), &self.calendar.zone);
-        let column = day.map(|(column, _)| column).or_else(|| self.row_range().map(|range| range.column))?;
+        self.position_of(day.map(|(column, _)| column).or_else(|| self.row_range().map(|range| range.column)))
+    }
+
+    /// Where a column is among the attributes.
+    pub(super) fn position_of(&self, column: Option<String>) -> Option<usize> {
+        let column = column?;
         self.attributes().iter().position(|name| *name == column)
     }
 
-    /// The range that all requests ask for, unless each asks for a day: one column is watched.
+    /// The range that all requests ask for, if none asks for a day: one column is watched.
     pub(super) fn row_range(&self) -> Option<RowRange> {
-        let search = self.plan.search(self.chosen.start);
-        let has_day = Day::requested(&search, &self.calendar.zone).is_some();
-        if has_day { None } else { RowRange::requested(&search, &self.calendar) }
+        RowRange::requested(&self.plan.search(self.chosen.start), &self.calendar)
     }
 }

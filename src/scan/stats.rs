@@ -169,12 +169,14 @@ impl StatsBuilder {
         // All responses: while a stream is still read, later responses may have rows.
         let is_whole = self.sums.requests >= scan.requests() as u64 && !scan.is_task;
         let is_empty = rows == 0 && is_whole;
-        let range = scan.row_range();
+        let range = if self.out_of_day.is_unused() { scan.row_range() } else { None };
         let warnings = [
             data_warning::absent(&absent),
             data_warning::incomplete(&reasons, scan.operation, self.after_split.is_some()),
             data_warning::stray(self.out_of_day.message()),
-            data_warning::stray(range.and_then(|range| range.message(self.records.times.as_ref(), rows, is_whole && has_all))),
+            data_warning::stray(
+                range.and_then(|range| range.message(self.records.times.as_ref(), rows, is_whole && has_all)),
+            ),
             is_empty.then(|| data_warning::empty(scan.plan.template(), scan.days())).flatten(),
         ];
         let figures = Figures {

@@ -1,8 +1,8 @@
 //! Reads times: integers as Unix milliseconds, ISO 8601 strings in a time zone.
 
+use jiff::ToSpan as _;
 use jiff::civil::{Date, Time};
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
-use jiff::ToSpan as _;
 use jiff::tz::Offset;
 
 use super::{Moment, Zone};
