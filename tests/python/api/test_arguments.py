@@ -90,7 +90,7 @@ def test_values_are_sent_as_they_are(value: Any, sent: list[Any]) -> None:
     ids=repr,
 )
 def test_times_of_every_kind_are_milliseconds(time: Any) -> None:
-    body = da.validate_codes(["id"], allocated_time=da.after(time))
+    body = da.validate_codes(["id"], allocated_time=da.before(time))
     assert body["filters"]["OR"][0]["AND"][0]["value"] == MIDNIGHT
 
 
