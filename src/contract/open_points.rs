@@ -3,12 +3,14 @@
 //! `docs/open-points.md` has the questions, the defaults and their reasons; a test holds the two tables equal.
 
 /// Each switch with the values that it takes, its default first.
-pub const SWITCHES: [(&str, &str); 20] = [
+pub const SWITCHES: [(&str, &str); 22] = [
     ("day_zone", "\"UTC\" or another IANA name"),
     ("day_comparison", "\"exclusive\", \"inclusive\""),
     ("operators", "\"refused\", \"unmatched\""),
     ("time_unit", "\"refused\", \"unmatched\""),
+    ("value_type", "\"refused\", \"ignored\", \"required\""),
     ("attrs_format", "\"both\", \"array\", \"string\""),
+    ("unknown_attribute", "\"refused\", \"ignored\""),
     ("empty_shape", "\"array\", \"object\", \"null\", \"absent\""),
     ("last_used_type", "\"string\", \"object\""),
     ("channel_id_type", "\"number\", \"string\""),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dataaccess import Client
 
 # The most requests that a probe sends, without retries.
-MOST_REQUESTS = 15
+MOST_REQUESTS = 20
 # Seconds for which a request that fails is retried, and seconds for one call.
 _RETRY_FOR, _TIMEOUT = 10, 120
 
