@@ -25,8 +25,8 @@ class ClientCheck:
         is_sandbox: Whether the data is synthetic.
         is_reachable: Whether the service responded.
         token_source: Where the token comes from: `text`, `environment`, `callable` or `the sandbox`.
-        scopes: For `item` (searches of promotion codes) and `download` (downloads, whatever their scope is called at the
-            service), whether the token permits it; None if that is not known.
+        scopes: For `item` (searches of promotion codes) and `download` (downloads, whatever the service calls their
+            scope), whether the token permits it; None if that is not known.
         timezone: The time zone of the client.
         day: What was found out about the day, if one was given.
         is_day_right: Whether the rows of that day are of that day in the time zone of the client; None if that is not

@@ -44,7 +44,7 @@ class ScanStats:
 
     @property
     def maybe_capped(self) -> bool:
-        """Whether there are `reasons`. False does not prove that all rows arrived: the API specification has no total."""
+        """Whether there are `reasons`. False does not prove that all rows arrived: no total is specified."""
         return bool(self.reasons)
 
     @property

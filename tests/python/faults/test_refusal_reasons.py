@@ -1,4 +1,4 @@
-"""The reason of a refusal: the exception keeps `data` and `codeMessage` of the envelope, and its message says a string."""
+"""The reason of a refusal: the exception keeps `data` and `codeMessage` of the envelope, its message says `data`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ DENIED = {"code": 301, "message": "Permission denied", "data": REASON}
 
 def refused(body: object, status: str) -> da.ApiError:
     """The error of a search whose response this is, after a journey through pickle."""
-    with serving(always(http(body, status))) as server, pytest.raises(da.ApiError) as caught:
+    with serving(always(http(body, status))) as server:
         client = da.Client(server.base_url, token="tok-0123456789", retries=0)
-        client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        with pytest.raises(da.ApiError) as caught:
+            client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
     again: da.ApiError = pickle.loads(pickle.dumps(caught.value))
     assert (again.data, again.code_message, str(again)) == (
         caught.value.data,
