@@ -37,7 +37,7 @@ Examples:
 def command(day: date, export_id: int | None, connection: Connection, *, yes: bool, as_json: bool) -> None:
     """Find out what the API specification leaves open at your platform.
 
-    Sends at most 15 requests, which only read: the codes of one day, and searches that find nothing, one customer, or
+    Sends at most 20 requests, which only read: the codes of one day, and searches that find nothing, one customer, or
     are refused. Prints TOML: switches that make a sandbox behave as your platform, and settings for clients. Comments
     say what was seen, and of each point that is still open why.
     """

@@ -17,8 +17,8 @@ def test_the_findings_are_toml_and_their_reasons_are_comments(run: Any, demo: da
     assert found["switches"]["day_zone"] == found["client"]["timezone"] == "UTC"
     assert 'day_comparison = "exclusive"  # after_date does not find a code of its day' in ended.output
     assert "# - maximum_rows: not asked: " in ended.output
-    assert ended.reported == "15 requests settled 25 of 33 open points\n"
-    assert len(demo.requests) == 15
+    assert ended.reported == "20 requests settled 32 of 49 open points\n"
+    assert len(demo.requests) == 20
 
 
 def test_json_has_all_findings(run: Any, demo: da.Sandbox) -> None:
