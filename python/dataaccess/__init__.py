@@ -1,4 +1,4 @@
-"""Gets items and segment exports out of a customer data platform, with one call.
+"""Gets items out of a customer data platform, and the status of its segment exports, with one call.
 
 import dataaccess as da
 

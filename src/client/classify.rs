@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::refusal::{EXCERPT_CHARACTERS, Refusal};
 use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
 use crate::decode::{Envelope, Member, RecordShape};
 use crate::error::{Details, Error, Kind, Result, Retry, argument, constant_argument, excerpt};
 use crate::retry::{Pause, Remedy, Scope, Verdict};
 use crate::transport::Response;
 
-const EXCERPT_CHARACTERS: usize = 200;
 const BASE_URL: &str = constant_argument!("base_url");
 
 /// What `data` of a result must contain.
@@ -75,22 +74,21 @@ pub(super) fn is_server_error(status: u16) -> bool {
 
 /// Checks that the envelope of a response with HTTP status 200 is as specified and reports success.
 pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent, strict_empty: bool) -> Result<()> {
-    let message = || envelope.message().map(|message| excerpt(&message, EXCERPT_CHARACTERS)).unwrap_or_default();
     let code = envelope.code().map_err(|found| match found {
         None => wrong_field(field::CODE, "is absent"),
         Some(found) => wrong_field(field::CODE, &format!("is not an integer but {}", json_type(found))),
     })?;
     if code == CODE_PERMISSION {
-        return Err(permission_denied(200, Some(code), Some(message())));
+        return Err(permission_denied(Refusal::of_envelope(envelope, code)));
     }
     if code != CODE_SUCCESS {
-        return Err(api_error(code, &format!("code {code}"), message()));
+        return Err(api_error(code, &format!("code {code}"), Refusal::of_envelope(envelope, code)));
     }
     let status = envelope
         .status()
         .map_err(|found| wrong_field("data.status", &format!("is not a boolean but {}", json_type(found))))?;
     if status == Some(false) {
-        return Err(api_error(code, "data.status false", message()));
+        return Err(api_error(code, "data.status false", Refusal::of_envelope(envelope, code)));
     }
     match shape {
         ExpectedContent::Records => records(envelope, strict_empty),
@@ -126,22 +124,19 @@ fn entries(envelope: &Envelope) -> Result<()> {
 /// The error of a response with another HTTP status.
 pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
     let status = response.status;
-    let envelope: Value = serde_json::from_slice(body).unwrap_or_default();
-    // `code` and `message` are read separately, so an invalid one does not hide the other.
-    let code = envelope.get(field::CODE).and_then(Value::as_i64);
-    let message = envelope.get(field::MESSAGE).and_then(Value::as_str);
-    let message = message.map(|message| excerpt(message, EXCERPT_CHARACTERS));
-    if status == 401 || (status == STATUS_PERMISSION && code == Some(CODE_PERMISSION)) {
-        return permission_denied(status, code, message);
+    let refusal = Refusal::of_body(status, body);
+    if status == 401 || (status == STATUS_PERMISSION && refusal.code == Some(CODE_PERMISSION)) {
+        return permission_denied(refusal);
     }
     let text = excerpt(&String::from_utf8_lossy(body), EXCERPT_CHARACTERS);
     let host = response.location_host.clone().unwrap_or_default();
-    // The body may repeat records or the request, so only the message of the service is quoted.
-    let detail = match &message {
+    // The body may repeat records or the request, so only the words of the service are quoted.
+    let words = refusal.words();
+    let detail = match words.as_str() {
         _ if matches!(status, 300..=399) => String::new(),
-        Some(message) if !message.is_empty() => format!(": {message}"),
-        _ if text.is_empty() => String::new(),
-        _ => format!("; the response has no message (Content-Type: {})", content_type(response)),
+        "" if text.is_empty() => String::new(),
+        "" => format!("; the response has no message (Content-Type: {})", content_type(response)),
+        words => words.to_owned(),
     };
     let redirect = match host.as_str() {
         "" => "a redirect was not followed".to_owned(),
@@ -168,12 +163,12 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
             .with(|details| details.location_host = Some(host))
             .with_hint(format!("{BASE_URL} is probably not the service's own URL")),
         429 | 503 => error.with(|details| details.retry_after = response.retry_after).retryable(),
-        404 if message.is_none() => error.with_hint(format!("check the path of {BASE_URL}")),
+        404 if refusal.message.is_none() => error.with_hint(format!("check the path of {BASE_URL}")),
         413 | 414 | 431 => error.with_hint("split the list of values over several requests"),
         _ => error,
     };
     error.with(|details| {
-        set_api_details(details, status, code, message);
+        refusal.set(details);
         details.body_excerpt = Some(text).filter(|text| !text.is_empty());
     })
 }
@@ -210,33 +205,26 @@ fn json_type(json: &str) -> &'static str {
 }
 
 /// The service reports three causes alike: an invalid token, an expired one, and a missing scope.
-fn permission_denied(status: u16, code: Option<i64>, message: Option<String>) -> Error {
-    let shown = code.map(|code| format!(", code {code}")).unwrap_or_default();
-    let detail = message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
-    Error::new(Kind::PermissionDenied, format!("the service refused the token (HTTP {status}{shown}){detail}"))
-        .with(|details| set_api_details(details, status, code, message))
-        .with_hint(
-            "the token is invalid, expired, or lacks the scope of this operation (a promotion code search needs the \
-             scope item, a download of a segment export the scope download)",
-        )
+fn permission_denied(refusal: Refusal) -> Error {
+    let shown = refusal.code.map(|code| format!(", code {code}")).unwrap_or_default();
+    let what = format!("the service refused the token (HTTP {}{shown}){}", refusal.status, refusal.words());
+    Error::new(Kind::PermissionDenied, what).with(|details| refusal.set(details)).with_hint(
+        "the token is invalid, expired, or lacks the scope of this operation (a promotion code search needs the scope \
+         item; the scope of a download is not specified, perhaps download)",
+    )
 }
 
 /// HTTP status 200, and an envelope that reports a failure.
-fn api_error(code: i64, what: &str, message: String) -> Error {
-    let detail = if message.is_empty() { String::new() } else { format!(": {message}") };
+fn api_error(code: i64, what: &str, refusal: Refusal) -> Error {
     // As the HTTP statuses of these numbers.
     let kind = match code {
         429 | 503 => Kind::Throttled,
         500 | 502 | 504 => Kind::Server,
         _ => Kind::Api,
     };
-    let error = Error::new(kind, format!("the service reported a failure ({what}){detail}"))
-        .with(|details| set_api_details(details, 200, Some(code), Some(message)));
+    let error = Error::new(kind, format!("the service reported a failure ({what}){}", refusal.words()))
+        .with(|details| refusal.set(details));
     if kind == Kind::Api { error } else { error.retryable() }
-}
-
-fn set_api_details(details: &mut Details, status: u16, code: Option<i64>, message: Option<String>) {
-    (details.status, details.code, details.api_message) = (Some(status), code, message);
 }
 
 fn wrong_field(name: &'static str, what: &str) -> Error {

@@ -7,6 +7,7 @@ mod call;
 mod classify;
 mod delivery;
 mod export_poll;
+mod refusal;
 mod rng;
 mod shared_limits;
 #[cfg(any(test, feature = "testing"))]

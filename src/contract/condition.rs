@@ -40,7 +40,7 @@ pub struct Condition {
     pub data_type: String,
     /// How values are compared.
     pub operator: String,
-    /// In a generic search only.
+    /// In a generic search; in a promotion code search only where the caller gives it (2.4 and 4.1 differ).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_type: Option<String>,
     /// An array, or one integer for `datetime`.

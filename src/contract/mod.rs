@@ -1,10 +1,8 @@
 //! The API specification (`docs/service.md`) as types and constants: requests, responses, and their limits.
 //!
 //! This module is all that the client and the sandbox share. It holds no checks, so that each side keeps its own
-//! reading of the rules. Numbers such as 4.2 are sections of the API specification. The headings of `docs/service.md`
-//! with the same content: 1 The service; 2.1 Envelope; 2.2, 3.1 Promotion codes; 2.3 Business objects; 2.4 Conditions, Operators; 2.5,
-//! 3.2 Export entries; 4.1 Search items; 4.2 Promotion code search, Positions; 4.3 Segment export download; 4.4, 6, 8, 9
-//! Limits; 5 Scopes; 7 Failures.
+//! reading of the rules. Numbers such as 4.2 are sections of the API specification, and the headings of
+//! `docs/service.md`.
 
 pub mod business_object;
 pub mod codes;

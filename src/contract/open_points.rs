@@ -3,13 +3,15 @@
 //! `docs/open-points.md` has the questions, the defaults and their reasons; a test holds the two tables equal.
 
 /// Each switch with the values that it takes, its default first.
-pub const SWITCHES: [(&str, &str); 21] = [
+pub const SWITCHES: [(&str, &str); 23] = [
     ("day_zone", "\"UTC\" or another IANA name"),
     ("source_timezone", "\"UTC\" or another IANA name"),
     ("day_comparison", "\"exclusive\", \"inclusive\", \"instants\""),
     ("operators", "\"refused\", \"unmatched\""),
     ("time_unit", "\"refused\", \"unmatched\""),
+    ("value_type", "\"refused\", \"ignored\", \"required\""),
     ("attrs_format", "\"both\", \"array\", \"string\""),
+    ("unknown_attribute", "\"refused\", \"ignored\""),
     ("empty_shape", "\"array\", \"object\", \"null\", \"absent\""),
     ("last_used_type", "\"string\", \"object\""),
     ("channel_id_type", "\"number\", \"string\""),

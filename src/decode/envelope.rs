@@ -61,10 +61,10 @@ impl Envelope {
         }
     }
 
-    /// `message`, when it is a string.
+    /// A member of the envelope, when it is a string.
     #[must_use]
-    pub fn message(&self) -> Option<String> {
-        match self.member(field::MESSAGE) {
+    pub fn text(&self, name: &str) -> Option<String> {
+        match self.member(name) {
             Some(Member::Json(json)) => serde_json::from_str(json).ok(),
             _ => None,
         }

@@ -46,6 +46,10 @@ pub struct Details {
     pub code: Option<i64>,
     /// `message` of the envelope.
     pub api_message: Option<String>,
+    /// `data` of the envelope of a refusal, if it is a string: the reason.
+    pub data: Option<String>,
+    /// `codeMessage` of the envelope of a refusal, if it is a string.
+    pub code_message: Option<String>,
     /// The beginning of the body.
     pub body_excerpt: Option<String>,
     /// The wait that the service asks for.
@@ -88,8 +92,10 @@ pub struct Details {
 impl Details {
     /// The texts that may quote a response, and with it a token that the service repeated.
     pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        let Self { api_message, body_excerpt, location_host, content_type, field, column, value, path, .. } = self;
-        [api_message, body_excerpt, location_host, content_type, field, column, value, path].into_iter().flatten()
+        let Self { api_message, data, code_message, body_excerpt, location_host, .. } = self;
+        let of_response = [api_message, data, code_message, body_excerpt, location_host];
+        let Self { content_type, field, column, value, path, .. } = self;
+        of_response.into_iter().chain([content_type, field, column, value, path]).flatten()
     }
 }
 

@@ -307,8 +307,9 @@ mod tests {
             (details.api_message, details.body_excerpt, details.location_host) = (text(), text(), text());
             (details.content_type, details.field, details.path) = (text(), text(), text());
             (details.column, details.value) = (text(), text());
+            (details.data, details.code_message) = (text(), text());
         });
         let shown = format!("{:?}", error.redact("tok-0123456789"));
-        assert!(!shown.contains("tok-") && shown.matches("<redacted>").count() == 10, "{shown}");
+        assert!(!shown.contains("tok-") && shown.matches("<redacted>").count() == 12, "{shown}");
     }
 }

@@ -57,11 +57,12 @@ fn check(
         InputValue::Null if !is_complete => None,
         input => problems.keep(&location.field("column"), input, Column::read(input)),
     };
-    parsed.check_code_fields(column == Some(Column::AllocatedTime), location, problems);
+    let value_type = parsed.check_code_fields(column == Some(Column::AllocatedTime), location, problems);
     if !is_complete {
         return None;
     }
-    code_condition::check(column?, &parsed.condition.comparison, location, times, problems)
+    let condition = code_condition::check(column?, &parsed.condition.comparison, location, times, problems)?;
+    Some(Condition { value_type, ..condition })
 }
 
 /// Checks that each column occurs at most once, and the required one does.

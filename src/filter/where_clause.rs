@@ -15,9 +15,9 @@ const EXAMPLE: &str = "write col(\"customer_id\").matches([\"17\", \"42\"]), or 
 
 /// Fields of every condition of a body.
 const COMMON: [&str; 5] = ["column", "data_type", "operator", "value", "time_unit"];
-/// Fields of a promotion code search only.
-const OF_CODES: [&str; 2] = ["type", "extendValue"];
-/// Fields of a generic search only.
+/// Other fields of a promotion code search. 2.4 lists `value_type` for the generic search alone, 4.1 for every condition.
+const OF_CODES: [&str; 3] = ["type", "extendValue", "value_type"];
+/// Other fields of a generic search.
 const OF_ITEMS: [&str; 2] = ["value_type", "condition_type"];
 
 type Fields = Vec<(String, InputValue)>;
@@ -183,8 +183,15 @@ impl ParsedCondition {
         is_complete
     }
 
-    /// Checks the fields that only a promotion code search has; those left out are filled in later.
-    pub(super) fn check_code_fields(&self, is_datetime: bool, location: &ProblemPath, problems: &mut Problems) {
+    /// Checks the other fields of a promotion code search, and returns the `value_type`. `type` and `extendValue` are
+    /// filled in later.
+    pub(super) fn check_code_fields(
+        &self,
+        is_datetime: bool,
+        location: &ProblemPath,
+        problems: &mut Problems,
+    ) -> Option<String> {
+        let mut value_type = None;
         for (name, value) in self.fields() {
             let shown = value.shown();
             let message = match name.as_str() {
@@ -193,10 +200,15 @@ impl ParsedCondition {
                 "extendValue" if is_datetime => "belongs to string and number conditions: leave it out here".to_owned(),
                 "extendValue" if *value == InputValue::List(Vec::new()) => continue,
                 "extendValue" => format!("{shown} is not an empty list, the only specified value"),
+                "value_type" => {
+                    value_type = problems.keep(&location.field(name), value, values::name(value, "a value_type"));
+                    continue;
+                }
                 name => unknown(name, &OF_CODES, &OF_ITEMS, "a generic search"),
             };
             problems.add(&location.field(name), value, message);
         }
+        value_type
     }
 
     /// The fields that only a generic search has.

@@ -7,7 +7,7 @@ use super::switches::RowOrder;
 /// A search of one object.
 #[derive(Debug)]
 pub(super) struct Query {
-    /// Indexes of the attributes to return, in the requested order.
+    /// Indexes of the attributes to return, in the requested order; none where all requested ones are unknown.
     pub(super) attributes: Vec<usize>,
     /// A record matches when all predicates of at least one group hold.
     pub(super) groups: Vec<Vec<Predicate>>,
@@ -54,7 +54,11 @@ pub(super) fn column(attribute: usize) -> String {
 impl Query {
     /// The statement that reads from `table`.
     pub(super) fn statement(self, table: &str) -> Statement {
-        let columns: Vec<String> = self.attributes.iter().map(|attribute| column(*attribute)).collect();
+        let mut columns: Vec<String> = self.attributes.iter().map(|attribute| column(*attribute)).collect();
+        if columns.is_empty() {
+            // SQL has no rows without columns; the writer of the records reads none.
+            columns.push("NULL".to_owned());
+        }
         let mut parameters = Vec::new();
         let mut groups = Vec::with_capacity(self.groups.len());
         for group in self.groups {
@@ -148,6 +152,12 @@ mod tests {
     fn no_group_matches_nothing() {
         let statement = query(vec![0], vec![]).statement("item_0");
         assert_eq!(statement.sql, "SELECT a0 FROM item_0 WHERE 0 ORDER BY a0");
+    }
+
+    #[test]
+    fn rows_without_attributes_are_rows() {
+        let statement = query(vec![], vec![vec![]]).statement("item_0");
+        assert_eq!(statement.sql, "SELECT NULL FROM item_0 WHERE 1 ORDER BY a0");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) struct RowWriter {
 }
 
 struct Column {
-    /// The text before the value: comma or brace, name and colon.
+    /// The text before the value: a comma but for the first, name and colon.
     lead: String,
     wrapper: Wrapper,
 }
@@ -37,7 +37,7 @@ impl RowWriter {
     /// A writer of records with these keys, in this order.
     pub(super) fn new<'a>(keys: impl Iterator<Item = (&'a str, Wrapper)>) -> Self {
         let column = |(index, (name, wrapper))| {
-            let lead = format!("{}{}:", if index == 0 { '{' } else { ',' }, json(&name));
+            let lead = format!("{}{}:", if index == 0 { "" } else { "," }, json(&name));
             Column { lead, wrapper }
         };
         Self { columns: keys.enumerate().map(column).collect(), rows: 0 }
@@ -48,6 +48,7 @@ impl RowWriter {
         if self.rows > 0 {
             out.push(b',');
         }
+        out.push(b'{');
         for (index, column) in self.columns.iter().enumerate() {
             out.extend_from_slice(column.lead.as_bytes());
             let value = row.get_ref(index).map_err(failure)?;

@@ -1,7 +1,7 @@
 //! Signs that the service cut its responses at a maximum number of rows.
 //!
-//! The service has no paging and need not report a total, so a result is never known to be complete. But responses that
-//! were cut look alike: they have the same number of rows and none has more, or a round number.
+//! No paging and no total are specified, so a result is never known to be complete. But responses that were cut look
+//! alike: they have the same number of rows and none has more, or a round number.
 
 use std::collections::BTreeSet;
 

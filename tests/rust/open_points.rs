@@ -21,6 +21,8 @@ fn the_switches_of_the_table_are_those_of_the_core() {
     for row in &rows {
         let [name, question, choice, reason, values] = row.as_slice() else { panic!("five cells: {row:?}") };
         assert!(![name, question, choice, reason].iter().any(|cell| cell.is_empty()), "{row:?}");
+        let anchor = format!("<a id=\"{}\"></a>", name.split('`').nth(1).unwrap_or_default());
+        let name = name.strip_prefix(&anchor).unwrap_or_else(|| panic!("its anchor: {row:?}"));
         switches.push((name.trim_matches('`'), values.as_str()));
     }
     switches.retain(|(_, values)| !values.is_empty());

@@ -25,7 +25,8 @@ class ClientCheck:
         is_sandbox: Whether the data is synthetic.
         is_reachable: Whether the service responded.
         token_source: Where the token comes from: `text`, `environment`, `callable` or `the sandbox`.
-        scopes: For `item` and `download`, whether the token has the scope; None if that is not known.
+        scopes: For `item` (searches of promotion codes) and `download` (downloads, whatever the service calls their
+            scope), whether the token permits it; None if that is not known.
         timezone: The time zone of the client.
         day: What was found out about the day, if one was given.
         is_day_right: Whether the service cuts its days in the `timezone` of the client, and times in records are of

@@ -146,6 +146,14 @@ def time_unit(session: Session) -> tuple[str, str]:
     return _undocumented(session, time_unit="MONTH")
 
 
+def value_type(session: Session) -> tuple[str, str]:
+    """What a value_type leads to. Where one is required, no search of codes is accepted without it."""
+    found = session.codes_with(value_type="normal")
+    if isinstance(found, ApiError):
+        return "refused", refusal(found)
+    return "ignored", "accepted, as the searches without it"
+
+
 def _undocumented(session: Session, **members: object) -> tuple[str, str]:
     found = session.codes_with(**members)
     if isinstance(found, ApiError):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataaccess._probe.codes import refusal
 from dataaccess._probe.session import NAMES, WORD
-from dataaccess._probe.shapes import NotPermittedError, NotSettledError
+from dataaccess._probe.shapes import NotPermittedError, NotSettledError, member
 from dataaccess.errors import ApiError
 
 if TYPE_CHECKING:
@@ -60,7 +60,25 @@ def unknown_object(session: Session) -> tuple[str, str]:
     return "accepted", f"{len(found):,} records were found"
 
 
-def value_type(session: Session) -> tuple[str, str]:
+def unknown_attribute(session: Session) -> tuple[str, str]:
+    """An attribute that does not exist."""
+    found = session.customers_with(attrs=["customer_id", WORD])
+    if isinstance(found, ApiError):
+        return "refused", refusal(found)
+    if any(isinstance(each, dict) and WORD in each for each in found):
+        raise NotSettledError("accepted, and the record has it")
+    return "ignored", f"accepted; {len(found):,} found, without it"
+
+
+def generic_operators(session: Session) -> tuple[str, str]:
+    """An operator that the specification shows for promotion codes alone."""
+    found = session.customers_with(operator="equals")
+    if isinstance(found, list) and not found and session.has_customer():
+        return "unmatched", "equals is accepted, and does not find the customer that matches finds"
+    return _outcome(found)
+
+
+def value_types(session: Session) -> tuple[str, str]:
     """A value type that does not exist."""
     return _outcome(session.customers_with(value_type=WORD))
 
@@ -68,6 +86,27 @@ def value_type(session: Session) -> tuple[str, str]:
 def condition_type(session: Session) -> tuple[str, str]:
     """A condition type that does not exist."""
     return _outcome(session.customers_with(condition_type=WORD))
+
+
+def data_types(session: Session) -> tuple[str, str]:
+    """A data type that does not exist."""
+    return _outcome(session.customers_with(data_type=WORD))
+
+
+def string_comparison(session: Session) -> tuple[str, str]:
+    """Whether an id in the other case finds the customer."""
+    customer = session.customer()
+    if not session.has_customer():
+        raise NotSettledError("no customer was found by its id: name a day with a code of a customer")
+    other = customer.swapcase()
+    if other == customer:
+        raise NotSettledError("the id of the customer has no letters: name another day")
+    found = session.customers_with(value=[other])
+    if isinstance(found, ApiError):
+        raise NotSettledError(f"an id in the other case was refused: {refusal(found)}")
+    if any(member(each, "customer_id", "a record") == customer for each in found):
+        return "ignores case", "matches finds a customer by its id in the other case"
+    return "case counts", "matches does not find a customer by its id in the other case"
 
 
 def equals_values(session: Session) -> tuple[str, str]:
@@ -82,7 +121,7 @@ def declared_types(session: Session) -> tuple[str, str]:
 
 def repeated_names(session: Session) -> tuple[str, str]:
     """An attribute that is named twice."""
-    return _outcome(session.customers_with(repeats=True))
+    return _outcome(session.customers_with(attrs=["customer_id", "customer_id"]))
 
 
 def _outcome(found: list[object] | ApiError) -> tuple[str, str]:

@@ -85,6 +85,20 @@ def finished_types(session: Session) -> tuple[str, str]:
     raise NotSettledError(seen)
 
 
+def end_time_type(session: Session) -> tuple[str, str]:
+    """Type of the end."""
+    return _type_at_end(session, "endTime")
+
+
+def exported_rows_type(session: Session) -> tuple[str, str]:
+    """Type of the number of rows."""
+    return _type_at_end(session, "exportedRows")
+
+
+def _type_at_end(session: Session, name: str) -> tuple[str, str]:
+    return json_type(member(session.entries()[0], name, "an entry")), "in an entry that has ended"
+
+
 def _status(session: Session, *, has_failed: bool) -> tuple[int, str]:
     entry = _entry(session, has_failed=has_failed)
     status = member(entry, "exportStatus", "an entry")

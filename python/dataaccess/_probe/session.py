@@ -214,14 +214,19 @@ class Session:
             seen.append(str(outcome))
         raise NotSettledError(f"no search of a customer was accepted: {'; '.join(dict.fromkeys(seen))}")
 
-    def customers_with(self, *, repeats: bool = False, **members: object) -> list[Any] | ApiError:
-        """The same search in the form that is accepted, with these members of its condition."""
+    def customers_with(self, *, attrs: list[str] | None = None, **members: object) -> list[Any] | ApiError:
+        """The same search in the form that is accepted, with these attributes and these members of its condition."""
         form = self.form()
         body = self._customers(form)
         body["filters"]["OR"][0]["AND"][0].update(members)
-        if repeats:
-            body["attrs"] = ["customer_id", "customer_id"] if form == "array" else "customer_id,customer_id"
+        if attrs is not None:
+            body["attrs"] = attrs if form == "array" else ",".join(attrs)
         return self._search(body)
+
+    def has_customer(self) -> bool:
+        """Whether the search of one customer finds it."""
+        found = self.customers(self.form())
+        return isinstance(found, list) and len(found) > 0
 
     def unknown_object(self) -> list[Any] | ApiError:
         """A search of a business object that does not exist."""

@@ -51,7 +51,7 @@ def get_provider_info() -> dict[str, Any]:
     return {
         "package-name": "dataaccess",
         "name": "Data Access",
-        "description": "Items and segment exports of a customer data platform.",
+        "description": "Items of a customer data platform, and the status of its segment exports.",
         "integrations": [{"integration-name": integration, "tags": ["service"]}],
         "connection-types": [
             {

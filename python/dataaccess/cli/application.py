@@ -91,7 +91,7 @@ def _version(context: click.Context, _parameter: click.Parameter, is_wanted: boo
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit."
 )
 def application() -> None:
-    """Get promotion codes, customers and segment exports out of a customer data platform.
+    """Get promotion codes and customers out of a customer data platform, and the status of its segment exports.
 
     Rows are a table in a terminal, and JSON lines in a pipe or file. Messages go to standard error.
     """

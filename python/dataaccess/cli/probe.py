@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Find out what the API specification leaves open at your platform.
 
-    Sends at most 30 requests, which only read: the codes of one day, searches that find where that day ends, and
+    Sends at most 35 requests, which only read: the codes of one day, searches that find where that day ends, and
     searches that find nothing, one customer, or are refused. Prints TOML: switches that make a sandbox behave as your
     platform, and settings for clients. Comments say what was seen, and of each point that is still open why.
     """

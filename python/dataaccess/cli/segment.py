@@ -44,7 +44,7 @@ def command(
     """Show the status of a segment export, or wait for its end.
 
     With --wait the exit code is 0 if every entry succeeded, 69 if one failed, 75 if the export has not ended in
-    time. The token needs the scope download.
+    time. The token needs a scope for downloads, whose name is not specified: perhaps download.
     """
     if poll is not None and not wait:
         raise click.UsageError("--poll is for --wait: add it, or leave --poll out")

@@ -11,7 +11,7 @@ DataAccessError                      operation attempts elapsed request_id histo
 │  ├─ ConnectionLostError (ConnectionError) received
 │  │  └─ TruncatedResponseError
 │  └─ MalformedHttpError                received
-├─ ApiError                             status code api_message body_excerpt
+├─ ApiError                             status code api_message data code_message body_excerpt
 │  ├─ PermissionDeniedError
 │  ├─ ThrottledError                    retry_after
 │  ├─ ServerError

@@ -12,6 +12,9 @@ class ApiError(DataAccessError):
         status: HTTP status.
         code: `code` of the envelope, if there is one.
         api_message: `message` of the envelope, if there is one.
+        data: `data` of the envelope, if it is a string: the reason of a refusal, such as of a 403. Its first 200
+            characters. Other `data` may have values of records and is not kept.
+        code_message: `codeMessage` of the envelope, if it is a string. Its first 200 characters.
         body_excerpt: The first 200 characters of the body of an error response. It may have values of records, so it is
             in no message, log or pickle.
     """
@@ -19,6 +22,8 @@ class ApiError(DataAccessError):
     status: int | None
     code: int | None
     api_message: str | None
+    data: str | None
+    code_message: str | None
     body_excerpt: str | None
 
     _exit_code = 69

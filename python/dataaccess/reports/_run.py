@@ -91,8 +91,8 @@ class ScanReport:
         bytes: Size of their responses.
         file_bytes: Size of their files.
         seconds: How long this run took.
-        maybe_capped: Whether the numbers of rows look as if the service capped responses. The service reports no total,
-            so False does not prove that all rows arrived.
+        maybe_capped: Whether the numbers of rows look as if the service capped responses. No total is specified, so
+            False does not prove that all rows arrived.
         reasons: Why they may be capped; empty otherwise.
         open_days: The days that were not over when they were requested, or have not begun: the next run requests them
             again.

@@ -46,7 +46,7 @@ class ScanStats:
 
     @property
     def maybe_capped(self) -> bool:
-        """Whether there are `reasons`. False does not prove that all rows arrived: the service reports no total."""
+        """Whether there are `reasons`. False does not prove that all rows arrived: no total is specified."""
         return bool(self.reasons)
 
     @property

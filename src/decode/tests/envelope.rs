@@ -12,7 +12,7 @@ fn rows_and_envelope_are_the_same_for_every_split() {
             decode_with(plan(&["a", "b"]), &[&bytes[..split], &bytes[split..]]).expect("a good response");
         assert_eq!(rows, expected, "split at {split}");
         assert_eq!(envelope.code(), Ok(200));
-        assert_eq!(envelope.message().as_deref(), Some("Search BO \"ok\""));
+        assert_eq!(envelope.text("message").as_deref(), Some("Search BO \"ok\""));
         assert_eq!(envelope.status(), Ok(Some(true)));
         assert_eq!((envelope.records, envelope.present.as_slice()), (3, &[3, 3][..]));
     }

@@ -1,7 +1,8 @@
 //! The promotion codes of the demo data (sections 2.2 and 3.1): January and February 2024, every day of them.
 //!
-//! Available codes are held by nobody: most were never allocated, some were and came back. Sent and used ones have an
-//! audience, and only used ones a last use.
+//! Available codes are held by nobody: most have no `allocated_time`, some have one, so that a search finds some. Whether
+//! a platform has such codes is an open point (`code_transitions`). Sent and used codes have an audience, and only used
+//! ones a last use.
 
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, date};
@@ -26,7 +27,7 @@ const USED: i64 = 4;
 pub(super) fn row(number: u32, zones: &Zones) -> Vec<Cell> {
     let formatted = |time| zones.record_time(time).strftime(TIME_FORMAT).to_string();
     let status = status(number);
-    let allocated = (status != AVAILABLE || has_come_back(number)).then(|| allocated(number));
+    let allocated = (status != AVAILABLE || is_found_available(number)).then(|| allocated(number));
     let used = allocated.filter(|_| status == USED).map(|time| later(time, number));
     let (audience, audience_type) = if status == AVAILABLE { (Cell::Null, Cell::Null) } else { audience(number) };
     let name = pick(&NAMES, number, 1).unwrap_or_default();
@@ -45,20 +46,20 @@ pub(super) fn row(number: u32, zones: &Zones) -> Vec<Cell> {
     ]
 }
 
-/// Three of ten codes are available, four sent and three used; the first ones, at the borders of days, are sent. Some
-/// of those that were sent are available again.
+/// Three of ten codes are available, four sent and three used; the first ones, at the borders of days, are sent.
+/// Some of the four are available too.
 fn status(number: u32) -> i64 {
     match below(10, number, 5) {
         _ if number <= 2 * DAYS => SENT,
-        _ if has_come_back(number) => AVAILABLE,
+        _ if is_found_available(number) => AVAILABLE,
         0..=2 => AVAILABLE,
         3..=6 => SENT,
         _ => USED,
     }
 }
 
-/// Whether a code was allocated and is available again: one of sixteen that were sent.
-fn has_come_back(number: u32) -> bool {
+/// Whether a code is available and has an `allocated_time`: one of sixteen that would be sent.
+fn is_found_available(number: u32) -> bool {
     number > 2 * DAYS && (3..=6).contains(&below(10, number, 5)) && below(16, number, 12) == 0
 }
 

@@ -4,10 +4,11 @@ use super::Interpretation;
 use super::body_value::BodyValue;
 use super::condition;
 use crate::contract::codes::{AUDIENCE_TYPES, MAX_CONDITIONS, OR_GROUPS, POSITIONS, REQUIRED_COLUMN, STATUSES};
-use crate::contract::condition::CODE_CONDITION_TYPE;
+use crate::contract::condition::{CODE_CONDITION_TYPE, VALUE_TYPE};
 use crate::sandbox::objects::{BusinessObject, listed};
 use crate::sandbox::query::Predicate;
 use crate::sandbox::reply::Refusal;
+use crate::sandbox::switches::CodeValueType;
 
 /// The groups of `filters.OR`: one, or none where the specification says that the result is empty.
 pub(super) fn groups(
@@ -30,7 +31,7 @@ pub(super) fn groups(
     let mut predicates = Vec::with_capacity(count);
     let mut columns: Vec<&str> = Vec::with_capacity(count);
     for condition in and.elements()? {
-        columns.push(positioned(&condition, columns.last().copied())?);
+        columns.push(positioned(&condition, columns.last().copied(), interpretation)?);
         predicates.push(read(&condition, object, interpretation)?);
     }
     if !columns.contains(&REQUIRED_COLUMN) {
@@ -42,8 +43,17 @@ pub(super) fn groups(
 }
 
 /// The column of a condition, whose position must be after the previous one.
-fn positioned<'a>(condition: &BodyValue<'a>, previous: Option<&str>) -> Result<&'a str, Refusal> {
-    condition.object(&["type", "column", "data_type", "operator", "value", "extendValue", "time_unit"])?;
+fn positioned<'a>(
+    condition: &BodyValue<'a>,
+    previous: Option<&str>,
+    interpretation: &Interpretation<'_>,
+) -> Result<&'a str, Refusal> {
+    let members = ["type", "column", "data_type", "operator", "value", "extendValue", "time_unit", "value_type"];
+    let known: &[&str] = match (interpretation.switches.value_type, &members) {
+        (CodeValueType::Refused, [known @ .., _]) => known,
+        (CodeValueType::Ignored | CodeValueType::Required, members) => members,
+    };
+    condition.object(known)?;
     let column = condition.member("column")?;
     let name = column.text()?;
     let position = |name: &str| POSITIONS.iter().position(|column| *column == name);
@@ -69,6 +79,9 @@ fn read(
     let kind = condition.member("type")?;
     if kind.integer()? != CODE_CONDITION_TYPE {
         return Err(kind.mismatch(&format!("{CODE_CONDITION_TYPE}, which it always is")));
+    }
+    if interpretation.switches.value_type == CodeValueType::Required {
+        condition.member("value_type")?.constant(VALUE_TYPE)?;
     }
     let column = condition.member("column")?.text()?;
     let is_datetime = column == REQUIRED_COLUMN;

@@ -10,7 +10,7 @@ use crate::error::excerpt;
 use crate::sandbox::objects::BusinessObject;
 use crate::sandbox::query::{Predicate, Query};
 use crate::sandbox::reply::Refusal;
-use crate::sandbox::switches::AttrsFormat;
+use crate::sandbox::switches::{AttrsFormat, UnknownAttribute};
 
 /// Most conditions of one search, well below the limits of `SQLite`.
 pub(in crate::sandbox) const MAX_CONDITIONS: usize = 10_000;
@@ -61,7 +61,7 @@ pub(in crate::sandbox) fn query(
         PROMOTION_CODE_ID => AttrsFormat::Array,
         _ => interpretation.switches.attrs_format,
     };
-    let attributes = attributes(&body.member("attrs")?, object, form)?;
+    let attributes = attributes(&body.member("attrs")?, object, form, interpretation.switches.unknown_attribute)?;
     let filters = body.member("filters")?;
     filters.object(&["OR"])?;
     let or = filters.member("OR")?;
@@ -81,7 +81,12 @@ pub(in crate::sandbox) fn query(
 }
 
 /// Section 4.1 calls `attrs` both an array of strings and a string.
-fn attributes(attrs: &BodyValue<'_>, object: &BusinessObject, form: AttrsFormat) -> Result<Vec<usize>, Refusal> {
+fn attributes(
+    attrs: &BodyValue<'_>,
+    object: &BusinessObject,
+    form: AttrsFormat,
+    unknown: UnknownAttribute,
+) -> Result<Vec<usize>, Refusal> {
     let names: Vec<&str> = match (attrs.value, form) {
         (Value::String(names), AttrsFormat::Both | AttrsFormat::String) => {
             names.split(',').map(|name| name.trim_matches(' ')).collect()
@@ -99,6 +104,9 @@ fn attributes(attrs: &BodyValue<'_>, object: &BusinessObject, form: AttrsFormat)
     for name in names {
         let shown = excerpt(name, 60);
         let Some((index, _)) = object.attribute(name) else {
+            if unknown == UnknownAttribute::Ignored {
+                continue;
+            }
             return Err(attrs.refusal(&format!("`{}` has no attribute `{shown}`", object.name)));
         };
         if indexes.contains(&index) {

@@ -38,6 +38,24 @@ choices! {
         Unmatched = "unmatched",
     }
 
+    /// Treatment of `value_type` in a condition of a promotion code search.
+    CodeValueType {
+        /// The request is refused: section 2.4 lists it for the generic search alone.
+        Refused = "refused",
+        /// It may be absent, or have any value.
+        Ignored = "ignored",
+        /// It is required, as section 4.1 lists it.
+        Required = "required",
+    }
+
+    /// Treatment of an attribute in `attrs` that the object does not have.
+    UnknownAttribute {
+        /// The request is refused.
+        Refused = "refused",
+        /// Records do not have it.
+        Ignored = "ignored",
+    }
+
     /// Which forms of `attrs` are accepted.
     AttrsFormat {
         /// An array of names, or a comma-separated string.

@@ -8,8 +8,8 @@ mod setting;
 use std::time::Duration;
 
 pub use choices::{
-    AttrsFormat, ChannelIdType, Choice, DayComparison, EmptyShape, FinishedTypes, Gzip, KeyOrder, LastUsedType,
-    MalformedRequest, RowOrder, Undocumented, UnknownExport,
+    AttrsFormat, ChannelIdType, Choice, CodeValueType, DayComparison, EmptyShape, FinishedTypes, Gzip, KeyOrder,
+    LastUsedType, MalformedRequest, RowOrder, Undocumented, UnknownAttribute, UnknownExport,
 };
 pub use setting::Setting;
 
@@ -30,8 +30,12 @@ pub struct Switches {
     pub operators: Undocumented,
     /// Treatment of undocumented time units.
     pub time_unit: Undocumented,
+    /// Treatment of `value_type` in a condition of a promotion code search.
+    pub value_type: CodeValueType,
     /// Which forms of `attrs` are accepted.
     pub attrs_format: AttrsFormat,
+    /// Treatment of an attribute in `attrs` that the object does not have.
+    pub unknown_attribute: UnknownAttribute,
     /// The value of `data.data` when no record matches.
     pub empty_shape: EmptyShape,
     /// Format of `last_used_source` and `last_used_time` once set.
@@ -72,7 +76,9 @@ impl Default for Switches {
             day_comparison: DayComparison::Exclusive,
             operators: Undocumented::Refused,
             time_unit: Undocumented::Refused,
+            value_type: CodeValueType::Refused,
             attrs_format: AttrsFormat::Both,
+            unknown_attribute: UnknownAttribute::Refused,
             empty_shape: EmptyShape::Array,
             last_used_type: LastUsedType::String,
             channel_id_type: ChannelIdType::Number,
@@ -126,7 +132,9 @@ impl Switches {
             "day_comparison" => self.day_comparison = value.choice()?,
             "operators" => self.operators = value.choice()?,
             "time_unit" => self.time_unit = value.choice()?,
+            "value_type" => self.value_type = value.choice()?,
             "attrs_format" => self.attrs_format = value.choice()?,
+            "unknown_attribute" => self.unknown_attribute = value.choice()?,
             "empty_shape" => self.empty_shape = value.choice()?,
             "last_used_type" => self.last_used_type = value.choice()?,
             "channel_id_type" => self.channel_id_type = value.choice()?,

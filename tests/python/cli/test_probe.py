@@ -20,8 +20,8 @@ def test_the_findings_are_toml_and_their_reasons_are_comments(run: Any, demo: da
     assert found["switches"]["day_zone"] == found["client"]["timezone"] == "UTC"
     assert 'day_comparison = "exclusive"  # after_date is exclusive, before_date is exclusive' in ended.output
     assert "# - maximum_rows: no response was cut off: " in ended.output
-    assert ended.reported == "27 requests settled 26 of 34 open points\n"
-    assert len(demo.requests) == 27
+    assert ended.reported == "32 requests settled 34 of 50 open points\n"
+    assert len(demo.requests) == 32
 
 
 def test_json_has_all_findings(run: Any, demo: da.Sandbox) -> None:

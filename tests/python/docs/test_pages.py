@@ -15,7 +15,7 @@ import dataaccess as da
 from dataaccess import _native, errors
 from dataaccess._client.settings import SETTINGS
 
-# Files whose comments and messages name a page, as `docs/service.md#envelope`.
+# Files whose comments and messages name a page, as `docs/service.md#21-envelope`.
 SOURCES = [
     path
     for folder, ending in [("src", "*.rs"), ("python", "*.py"), ("tests", "*.py"), ("tests", "*.rs")]

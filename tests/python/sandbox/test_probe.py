@@ -25,7 +25,9 @@ DEFAULTS: dict[str, Any] = {
     "day_comparison": "exclusive",
     "operators": "refused",
     "time_unit": "refused",
+    "value_type": "refused",
     "attrs_format": "both",
+    "unknown_attribute": "refused",
     "empty_shape": "array",
     "last_used_type": "string",
     "channel_id_type": "number",
@@ -43,7 +45,9 @@ OTHERS: dict[str, Any] = {
     "day_comparison": "inclusive",
     "operators": "unmatched",
     "time_unit": "unmatched",
+    "value_type": "ignored",
     "attrs_format": "string",
+    "unknown_attribute": "ignored",
     "empty_shape": "null",
     "last_used_type": "object",
     "channel_id_type": "string",
@@ -139,11 +143,19 @@ def test_what_no_switch_chooses_is_found_whatever_form_attributes_have(form: str
         report = probe(sandbox.client(), DAY, export_id=5637054)
 
     names = {each.name for each in report.findings if not each.is_switch and each.value is not None}
-    settled = {"unknown_object", "value_type", "condition_type", "equals_values", "repeated_names", "declared_types"}
-    assert names == settled | {"failed_code", "refusal_data"} | ({"attrs_separator"} if form != "array" else set())
-    assert {finding(report, name).value for name in settled} == {"refused"}
-    assert finding(report, "failed_code").value == "500"
-    assert finding(report, "refusal_data").value == "a string"
+    refused = {"unknown_object", "value_types", "condition_type", "data_types"}
+    refused |= {"equals_values", "repeated_names", "declared_types"}
+    others = {
+        "failed_code": "500",
+        "refusal_data": "a string",
+        "end_time_type": "a string",
+        "exported_rows_type": "a number",
+        "generic_operators": "accepted",
+        "string_comparison": "case counts",
+    }
+    assert names == refused | {*others} | ({"attrs_separator"} if form != "array" else set())
+    assert {finding(report, name).value for name in refused} == {"refused"}
+    assert {name: finding(report, name).value for name in others} == others
     if form != "array":
         assert finding(report, "attrs_separator").value == "comma"
 
@@ -157,7 +169,22 @@ def test_every_open_point_is_settled_or_says_why_not() -> None:
     assert {each.name for each in report.findings if each.is_switch} == SWITCHES
     assert set(report.switches) == SWITCHES - NOT_SETTLED
     not_asked = {each.name for each in report.findings if each.detail.startswith("not asked: ")}
-    assert not_asked == {"no_conditions", "empty_values", "member_defaults", "content_type", "gzip"}
+    assert not_asked == {
+        "no_conditions",
+        "empty_values",
+        "member_defaults",
+        "content_type",
+        "gzip",
+        "generic_codes",
+        "positions",
+        "null_values",
+        "code_transitions",
+        "search_refusal",
+        "refusal_members",
+        "list_sizes",
+        "rates",
+        "token_lifetime",
+    }
     assert finding(report, "maximum_rows").detail == "no response was cut off: the 73 codes of the day came"
     text = report.to_toml()
     for name in (each.name for each in report.findings if each.value is None):
@@ -263,7 +290,7 @@ def test_a_token_that_may_not_search_customers_leaves_those_open() -> None:
     assert "generic_scope" not in report.switches
     assert "another scope than `item`" in finding(report, "generic_scope").detail
     assert "may download" in finding(report, "download_scope").detail
-    for name in ("attrs_format", "attrs_separator", "unknown_object", "value_type", "declared_types"):
+    for name in ("attrs_format", "attrs_separator", "unknown_object", "value_types", "declared_types"):
         assert "the token may not search customers" in finding(report, name).detail
 
 

@@ -212,7 +212,7 @@ def test_a_status_that_is_no_refusal_settles_nothing() -> None:
     server: RawServer
     with serving(respond) as server:
         report = probe(da.Client(server.base_url, token="t"), DAY)
-    for name in ("operators", "value_type", "attrs_format", "malformed_request", "unknown_export"):
+    for name in ("operators", "value_types", "attrs_format", "malformed_request", "unknown_export"):
         assert name in details(report), name
     assert "HTTP 501" in details(report)["operators"]
 

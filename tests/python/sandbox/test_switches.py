@@ -73,7 +73,7 @@ def test_a_load_writes_times_in_the_zone_of_records(form: str) -> None:
 
 
 def test_what_has_no_switch_is_in_the_table_too() -> None:
-    names = ["value_type", "condition_type", "refusal_data", "empty_values", "attrs_separator"]
+    names = ["value_types", "condition_type", "refusal_data", "empty_values", "attrs_separator"]
     assert {name: TABLE[name] for name in names} == dict.fromkeys(names, "")
 
 
@@ -108,6 +108,33 @@ def test_an_error_names_the_valid_names_or_values(switches: dict[str, Any], expe
     for start in (da.Sandbox, da.Sandbox.demo):
         with pytest.raises(da.SandboxError, match=re.escape(expected)):
             start(switches=switches)
+
+
+def test_an_unknown_attribute_that_the_service_ignores_causes_a_warning() -> None:
+    where = da.col("customer_id").matches(["demo-customer-0001"])
+    with da.Sandbox.demo(switches={"unknown_attribute": "ignored"}) as sandbox:
+        client = sandbox.client()
+        with pytest.warns(da.AbsentAttributeWarning, match="emial"):
+            rows = client.search_items("customer", ["customer_id", "emial"], where)
+        assert rows == [{"customer_id": "demo-customer-0001", "emial": None}]
+        with pytest.warns(da.AbsentAttributeWarning, match="emial"):
+            frame = client.scan_items("customer", ["emial"], where).to_polars()
+        assert frame.rows() == [(None,)]
+
+
+def test_a_platform_that_wants_a_value_type_for_codes_can_be_searched_by_a_raw_filter() -> None:
+    condition: dict[str, Any] = {
+        "column": "allocated_time",
+        "data_type": "datetime",
+        "operator": "equals",
+        "value": "2024-01-15",
+    }
+    with da.Sandbox.demo(switches={"value_type": "required"}) as sandbox:
+        client = sandbox.client()
+        with pytest.raises(da.RequestRejectedError, match="`value_type` is required"):
+            client.search_items("promotion_code", ["id"], {"OR": [{"AND": [condition]}]})
+        condition["value_type"] = "normal"
+        assert client.search_items("promotion_code", ["id"], {"OR": [{"AND": [condition]}]})
 
 
 @pytest.mark.parametrize("shape", ["array", "object", "null", "absent"])

@@ -42,7 +42,7 @@ def allocated_after(milliseconds: int) -> dict[str, Any]:
 
 
 def codes(service: PlainService) -> Table:
-    """The promotion codes that were allocated; no search of section 4.2 finds the others."""
+    """The promotion codes that have an `allocated_time`; no search of section 4.2 finds the others."""
     body = {
         "itemTypeId": -100,
         "itemTypeName": "promotion_code",

@@ -12,7 +12,8 @@ def _rows() -> list[list[str]]:
     return [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table.splitlines() if line][2:]
 
 
-TABLE = {row[0]: row[-1] for row in _rows()}
+# Each name is behind its anchor, to which other pages link.
+TABLE = {row[0].rpartition("`")[2]: row[-1] for row in _rows()}
 """Each open point with the values that its switch takes; empty if it has no switch."""
 SWITCHES = {name for name, takes in TABLE.items() if takes}
 """The open points that are switches."""

@@ -34,10 +34,11 @@ def without_blocks(page: Path) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, made as GitHub makes them."""
-    headings = re.findall(r"^#+ (.+)$", without_blocks(page), flags=re.MULTILINE)
+    """The anchors of a page: of its headings, made as GitHub makes them, and of `<a id="…">`."""
+    text = without_blocks(page)
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
     kept = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
-    return {heading.replace(" ", "-") for heading in kept}
+    return {heading.replace(" ", "-") for heading in kept} | {*re.findall(r'<a id="(\w+)"></a>', text)}
 
 
 def table(page: Path, heading: str) -> list[list[str]]:

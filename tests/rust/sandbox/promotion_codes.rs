@@ -84,7 +84,7 @@ fn a_code_that_was_never_allocated_is_in_no_day() {
         let records = service.records(&body);
         assert!(records.iter().all(|record| record["allocated_time"].is_string()), "{operator}: {records:?}");
     }
-    // Some available codes were allocated and came back; most were not, and no search finds them.
+    // Some available codes have a time; most have none, and no search finds them.
     let found = |conditions: &[Value]| service.records(&codes(&json!(["id"]), conditions)).len();
     let available = found(&[status, allocated_time("after_date", ALL)]);
     let allocated = found(&[allocated_time("after_date", ALL)]);

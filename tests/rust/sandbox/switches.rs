@@ -1,11 +1,11 @@
 //! The switches that change the format of a response.
 
 use dataaccess::error::Kind;
-use dataaccess::sandbox::switches::{EmptyShape, KeyOrder, Switches};
+use dataaccess::sandbox::switches::{CodeValueType, EmptyShape, KeyOrder, Switches, UnknownAttribute};
 use dataaccess::sandbox::{Options, Sandbox};
 use serde_json::json;
 
-use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes};
+use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, condition, customers};
 
 fn service(switches: Switches) -> Service {
     Service::start(Options { switches, ..Options::demo() })
@@ -51,6 +51,57 @@ fn the_numbers_of_an_ended_export_can_be_switched() {
     let response = service.post(DOWNLOAD, &mixed).json();
     let status = |entry: usize| response["data"]["entries"][entry]["exportStatus"].clone();
     assert_eq!([status(0), status(1), status(2)], [20, 30, 1]);
+}
+
+#[test]
+fn conditions_of_codes_have_a_value_type_as_switched() {
+    let time = || allocated_time("equals", "2024-01-01T00:00:00Z");
+    let with = |value: &str| {
+        let mut time = time();
+        time["value_type"] = json!(value);
+        codes(&json!(["id"]), &[time])
+    };
+    let without = codes(&json!(["id"]), &[time()]);
+    let service = |value_type| service(Switches { value_type, ..Switches::default() });
+
+    let refused = service(CodeValueType::Refused);
+    assert!(!refused.records(&without).is_empty());
+    refused.post(SEARCH, &with("normal")).refuses(400, "filters.OR[0].AND[0]: `value_type` is not known here");
+
+    let ignored = service(CodeValueType::Ignored);
+    for body in [without.clone(), with("normal"), with("other")] {
+        assert!(!ignored.records(&body).is_empty());
+    }
+
+    let required = service(CodeValueType::Required);
+    assert!(!required.records(&with("normal")).is_empty());
+    required.post(SEARCH, &without).refuses(400, "filters.OR[0].AND[0]: `value_type` is required");
+    required.post(SEARCH, &with("other")).refuses(400, "value_type: \"other\" is not `normal`");
+}
+
+#[test]
+fn an_unknown_attribute_is_ignored_in_attrs_if_switched_so() {
+    let service = service(Switches { unknown_attribute: UnknownAttribute::Ignored, ..Switches::default() });
+    let one = |column: &str| vec![condition(column, "string", "matches", &json!(["demo-customer-0001"]))];
+    let with = |attrs: &serde_json::Value| {
+        let mut body = customers(&[one("customer_id")]);
+        body["attrs"] = attrs.clone();
+        body
+    };
+    let customer = json!({"customer_id": "demo-customer-0001"});
+    for (attrs, expected) in [
+        (json!(["emial", "customer_id"]), &customer),
+        (json!(["customer_id", "emial", "emial"]), &customer),
+        (json!("customer_id,emial"), &customer),
+        (json!(["emial"]), &json!({})),
+    ] {
+        assert_eq!(service.records(&with(&attrs)), std::slice::from_ref(expected), "{attrs}");
+    }
+    assert_eq!(
+        service.records(&codes(&json!(["emial"]), &[allocated_time("equals", "2024-01-01T00:00:00Z")]))[0],
+        json!({})
+    );
+    service.post(SEARCH, &customers(&[one("emial")])).refuses(400, "`customer` has no attribute `emial`");
 }
 
 #[test]

@@ -22,7 +22,7 @@ class AsyncSegments(BaseClient):
     """The status of segment exports."""
 
     async def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:
-        """Downloads the status entries of a segment export.
+        """Downloads the status entries of a segment export. The members of the segment are not in the API.
 
         Args:
             export_id: Id of the export.

@@ -25,7 +25,7 @@ def download_segment(
     timeout: float | timedelta | None = None,
     client: Client | None = None,
 ) -> SegmentStatus:
-    """Downloads the status entries of a segment export.
+    """Downloads the status entries of a segment export. The members of the segment are not in the API.
 
     Args:
         export_id: Id of the export.

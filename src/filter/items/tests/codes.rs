@@ -46,6 +46,23 @@ fn a_body_for_codes_is_ordered_and_completed() {
 }
 
 #[test]
+fn a_body_for_codes_may_have_a_value_type() {
+    let where_clause = raw(&json!([
+        {"column": "code_status", "data_type": "number", "operator": "matches", "value": [3], "value_type": "normal"},
+        {"column": "allocated_time", "data_type": "datetime", "operator": "equals", "value": "2024-01-01"},
+    ]));
+    assert_eq!(
+        body(codes(where_clause))["filters"],
+        json!({"OR": [{"AND": [
+            {"type": 2, "column": "code_status", "data_type": "number", "operator": "matches", "value_type": "normal",
+             "value": [3], "extendValue": []},
+            {"type": 2, "column": "allocated_time", "data_type": "datetime", "operator": "equals",
+             "value": 1_704_067_200_000_i64, "time_unit": "DAY"},
+        ]}]})
+    );
+}
+
+#[test]
 fn each_limit_of_8_holds_for_expressions_of_codes() {
     let time = || col("allocated_time", after("2024-01-01"));
     for (tree, path, advice) in [
@@ -97,7 +114,8 @@ fn each_field_of_a_condition_of_a_body_for_codes_is_checked() {
     for (field, value, advice) in [
         ("type", json!(1), "1 is not the type of a condition"),
         ("extendValue", json!([1]), "not an empty list"),
-        ("value_type", json!("normal"), "belongs to a generic search"),
+        ("condition_type", json!("comp_attr"), "belongs to a generic search"),
+        ("value_type", json!(1), "not a value_type"),
         ("data_type", json!("string"), "write \"number\""),
         ("value", json!(3), "write [3]"),
         ("value", json!(["sent"]), "sent as given: write 3"),
