@@ -53,7 +53,10 @@ impl Scan {
         // A file without rows has columns too.
         let (empty, _) = columns::unify(&self.columns, false, Vec::new())?;
         match format {
-            Format::Parquet => self.write_table(client, &empty, |schema| Parquet::new(file()?, schema)).await,
+            Format::Parquet => {
+                let create = |schema: &SchemaRef| Parquet::new(file()?, schema, &columns::with_dictionaries(schema));
+                self.write_table(client, &empty, create).await
+            }
             Format::Csv { options, compression } => {
                 let create = |schema: &SchemaRef| Csv::new(Output::new(file()?, compression)?, options, schema);
                 self.write_table(client, &empty, create).await

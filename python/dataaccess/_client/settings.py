@@ -203,6 +203,7 @@ SETTINGS = {
         Spec("headers", "headers", None, "Headers to add to each request.", is_secret=True),
         Spec("item_types", "item_types", None, "Names and ids of your business objects."),
         Spec("strict_empty", "boolean", False, "Accept only [] as a response without records."),  # noqa: FBT003 - likewise
+        Spec("decode_status", "boolean", False, "Names of statuses in columns, such as used for 4."),  # noqa: FBT003 - likewise
         Spec("record", "path", None, "File that keeps all exchanges, without the token."),
     )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataaccess._contract import VALUES
 from dataaccess._core.optional import optional
 
 TYPE_CHECKING = False
@@ -39,8 +40,25 @@ def to_arrow(columns: ArrowColumns) -> pa.Table:
 
 def to_polars(columns: ArrowColumns) -> pl.DataFrame:
     """A polars DataFrame."""
-    frame: pl.DataFrame = optional("polars", "polars").DataFrame(columns)
-    return frame
+    polars = optional("polars", "polars")
+    frame: pl.DataFrame = polars.DataFrame(columns)
+    named = [name for name, dtype in frame.schema.items() if dtype == polars.Categorical]
+    return frame.with_columns(_enum(polars, frame[name]) for name in named) if named else frame
+
+
+def enum_of(polars: Any, column: str) -> pl.Enum:
+    """The type of a column of names, in the order of the API specification."""
+    enum: pl.Enum = polars.Enum(list(VALUES[column]))
+    return enum
+
+
+def _enum(polars: Any, series: pl.Series) -> pl.Series:
+    """A column of names as an Enum. Values without a name are further categories."""
+    try:
+        return series.cast(enum_of(polars, series.name))
+    except polars.exceptions.InvalidOperationError:
+        values = series.drop_nulls().cast(polars.String).unique(maintain_order=True)
+        return series.cast(polars.Enum(list(dict.fromkeys([*VALUES[series.name], *values]))))
 
 
 def to_pandas(columns: ArrowColumns, dtype_backend: str | None) -> pd.DataFrame:

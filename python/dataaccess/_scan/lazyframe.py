@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.plan import Planned
+from dataaccess._scan.schema import NAME
 from dataaccess.errors import ValidationError
 
 TYPE_CHECKING = False
@@ -18,13 +19,7 @@ if TYPE_CHECKING:
 
 
 class AsyncLazySource(Planned):
-    """Scans that polars cannot read: its queries do not await."""
-
-    _MEANT = {  # noqa: RUF012 - declared by the base
-        **Planned._MEANT,  # noqa: SLF001 - of the base
-        "to_lazyframe": "queries of polars do not await: use a scan of da.Client, or `await scan.to_polars()`",
-        "explain_query": "queries of polars do not await: use a scan of da.Client",
-    }
+    """Scans that polars cannot read: its queries do not await. `_core.advice` says so."""
 
 
 @short_tracebacks
@@ -66,7 +61,7 @@ class LazySource(Planned):
         from dataaccess._scan.polars_source import Source
 
         self._check_streamed()
-        return Source(self._raw, self._call, self._narrowed).lazyframe()
+        return Source(self._raw, self._call, self._decoded(), self._narrowed).lazyframe()
 
     def explain_query(self, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> str:
         """Returns the requests of a query as text: the plan as `explain` shows it, and what polars itself filters.
@@ -105,9 +100,13 @@ class LazySource(Planned):
                 "scan.explain_query(lambda codes: codes.filter(…))"
             )
         self._check_streamed()
-        source = Explained(self._raw, self._call, self._narrowed)
+        source = Explained(self._raw, self._call, self._decoded(), self._narrowed)
         query(source.lazyframe()).collect()
         return "\n\n".join(source.texts)
+
+    def _decoded(self) -> set[str]:
+        """The columns that have names in place of numbers."""
+        return {name for name, kind in (self._schema or {}).items() if kind == NAME}
 
     def _narrowed(self, query: Query) -> Narrowed:
         """The requests of a query: they return each row that it reads, and maybe others, which polars filters."""

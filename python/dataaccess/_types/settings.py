@@ -36,6 +36,7 @@ class ClientOptions(TypedDict, total=False):
     headers: Mapping[str, str] | None
     item_types: Mapping[str, int] | None
     strict_empty: bool
+    decode_status: bool
     record: PathArgument | None
 
 

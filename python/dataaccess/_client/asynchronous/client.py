@@ -64,6 +64,8 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
             be faster. A client with a header that looks like a secret, such as `X-Api-Key`, does not pickle.
         item_types: Names and ids of your business objects, such as `{"store": 7}`: calls then need no `item_type_id`.
         strict_empty: Whether an empty result must be `[]`; otherwise `{}`, null and a missing `data` are empty too.
+        decode_status: Whether scans of codes have names of statuses ("used", "customer") in columns, unless a scan says
+            otherwise.
         record: File to record the exchanges into, without the token: requests, and responses with their customer data.
             It is made, readable by its owner only, or continued. `Sandbox.replay(path)` serves it.
 
