@@ -334,7 +334,9 @@ class BaseClient(Validation):
             if setting.source != "default"
         ]
         note = "its data is synthetic" if self.is_sandbox else "closed" if self.is_closed else ""
-        return listing_html(f"{type(self).__name__} of {self._embedded or self.base_url}", ["setting", "value", "from"], rows, note)
+        return listing_html(
+            f"{type(self).__name__} of {self._embedded or self.base_url}", ["setting", "value", "from"], rows, note
+        )
 
     def __repr__(self) -> str:
         if not hasattr(self, "_raw"):

@@ -8,6 +8,7 @@ from dataaccess._core.optional import optional
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Protocol
 
     import pandas as pd
@@ -65,7 +66,7 @@ def to_pandas(columns: ArrowColumns, dtype_backend: str | None) -> pd.DataFrame:
     """A pandas DataFrame with nullable types."""
     check_pandas(dtype_backend)
     numpy, pandas, pa = (optional(module, "pandas") for module in ("numpy", "pandas", "pyarrow"))
-    mapper = pandas.ArrowDtype if dtype_backend == "pyarrow" else _nullable(pandas, pa, dtype_backend).get
+    mapper = _arrow(pandas, pa) if dtype_backend == "pyarrow" else _nullable(pandas, pa, dtype_backend).get
     table = pa.table(columns)
     # One block per column: consolidating them would copy all values.
     frame: pd.DataFrame = table.to_pandas(types_mapper=mapper, split_blocks=True)
@@ -75,6 +76,11 @@ def to_pandas(columns: ArrowColumns, dtype_backend: str | None) -> pd.DataFrame:
             writable: Any = frame.iloc[:, position].copy()
             frame.isetitem(position, writable)
     return frame
+
+
+def _arrow(pandas: Any, pa: Any) -> Callable[[Any], Any]:
+    """Arrow types, but categories for names of statuses."""
+    return lambda kind: None if pa.types.is_dictionary(kind) else pandas.ArrowDtype(kind)
 
 
 def _nullable(pandas: Any, pa: Any, dtype_backend: str | None) -> dict[Any, Any]:

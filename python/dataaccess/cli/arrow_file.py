@@ -46,7 +46,7 @@ def _write_batches(scan: Scan, file: Any, form: str, judge: Doubts) -> None:
 
 
 def _with_strings(arrow: Any, schema: Any) -> Any:
-    """The schema with strings for names of statuses: a file has one dictionary, and a later batch may have more values."""
+    """The schema with strings for names of statuses: a file has one dictionary, and later batches may have others."""
     for index, field in enumerate(schema):
         if arrow.types.is_dictionary(field.type):
             schema = schema.set(index, field.with_type(arrow.string()))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 import tqdm
@@ -50,7 +49,9 @@ def test_an_argument_of_another_library(name: str) -> None:
 
 @pytest.mark.parametrize("kind", [da.Client, da.AsyncClient])
 def test_a_token_by_position(kind: Any) -> None:
-    with pytest.raises(TypeError, match=r"base_url alone is given by position: write token=…, and each other") as caught:
+    with pytest.raises(
+        TypeError, match=r"base_url alone is given by position: write token=…, and each other"
+    ) as caught:
         kind("https://cdp.example.com", "hunter2")
     assert "hunter2" not in str(caught.value)
 
@@ -98,8 +99,6 @@ def test_no_frame_is_made_of_a_scan(sandbox: da.Sandbox) -> None:
     sandbox.clear_requests()
     with pytest.raises(TypeError, match=r"write scan\.to_pandas\(\) for a DataFrame"):
         pd.DataFrame(scan)
-    with pytest.raises(TypeError, match=r"write scan\."):
-        np.array(scan)
     assert len(sandbox.requests) == 0
 
 
@@ -141,7 +140,7 @@ def test_a_type_that_is_none_is_repeated() -> None:
 
 @pytest.mark.parametrize("bar", [tqdm.tqdm, tqdm.auto.tqdm, tqdm.tqdm(disable=True)])
 def test_a_bar_of_tqdm(bar: Any) -> None:
-    with pytest.raises(da.ValidationError, match="progress: is a bar of tqdm, .*: write progress=True"):
+    with pytest.raises(da.ValidationError, match=r"progress: is a bar of tqdm, .*: write progress=True"):
         SCAN.collect(progress=bar)
 
 

@@ -35,7 +35,6 @@ def test_a_client_shows_its_address_and_what_is_set(kind: Any) -> None:
 
 
 def test_a_client_says_that_data_is_synthetic_or_that_it_is_closed(sandbox: da.Sandbox) -> None:
-    assert "its data is synthetic" in da.Client("sandbox:demo")._repr_html_()
     assert "its data is synthetic" in sandbox.client()._repr_html_()
     client = da.Client("https://cdp.example.com", token="tok")
     client.close()

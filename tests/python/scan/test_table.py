@@ -111,7 +111,7 @@ def test_a_table_writes_the_text_files_of_its_scan(sandbox: da.Sandbox, tmp_path
 
 
 def test_values_of_each_type_are_written(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"a": '=x;"\n', "b": 2**53 + 1, "c": 0.1, "d": True, "e": "2024-01-15 10:00:00", "f": {"k": [1, None]}},
         {"a": None, "b": None, "c": None, "d": None, "e": None, "f": None},
         {"a": "夏", "b": -(2**63), "c": -1e300, "d": False, "e": "2024-01-15 10:00:00.250", "f": "x"},
