@@ -128,9 +128,18 @@ fn list(column: Column, comparison: &Comparison, location: &ProblemPath, problem
     let values = problems.keep_each(location, input, |value| match column {
         Column::AudienceType => known_number(value, column, &AUDIENCE_TYPES, is_as_sent),
         Column::CodeStatus => known_number(value, column, &STATUSES, is_as_sent),
-        _ => values::text_id(value, "the id of a customer or visitor"),
+        _ => audience(value),
     });
     values.map(Value::Array)
+}
+
+/// The id of a customer or visitor, which is sent as a string.
+fn audience(value: &InputValue) -> Result<Value, String> {
+    let what = "the id of a customer or visitor";
+    match value {
+        InputValue::Text(_) => values::name(value, what).map(Value::from),
+        value => values::text_id(value, what),
+    }
 }
 
 /// A specified number, or the name that the package gives it, unless values are sent as given.

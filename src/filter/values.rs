@@ -76,10 +76,10 @@ pub(super) fn text(value: &InputValue) -> Result<Value, String> {
     }
 }
 
-/// An id that the API specification has as a string; an integer becomes one.
+/// An id that the API specification has as a string, also an empty one; an integer becomes a string.
 pub(super) fn text_id(value: &InputValue, what: &str) -> Result<Value, String> {
     match value {
-        InputValue::Text(_) => name(value, what).map(Value::from),
+        InputValue::Text(_) => text(value),
         InputValue::Integer(number) => Ok(Value::from(number.to_string())),
         InputValue::BigInteger(digits) => Ok(Value::from(digits.as_str())),
         InputValue::Number(number) if number.is_finite() => Err(format!(

@@ -51,12 +51,17 @@ def test_integers_are_sent_as_strings(of: Any, ids: Any, sent: list[str]) -> Non
         (pd.Series([17, None]), "17.0 is a float"),
         (True, "True is a bool, not the id of a customer"),
         ([None], "None is a missing value, not an id"),
-        ("", "an empty string is not the id of a customer"),
     ],
 )
 def test_other_values_are_refused(of: Any, ids: Any, message: str) -> None:
     with pytest.raises(da.ValidationError, match=message):
         of(ids)
+
+
+def test_an_empty_string_is_an_id_of_the_generic_search_alone() -> None:
+    assert of_customers("")["value"] == [""]
+    with pytest.raises(da.ValidationError, match="an empty string is not the id of a customer or visitor"):
+        of_codes("")
 
 
 def test_one_id_of_a_customer_is_converted_too() -> None:

@@ -23,7 +23,7 @@ def test_a_notebook_is_stored_with_outputs_and_nothing_of_a_machine(path: Path) 
     assert silent == []
     content = path.read_text(encoding="utf-8")
     assert not re.search(r'"execution_count": \d', content)
-    assert not re.search(r"ipykernel|/tmp/|/home/|site-packages|127\.0\.0\.1", content)
+    assert not re.search(r"ipykernel|/tmp/|/home/|site-packages", content)
 
 
 @pytest.mark.slow

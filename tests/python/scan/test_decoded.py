@@ -53,8 +53,10 @@ def test_each_library_has_its_categories(client: Any, tmp_path: Path) -> None:
     assert batch.to_arrow().schema.types[1] == DICTIONARY
     assert frame.code_status.tolist() == typed["code_status"].to_list() == scan.collect()["code_status"]
     scan.to_parquet(tmp_path / "codes.parquet")
-    assert pq.read_table(tmp_path / "codes.parquet").equals(scan.to_arrow())
-    assert list(pd.read_parquet(tmp_path / "codes.parquet").code_status.cat.categories) == STATUSES
+    # A Parquet file orders the names by their first rows.
+    table = pq.read_table(tmp_path / "codes.parquet")
+    assert (table.schema, table.to_pylist()) == (scan.to_arrow().schema, scan.to_arrow().to_pylist())
+    assert {*pd.read_parquet(tmp_path / "codes.parquet").code_status.cat.categories} <= {*STATUSES}
     assert pl.read_parquet(tmp_path / "codes.parquet")["code_status"].to_list() == typed["code_status"].to_list()
 
 
@@ -113,9 +115,10 @@ def test_polars_takes_the_number_or_the_name(client: Any) -> None:
     assert decoded.filter(pl.col("code_status") == USED.text)["id"].to_list() == wanted
     assert decoded.filter(decoded["code_status"] == USED.text)["id"].to_list() == wanted
     # An Enum of polars is compared with strings alone, and says so.
-    for use in (lambda: decoded.filter(pl.col("code_status") == USED), lambda: decoded["code_status"] == USED):
-        with pytest.raises(pl.exceptions.ComputeError, match="cannot compare categorical"):
-            use()
+    with pytest.raises(pl.exceptions.ComputeError, match="cannot compare categorical"):
+        decoded.filter(pl.col("code_status") == USED)
+    with pytest.raises(pl.exceptions.ComputeError, match="cannot compare categorical"):
+        operator.eq(decoded["code_status"], USED)
 
 
 def test_lazy_queries_have_the_enum_and_request_what_they_select(sandbox: da.Sandbox) -> None:

@@ -18,8 +18,8 @@ NOTEBOOKS = sorted((Path(__file__).parents[3] / "examples" / "notebooks").glob("
 # The tag of cells whose numbers follow from how fast the machine is.
 VARIES = "figures-vary"
 _FOLDERS = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
-# Times, and the sizes of responses, which have a date.
-_FIGURE = re.compile(r"\d[\d.,]*(?= (?:s|ms|min|B|kB|MB)\b)")
+# Times; the sizes of responses, which have a date; that of a request, and the port of a sandbox.
+_FIGURE = re.compile(r"\d[\d.,]*(?= (?:s|ms|min|B|kB|MB)\b)|(?<=requested )[\d-]+|(?<=127\.0\.0\.1:)\d+")
 _NUMBER = re.compile(r"\d[\d.,]*")
 
 _read: Any = nbformat.read
