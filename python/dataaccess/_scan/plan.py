@@ -209,9 +209,11 @@ class Planned(BaseScan):
             self._raw = make(self._arguments, self._schema, self._ordered, self._splits)
 
     def _counted(self) -> Self:
-        """The scan with one attribute: the time of codes, so that rows of other days are reported, or the first."""
+        """The scan with one attribute: the time that it selects by, so that rows of other days are reported."""
+        conditions = [condition for group in self._raw.body(0)["filters"]["OR"] for condition in group["AND"]]
+        times = [condition["column"] for condition in conditions if condition["data_type"] == "datetime"]
         names = self.column_names
-        attribute = "allocated_time" if self._call == "scan_codes" and "allocated_time" in names else names[0]
+        attribute = next((name for name in times if name in names), names[0])
         # Any value fits the type "json".
         arguments = {**self._arguments, "attrs": [attribute]}
         return type(self)(self._client, self._call, arguments, {attribute: "json"}, self._ordered)

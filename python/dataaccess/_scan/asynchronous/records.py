@@ -47,7 +47,7 @@ class AsyncRecords(AsyncReading):
     async def count(self) -> int:
         """Returns the number of rows. The service counts nothing, so this sends the requests, and keeps no rows.
 
-        A scan requests one attribute only: `allocated_time` if it is among the columns, else the first.
+        A scan requests one attribute only: the time that it selects by if that is among the columns, else the first.
 
         Returns:
             The number of rows that `collect` would return now.
