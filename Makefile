@@ -187,6 +187,12 @@ generate: ## the synchronous classes and the module functions, from the asynchro
 	$(call say,'Generating the synchronous classes and the module functions')
 	$(PYTHON) scripts/generate_sync.py
 
+# A test compares what a run shows with what is stored.
+.PHONY: notebooks
+notebooks: setup ## examples/notebooks with the outputs of a run
+	$(call say,'Running the notebooks')
+	.venv/bin/python tests/python/support/notebooks.py
+
 # Environments for packages that .venv does not need.
 target/envs/bench/.installed: requirements/test.txt requirements/bench.txt .venv/.uv
 	$(call say,'Installing the dependency groups test and bench into target/envs/bench')

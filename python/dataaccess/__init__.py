@@ -158,6 +158,8 @@ _MODULES = {
     "tokens": ["token_file"],
     "_types": ["PROMOTION_CODE_ATTRIBUTES", "AudienceType", "CodeStatus"],
 }
+# What to write in place of functions of other libraries.
+_INSTEAD = {"connect": "Client(base_url)", "login": "Client(base_url, token=…)", "session": "Client(base_url)"}
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
@@ -176,6 +178,8 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
             if name not in errors.__all__:
                 from dataaccess._public import no_attribute
 
+                if name in _INSTEAD:
+                    raise AttributeError(f"module 'dataaccess' has no attribute {name!r}: write {_INSTEAD[name]}")
                 known = {*__all__, *_PUBLIC, *_HOMES, *errors.__all__}
                 raise no_attribute(_import_module(__name__), "module 'dataaccess'", name, known)
             value = getattr(errors, name)

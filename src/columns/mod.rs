@@ -4,6 +4,7 @@
 mod builder;
 mod column;
 mod column_type;
+mod dictionary;
 mod inferred;
 mod json;
 mod lent;
@@ -21,6 +22,7 @@ use arrow_schema::SchemaRef;
 
 pub use column::{Column, Types, codes, frozen, items, known_types, schema, types};
 pub use column_type::{ColumnType, NAME};
+pub use dictionary::{to_dictionaries, with_dictionaries};
 pub use sink::{ColumnSink, Options};
 pub use times::{collected, parse_times, streamed};
 pub use unify::unify;

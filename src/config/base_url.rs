@@ -43,6 +43,9 @@ pub fn is_of_this_machine(text: &str) -> bool {
 fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
     let text = text.trim();
     let refuse = |what: &str| Error::new(Kind::Config, format!("the base URL {}({origin}) {what}", shown(text)));
+    if let Some(hint) = instead_of(text) {
+        return Err(refuse("is not a URL").with_hint(hint));
+    }
     if let Some(what) = ambiguity(text) {
         return Err(refuse(what));
     }
@@ -72,6 +75,26 @@ fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
     }
     url.set_path(&path);
     Ok(url)
+}
+
+/// What to write for the host alone, such as `localhost:18080`, and for `sandbox`.
+fn instead_of(text: &str) -> Option<String> {
+    if text.eq_ignore_ascii_case("sandbox") {
+        return Some(format!("the sandbox is {}", argument("base_url").of_string("sandbox:demo")));
+    }
+    if text.contains("://") || text.contains(['@', '\\']) || text.contains(char::is_control) || shown(text).is_empty() {
+        return None;
+    }
+    let mut url = Url::parse(&format!("http://{text}")).ok()?;
+    let is_here = is_loopback(&url);
+    // Another text may be a token.
+    if !is_here && !url.host_str()?.contains('.') {
+        return None;
+    }
+    url.set_query(None);
+    url.set_fragment(None);
+    let rest = url.as_str().strip_prefix("http")?.trim_end_matches('/');
+    Some(format!("write {}{rest}", if is_here { "http" } else { "https" }))
 }
 
 /// What lets another program read another host in a URL than this one: browsers and the crate `url` take `\` for `/`,

@@ -90,6 +90,21 @@ fn the_environment_is_not_read_where_the_arguments_say_so() {
 }
 
 #[test]
+fn a_host_without_a_scheme_is_refused_with_the_url_to_write() {
+    for (address, hint) in [
+        ("localhost:18080", "write http://localhost:18080"),
+        ("127.0.0.1:8080/cdp/", "write http://127.0.0.1:8080/cdp"),
+        ("cdp.example.com", "write https://cdp.example.com"),
+        ("cdp.example.com:8443?key=hunter2", "write https://cdp.example.com:8443"),
+        ("sandbox", "the sandbox is base_url=\"sandbox:demo\""),
+    ] {
+        let error = resolve(|arguments| arguments.base_url = Some(address.to_owned())).expect_err(address);
+        assert_eq!(error.hint().as_deref(), Some(hint));
+        assert!(!error.message().contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
 fn a_base_url_with_the_path_of_an_operation_is_refused_with_the_right_one() {
     for (address, right) in [
         ("https://cdp.example.com/access/api/item/search", "write https://cdp.example.com"),

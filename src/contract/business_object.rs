@@ -13,4 +13,6 @@ pub const CUSTOMER_NAME: &str = "customer";
 pub const KNOWN: [(&str, i64); 2] = [(CUSTOMER_NAME, CUSTOMER_ID), (PROMOTION_CODE_NAME, PROMOTION_CODE_ID)];
 
 /// Specified attributes of a customer (2.3); a deployment may have more.
-pub const CUSTOMER_ATTRIBUTES: [&str; 2] = ["customer_id", "name"];
+pub const CUSTOMER_ATTRIBUTES: [&str; 2] = [CUSTOMER_KEY, "name"];
+/// The attribute with the id of a customer, a string (2.3).
+pub const CUSTOMER_KEY: &str = "customer_id";

@@ -8,12 +8,13 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use bytes::Bytes;
 use memchr::memmem;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{FileMetaData, ParquetMetaDataReader};
@@ -121,7 +122,9 @@ impl Footer {
         if data_crc32 != sum(slice(&content, &data)?) {
             return Err(Unreadable::Damaged("its rows do not have the checksum that was written"));
         }
-        let batches = ParquetRecordBatchReaderBuilder::try_new(content)?.build()?.collect::<Result<_, _>>();
+        let options = ArrowReaderOptions::new().with_schema(SchemaRef::clone(&part.schema));
+        let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(content, options)?.build()?;
+        let batches = reader.collect::<Result<_, _>>();
         let batches = batches.map_err(|_| Unreadable::Damaged("its rows cannot be decoded"))?;
         Ok((part, batches))
     }
@@ -141,8 +144,17 @@ impl Footer {
         let schema = parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata())?;
         let rows = u64::try_from(metadata.num_rows());
         let rows = rows.map_err(|_| Unreadable::Damaged("its footer has no number of rows"))?;
-        Ok((Self { record, schema: schema.into(), rows, bytes }, data_crc32))
+        Ok((Self { record, schema: as_written(&schema), rows, bytes }, data_crc32))
     }
+}
+
+/// The types of the values in the file: [`super::Parquet::new`] may show dictionaries of them.
+fn as_written(schema: &Schema) -> SchemaRef {
+    let field = |field: &Arc<Field>| match field.data_type() {
+        DataType::Dictionary(_, values) => Arc::new(field.as_ref().clone().with_data_type(values.as_ref().clone())),
+        _ => Arc::clone(field),
+    };
+    Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
 }
 
 /// The metadata of a part whose tail is not closed yet.

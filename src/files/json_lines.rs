@@ -107,11 +107,11 @@ fn push_cell(out: &mut Vec<u8>, cell: Cell) -> serde_json::Result<()> {
     Ok(())
 }
 
-fn push_string(out: &mut Vec<u8>, text: &str) -> serde_json::Result<()> {
+pub(super) fn push_string(out: &mut Vec<u8>, text: &str) -> serde_json::Result<()> {
     serde_json::to_writer(out, text)
 }
 
 /// Valid JSON may span several lines, but its strings hold no unescaped line breaks.
-fn push_json(out: &mut Vec<u8>, json: &str) {
+pub(super) fn push_json(out: &mut Vec<u8>, json: &str) {
     out.extend(json.bytes().filter(|byte| !matches!(byte, b'\n' | b'\r')));
 }

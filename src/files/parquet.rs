@@ -4,9 +4,10 @@ use std::fmt;
 use std::io::{self, Write};
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Schema, SchemaRef};
 use crc32fast::Hasher;
-use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::{ArrowWriter, add_encoded_arrow_schema_to_metadata};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
@@ -43,16 +44,19 @@ struct Output {
 }
 
 impl Parquet {
-    /// Begins a file of this schema. Fails for types that Parquet does not have, which no column here has.
-    pub fn new(file: AtomicFile, schema: &SchemaRef) -> Result<Self> {
-        let properties = WriterProperties::builder()
+    /// Begins a file of this schema. Readers that know Arrow see the schema `shown`, in which strings may be
+    /// dictionaries. Fails for types that Parquet does not have, which no column here has.
+    pub fn new(file: AtomicFile, schema: &SchemaRef, shown: &Schema) -> Result<Self> {
+        let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_max_row_group_bytes(Some(GROUP_BYTES))
             .set_key_value_metadata(Some(vec![KeyValue::new(WRITER.to_owned(), VERSION.to_owned())]))
             .build();
+        add_encoded_arrow_schema_to_metadata(shown, &mut properties);
+        let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
         let output = Output { file, data_bytes: 0, data_hash: Hasher::new(), tail: None };
-        let writer = ArrowWriter::try_new(output, SchemaRef::clone(schema), Some(properties));
+        let writer = ArrowWriter::try_new_with_options(output, SchemaRef::clone(schema), options);
         let writer = writer.map_err(|cause| defect("Parquet cannot hold this schema").with_source(cause))?;
         Ok(Self { schema: SchemaRef::clone(schema), writer, has_values: vec![false; schema.fields().len()] })
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::input::{Comparison, InputValue, Method};
 use super::nearest::did_you_mean;
 use super::problems::{ProblemPath, Problems};
-use super::values::{self, Times, is_not};
+use super::values::{self, Times};
 use crate::contract::codes::{AUDIENCE_TYPES, POSITIONS, STATUSES};
 use crate::contract::condition::{CODE_CONDITION_TYPE, Condition, DATETIME, NUMBER, STRING};
 use crate::error::named;
@@ -133,6 +133,15 @@ fn list(column: Column, comparison: &Comparison, location: &ProblemPath, problem
     values.map(Value::Array)
 }
 
+/// The id of a customer or visitor, which is sent as a string.
+fn audience(value: &InputValue) -> Result<Value, String> {
+    let what = "the id of a customer or visitor";
+    match value {
+        InputValue::Text(_) => values::name(value, what).map(Value::from),
+        value => values::text_id(value, what),
+    }
+}
+
 /// A specified number, or the name that the package gives it, unless values are sent as given.
 fn known_number(value: &InputValue, column: Column, known: &[(&str, i64)], is_as_sent: bool) -> Result<Value, String> {
     let number = match value {
@@ -156,21 +165,4 @@ fn known_number(value: &InputValue, column: Column, known: &[(&str, i64)], is_as
         };
         format!("{} is not a value of {}: {}{advice}", value.shown(), named(column.name()), choices.join(", "))
     })
-}
-
-/// The id of a customer or visitor, which is sent as a string.
-fn audience(value: &InputValue) -> Result<Value, String> {
-    match value {
-        InputValue::Text(_) => values::name(value, "the id of a customer or visitor").map(Value::from),
-        InputValue::Integer(number) => Ok(Value::from(number.to_string())),
-        InputValue::BigInteger(digits) => Ok(Value::from(digits.as_str())),
-        InputValue::Number(number) if number.is_finite() => Err(format!(
-            "{number:?} is a float, and ids are strings: a pandas column with missing values holds floats, so write \
-             ids.dropna().astype(\"int64\"), or read the column as strings"
-        )),
-        InputValue::Null | InputValue::Number(_) => {
-            Err(format!("{} is a missing value, not an id: leave such values out, as ids.dropna() does", value.shown()))
-        }
-        value => Err(is_not(value, "the id of a customer or visitor, which is a string")),
-    }
 }

@@ -1,4 +1,5 @@
-//! The filters of a generic search (4.1). The `data_type` of a condition follows its values unless it is named.
+//! The filters of a generic search (4.1). The `data_type` of a condition follows its values unless it is named, or the
+//! attribute is an id that the API specification has as a string.
 
 use serde_json::Value;
 
@@ -6,19 +7,25 @@ use super::input::{Comparison, InputValue, Method};
 use super::problems::{ProblemPath, Problems};
 use super::values::{self, Times};
 use super::where_clause::{ParsedCondition, WhereClause};
+use crate::contract::business_object::{CUSTOMER_ID, CUSTOMER_KEY};
 use crate::contract::condition::{
     AFTER_DATE, BEFORE_DATE, CONDITION_TYPE, Condition, DATETIME, NUMBER, STRING, VALUE_TYPE,
 };
 use crate::contract::search::{Filters, Group};
 use crate::time::Moment;
 
-/// The filters of a `where`.
-pub(super) fn of_where(clause: &WhereClause, times: &Times<'_>, problems: &mut Problems) -> Option<Filters> {
+/// The filters of a `where` for the business object with this id.
+pub(super) fn of_where(
+    clause: &WhereClause,
+    item_type: Option<i64>,
+    times: &Times<'_>,
+    problems: &mut Problems,
+) -> Option<Filters> {
     let conditions: Vec<Option<Condition>> = clause
         .conditions
         .iter()
         .zip(clause.locations())
-        .map(|(parsed, location)| check(parsed, &location, times, problems))
+        .map(|(parsed, location)| check(parsed, item_type, &location, times, problems))
         .collect();
     let groups = clause.groups.iter().map(|numbers| {
         let mut group = Vec::with_capacity(numbers.len());
@@ -36,6 +43,7 @@ pub(super) fn of_where(clause: &WhereClause, times: &Times<'_>, problems: &mut P
 
 fn check(
     parsed: &ParsedCondition,
+    item_type: Option<i64>,
     location: &ProblemPath,
     times: &Times<'_>,
     problems: &mut Problems,
@@ -47,7 +55,8 @@ fn check(
     let (input, comparison) = (&parsed.condition.column, &parsed.condition.comparison);
     let column = problems.keep(&location.field("column"), input, values::name(input, "a column"));
     let operator = values::operator(&comparison.method, location, problems);
-    let (data_type, value) = typed_value(comparison, location, times, problems)?;
+    let is_id = item_type == Some(CUSTOMER_ID) && column.as_deref() == Some(CUSTOMER_KEY);
+    let (data_type, value) = typed_value(comparison, is_id, location, times, problems)?;
     let unit = &comparison.unit;
     let time_unit = problems.keep(&location.field("time_unit"), unit, values::time_unit(&data_type, unit));
     Some(Condition {
@@ -65,6 +74,7 @@ fn check(
 /// The value as it is sent, with its `data_type`.
 fn typed_value(
     comparison: &Comparison,
+    is_id: bool,
     location: &ProblemPath,
     times: &Times<'_>,
     problems: &mut Problems,
@@ -79,6 +89,10 @@ fn typed_value(
         || matches!(input, InputValue::Moment(_));
     let data_type = match named {
         None if is_time => DATETIME.to_owned(),
+        None if is_id => {
+            let ids = several(comparison, &location, problems, |value| values::text_id(value, "the id of a customer"));
+            return ids.map(|ids| (STRING.to_owned(), Value::Array(ids)));
+        }
         None => return inferred(comparison, &location, problems),
         Some(data_type) => data_type,
     };

@@ -70,7 +70,7 @@ fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -
         if is_promotion_code {
             code_filters::of_where(clause, times, problems)
         } else {
-            item_filters::of_where(&clause, times, problems)
+            item_filters::of_where(&clause, id, times, problems)
         }
     });
     let limit = values::limit(&limit, problems);

@@ -77,6 +77,23 @@ pub(super) fn text(value: &InputValue) -> Result<Value, String> {
     }
 }
 
+/// An id that the API specification has as a string, also an empty one; an integer becomes a string.
+pub(super) fn text_id(value: &InputValue, what: &str) -> Result<Value, String> {
+    match value {
+        InputValue::Text(_) => text(value),
+        InputValue::Integer(number) => Ok(Value::from(number.to_string())),
+        InputValue::BigInteger(digits) => Ok(Value::from(digits.as_str())),
+        InputValue::Number(number) if number.is_finite() => Err(format!(
+            "{number:?} is a float, and ids are strings: a pandas column with missing values holds floats, so write \
+             ids.dropna().astype(\"int64\"), or read the column as strings"
+        )),
+        InputValue::Null | InputValue::Number(_) => {
+            Err(format!("{} is a missing value, not an id: leave such values out, as ids.dropna() does", value.shown()))
+        }
+        value => Err(is_not(value, &format!("{what}, which is a string"))),
+    }
+}
+
 /// A number to compare with, exactly as JSON can hold it.
 pub(super) fn number(value: &InputValue) -> Result<Value, String> {
     match value {

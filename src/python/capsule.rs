@@ -1,18 +1,19 @@
-//! The Arrow `PyCapsule` interface: exports schemas, batches and streams.
+//! The Arrow `PyCapsule` interface: exports schemas, batches and streams. Names of values are dictionaries there.
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array as _, RecordBatch, RecordBatchReader, StructArray};
-use arrow_schema::Schema;
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use super::raise::raise;
+use crate::columns::{to_dictionaries, with_dictionaries};
 use crate::error::defect;
 
 /// Exports a schema.
 pub(super) fn of_schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
-    let schema = FFI_ArrowSchema::try_from(schema)
+    let schema = FFI_ArrowSchema::try_from(with_dictionaries(schema).as_ref())
         .map_err(|cause| raise(py, defect("Arrow cannot export the schema").with_source(cause)))?;
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }
@@ -23,7 +24,8 @@ pub(super) fn of_batch<'py>(
     batch: &RecordBatch,
 ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
     let schema = of_schema(py, batch.schema_ref())?;
-    let array = FFI_ArrowArray::new(&StructArray::from(batch.clone()).to_data());
+    let batch = to_dictionaries(batch).map_err(|error| raise(py, error))?;
+    let array = FFI_ArrowArray::new(&StructArray::from(batch).to_data());
     Ok((schema, PyCapsule::new_with_value(py, array, c"arrow_array")?))
 }
 
@@ -32,5 +34,27 @@ pub(super) fn of_stream(
     py: Python<'_>,
     reader: impl RecordBatchReader + Send + 'static,
 ) -> PyResult<Bound<'_, PyCapsule>> {
-    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
+    let reader = Box::new(WithDictionaries { schema: with_dictionaries(&reader.schema()), reader });
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
+}
+
+/// Batches whose names of values become dictionaries.
+struct WithDictionaries<R> {
+    schema: SchemaRef,
+    reader: R,
+}
+
+impl<R: RecordBatchReader> Iterator for WithDictionaries<R> {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let convert = |batch| to_dictionaries(&batch).map_err(|error| ArrowError::ExternalError(Box::new(error)));
+        self.reader.next().map(|batch| batch.and_then(convert))
+    }
+}
+
+impl<R: RecordBatchReader> RecordBatchReader for WithDictionaries<R> {
+    fn schema(&self) -> SchemaRef {
+        SchemaRef::clone(&self.schema)
+    }
 }

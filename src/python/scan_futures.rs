@@ -19,6 +19,20 @@ use crate::scan::{Collected, Format, Progress, Report, RunOptions, Stats};
 /// A file format: its name, for CSV the separator and whether formulas are escaped, and the compression.
 pub(super) type RawFormat = (String, u8, bool, Option<String>);
 
+/// The format of a file.
+pub(super) fn format_of((name, separator, escape_formulas, compression): RawFormat) -> Format {
+    let compression = match compression.as_deref() {
+        Some("gzip") => Compression::Gzip,
+        Some("zstd") => Compression::Zstd,
+        _ => Compression::None,
+    };
+    match name.as_str() {
+        "parquet" => Format::Parquet,
+        "csv" => Format::Csv { options: CsvOptions { separator, escape_formulas }, compression },
+        _ => Format::JsonLines { compression },
+    }
+}
+
 /// The figures of a scan, and the file with its rows.
 type Written = (Stats, Complete);
 
@@ -27,22 +41,13 @@ impl RawScan {
         &self,
         py: Python<'_>,
         location: Location,
-        (format, separator, escape_formulas, compression): RawFormat,
+        format: RawFormat,
         private: bool,
         reports: bool,
     ) -> PyResult<(impl Future<Output = Result<Written>> + Send + use<>, mpsc::Receiver<Progress>)> {
         let core = self.client.get().core(py)?;
         let (scan, events) = updates::reporting(self.scan.clone(), reports);
-        let compression = match compression.as_deref() {
-            Some("gzip") => Compression::Gzip,
-            Some("zstd") => Compression::Zstd,
-            _ => Compression::None,
-        };
-        let format = match format.as_str() {
-            "parquet" => Format::Parquet,
-            "csv" => Format::Csv { options: CsvOptions { separator, escape_formulas }, compression },
-            _ => Format::JsonLines { compression },
-        };
+        let format = format_of(format);
         Ok((async move { scan.write(&core, &location, format, private).await }, events))
     }
 

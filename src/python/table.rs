@@ -13,11 +13,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::raise::raise;
 use super::runs::{Storage, location};
+use super::scan_futures::{RawFormat, format_of};
 use super::{bridge, capsule, values};
-use crate::columns;
-use crate::error::Kind;
-use crate::files::{Location, Parquet, Writer as _};
-use crate::scan::{self, Collected, Stats};
+use crate::columns::{self, ColumnType};
+use crate::error::{Kind, Result};
+use crate::files::{AtomicFile, Complete, Csv, JsonRows, Location, Output, Parquet, Writer};
+use crate::scan::{self, Collected, Format, Stats};
 use crate::time::Zone;
 
 /// A batch of rows in columns.
@@ -174,17 +175,23 @@ impl RawTable {
         Ok(self.part(schema, batches.collect::<PyResult<_>>()?))
     }
 
-    /// Writes it into a Parquet file.
-    fn write_parquet(&self, py: Python<'_>, path: PathBuf, private: bool, storage_options: Storage) -> PyResult<()> {
-        let (schema, batches) = (SchemaRef::clone(&self.schema), self.batches.clone());
+    /// Writes it into a file.
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        format: RawFormat,
+        private: bool,
+        storage_options: Storage,
+    ) -> PyResult<()> {
+        let (batches, schema, format) = (self.batches.clone(), SchemaRef::clone(&self.schema), format_of(format));
         let abandoned = CancellationToken::new();
         let _ends = abandoned.clone().drop_guard();
         let location = location(py, path, storage_options, None)?;
         bridge::block(py, async move {
             let complete = tokio::task::spawn_blocking(move || {
-                let mut writer = Parquet::new(location.create(Kind::File, private)?, &schema)?;
-                batches.iter().try_for_each(|batch| writer.write(batch))?;
-                writer.finish().map(|complete| complete.unless(&abandoned))
+                let complete = write(location.create(Kind::File, private)?, format, &schema, &batches);
+                complete.map(|complete| complete.unless(&abandoned))
             });
             complete.await.unwrap_or_else(|_| Err(scan::panicked()))?.publish().await.map(drop)
         })
@@ -226,6 +233,34 @@ pub(super) fn read_files(
         .and_then(|folder| Location::all(&folder, paths).map_err(|error| raise(py, error)))?;
     bridge::block(py, async move { scan::read_files(&parts, &attributes).await })
         .map(|collected| RawTable::new(collected, Arc::new(source)))
+}
+
+fn write(file: AtomicFile, format: Format, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Complete> {
+    match format {
+        Format::Parquet => {
+            let writer = Parquet::new(file, schema, &columns::with_dictionaries(schema))?;
+            write_all(writer, batches.iter().cloned().map(Ok))
+        }
+        Format::Csv { options, compression } => {
+            let schema = columns::text_schema(schema);
+            write_all(Csv::new(Output::new(file, compression)?, options, &schema)?, batches.iter().map(columns::with_text_times))
+        }
+        Format::JsonLines { compression } => {
+            let types = columns::types(schema)?;
+            let are_json = types.iter().map(|(_, column_type)| *column_type == ColumnType::Json).collect();
+            write_all(JsonRows::new(Output::new(file, compression)?, are_json), batches.iter().map(columns::with_text_times))
+        }
+    }
+}
+
+fn write_all<W: Writer<Batch = RecordBatch>>(
+    mut writer: W,
+    batches: impl Iterator<Item = Result<RecordBatch>>,
+) -> Result<Complete> {
+    for batch in batches {
+        writer.write(&batch?)?;
+    }
+    writer.finish()
 }
 
 fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch], most: Option<usize>) -> PyResult<Bound<'py, PyList>> {

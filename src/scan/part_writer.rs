@@ -8,6 +8,7 @@ use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef, RecordBatch, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
+use crate::columns::with_dictionaries;
 use crate::error::{Result, defect};
 use crate::files::{AtomicFile, Complete, Parquet, Writer};
 use crate::time::Moment;
@@ -38,8 +39,9 @@ impl PartWriter {
             let fields = schema.fields().iter().cloned().chain([Arc::new(field())]);
             Arc::new(Schema::new(fields.collect::<Vec<_>>()))
         });
+        let written = with_time.as_ref().unwrap_or(schema);
         Ok(Self {
-            parquet: Parquet::new(file, with_time.as_ref().unwrap_or(schema))?,
+            parquet: Parquet::new(file, written, &with_dictionaries(written))?,
             schema: SchemaRef::clone(schema),
             requested_at,
             rows: counts_changes.then(RowHashes::default),

@@ -7,7 +7,7 @@ use super::Scan;
 use super::cap::Count;
 use super::day::Day;
 use super::range::RowRange;
-use crate::error::Error;
+use crate::error::{Error, Kind, argument, for_programs};
 use crate::filter::Search;
 
 /// One request of a scan.
@@ -42,6 +42,14 @@ impl Scan {
 
     /// The error of a request, which names it if the scan has several.
     pub(super) fn error_of(&self, index: usize, error: Error) -> Error {
+        let error = if self.is_bounded && self.requests() > 1 && error.kind() == Kind::RequestTimeout {
+            let scan = self.operation.replace("search", "scan");
+            let each = format!("; for {scan} it is the time of each request");
+            let each = for_programs(&each);
+            error.with_reason(format!("{} is for all {} requests together{each}", argument("timeout"), self.requests()))
+        } else {
+            error
+        };
         match self.request_name(index) {
             None => error,
             Some(name) => error.with_prefix(&name),

@@ -37,7 +37,7 @@ pub(super) fn check(schema: &InputValue, attributes: Option<&[String]>) -> (Vec<
         } else {
             let names: Vec<_> = ColumnType::ALL.iter().map(|known| known.name()).collect();
             let nearest = did_you_mean(type_name, names.iter().copied());
-            let message = format!("is not a type: use one of {}{nearest}", names.join(", "));
+            let message = format!("{} is not a type: use one of {}{nearest}", value.shown(), names.join(", "));
             problems.push(problem(&argument, value, &message));
         }
     }

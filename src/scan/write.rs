@@ -55,7 +55,10 @@ impl Scan {
         // A file without rows has columns too.
         let empty = self.empty_schema(false)?;
         match format {
-            Format::Parquet => self.write_table(client, &empty, |schema| Parquet::new(file()?, schema)).await,
+            Format::Parquet => {
+                let create = |schema: &SchemaRef| Parquet::new(file()?, schema, &columns::with_dictionaries(schema));
+                self.write_table(client, &empty, create).await
+            }
             Format::Csv { options, compression } => {
                 let create = |schema: &SchemaRef| {
                     let csv = Csv::new(Output::new(file()?, compression)?, options, &columns::text_schema(schema))?;

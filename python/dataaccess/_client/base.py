@@ -77,6 +77,7 @@ class BaseClient(Validation):
         attrs_format: AttrsFormat = "array",
         known_row_cap: int | None = None,
         export_success_codes: Iterable[int | str] | int | str = (200,),
+        decode_status: bool = False,
         record: str | os.PathLike[str] | None = None,
     ) -> None:
         """Checks the settings; connects to nothing."""
@@ -349,6 +350,22 @@ class BaseClient(Validation):
         if given.get("headers") is not None:
             given["headers"] = dict(given["headers"].pairs())
         return self._unpickled, (given, self._sources.profile_name, token)
+
+    def _repr_html_(self) -> str:
+        """The address, the source of the token and the settings that are not defaults, for notebooks."""
+        from dataaccess._display.listing import listing_html
+
+        if not hasattr(self, "_raw"):
+            return f"<code>{self!r}</code>"
+        rows = [
+            [name, setting.value, setting.source]
+            for name, setting in self.settings.items()
+            if setting.source != "default"
+        ]
+        note = "its data is synthetic" if self.is_sandbox else "closed" if self.is_closed else ""
+        return listing_html(
+            f"{type(self).__name__} of {self._embedded or self.base_url}", ["setting", "value", "from"], rows, note
+        )
 
     def __repr__(self) -> str:
         if not hasattr(self, "_raw"):

@@ -86,8 +86,10 @@ class Sources:
             is_embedded: Whether it is the sandbox of this process.
         """
         from dataaccess.reports import Setting
+        from dataaccess.reports._client import SettingsByName
 
-        shown = {
+        shown = SettingsByName()
+        shown |= {
             "base_url": Setting(address, self.of("base_url")),
             "token": Setting(_HIDDEN, _SANDBOX if is_embedded else self.token or "argument"),
             "profile": self._shown_profile(),

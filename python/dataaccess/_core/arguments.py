@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataaccess._contract import PROMOTION_CODE, PROMOTION_CODE_NAME
-from dataaccess._core.checks import call_timeout
+from dataaccess._core.checks import call_timeout, invalid
 from dataaccess.errors import ValidationError
 
 TYPE_CHECKING = False
@@ -28,6 +28,7 @@ def code_arguments(
     known_row_cap: int | None = None,
 ) -> dict[str, Any]:
     """The arguments of a promotion code search."""
+    _check_time(allocated_time)
     return {
         "attrs": attrs,
         "allocated_time": allocated_time,
@@ -38,6 +39,25 @@ def code_arguments(
         "timeout": call_timeout(timeout),
         "known_row_cap": known_row_cap,
     }
+
+
+def _check_time(allocated_time: object) -> None:
+    """Refuses a function in place of the condition that it makes, and a condition of `col`."""
+    from dataaccess import filters
+
+    advice = None
+    if callable(allocated_time):
+        name = getattr(allocated_time, "__name__", "")
+        if getattr(filters, name, None) is allocated_time:
+            advice = f"da.{name} is a function: call it with a day, as {_CALLS.get(name, f'da.{name}(day)')}"
+    elif isinstance(allocated_time, filters.Expression):
+        advice = "is a condition of a column, and the column is fixed here: write da.on(day) and the like without col"
+    if advice is not None:
+        raise invalid("allocated_time", advice, allocated_time)
+
+
+# How functions are called that take something else than a day.
+_CALLS = {"days": "da.days(start, stop)", "op": "da.op(operator, t)"}
 
 
 def item_arguments(

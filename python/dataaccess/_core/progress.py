@@ -26,6 +26,8 @@ def follow(
     Raises:
         ValidationError: `progress` is something else than None, a bool or a callable.
     """
+    if str(getattr(progress, "__module__", None)).partition(".")[0] == "tqdm":
+        raise invalid("progress", "is a bar of tqdm, and the package has its own: write progress=True", progress)
     if callable(progress):
         return Callback(progress, convert())
     if progress is not None and not isinstance(progress, bool):

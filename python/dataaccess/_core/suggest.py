@@ -6,19 +6,11 @@ from dataaccess._public import no_attribute
 
 TYPE_CHECKING = False
 
-if TYPE_CHECKING:
-    from typing import ClassVar
-
 
 class Suggesting:
-    """An object whose error for an unknown attribute names a similar one, in notebooks too.
-
-    `_MEANT` has the advice for names that users know from other libraries.
-    """
+    """An object whose error for an unknown attribute names what to write, or a similar one, in notebooks too."""
 
     __slots__ = ()
-
-    _MEANT: ClassVar[dict[str, str]] = {}
 
     if not TYPE_CHECKING:  # so that type checkers report an attribute that does not exist
 
@@ -29,6 +21,9 @@ class Suggesting:
                 # A property failed: this is its own error.
                 return object.__getattribute__(self, name)
             described = f"{kind.__name__!r} object"
-            if (advice := self._MEANT.get(name)) is not None:
-                raise AttributeError(f"{described} has no attribute {name!r}: {advice}", obj=self)
+            if not name.startswith("_"):
+                from dataaccess._core.advice import attribute_advice
+
+                if (advice := attribute_advice(kind.__mro__, name)) is not None:
+                    raise AttributeError(f"{described} has no attribute {name!r}: {advice}", obj=self)
             raise no_attribute(self, described, name)

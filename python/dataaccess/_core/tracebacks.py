@@ -120,9 +120,17 @@ def _name_publicly(error: BaseException, function: Any, arguments: Any, keywords
     public = ".".join(name for name in (owner, function.__name__) if name not in ("", "__init__"))
     known = signature(function).parameters
     unknown = [name for name in keywords if f"unexpected keyword argument {name!r}" in text and name not in known]
-    error.args = (f"{public}(){text.removeprefix(named)}",)
+    error.args = (f"{public}(){text.removeprefix(named)}{_by_name(public, text)}",)
     for name in unknown:
         error.args = (f"{public}() got an unexpected keyword argument {name!r}{suggestion(public, name, known)}",)
+
+
+def _by_name(call: str, text: str) -> str:
+    """The end of an error about too many arguments by position."""
+    from dataaccess._core.advice import by_name
+
+    advice = by_name(call) if "positional argument" in text and "given" in text else None
+    return "" if advice is None else f": {advice}"
 
 
 def suggestion(call: str, name: str, known: Iterable[str]) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataaccess._contract import VALUES
 from dataaccess._core.optional import optional
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Protocol
 
     import pandas as pd
@@ -39,15 +41,32 @@ def to_arrow(columns: ArrowColumns) -> pa.Table:
 
 def to_polars(columns: ArrowColumns) -> pl.DataFrame:
     """A polars DataFrame."""
-    frame: pl.DataFrame = optional("polars", "polars").DataFrame(columns)
-    return frame
+    polars = optional("polars", "polars")
+    frame: pl.DataFrame = polars.DataFrame(columns)
+    named = [name for name, dtype in frame.schema.items() if dtype == polars.Categorical]
+    return frame.with_columns(_enum(polars, frame[name]) for name in named) if named else frame
+
+
+def enum_of(polars: Any, column: str) -> pl.Enum:
+    """The type of a column of names, in the order of the API specification."""
+    enum: pl.Enum = polars.Enum(list(VALUES[column]))
+    return enum
+
+
+def _enum(polars: Any, series: pl.Series) -> pl.Series:
+    """A column of names as an Enum. Values without a name are further categories."""
+    try:
+        return series.cast(enum_of(polars, series.name))
+    except polars.exceptions.InvalidOperationError:
+        values = series.drop_nulls().cast(polars.String).unique(maintain_order=True)
+        return series.cast(polars.Enum(list(dict.fromkeys([*VALUES[series.name], *values]))))
 
 
 def to_pandas(columns: ArrowColumns, dtype_backend: str | None) -> pd.DataFrame:
     """A pandas DataFrame with nullable types."""
     check_pandas(dtype_backend)
     numpy, pandas, pa = (optional(module, "pandas") for module in ("numpy", "pandas", "pyarrow"))
-    mapper = pandas.ArrowDtype if dtype_backend == "pyarrow" else _nullable(pandas, pa, dtype_backend).get
+    mapper = _arrow(pandas, pa) if dtype_backend == "pyarrow" else _nullable(pandas, pa, dtype_backend).get
     table = pa.table(columns)
     # One block per column: consolidating them would copy all values.
     frame: pd.DataFrame = table.to_pandas(types_mapper=mapper, split_blocks=True)
@@ -57,6 +76,11 @@ def to_pandas(columns: ArrowColumns, dtype_backend: str | None) -> pd.DataFrame:
             writable: Any = frame.iloc[:, position].copy()
             frame.isetitem(position, writable)
     return frame
+
+
+def _arrow(pandas: Any, pa: Any) -> Callable[[Any], Any]:
+    """Arrow types, but categories for names of statuses."""
+    return lambda kind: None if pa.types.is_dictionary(kind) else pandas.ArrowDtype(kind)
 
 
 def _nullable(pandas: Any, pa: Any, dtype_backend: str | None) -> dict[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.plan import Planned
+from dataaccess._scan.schema import NAME
 from dataaccess._types import CLIENT_ZONE
 from dataaccess.errors import ValidationError
 
@@ -21,13 +22,7 @@ if TYPE_CHECKING:
 
 
 class AsyncLazySource(Planned):
-    """Scans that polars cannot read: its queries do not await."""
-
-    _MEANT = {  # noqa: RUF012 - declared by the base
-        **Planned._MEANT,  # noqa: SLF001 - of the base
-        "to_lazyframe": "queries of polars do not await: use a scan of da.Client, or `await scan.to_polars()`",
-        "explain_query": "queries of polars do not await: use a scan of da.Client",
-    }
+    """Scans that polars cannot read: its queries do not await. `_core.advice` says so."""
 
 
 @short_tracebacks
@@ -76,7 +71,7 @@ class LazySource(Planned):
 
         scan = self._in_zone(tz)
         self._check_streamed()
-        return Source(scan, self._call, self._narrowed).lazyframe()
+        return Source(scan, self._call, self._decoded(), self._narrowed).lazyframe()
 
     def explain_query(self, query: Callable[[pl.LazyFrame], pl.LazyFrame], *, tz: ResultZone = CLIENT_ZONE) -> str:
         """Returns the requests of a query as text: the plan as `explain` shows it, and what polars itself filters.
@@ -117,9 +112,13 @@ class LazySource(Planned):
             )
         scan = self._in_zone(tz)
         self._check_streamed()
-        source = Explained(scan, self._call, self._narrowed)
+        source = Explained(scan, self._call, self._decoded(), self._narrowed)
         query(source.lazyframe()).collect()
         return "\n\n".join(source.texts)
+
+    def _decoded(self) -> set[str]:
+        """The columns that have names in place of numbers."""
+        return {name for name, kind in (self._schema or {}).items() if kind == NAME}
 
     def _narrowed(self, scan: RawScan, query: Query) -> Narrowed:
         """The requests of a query: they return each row that it reads, and maybe others, which polars filters."""

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Self, TypeVar
+    from typing import Any, NoReturn, Self, TypeVar
 
     from dataaccess._display.plan import Plan
     from dataaccess._native import RawScan, RawStream, RawTable
@@ -52,7 +52,24 @@ class BaseScan(Suggesting):
     _schema: dict[str, Any] | None
     _limit: int | None = None
     _splits: bool = False
-    _MEANT = {"to_df": "write to_pandas() or to_polars()"}  # noqa: RUF012 - declared by the base
+
+    if not TYPE_CHECKING:  # so that type checkers report these operators
+
+        def __len__(self) -> NoReturn:
+            """Raises a `TypeError` that says what to write."""
+            from dataaccess._core.advice import LENGTH
+
+            raise TypeError(LENGTH)
+
+        def __getitem__(self, key: object) -> NoReturn:
+            """Raises a `TypeError` that says what to write."""
+            from dataaccess._core.advice import ITEM
+
+            raise TypeError(ITEM)
+
+    def __bool__(self) -> bool:
+        """True, whether or not there are rows: nothing is sent."""
+        return True
 
     @property
     def column_names(self) -> list[str]:
@@ -158,6 +175,10 @@ class BaseScan(Suggesting):
             size if max_bytes is None else count("max_bytes", max_bytes),
         )
 
+    def _counted(self) -> Self:
+        """What is requested to count the rows."""
+        return self
+
     def _check_streamed(self) -> None:
         """Raises if rows are requested one by one although requests may still be split."""
         if self._splits:
@@ -196,6 +217,16 @@ class Planned(BaseScan):
         make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items  # noqa: SLF001 - its client
         with problem_values({**self._arguments, "schema": schema}):
             self._raw = make(self._arguments, self._schema, self._ordered, self._splits, now)
+
+    def _counted(self) -> Self:
+        """The scan with one attribute: the time that it selects by, so that rows of other days are reported."""
+        conditions = [condition for group in self._raw.body(0)["filters"]["OR"] for condition in group["AND"]]
+        times = [condition["column"] for condition in conditions if condition["data_type"] == "datetime"]
+        names = self.column_names
+        attribute = next((name for name in times if name in names), names[0])
+        # Any value fits the type "json".
+        arguments = {**self._arguments, "attrs": [attribute]}
+        return type(self)(self._client, self._call, arguments, {attribute: "json"}, self._ordered)
 
     def _tasks(self, kind: type[_Task]) -> list[_Task]:
         planned = (self._raw.task(index) for index in range(self._raw.requests))

@@ -12,10 +12,13 @@ from dataaccess._core.warn import caller
 from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess._display.text import cell, counted
 from dataaccess._scan.batch import Batch
+from dataaccess._scan.frames import enum_of
 from dataaccess._scan.outcome import warn_each
 from dataaccess._scan.plan import LARGE_BATCH
 from dataaccess._scan.predicate import selected_by
 from dataaccess._scan.variants import next_batch
+from dataaccess.errors import RecordError
+from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,12 +71,15 @@ class Query(NamedTuple):
 class Source:
     """What polars calls for the schema and for the rows of a query, in any thread."""
 
-    def __init__(self, raw: RawScan, call: str, narrowed: Callable[[RawScan, Query], Narrowed]) -> None:
+    def __init__(
+        self, raw: RawScan, call: str, decoded: set[str], narrowed: Callable[[RawScan, Query], Narrowed]
+    ) -> None:
         """Checks that polars is new enough.
 
         Args:
             raw: The scan.
             call: The method that made it.
+            decoded: The columns that have names in place of numbers.
             narrowed: Makes the requests of a query.
         """
         polars = optional("polars", "polars")
@@ -81,6 +87,7 @@ class Source:
             raise ImportError(f"to_lazyframe needs polars 2.0, this is {polars.__version__}: pip install -U polars")
         self._polars = polars
         self._raw, self._call, self._narrowed = raw, call, narrowed
+        self._enums = {name: enum_of(polars, name) for name in raw.column_names if name in decoded}
         self._lock = Lock()
         self._types: dict[str, str] | None = None
         # polars reads in threads of its own, without a line of the user.
@@ -105,7 +112,7 @@ class Source:
         if (zone := self._raw.result_zone) is not None:
             times = {name for name, kind in self.types().items() if kind == "timestamp"}
             types.update(dict.fromkeys(times, self._polars.Datetime("us", zone)))
-        schema: pl.Schema = self._polars.Schema(types)
+        schema: pl.Schema = self._polars.Schema({**types, **self._enums})
         return schema
 
     def types(self) -> dict[str, str]:
@@ -160,9 +167,20 @@ class Source:
         with self._released(), closing(stream), closing(stream):
             while not stream.ended:
                 batch = stream.take(_PATIENCE)
-                yield empty if batch is None else Batch(batch).to_polars()
+                yield empty if batch is None else self._checked(Batch(batch).to_polars())
             if (outcome := stream.stats) is not None:
                 warn_each([each for each in outcome["warnings"] if each["category"] not in caused], self._line)
+
+    def _checked(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame, unless a column of names has other values: a query knows the categories beforehand."""
+        for name, enum in self._enums.items():
+            if name in frame.columns and frame.schema[name] != enum:
+                raise RecordError(
+                    f"{name} has a value that the API specification does not name: leave {argument('decode_status')} "
+                    "out for a column of numbers",
+                    column=name,
+                )
+        return frame
 
     @contextmanager
     def _released(self) -> Iterator[None]:
@@ -187,9 +205,11 @@ class Source:
 class Explained(Source):
     """Describes the requests of a query in place of sending them."""
 
-    def __init__(self, raw: RawScan, call: str, narrowed: Callable[[RawScan, Query], Narrowed]) -> None:
+    def __init__(
+        self, raw: RawScan, call: str, decoded: set[str], narrowed: Callable[[RawScan, Query], Narrowed]
+    ) -> None:
         """Has no texts yet."""
-        super().__init__(raw, call, narrowed)
+        super().__init__(raw, call, decoded, narrowed)
         self.texts: list[str] = []
 
     def __call__(

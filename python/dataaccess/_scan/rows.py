@@ -27,7 +27,6 @@ class Rows(Suggesting):
     """The columns of a batch or a table."""
 
     __slots__ = ("_raw",)
-    _MEANT = {"to_df": "write to_pandas() or to_polars()"}  # noqa: RUF012 - declared by the base
 
     _raw: Any
 
@@ -44,6 +43,11 @@ class Rows(Suggesting):
         return names
 
     @property
+    def columns(self) -> list[str]:
+        """Names of the columns, as `column_names`."""
+        return self.column_names
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and number of columns."""
         return self.num_rows, len(self.column_names)
@@ -56,8 +60,8 @@ class Rows(Suggesting):
     def to_pylist(self) -> list[Row]:
         """Returns the rows as dicts, with the values of the columns as Python objects.
 
-        Unlike `to_dicts` of a scan, which gives the values as the service sends them, this gives the values of the
-        columns: a timestamp is a `datetime` (aware if `tz=` was given), an integer in a "float64" column is a float.
+        These are the values of the columns: a timestamp is a `datetime` (aware if `tz=` was given), an integer in a
+        "float64" column is a float. `to_dicts` returns times as strings.
 
         Returns:
             A list of dicts. JSON is decoded.
@@ -70,13 +74,31 @@ class Rows(Suggesting):
         """
         from dataaccess._display.column_types import COLUMN_TYPES
 
-        rows: list[Row] = self._raw.to_dicts(None)
+        rows = self.to_dicts()
         zone = None if self._raw.time_zone is None else _zone(self._raw.time_zone)
         for name in [name for name, kind in self._raw.types if COLUMN_TYPES[kind].python is datetime]:
             for row in rows:
                 if row[name] is not None:
                     time = datetime.fromisoformat(row[name])
                     row[name] = time if zone is None else _shown(time, zone)
+        return rows
+
+    def to_dicts(self) -> list[Row]:
+        """Returns the rows as dicts with plain values: strings, numbers, booleans and None, as `json.dumps` takes them.
+
+        A time is a string as the service writes it, with an offset if `tz=` was given. `to_pylist` returns `datetime`
+        objects.
+
+        Returns:
+            A list of dicts. JSON is decoded.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> scan = da.Client("sandbox:demo").scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
+            >>> scan.head(1).to_dicts()[0]["allocated_time"][:10]
+            '2024-01-15'
+        """
+        rows: list[Row] = self._raw.to_dicts(None)
         return rows
 
     def to_pandas(self, dtype_backend: DtypeBackend | None = None, *, tz: TimeZone | None = None) -> pd.DataFrame:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 # The packages whose types have names that the core knows.
 _PACKAGES = {"builtins", "datetime", "numpy", "pandas", "polars", "pyarrow"}
 # What `decode_status=True` sets: a type of the core that only these columns can have.
-_DECODED = dict.fromkeys(VALUES, "name")
+NAME = "name"
+_DECODED = dict.fromkeys(VALUES, NAME)
 
 
 def type_names(schema: Schema | None, *, decoded: bool = False) -> dict[str, object] | None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, overload
 
-from dataaccess._core.checks import boolean_argument, count, time_zone
-from dataaccess._core.paths import location
+from dataaccess._core.checks import count, time_zone
 from dataaccess._core.storage import checked, hidden
-from dataaccess._core.suffixes import check_suffix
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import counted, duration, size
 from dataaccess._native import read_files
 from dataaccess._public import public
 from dataaccess._scan import frames
 from dataaccess._scan.outcome import stats_of
-from dataaccess._scan.rows import Rows
+from dataaccess._scan.table_files import TableFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,13 +23,13 @@ if TYPE_CHECKING:
 
     from dataaccess._core.storage import StoredOptions
     from dataaccess._native import RawTable
-    from dataaccess._types import PathArgument, Row, StorageOptions, TimeZone
+    from dataaccess._types import Row, TimeZone
     from dataaccess.reports import ScanStats
 
 
 @public
 @short_tracebacks
-class Table(Rows):
+class Table(TableFiles):
     """The rows of a scan as columns in memory: what `Scan.collect` returns. It can be read any number of times.
 
     Examples:
@@ -115,36 +113,6 @@ class Table(Rows):
             Table(2 rows, 1 column: id)
         """
         return self._part(self._raw.slice(0, count("n", n, 0)))
-
-    def to_parquet(
-        self,
-        path: PathArgument,
-        *,
-        private: bool = False,
-        storage_options: StorageOptions | None = None,
-    ) -> None:
-        """Writes the rows into a Parquet file (zstd). Atomic: the file appears only when complete.
-
-        Args:
-            path: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at the
-                end.
-            private: Whether only you may read the file; otherwise the umask decides.
-            storage_options: As those of `Scan.to_parquet`.
-
-        Raises:
-            ValidationError: The path is a URL of another kind, or has the suffix of another format.
-            FileError: The file cannot be written; also an `OSError`.
-            ConfigError: The URL or an option of the store cannot be used.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-            >>> scan.collect().to_parquet("codes.parquet")
-        """
-        is_private, storage_options = boolean_argument("private", private), hidden(storage_options)
-        path = location("path", path, storage_options, private=is_private)
-        check_suffix(path, "to_parquet")
-        self._raw.write_parquet(path, is_private, checked(storage_options))
 
     @overload
     def __getitem__(self, key: str) -> list[Any]: ...

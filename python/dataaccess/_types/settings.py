@@ -46,6 +46,7 @@ class ClientOptions(TypedDict, total=False):
     attrs_format: AttrsFormat
     known_row_cap: int | None
     export_success_codes: Iterable[int | str] | int | str
+    decode_status: bool
     record: PathArgument | None
 
 

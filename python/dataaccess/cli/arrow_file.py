@@ -33,11 +33,21 @@ def _write_batches(scan: Scan, file: Any, form: str, judge: Doubts) -> None:
     from dataaccess._core.optional import optional
 
     arrow, ipc = optional("pyarrow", "arrow"), optional("pyarrow.ipc", "arrow")
-    with line() as shown, scan.batches() as batches, getattr(ipc, form)(file, arrow.schema(batches._raw)) as writer:  # noqa: SLF001 - of this package
+    with line() as shown, scan.batches() as batches:
+        schema = _with_strings(arrow, arrow.schema(batches._raw))  # noqa: SLF001 - of this package
         rows = 0
-        for batch in batches:
-            writer.write_batch(batch.to_arrow())
-            rows += len(batch)
-            if shown is not None:
-                shown.show(f"{rows:,} rows")
+        with getattr(ipc, form)(file, schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch.to_arrow().cast(schema))
+                rows += len(batch)
+                if shown is not None:
+                    shown.show(f"{rows:,} rows")
     judge.check_rows(rows)
+
+
+def _with_strings(arrow: Any, schema: Any) -> Any:
+    """The schema with strings for names of statuses: a file has one dictionary, and later batches may have others."""
+    for index, field in enumerate(schema):
+        if arrow.types.is_dictionary(field.type):
+            schema = schema.set(index, field.with_type(arrow.string()))
+    return schema

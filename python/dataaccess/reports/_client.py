@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from dataaccess._public import public
 
@@ -23,6 +23,28 @@ class Setting:
 
     def __str__(self) -> str:
         return f"{self.value} ({self.source})"
+
+
+class SettingsByName(dict[str, Setting]):
+    """The settings of a client by name: a dict that notebooks show as a table."""
+
+    def __str__(self) -> str:
+        """A line for each setting: what `print` shows."""
+        from dataaccess._display.listing import listing_text
+
+        return listing_text(_HEADS, self._rows())
+
+    def _repr_html_(self) -> str:
+        """The settings for notebooks."""
+        from dataaccess._display.listing import listing_html
+
+        return listing_html("Settings of a client", _HEADS, self._rows())
+
+    def _rows(self) -> list[list[object]]:
+        return [[name, setting.value, setting.source] for name, setting in self.items()]
+
+
+_HEADS = ["setting", "value", "from"]
 
 
 @public
@@ -48,3 +70,10 @@ class ClientStats:
     in_flight: int
     bytes_received: int
     connections_opened: int
+
+    def _repr_html_(self) -> str:
+        """The statistics for notebooks."""
+        from dataaccess._display.listing import listing_html
+
+        rows = [[field.name, getattr(self, field.name)] for field in fields(self)]
+        return listing_html("Statistics of a client", ["figure", "number"], rows)

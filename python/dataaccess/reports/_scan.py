@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias
 
 from dataaccess._public import public
@@ -53,6 +53,13 @@ class ScanStats:
     def retries(self) -> int:
         """Requests that were retried."""
         return self.attempts - self.requests
+
+    def _repr_html_(self) -> str:
+        """The statistics for notebooks."""
+        from dataaccess._display.listing import listing_html
+
+        rows = [[field.name, getattr(self, field.name)] for field in fields(self)]
+        return listing_html("Statistics of a scan", ["figure", "value"], rows)
 
 
 @public

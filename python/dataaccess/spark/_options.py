@@ -137,7 +137,7 @@ _REFUSED = {
     "filter": "is called where",
     "object": 'is called item_type_name, such as "customer"; without it, promotion codes are read',
 }
-_CLIENT: _Parsers = {name: spec.read for name, spec in SETTINGS.items() if name not in _REFUSED}
+_CLIENT: _Parsers = {name: spec.read for name, spec in SETTINGS.items() if name not in {*_REFUSED, *_CODES}}
 _ALL: _Parsers = {**_CLIENT, **_TOKEN, **_CODES, **_ITEMS, **_SCHEMA}
 
 

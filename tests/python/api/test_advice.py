@@ -1,102 +1,166 @@
-"""Warnings and errors advise only what the caller can do."""
+"""What users know from other libraries and write here: each error says what to write instead."""
 
 from __future__ import annotations
 
-import os
-import warnings
-from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
 import pytest
-from support.raw_server import always, http, serving
-from support.runs import some_days
-from support.streams import response_of, scan_of, search_of
+import tqdm
+import tqdm.auto
+from support.raw_server import serving
 
 import dataaccess as da
 
-EMPTY = da.days("1990-01-01", "1990-01-05")
-NOTHING = "no rows on any of the 4 days"
+ON_A_DAY: dict[str, Any] = {"allocated_time": da.on("2024-01-15")}
+# Any, as each use is a mistake.
+PACKAGE: Any = da
+COL: Any = da.col("customer_id")
+CLIENT: Any = da.Client("https://cdp.example.com", token="tok")
+OTHER: Any = da.AsyncClient("https://cdp.example.com", token="tok")
+SCAN: Any = CLIENT.scan_codes(["id"], **ON_A_DAY)
+ASYNC_SCAN: Any = OTHER.scan_codes(["id"], **ON_A_DAY)
+
+ZONE = "to_pandas(tz=…) and the other methods of a scan convert times; Client(timezone=…) is the zone of days"
+CONDITIONS = "conditions are arguments: allocated_time=, code_status=, allocated_audience=, audience_type="
+
+ARGUMENTS: dict[str, tuple[Callable[[], object], str]] = {
+    "zone of a search": (lambda: CLIENT.search_codes(**ON_A_DAY, timezone="UTC"), ZONE),
+    "zone of a scan": (lambda: CLIENT.scan_codes(**ON_A_DAY, tz="UTC"), ZONE),
+    "zone of items": (lambda: PACKAGE.search_items("customer", ["name"], tz="UTC"), ZONE),
+    "zone of a client": (lambda: PACKAGE.Client("sandbox:demo", tz="UTC"), "it is called timezone="),
+    "conditions": (lambda: CLIENT.scan_codes(**ON_A_DAY, where=COL.matches("x")), CONDITIONS),
+    "filters": (lambda: CLIENT.search_codes(**ON_A_DAY, filters={}), CONDITIONS),
+    "filters of items": (lambda: CLIENT.scan_items("customer", ["name"], filters={}), "it is called where="),
+    "columns": (lambda: CLIENT.scan_codes(**ON_A_DAY, columns=["id"]), "it is called attrs="),
+    "columns of items": (lambda: CLIENT.search_items("customer", columns=["name"]), "it is called attrs="),
+}
 
 
-def test_a_search_that_looks_capped_advises_no_argument_that_it_lacks(connect: Any) -> None:
-    with serving(always(response_of([{"n": 1, "text": "a"}] * 2_000))) as server:
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_an_argument_of_another_library(name: str) -> None:
+    act, advice = ARGUMENTS[name]
+    with pytest.raises(TypeError) as caught:
+        act()
+    assert "got an unexpected keyword argument" in str(caught.value)
+    assert str(caught.value).endswith(f": {advice}")
+
+
+@pytest.mark.parametrize("kind", [da.Client, da.AsyncClient])
+def test_a_token_by_position(kind: Any) -> None:
+    with pytest.raises(
+        TypeError, match=r"base_url alone is given by position: write token=…, and each other"
+    ) as caught:
+        kind("https://cdp.example.com", "hunter2")
+    assert "hunter2" not in str(caught.value)
+
+
+ATTRIBUTES: dict[str, tuple[Callable[[], object], str]] = {
+    "filter": (lambda: SCAN.filter, "write to_lazyframe() for a query of polars"),
+    "select": (lambda: SCAN.select, "attrs= of the call chooses what is requested"),
+    "lazy": (lambda: SCAN.lazy, "write to_lazyframe()"),
+    "columns": (lambda: SCAN.columns, "write column_names, or schema for the types"),
+    "task": (lambda: SCAN.tasks()[0].columns, "write column_names"),
+    "awaited filter": (lambda: ASYNC_SCAN.filter, "filter what `await scan.to_polars()` returns"),
+    "awaited lazy": (lambda: ASYNC_SCAN.lazy, "queries of polars do not await: use a scan of da.Client"),
+    "codes": (lambda: CLIENT.codes, "write search_codes(…) or scan_codes(…)"),
+    "scan": (lambda: OTHER.scan, "write scan_codes(…) or scan_items(…)"),
+    "isin": (lambda: COL.isin(["x"]), "write col('customer_id').matches([...])"),
+    "is_in": (lambda: COL.is_in(["x"]), "write col('customer_id').matches([...])"),
+    "eq": (lambda: COL.eq("x"), "write col('customer_id').equals(value), or .matches([...])"),
+    "contains": (lambda: COL.contains("x"), "write col('customer_id').matches([...]) for whole values, or .op("),
+    "unlike": (lambda: COL.matchs("x"), "did you mean 'matches'?"),
+    "connect": (lambda: PACKAGE.connect, "module 'dataaccess' has no attribute 'connect': write Client(base_url)"),
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_an_attribute_of_another_library(name: str) -> None:
+    act, advice = ATTRIBUTES[name]
+    with pytest.raises(AttributeError) as caught:
+        act()
+    assert advice in str(caught.value)
+    assert not hasattr(SCAN, "__dataframe__")
+
+
+@pytest.mark.parametrize("scan", [SCAN, SCAN.tasks()[0], ASYNC_SCAN])
+def test_a_scan_has_no_length_and_no_items_and_is_true(scan: Any) -> None:
+    with pytest.raises(TypeError, match=r"write scan\.count\(\), or len\(\) of what collect\(\) returns"):
+        len(scan)
+    for key in ("id", 0, slice(3)):
+        with pytest.raises(TypeError, match=r"write scan\.collect\(\)\[…\], or scan\.to_pandas\(\)\[…\]"):
+            scan[key]
+    assert scan
+
+
+def test_no_frame_is_made_of_a_scan(sandbox: da.Sandbox) -> None:
+    scan: Any = sandbox.client().scan_codes(["id"], **ON_A_DAY)
+    sandbox.clear_requests()
+    with pytest.raises(TypeError, match=r"write scan\.to_pandas\(\) for a DataFrame"):
+        pd.DataFrame(scan)
+    assert len(sandbox.requests) == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "advice"),
+    [
+        ("localhost:18080", "write http://localhost:18080"),
+        ("cdp.example.com", "write https://cdp.example.com"),
+        ("sandbox", 'the sandbox is base_url="sandbox:demo"'),
+    ],
+)
+def test_an_address_that_is_no_url(address: str, advice: str) -> None:
+    with pytest.raises(da.ConfigError) as caught:
+        da.Client(address, token="tok")
+    assert str(caught.value).endswith(f"is not a URL; {advice}")
+
+
+@pytest.mark.parametrize(
+    ("condition", "advice"),
+    [
+        (da.on, "da.on is a function: call it with a day, as da.on(day)"),
+        (da.days, "da.days is a function: call it with a day, as da.days(start, stop)"),
+        (da.col("allocated_time").on("2024-01-15"), "write da.on(day) and the like without col"),
+    ],
+)
+def test_a_function_in_place_of_a_condition(condition: Any, advice: str) -> None:
+    for call in (CLIENT.search_codes, CLIENT.scan_codes, CLIENT.validate_codes):
+        with pytest.raises(da.ValidationError) as caught:
+            call(allocated_time=condition)
+        assert str(caught.value).startswith("allocated_time: ")
+        assert advice in str(caught.value)
+
+
+def test_a_type_that_is_none_is_repeated() -> None:
+    schema: Any = {"id": "varchar"}
+    with pytest.raises(da.ValidationError, match=r'schema\["id"\]: "varchar" is not a type: use one of string, int64,'):
+        CLIENT.scan_codes(["id"], schema=schema, **ON_A_DAY)
+
+
+@pytest.mark.parametrize("bar", [tqdm.tqdm, tqdm.auto.tqdm, tqdm.tqdm(disable=True)])
+def test_a_bar_of_tqdm(bar: Any) -> None:
+    with pytest.raises(da.ValidationError, match=r"progress: is a bar of tqdm, .*: write progress=True"):
+        SCAN.collect(progress=bar)
+
+
+def silent(connection: Any, _number: int) -> None:
+    """Never responds."""
+    while connection.recv(1024):
+        pass
+
+
+@pytest.mark.both_clients
+def test_the_timeout_of_a_search_of_days_is_for_all_of_them(connect: Any, time_scale: Callable[[int], None]) -> None:
+    time_scale(20)
+    with serving(silent) as server:
         client = connect(server.base_url)
-        with pytest.warns(da.IncompleteWarning, match="use scan_items, which can split requests") as caught:
-            search_of(client)
-        assert "on_suspected_cap" not in str(caught[0].message)
-        with pytest.warns(da.IncompleteWarning, match='with on_suspected_cap="split"'):
-            scan_of(client).to_dicts()
-    with (
-        some_days((30, 45, 18, 18), maximum_rows=18) as service,
-        pytest.warns(da.IncompleteWarning, match="use scan_codes, which can split requests") as caught,
-    ):
-        connect(service).search_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-05"))
-    assert "on_suspected_cap" not in str(caught[0].message)
-
-
-def test_days_that_are_all_empty_are_reported_once(client: Any, tmp_path: Path) -> None:
-    scan = client.scan_codes(["id"], allocated_time=EMPTY)
-    for use in (
-        lambda: client.search_codes(["id"], allocated_time=EMPTY),
-        scan.to_dicts,
-        scan.collect,
-        lambda: list(scan.batches()),
-        lambda: scan.to_csv(tmp_path / "codes.csv"),
-        lambda: scan.to_folder(tmp_path / "folder"),
-    ):
-        with pytest.warns(da.EmptyResultWarning, match=NOTHING) as caught:
-            use()
-        assert len(caught) == 1
-    with pytest.warns(da.EmptyResultWarning, match=f"{NOTHING}: .*never allocated"):
-        client.search_codes(["id"], allocated_time=EMPTY, code_status="available")
-
-
-def test_one_empty_day_is_not_reported(client: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for time in (da.on("1990-01-01"), da.days("1990-01-01", "1990-01-02"), da.days("2023-12-30", "2024-01-02")):
-            client.search_codes(["id"], allocated_time=time)
-
-
-@pytest.fixture
-def unwritable() -> Iterator[Path]:
-    """A folder that this process may not write to: one of root, if it is root's."""
-    with TemporaryDirectory() as folder:
-        Path(folder).chmod(0o555)
-        is_root = os.geteuid() == 0
-        if is_root:
-            os.seteuid(65534)
-        try:
-            yield Path(folder)
-        finally:
-            if is_root:
-                os.seteuid(0)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs modes of folders")
-def test_a_folder_that_cannot_be_written_to_is_named(client: Any, unwritable: Path) -> None:
-    with pytest.raises(da.FolderFileError) as caught:
-        client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder(unwritable)
-    text = str(caught.value)
-    assert text.startswith(f"`{unwritable}` cannot be written to: Permission denied")
-    assert text.endswith("name a folder that you may write to and try again")
-    assert caught.value.path == str(unwritable)
-
-
-@pytest.mark.parametrize(("status", "is_permanent"), [("500 Broken", False), ("404 Gone", True)])
-def test_a_run_without_a_finished_task_resumes_nothing(
-    connect: Any,
-    tmp_path: Path,
-    status: str,
-    is_permanent: bool,  # noqa: FBT001 - a case
-) -> None:
-    with serving(always(http(b"", status))) as server:
-        scan = connect(server.base_url, retries=0).scan_codes(["id"], allocated_time=EMPTY)
-        with pytest.raises(da.ScanIncompleteError) as caught:
-            scan.to_folder(tmp_path)
-    text = str(caught.value)
-    assert ("4 of 4 tasks failed permanently (1990-01-01, " in text) == is_permanent
-    assert "again" not in text
-    assert "kept" not in text
+        with pytest.raises(da.errors.RequestTimeoutError) as caught:
+            client.search_codes(["id"], allocated_time=da.days("2024-01-01", "2024-03-01"), timeout=3)
+        assert "within timeout=3 s" in str(caught.value)
+        assert "timeout= is for all 60 requests together; for scan_codes it is the time of each request" in str(
+            caught.value
+        )
+        with pytest.raises(da.errors.RequestTimeoutError) as caught:
+            client.search_codes(["id"], allocated_time=da.on("2024-01-01"), timeout=3)
+        assert "for all" not in str(caught.value)

@@ -48,12 +48,12 @@ def test_both_clients_make_scans_of_the_same_arguments(name: str) -> None:
     assert inspect.signature(one).parameters.keys() - search.keys() == more
 
 
-READINGS = ["head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts"]
+READINGS = ["head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts", "to_pylist"]
 SHOWN = ["explain", "requests", "column_names", "schema", "last_stats"]
 USES = [*READINGS, "read_folder", "to_parquet", "to_csv", "to_jsonl", "to_folder"]
 
 
-@pytest.mark.parametrize("name", [*USES, "batches", "tasks", "explain", "requests"])
+@pytest.mark.parametrize("name", [*USES, "count", "batches", "tasks", "explain", "requests"])
 def test_both_kinds_of_scan_have_the_same_uses(name: str) -> None:
     check_twins(da.Scan, da.AsyncScan, name)
 
@@ -67,7 +67,7 @@ def check_twins(kind: type, asynchronous: type, name: str) -> None:
     one, other = getattr(kind, name), getattr(asynchronous, name)
     assert inspect.signature(one).parameters == inspect.signature(other).parameters
     assert message_of(one) == message_of(other) != ""
-    assert inspect.iscoroutinefunction(other) == (name in USES)
+    assert inspect.iscoroutinefunction(other) == (name in {*USES, "count"})
     assert not inspect.iscoroutinefunction(one)
 
 
@@ -96,15 +96,16 @@ def test_what_comes_of_scans_has_no_other_names() -> None:
     assert (
         names(da.Scan) - {"to_lazyframe", "explain_query"}
         == names(da.AsyncScan)
-        == {*USES, *SHOWN, "batches", "iter_rows", "tasks"}
+        == {*USES, *SHOWN, "batches", "iter_rows", "tasks", "count"}
     )
     writings = {"to_csv", "to_jsonl", "to_parquet"}
-    assert names(da.Task) == names(da.AsyncTask) == {*READINGS, *SHOWN, *writings, "batches", "iter_rows"}
+    assert names(da.Task) == names(da.AsyncTask) == {*READINGS, *SHOWN, *writings, "batches", "iter_rows", "count"}
     # As asynchronous generators have it beside their own.
     assert names(Batches) | {"aclose"} == names(AsyncBatches)
-    forms = {"to_arrow", "to_pylist", "to_pandas", "to_polars", "num_rows", "column_names", "shape", "schema"}
+    forms = {"to_arrow", "to_pylist", "to_dicts", "to_pandas", "to_polars"}
+    forms |= {"num_rows", "column_names", "columns", "shape", "schema"}
     assert names(da.Batch) == forms
-    assert names(da.Table) == forms | {"stats", "head", "to_parquet"}
+    assert names(da.Table) == forms | {"stats", "head", *writings}
 
 
 def test_the_clients_have_no_other_names() -> None:

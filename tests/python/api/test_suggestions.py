@@ -31,9 +31,9 @@ CASES: dict[str, tuple[Callable[[da.Sandbox], object], str]] = {
         lambda s: scan(s)._client.search_code,
         "'Client' object has no attribute 'search_code'; did you mean 'search_codes'?",
     ),
-    "scan": (lambda s: scan(s).columns, "'Scan' object has no attribute 'columns'; did you mean 'column_names'?"),
+    "scan": (lambda s: scan(s).colum_names, "'Scan' object has no …; did you mean 'column_names'?"),
     "task": (lambda s: scan(s).tasks()[0].to_panda, "; did you mean 'to_pandas'?"),
-    "table": (lambda s: scan(s).head(1).columns, "; did you mean 'column_names'?"),
+    "table": (lambda s: scan(s).head(1).colums, "; did you mean 'columns'?"),
     "to_df": (lambda s: scan(s).to_df(), "'Scan' object has no attribute 'to_df': write to_pandas() or to_polars()"),
     "to_df of a table": (lambda s: scan(s).head(1).to_df(), ": write to_pandas() or to_polars()"),
     "lazy": (

@@ -77,7 +77,9 @@ def test_a_schema_mixes_types_of_all_libraries(connect: Any) -> None:
 
 @pytest.mark.parametrize("given", ["Int32", "int32", np.int32, pa.int32(), pl.UInt64, "text", "name", "", 5, object()])
 def test_a_type_that_columns_do_not_have_is_refused(client: Any, given: Any) -> None:
-    with pytest.raises(da.ValidationError, match=r'schema\["a"\]: is not a type: use one of string, int64, float64,'):
+    with pytest.raises(
+        da.ValidationError, match=r'schema\["a"\]: .* is not a type: use one of string, int64, float64,'
+    ):
         scan_of(client, ["a"], schema={"a": given})
 
 

@@ -116,7 +116,7 @@ pub fn rows(number: usize) -> RecordBatch {
 /// Writes a part with its record.
 pub fn put(folder: &folder::Folder, name: &PartName) -> u64 {
     let rows = rows(name.number);
-    let mut parquet = Parquet::new(folder.create(name).unwrap(), rows.schema_ref()).unwrap();
+    let mut parquet = Parquet::new(folder.create(name).unwrap(), rows.schema_ref(), rows.schema_ref()).unwrap();
     parquet.write(&rows).unwrap();
     parquet.finish_part(&json!({"task": name.to_string()})).unwrap().published().unwrap()
 }

@@ -105,7 +105,7 @@ fn fills_the_disk() {
         is_full(&Csv::new(output, options, &schema).and_then(Writer::finish).unwrap_err(), Kind::File);
     }
     let file = AtomicFile::create(&place, Kind::File, false).unwrap();
-    let ended = dataaccess::files::Parquet::new(file, &schema).unwrap().finish();
+    let ended = dataaccess::files::Parquet::new(file, &schema, &schema).unwrap().finish();
     is_full(&ended.unwrap_err(), Kind::File);
     assert_eq!(names(&path), [HIDDEN.to_owned(), part(0).to_string(), part(1).to_string()]);
 }

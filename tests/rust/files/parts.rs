@@ -29,7 +29,7 @@ fn a_record_may_hold_any_text() {
     let folder = Folder::new();
     let (opened, _) = open(folder.path()).unwrap();
     let record = json!({"a": "\"data_bytes\":7,\"tail_crc32\":\"00000000\"}", "é": ["\n", null]});
-    let parquet = Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref()).unwrap();
+    let parquet = Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref(), rows(0).schema_ref()).unwrap();
     parquet.finish_part(&record).unwrap().published().unwrap();
     assert_eq!(wait(opened.part(&part(0))).unwrap().record, record);
 }
@@ -38,7 +38,7 @@ fn a_record_may_hold_any_text() {
 fn parquet_without_a_record_is_no_part() {
     let folder = Folder::new();
     let (opened, _) = open(folder.path()).unwrap();
-    Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref())
+    Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref(), rows(0).schema_ref())
         .unwrap()
         .finish()
         .unwrap()

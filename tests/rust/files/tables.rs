@@ -76,7 +76,7 @@ fn output(folder: &Folder) -> Output {
 fn parquet_reads_back_as_written() {
     let folder = Folder::new();
     let path = folder.file("a.parquet");
-    let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema()).unwrap();
+    let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema(), &schema()).unwrap();
     let all = batch(&rows());
     parquet.write(&all.slice(0, 1)).unwrap();
     parquet.write(&all.slice(1, 2)).unwrap();
@@ -96,7 +96,7 @@ fn parquet_reads_back_as_written() {
 #[test]
 fn parquet_of_no_rows_has_its_columns() {
     let folder = Folder::new();
-    Parquet::new(file(&folder, "a.parquet"), &schema()).unwrap().finish().unwrap().published().unwrap();
+    Parquet::new(file(&folder, "a.parquet"), &schema(), &schema()).unwrap().finish().unwrap().published().unwrap();
     let (found, _) = read(&folder.file("a.parquet"));
     assert_eq!((found.num_rows(), found.schema().fields()), (0, schema().fields()));
 }
@@ -105,7 +105,7 @@ fn parquet_of_no_rows_has_its_columns() {
 fn a_row_group_ends_by_rows_and_by_bytes() {
     let folder = Folder::new();
     let groups = |rows: &[Row], batches: usize| {
-        let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema()).unwrap();
+        let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema(), &schema()).unwrap();
         let batch = batch(rows);
         for _ in 0..batches {
             parquet.write(&batch).unwrap();
@@ -223,7 +223,7 @@ proptest! {
     #[test]
     fn any_rows_read_back_from_parquet(batches in prop::collection::vec(prop::collection::vec(any_row(), 0..20), 0..4)) {
         let folder = Folder::new();
-        let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema()).unwrap();
+        let mut parquet = Parquet::new(file(&folder, "a.parquet"), &schema(), &schema()).unwrap();
         for rows in &batches {
             parquet.write(&batch(rows)).unwrap();
         }

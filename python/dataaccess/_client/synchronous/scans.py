@@ -46,7 +46,7 @@ class Scans(BaseClient):
         schema: Schema | None = None,
         values_per_request: int | None = None,
         ordered: bool = True,
-        decode_status: bool = False,
+        decode_status: bool | None = None,
         timeout: float | timedelta | None = None,
     ) -> Scan:
         """Makes a lazy search of promotion codes, for columns, files, or more rows than fit into memory.
@@ -61,8 +61,9 @@ class Scans(BaseClient):
                 `da.month(text)` or `da.last_days(count)` for one request per day.
             audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
                 without it the service returns no rows.
-            allocated_audience: One id of a customer or visitor, or several.
-            code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
+            allocated_audience: One id of a customer or visitor, or several; an integer is sent as a string.
+            code_status: 1 or "available", 3 or "sent", 4 or "used", or several: the status that a code has now. A code
+                that was sent and used since is `used`, so codes that were ever sent are `["sent", "used"]`.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
             known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
                 reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
@@ -77,7 +78,8 @@ class Scans(BaseClient):
                 states no limit.
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
             decode_status: Whether the columns `code_status` and `audience_type` hold names ("used", "customer") in
-                place of numbers. `to_dicts` and `to_jsonl` keep the numbers.
+                place of numbers: a category of pandas, an Enum of polars, a dictionary of Arrow. `da.CodeStatus.USED`
+                equals both forms in pandas. `to_dicts` and `to_jsonl` keep the numbers. None is that of the client.
             timeout: Seconds, or a timedelta, for each request with its retries, not for the scan as a whole: a scan of
                 many requests may take longer. It counts up to the first row of a response; from then on only a stall
                 ends it. None is that of the client.
@@ -112,6 +114,8 @@ class Scans(BaseClient):
             self._cap(known_row_cap),
         )
         arguments["values_per_request"] = values_per_request
+        if decode_status is None:
+            decode_status = self._settings["decode_status"]
         return Scan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap, decode_status)
 
     def scan_items(

@@ -6,7 +6,7 @@ from dataaccess._core.progress import follow_async
 from dataaccess._core.storage import hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
-from dataaccess._scan.asynchronous.reading import AsyncReading
+from dataaccess._scan.asynchronous.records import AsyncRecords
 from dataaccess._scan.asynchronous.writing import AsyncWriting
 from dataaccess._scan.doubt import TaskDoubt, on_doubt_argument
 from dataaccess._scan.lazyframe import AsyncLazySource
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @public
-class AsyncTask(Single, AsyncReading, AsyncWriting):
+class AsyncTask(Single, AsyncRecords, AsyncWriting):
     """One request of a scan, picklable: for workers of Dask, Ray or multiprocessing. Made by `AsyncScan.tasks`.
 
     The token is not pickled: the worker gets it as the client did, from the environment, a file or a callable. Each
@@ -46,7 +46,7 @@ class AsyncTask(Single, AsyncReading, AsyncWriting):
 
 @public
 @short_tracebacks
-class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
+class AsyncScan(AsyncLazySource, AsyncRecords, AsyncWriting):
     """A lazy search: the requests, and each form its rows can take. Made by `AsyncClient.scan_codes` and `scan_items`.
 
     Nothing is sent before it is used, and each use sends the requests anew. A scan of several requests runs up to

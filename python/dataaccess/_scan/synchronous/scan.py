@@ -7,7 +7,7 @@ from dataaccess._core.progress import follow
 from dataaccess._core.storage import hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
-from dataaccess._scan.synchronous.reading import Reading
+from dataaccess._scan.synchronous.records import Records
 from dataaccess._scan.synchronous.writing import Writing
 from dataaccess._scan.doubt import TaskDoubt, on_doubt_argument
 from dataaccess._scan.lazyframe import LazySource
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @public
-class Task(Single, Reading, Writing):
+class Task(Single, Records, Writing):
     """One request of a scan, picklable: for workers of Dask, Ray or multiprocessing. Made by `Scan.tasks`.
 
     The token is not pickled: the worker gets it as the client did, from the environment, a file or a callable. Each
@@ -47,7 +47,7 @@ class Task(Single, Reading, Writing):
 
 @public
 @short_tracebacks
-class Scan(LazySource, Reading, Writing):
+class Scan(LazySource, Records, Writing):
     """A lazy search: the requests, and each form its rows can take. Made by `Client.scan_codes` and `scan_items`.
 
     Nothing is sent before it is used, and each use sends the requests anew. A scan of several requests runs up to
