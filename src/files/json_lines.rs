@@ -10,8 +10,11 @@ use super::output::Output;
 use crate::cells::{Block, Cell};
 use crate::error::Result;
 
-/// What is written in place of a string: given the index of its column. None leaves it.
-pub struct Rewrite(pub Box<dyn Fn(usize, &str) -> Option<String> + Send>);
+/// The string in place of another one of the column with an index. None leaves it.
+type Instead = dyn Fn(usize, &str) -> Option<String> + Send;
+
+/// What is written in place of some strings.
+pub struct Rewrite(pub Box<Instead>);
 
 impl fmt::Debug for Rewrite {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

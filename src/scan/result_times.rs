@@ -20,12 +20,18 @@ pub(super) struct ResultTimes {
 impl ResultTimes {
     /// A schema with its timestamps in the zone of results.
     pub(super) fn schema(&self, schema: SchemaRef) -> SchemaRef {
-        self.zone.as_ref().map_or_else(|| SchemaRef::clone(&schema), |zone| columns::zoned_schema(&schema, zone))
+        match &self.zone {
+            Some(zone) => columns::zoned_schema(&schema, zone),
+            None => schema,
+        }
     }
 
     /// A batch with its timestamps in the zone of results.
     pub(super) fn batch(&self, batch: RecordBatch) -> Result<RecordBatch> {
-        self.zone.as_ref().map_or(Ok(batch.clone()), |zone| columns::zoned(&batch, zone, &self.source))
+        match &self.zone {
+            Some(zone) => columns::zoned(&batch, zone, &self.source),
+            None => Ok(batch),
+        }
     }
 
     /// A time of a record as a text of the zone of results, with its offset. None of a text that stays as it is.

@@ -5,9 +5,10 @@
 
 use std::ops::Range;
 
-use jiff::tz::AmbiguousOffset;
+use jiff::tz::{AmbiguousOffset, Offset};
 use jiff::{Timestamp, ToSpan as _};
 
+use super::zone::known_instant;
 use super::{Moment, Zone, wall_clock_microseconds};
 
 const MICROSECONDS: i64 = 1_000_000;
@@ -47,10 +48,8 @@ impl Instants<'_> {
     #[cold]
     fn look_up(&mut self, local: i64) -> i64 {
         let rules = &self.zone.rules;
-        // A time at the end of the calendar has the offset of the last one that the library knows.
-        let near = local.clamp(Timestamp::MIN.as_microsecond(), Timestamp::MAX.as_microsecond());
-        let Ok(shown) = Timestamp::from_microsecond(near) else { return local };
-        let time = jiff::tz::Offset::UTC.to_datetime(shown);
+        let near = known_instant(local);
+        let time = Offset::UTC.to_datetime(near);
         match rules.to_ambiguous_timestamp(time).offset() {
             AmbiguousOffset::Fold { before, .. } => local - microseconds(before),
             AmbiguousOffset::Gap { before, .. } => {
@@ -60,7 +59,7 @@ impl Instants<'_> {
             }
             AmbiguousOffset::Unambiguous { offset } => {
                 self.offset = microseconds(offset);
-                self.known = self.like(near);
+                self.known = self.like(near.as_microsecond());
                 if !self.known.contains(&local) {
                     self.known = local..local.saturating_add(1);
                 }
@@ -88,7 +87,7 @@ impl Instants<'_> {
     }
 }
 
-fn microseconds(offset: jiff::tz::Offset) -> i64 {
+fn microseconds(offset: Offset) -> i64 {
     i64::from(offset.seconds()) * MICROSECONDS
 }
 
@@ -158,21 +157,18 @@ mod tests {
             let mut instants = zone.instants();
             for second in seconds {
                 let local = second * MICROSECONDS;
-                let time = jiff::tz::Offset::UTC.to_datetime(Timestamp::from_second(second).expect("in range"));
+                let time = Offset::UTC.to_datetime(Timestamp::from_second(second).expect("in range"));
                 let read = instants.instant(local);
                 let ambiguous = zone.rules.to_ambiguous_timestamp(time);
-                match ambiguous.offset() {
-                    AmbiguousOffset::Gap { .. } => {
-                        // The end of the gap: the first instant whose clocks show a later time.
-                        let shown = |micros: i64| -> DateTime {
-                            zone.rules.to_datetime(Timestamp::from_microsecond(micros).expect("in range"))
-                        };
-                        prop_assert!(shown(read) > time && shown(read - 1) < time);
-                    }
-                    _ => {
-                        let earlier = ambiguous.earlier().expect("in range").as_microsecond();
-                        prop_assert_eq!(read, earlier, "{} {}", name, time);
-                    }
+                if matches!(ambiguous.offset(), AmbiguousOffset::Gap { .. }) {
+                    // The end of the gap: the first instant whose clocks show a later time.
+                    let shown = |micros: i64| -> DateTime {
+                        zone.rules.to_datetime(Timestamp::from_microsecond(micros).expect("in range"))
+                    };
+                    prop_assert!(shown(read) > time && shown(read - 1) < time);
+                } else {
+                    let earlier = ambiguous.earlier().expect("in range").as_microsecond();
+                    prop_assert_eq!(read, earlier, "{} {}", name, time);
                 }
             }
         }

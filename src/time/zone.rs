@@ -93,15 +93,15 @@ impl Zone {
             .filter_map(|day| self.first_instant(day).ok())
     }
 
-    /// An instant in Unix microseconds as its clocks show it, as `2024-01-31 12:34:56+01:00`. `None` if they show a year
-    /// after 9999.
+    /// An instant in Unix microseconds as its clocks show it, as `2024-01-31 12:34:56+01:00`; as the clocks of UTC show it
+    /// where these show a year after 9999. `None` if both do.
     #[must_use]
     pub fn text_of_microseconds(&self, microseconds: i64) -> Option<String> {
-        // The last day of the calendar is beyond the instants of the time library, and a usual value for "never".
-        let near = microseconds.clamp(Timestamp::MIN.as_microsecond(), Timestamp::MAX.as_microsecond());
-        let offset = self.rules.to_offset(Timestamp::from_microsecond(near).ok()?).seconds();
+        let offset = self.rules.to_offset(known_instant(microseconds)).seconds();
         let since_epoch = SignedDuration::from_micros(microseconds) + SignedDuration::from_secs(offset.into());
-        let local = DateTime::constant(1970, 1, 1, 0, 0, 0, 0).checked_add(since_epoch).ok()?;
+        let Ok(local) = DateTime::constant(1970, 1, 1, 0, 0, 0, 0).checked_add(since_epoch) else {
+            return (!self.is_utc()).then(|| Self::default().text_of_microseconds(microseconds)).flatten();
+        };
         Some(format!("{}{}", local.strftime("%Y-%m-%d %H:%M:%S%.f"), offset_text(offset)))
     }
 
@@ -155,6 +155,15 @@ impl Zone {
     }
 }
 
+/// The instant at these Unix microseconds, or the nearest one of which the time library knows the offset in each zone.
+/// The last day of the calendar, a usual value for "never", is beyond.
+pub(super) fn known_instant(microseconds: i64) -> Timestamp {
+    const DAY: i64 = 86_400;
+    let (first, last) = (Timestamp::MIN.as_second() + DAY, Timestamp::MAX.as_second() - DAY);
+    let near = microseconds.clamp(first * 1_000_000, last * 1_000_000);
+    Timestamp::from_microsecond(near).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
 fn unknown(argument: &str, name: &str) -> Error {
     let shown = excerpt(name, 60);
     let given = error::argument(argument).of(format_args!("\"{shown}\""));
@@ -197,6 +206,19 @@ mod tests {
 
     fn first(name: &str, day: &str) -> String {
         zone(name).parse_moment(day).expect("a day").to_string()
+    }
+
+    #[test]
+    fn an_instant_is_shown_with_its_offset_up_to_the_last_day_of_the_calendar() {
+        for (name, microseconds, shown) in [
+            ("UTC", 1_706_693_696_000_000, Some("2024-01-31 09:34:56+00:00")),
+            ("Asia/Kolkata", 1_706_693_696_500_000, Some("2024-01-31 15:04:56.5+05:30")),
+            ("Asia/Ho_Chi_Minh", 253_402_275_599_000_000, Some("9999-12-31 23:59:59+07:00")),
+            ("Asia/Ho_Chi_Minh", 253_402_300_799_000_000, Some("9999-12-31 23:59:59+00:00")),
+            ("UTC", 253_402_300_800_000_000, None),
+        ] {
+            assert_eq!(zone(name).text_of_microseconds(microseconds).as_deref(), shown, "{name} {microseconds}");
+        }
     }
 
     #[test]

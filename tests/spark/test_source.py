@@ -62,6 +62,24 @@ def test_a_timestamp_is_an_instant_and_a_timestamp_ntz_the_time_in_utc(read: Rea
     assert {row.id: row.shown for row in instants.selectExpr(*shown).collect()} == later
 
 
+def test_a_timestamp_is_an_instant_of_the_zone_of_records(read: Read, client: da.Client) -> None:
+    """Whatever the zone of the client is, which its results would have elsewhere."""
+    options = {"allocated_time": da.on("2024-01-15"), "source_timezone": "Asia/Tokyo", "timezone": "UTC"}
+    frame = read("id string, allocated_time timestamp", **options)
+    wall = read("id string, allocated_time timestamp_ntz", **options)
+    expected = client.search_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15"))
+    written = {row["id"]: dt.datetime.fromisoformat(row["allocated_time"]) for row in expected}
+
+    shown = "id", "date_format(allocated_time, 'yyyy-MM-dd HH:mm:ss') as shown"
+    assert {row.id: row.shown for row in wall.selectExpr(*shown).collect()} == {
+        name: str(time) for name, time in written.items()
+    }
+    # Two hours before Tokyo, in the zone of the session.
+    assert {row.id: row.shown for row in frame.selectExpr(*shown).collect()} == {
+        name: str(time - dt.timedelta(hours=2)) for name, time in written.items()
+    }
+
+
 def test_sql_finds_the_source_without_registration(spark: Any, client: da.Client) -> None:
     spark.sql(
         """create or replace temporary view codes using dataaccess

@@ -152,16 +152,16 @@ def origin(address: object) -> str | None:
     return None if address is None else embedded_name(address) or origin_of(address)
 
 
-def zone_name(zone: object) -> str:
+def zone_name(setting: str, zone: object) -> str:
     """The IANA name of a time zone."""
     if isinstance(zone, str):
-        if (advice := offset_advice(string("timezone", zone))) is not None:
-            raise ConfigError(f"{argument('timezone', zone)} {advice}")
+        if (advice := offset_advice(string(setting, zone))) is not None:
+            raise ConfigError(f"{argument(setting, zone)} {advice}")
         return zone
     name = "UTC" if zone is UTC else getattr(zone, "key", None)
     if isinstance(zone, tzinfo) and isinstance(name, str):
         return name
-    raise ConfigError(f"{argument('timezone')} must be an IANA name or a ZoneInfo, not {zone!r}")
+    raise ConfigError(f"{argument(setting)} must be an IANA name or a ZoneInfo, not {zone!r}")
 
 
 def checked_item_types(given: object) -> dict[str, int]:
@@ -277,5 +277,5 @@ _CHECKS: dict[str, Callable[[Spec, Any], Any]] = {
     "number": lambda spec, value: number(spec.name, value, f"a number {_bounds(spec)}"),
     "path": _path,
     "url": lambda spec, value: string(spec.name, value),
-    "zone": lambda _, value: zone_name(value),
+    "zone": lambda spec, value: zone_name(spec.name, value),
 }

@@ -76,7 +76,7 @@ class Rows(Suggesting):
             for row in rows:
                 if row[name] is not None:
                     time = datetime.fromisoformat(row[name])
-                    row[name] = time if zone is None else time.astimezone(zone)
+                    row[name] = time if zone is None else _shown(time, zone)
         return rows
 
     def to_pandas(self, dtype_backend: DtypeBackend | None = None, *, tz: TimeZone | None = None) -> pd.DataFrame:
@@ -157,6 +157,14 @@ class Rows(Suggesting):
         rows, columns = self.shape
         counts = f"{counted(rows, 'row')}, {counted(columns, 'column')}"
         return f"{type(self).__name__}({counts}: {shorten(self.column_names)})"
+
+
+def _shown(time: datetime, zone: tzinfo) -> datetime:
+    """The time in a zone; in UTC if that would be after the year 9999, the last one of Python."""
+    try:
+        return time.astimezone(zone)
+    except OverflowError:
+        return time
 
 
 def _zone(name: str) -> tzinfo:

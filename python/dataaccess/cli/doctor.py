@@ -30,7 +30,7 @@ Examples:
 # A problem that is no error of a request: the days of the service are not those of the time zone.
 _WRONG_DAY = 1
 # Always shown, though they are the default.
-_SHOWN = ("base_url", "token", "profile", "timezone", "proxy", "ca_bundle")
+_SHOWN = ("base_url", "token", "profile", "timezone", "source_timezone", "proxy", "ca_bundle")
 _NOT_FOUND = 404
 # What an error says about a failed connection to the proxy, and the step that failed.
 _TO_THE_PROXY = {"cannot resolve the host of the proxy": "dns", "connect to the proxy": "tcp"}

@@ -19,6 +19,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"base_url": 7}, "base_url= must be a string, not of type int"),
     ({"token": 7}, "token= must be a string or a callable that returns one, not of type int"),
     ({"timezone": 3}, "timezone= must be an IANA name or a ZoneInfo, not 3"),
+    ({"source_timezone": 3}, "source_timezone= must be an IANA name or a ZoneInfo, not 3"),
+    ({"source_timezone": "Hanoi"}, 'source_timezone="Hanoi" is not an IANA time zone'),
     ({"timeout": "30"}, "timeout= must be a number of seconds or a timedelta, not '30'"),
     ({"timeout": True}, "timeout= must be a number of seconds or a timedelta, not True"),
     ({"timeout": None}, "timeout= must be a number of seconds or a timedelta, not None"),
@@ -60,7 +62,8 @@ def test_all_settings_are_reported_together_whatever_is_wrong_with_each(tmp_path
     empty = tmp_path / "ca.pem"
     empty.write_text("nothing")
     wrong: dict[str, Any] = {
-        "base_url": "cdp.example.com", "token": 7, "timezone": 3, "timeout": "30", "retry_for": -1, "retries": "3",
+        "base_url": "cdp.example.com", "token": 7, "timezone": 3, "source_timezone": 3, "timeout": "30",
+        "retry_for": -1, "retries": "3",
         "concurrency": True, "ca_bundle": empty, "headers": {"Accept-Encoding": "br"}, "strict_empty": "no",
     }  # fmt: skip
     named = {"base_url": "base URL", "ca_bundle": str(empty), "headers": "Accept-Encoding"}

@@ -74,6 +74,8 @@ def test_the_zone_is_a_name_or_an_object(kind: Any, zone: Any) -> None:
     client = kind("https://cdp.example.com", token="tok", timezone=zone)
     copy = kind("https://cdp.example.com", token="tok").with_options(timezone=zone)
     assert client.timezone == copy.timezone == "Europe/Berlin"
+    assert client.source_timezone == "UTC"
+    assert client.with_options(source_timezone=zone).source_timezone == "Europe/Berlin"
     assert kind("https://cdp.example.com", token="tok", timezone=UTC).timezone == "UTC"
     with pytest.raises(da.ConfigError, match="an IANA name or a ZoneInfo, not datetime"):
         kind("https://cdp.example.com", token="tok", timezone=timezone(timedelta(hours=2)))
@@ -112,6 +114,7 @@ def test_the_token_of_the_sandbox_stays_there_too() -> None:
         ({"base_url": "cdp.example.com"}, "https://"),
         ({"base_url": "sandbox:other"}, "sandbox:demo"),
         ({"timezone": "Europe/Atlantis"}, "Europe/Atlantis"),
+        ({"source_timezone": "Europe/Atlantis"}, "source_timezone="),
         ({"timeout": 0}, "timeout="),
         ({"timeout": timedelta(0)}, "timeout="),
         ({"retries": -1}, "retries="),

@@ -106,6 +106,6 @@ def test_offline_sends_nothing(run: Any, demo: da.Sandbox) -> None:
     assert (ended.code, len(demo.requests)) == (0, before)
     assert ended.output.splitlines()[2:4] == [
         "Configuration",
-        f"  base_url   {demo.base_url}  environment variable DATAACCESS_BASE_URL",
+        f"  base_url         {demo.base_url}  environment variable DATAACCESS_BASE_URL",
     ]
     assert "Connection" not in ended.output

@@ -7,6 +7,8 @@ import re
 import time
 from typing import Any
 
+import pandas as pd
+import polars as pl
 import pytest
 from support.open_points import TABLE
 from support.plain_http import PlainService
@@ -22,6 +24,52 @@ def test_every_value_of_the_table_is_taken() -> None:
             da.Sandbox(switches={name: value}).stop()
     others = {"maximum_rows": None, "latency": 0.5, "finished_status": 7, "generic_scope": "object", "gzip": True}
     da.Sandbox(switches=others).stop()
+
+
+HANOI = dt.timezone(dt.timedelta(hours=7))
+
+
+def test_records_have_times_of_their_zone_and_days_are_cut_elsewhere(sandbox: da.Sandbox) -> None:
+    day: dict[str, Any] = {"attrs": ["id", "allocated_time"], "allocated_time": da.on("2024-01-15")}
+    in_utc = {row["id"]: row["allocated_time"] for row in sandbox.client().search_codes(**day)}
+    later = {name: str(dt.datetime.fromisoformat(time) + dt.timedelta(hours=7)) for name, time in in_utc.items()}
+    with da.Sandbox.demo(switches={"source_timezone": "Asia/Ho_Chi_Minh"}) as elsewhere:
+        client = elsewhere.client(source_timezone="Asia/Ho_Chi_Minh")
+        assert {row["id"]: row["allocated_time"] for row in client.search_codes(**day)} == later
+    with da.Sandbox.demo(switches={"source_timezone": "Asia/Ho_Chi_Minh", "day_zone": "Asia/Ho_Chi_Minh"}) as local:
+        rows = local.client(timezone="Asia/Ho_Chi_Minh", source_timezone="Asia/Ho_Chi_Minh").search_codes(**day)
+        assert {row["allocated_time"][:10] for row in rows} == {"2024-01-15"}
+
+
+TIME = dt.datetime(2024, 1, 14, 20, 30, tzinfo=dt.UTC)
+WRITTEN = "2024-01-15 03:30:00"
+NAIVE = dt.datetime.fromisoformat(WRITTEN)
+ROWS: dict[str, Any] = {
+    "aware": [{"visit_id": "1", "time": TIME}],
+    "elsewhere": [{"visit_id": "1", "time": TIME.astimezone(HANOI)}],
+    "naive": [{"visit_id": "1", "time": NAIVE}],
+    "text": [{"visit_id": "1", "time": WRITTEN}],
+    "polars": pl.DataFrame({"visit_id": ["1"], "time": [TIME]}),
+    "polars-naive": pl.DataFrame({"visit_id": ["1"], "time": [NAIVE]}),
+    "pandas": pd.DataFrame({"visit_id": ["1"], "time": [pd.Timestamp(TIME)]}),
+}
+
+
+@pytest.mark.parametrize("form", ROWS)
+def test_a_load_writes_times_in_the_zone_of_records(form: str) -> None:
+    with da.Sandbox(switches={"source_timezone": "Asia/Ho_Chi_Minh"}) as sandbox:
+        sandbox.declare("visit", 7, {"visit_id": "string", "time": "timestamp"})
+        sandbox.load("visit", ROWS[form])
+        client = sandbox.client(timezone="UTC", source_timezone="Asia/Ho_Chi_Minh")
+        where, schema = da.col("time").on("2024-01-14"), {"time": "timestamp"}
+        assert client.search_items("visit", ["time"], where, item_type_id=7) == [{"time": WRITTEN}]
+        table = client.scan_items("visit", ["visit_id", "time"], where, item_type_id=7, schema=schema).collect()
+        assert table["time"] == [TIME]
+        # What one sandbox returns another one takes: the instants stay.
+        with da.Sandbox() as other:
+            other.declare("visit", 7, {"visit_id": "string", "time": "timestamp"})
+            other.load("visit", table)
+            assert other.client().search_items("visit", ["time"], item_type_id=7) == [{"time": "2024-01-14 20:30:00"}]
 
 
 def test_what_has_no_switch_is_in_the_table_too() -> None:

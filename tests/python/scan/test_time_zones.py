@@ -87,6 +87,28 @@ def test_what_a_run_wrote_is_read_in_a_zone(scan: Any, service: da.Sandbox, tmp_
     assert service.requests == []
 
 
+def test_the_last_time_of_the_calendar_has_a_zone_too(tmp_path: Path) -> None:
+    with da.Sandbox() as sandbox:
+        sandbox.declare("visit", 7, {"visit_id": "string", "time": "datetime"})
+        sandbox.load("visit", [{"visit_id": "1", "time": "9999-12-31 23:59:59"}])
+        never = dt.datetime.fromisoformat("9999-12-31 23:59:59")
+        for source, zone, shown in [
+            ("UTC", "Asia/Ho_Chi_Minh", never.replace(tzinfo=dt.UTC)),
+            ("Asia/Ho_Chi_Minh", "Asia/Ho_Chi_Minh", never.replace(tzinfo=ZoneInfo("Asia/Ho_Chi_Minh"))),
+            ("America/New_York", None, never),
+        ]:
+            client = sandbox.client(source_timezone=source)
+            scan = client.scan_items("visit", ["time"], item_type_id=7, schema={"time": "timestamp"})
+            assert scan.collect(tz=zone)["time"] == [shown]
+            scan.to_csv(tmp_path / "visits.csv", tz=zone)
+            scan.to_jsonl(tmp_path / "visits.jsonl", tz=zone)
+            written = (tmp_path / "visits.csv").read_text().split("\n")[1].strip('"')
+            assert dt.datetime.fromisoformat(written) == shown
+            assert pd.read_json(tmp_path / "visits.jsonl", lines=True, dtype=False, convert_dates=False)[
+                "time"
+            ].tolist() == [written]
+
+
 def test_frames_of_one_client_join(client: Any) -> None:
     scan = client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15"))
     left, right = scan.to_pandas(tz=client.timezone), scan.collect().to_pandas(tz=client.timezone)

@@ -78,7 +78,7 @@ def compares(day: date, operator: str, other: date) -> bool:
 
 @cache
 def day_of_text(text: str, zone: tzinfo) -> date:
-    """The day of a stored time, which is written in UTC."""
+    """The day of a stored time, which is written in UTC (open point source_timezone)."""
     return datetime.strptime(text, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).astimezone(zone).date()
 
 
