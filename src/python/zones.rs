@@ -3,13 +3,13 @@
 use pyo3::prelude::*;
 
 use super::request::zone;
-use crate::time::{Moment, all_zones};
+use crate::time::{Moment, Zone, all_zones};
 
 /// The zones in which a day begins at an instant (Unix milliseconds): well-known ones first, fixed offsets last.
 #[pyfunction]
 pub(super) fn zones_beginning_day(instant: i64) -> Vec<&'static str> {
     let begins = all_zones().iter().filter(|zone| zone.begins_day_at(Moment::at(instant)));
-    begins.map(|zone| zone.name()).collect()
+    begins.map(Zone::name).collect()
 }
 
 /// The first instant of the day of an instant in a zone, in Unix milliseconds; None at the ends of the calendar.

@@ -96,8 +96,8 @@ fn shown(zones: &[&Zone], at: Moment) -> Option<String> {
     }
     let names: Vec<&str> = zones.iter().take(NAMES).map(|zone| zone.name()).collect();
     let others = if zones.len() > names.len() { ", …" } else { "" };
-    let named = if offsets.len() > FEW_OFFSETS { String::new() } else { format!(" ({}{others})", names.join(", ")) };
-    Some(format!("{}{named}", texts.join(", ")))
+    let listed = if offsets.len() > FEW_OFFSETS { String::new() } else { format!(" ({}{others})", names.join(", ")) };
+    Some(format!("{}{listed}", texts.join(", ")))
 }
 
 #[cfg(test)]
