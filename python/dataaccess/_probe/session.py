@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from datetime import UTC, datetime
 from functools import wraps
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
@@ -122,11 +123,21 @@ class Session:
         return self._search(body)
 
     def codes_after(self) -> list[Any]:
-        """The ids of the codes that the audience has after the day."""
-        _, kind, audience = self.audience()
+        """The ids of the codes that the audience has after its code of the day, by the time of that code.
+
+        That code is among them only where `after_date` includes the day that it names.
+        """
+        code, kind, audience = self.audience()
+        time = next(row["allocated_time"] for row in self.rows() if row["id"] == code)
+        try:
+            named: date = datetime.strptime(time, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
+        except (TypeError, ValueError):
+            # A service that compares instants would find the codes of the day too.
+            named = self.day
+        after = da.op("after_date", named, unit="DAY")
         found = self._timed(
             lambda: self._bounded.search_codes(
-                ["id"], allocated_time=da.after(self.day), audience_type=kind, allocated_audience=audience
+                ["id"], allocated_time=after, audience_type=kind, allocated_audience=audience
             )
         )
         return [row["id"] for row in found]
