@@ -173,7 +173,7 @@ fn advice() -> String {
         "write {}, \"older than 7 days\", \"1/30\", \"all\", a day as \"2024-01-15\", days as \"2024-01-15 to \
          2024-01-20\"{}",
         argument("refresh").of_string("last 3 days"),
-        for_programs(", a list of these, da.days(start, stop), da.month(\"2024-01\") or da.yesterday()")
+        for_programs(", a list of these, or da.days(start, stop), da.month(\"2024-01\"), da.yesterday()")
     )
 }
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SECTION = "Rows"
 _DAY = "DAY is 2024-01-31, yesterday or today; of a time as 2024-01-31T09:30 its whole day counts."
-_TIMES = ("on", "yesterday", "days", "month", "last", "since", "until", "after", "before")
+_TIMES = ("on", "since", "until", "after", "before", "days", "month", "last", "yesterday")
 
 _FILTER = option(
     "--filter",
