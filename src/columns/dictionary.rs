@@ -20,7 +20,11 @@ use crate::error::{Result, defect};
 pub fn with_dictionaries(schema: &Schema) -> SchemaRef {
     let data_type = DataType::Dictionary(DataType::Int32.into(), DataType::Utf8.into());
     let field = |field: &Arc<Field>| {
-        if is_named(field) { Arc::new(field.as_ref().clone().with_data_type(data_type.clone())) } else { Arc::clone(field) }
+        if is_named(field) {
+            Arc::new(field.as_ref().clone().with_data_type(data_type.clone()))
+        } else {
+            Arc::clone(field)
+        }
     };
     Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
 }
@@ -70,7 +74,8 @@ mod tests {
     #[test]
     fn names_come_first_and_other_values_follow() {
         let texts = [Some("used"), None, Some("2"), Some("available"), Some("2")];
-        let arrays: [ArrayRef; 2] = [Arc::new(StringArray::from_iter(texts)), Arc::new(StringViewArray::from_iter(texts))];
+        let arrays: [ArrayRef; 2] =
+            [Arc::new(StringArray::from_iter(texts)), Arc::new(StringViewArray::from_iter(texts))];
         for array in arrays {
             let mark = HashMap::from([(TYPE.to_owned(), NAME.to_owned())]);
             let field = Field::new("code_status", array.data_type().clone(), true).with_metadata(mark);
