@@ -94,10 +94,13 @@ fn shown(zones: &[&Zone], at: Moment) -> Option<String> {
     if texts.is_empty() {
         return None;
     }
+    let ranges = texts.join(", ");
+    if offsets.len() > FEW_OFFSETS {
+        return Some(ranges);
+    }
     let names: Vec<&str> = zones.iter().take(NAMES).map(|zone| zone.name()).collect();
     let others = if zones.len() > names.len() { ", …" } else { "" };
-    let named = if offsets.len() > FEW_OFFSETS { String::new() } else { format!(" ({}{others})", names.join(", ")) };
-    Some(format!("{}{named}", texts.join(", ")))
+    Some(format!("{ranges} ({}{others})", names.join(", ")))
 }
 
 #[cfg(test)]
