@@ -39,7 +39,19 @@ if TYPE_CHECKING:
     from dataaccess._scan.table import Table
     from dataaccess._types import PROMOTION_CODE_ATTRIBUTES, AudienceType, CodeStatus
     from dataaccess.errors import *  # noqa: F403 - its __all__
-    from dataaccess.filters import after, before, between, col, days, on, op, since
+    from dataaccess.filters import (
+        after,
+        before,
+        col,
+        days,
+        last_days,
+        month,
+        on,
+        op,
+        since,
+        until,
+        yesterday,
+    )
     from dataaccess.reports import ClientStats as ClientStats
     from dataaccess.reports import FolderStatus as FolderStatus
     from dataaccess.reports import PartStatus as PartStatus
@@ -65,11 +77,12 @@ __all__ = [
     "__version__",
     "after",
     "before",
-    "between",
     "col",
     "days",
     "download_segment",
     "folder_status",
+    "last_days",
+    "month",
     "on",
     "op",
     "scan_codes",
@@ -78,9 +91,11 @@ __all__ = [
     "search_items",
     "since",
     "token_file",
+    "until",
     "validate_codes",
     "validate_items",
     "wait_for_segment",
+    "yesterday",
 ]
 
 # The exceptions worth catching. `errors` has them all.
@@ -116,7 +131,19 @@ _MODULES = {
     "_scan.synchronous.batches": ["Batches"],
     "_scan.synchronous.scan": ["Scan", "Task"],
     "_scan.table": ["Table"],
-    "filters": ["after", "before", "between", "col", "days", "on", "op", "since"],
+    "filters": [
+        "after",
+        "before",
+        "col",
+        "days",
+        "last_days",
+        "month",
+        "on",
+        "op",
+        "since",
+        "until",
+        "yesterday",
+    ],
     "reports": [
         "ClientStats",
         "FolderStatus",

@@ -138,7 +138,7 @@ impl Client {
     /// use dataaccess::filter::{Comparison, InputValue, Method, codes};
     /// use dataaccess::sandbox::{Options, Sandbox, demo::Demo};
     /// use dataaccess::secret::Secret;
-    /// use dataaccess::time::Zone;
+    /// use dataaccess::time::Calendar;
     ///
     /// # #[tokio::main]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -153,7 +153,7 @@ impl Client {
     ///     allocated_time: InputValue::Comparison(Box::new(day)),
     ///     ..codes::CodesArguments::default()
     /// };
-    /// let search = codes::check(arguments, &Zone::default())?;
+    /// let search = codes::check(arguments, &Calendar::default())?;
     ///
     /// let mode = SearchMode {
     ///     operation: "search_codes",

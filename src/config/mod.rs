@@ -19,7 +19,7 @@ pub use timeouts::Timeouts;
 pub use trust::{CaSource, Trust};
 
 use crate::error::{Error, Kind, Result, argument};
-use crate::time::Zone;
+use crate::time::{DayComparison, Zone};
 
 /// Where a setting came from, for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,8 @@ pub struct Arguments {
     pub is_timezone_given: bool,
     /// IANA name of the time zone of the times in records.
     pub source_timezone: String,
+    /// What `after_date` and `before_date` compare: `exclusive` or `inclusive`.
+    pub day_comparison: String,
     /// Seconds for a collected call, including retries.
     pub timeout: f64,
     /// Most retries: requests sent after the first.
@@ -92,6 +94,7 @@ impl Default for Arguments {
             timezone: "UTC".to_owned(),
             is_timezone_given: false,
             source_timezone: "UTC".to_owned(),
+            day_comparison: DayComparison::NAMES[0].0.to_owned(),
             timeout: 300.0,
             retries: None,
             retry_for: 60.0,
@@ -123,6 +126,8 @@ pub struct Settings {
     pub source_zone: Zone,
     /// Time zone of the times in results. None: they stay as the service wrote them.
     pub result_zone: Option<Zone>,
+    /// What `after_date` and `before_date` compare.
+    pub day_comparison: DayComparison,
     pub(crate) timeout: Duration,
     pub(crate) retries: Option<u32>,
     pub(crate) retry_for: Duration,
@@ -169,6 +174,7 @@ impl Settings {
         };
         let zone = refused.keep(Zone::of_argument("timezone", &arguments.timezone));
         let source_zone = refused.keep(Zone::of_argument("source_timezone", &arguments.source_timezone));
+        let day_comparison = refused.keep(day_comparison(&arguments.day_comparison));
         let timeout = refused.keep(seconds("timeout", arguments.timeout));
         let retries = refused.keep(arguments.retries.map(|retries| integer("retries", retries, 0)).transpose());
         let retry_for = refused.keep(retry_for(arguments.retry_for));
@@ -188,6 +194,7 @@ impl Settings {
                 result_zone: zone.clone().filter(|_| arguments.is_timezone_given),
                 zone: zone?,
                 source_zone: source_zone?,
+                day_comparison: day_comparison?,
                 timeout: timeout?,
                 retries: retries?,
                 retry_for: retry_for?,
@@ -243,6 +250,11 @@ impl Refused {
 
 fn refused(name: &str, value: impl fmt::Display, expected: &str) -> Error {
     Error::new(Kind::Config, format!("{} must be {expected}, not {value}", argument(name)))
+}
+
+fn day_comparison(name: &str) -> Result<DayComparison> {
+    let names = DayComparison::NAMES.map(|(name, _)| format!("\"{name}\"")).join(" or ");
+    DayComparison::read(name).ok_or_else(|| refused("day_comparison", format_args!("{name:?}"), &names))
 }
 
 /// Seconds.

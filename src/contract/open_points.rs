@@ -6,7 +6,7 @@
 pub const SWITCHES: [(&str, &str); 21] = [
     ("day_zone", "\"UTC\" or another IANA name"),
     ("source_timezone", "\"UTC\" or another IANA name"),
-    ("day_comparison", "\"exclusive\", \"inclusive\""),
+    ("day_comparison", "\"exclusive\", \"inclusive\", \"instants\""),
     ("operators", "\"refused\", \"unmatched\""),
     ("time_unit", "\"refused\", \"unmatched\""),
     ("attrs_format", "\"both\", \"array\", \"string\""),

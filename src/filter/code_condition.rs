@@ -94,8 +94,8 @@ fn time(comparison: &Comparison, location: &ProblemPath, times: &Times<'_>, prob
     let range = if is == "." { ".on(da.days(start, stop))" } else { "da.days(start, stop)" };
     let read = match (&comparison.method, input) {
         (_, InputValue::List(_)) => Err(format!(
-            "takes one time, not a list: write {is}after(t), {is}before(t), {is}since(day) or {is}on(day); for a range \
-             of days, {range}"
+            "takes one time, not a list: write {is}after(t), {is}before(t), {is}since(day), {is}until(day) or {is}on(day); \
+             for a range of days, {range}"
         )),
         (Method::Matches, input) => {
             // As it can be copied: a datetime in quotes too.
@@ -104,8 +104,8 @@ fn time(comparison: &Comparison, location: &ProblemPath, times: &Times<'_>, prob
                 input => input.shown(),
             };
             Err(format!(
-                "ambiguous time: use {is}after({shown}), {is}before({shown}), {is}since({shown}) or {is}on({shown}); \
-                 for a range of days, {range}"
+                "ambiguous time: use {is}after({shown}), {is}before({shown}), {is}since({shown}), {is}until({shown}) or \
+                 {is}on({shown}); for a range of days, {range}"
             ))
         }
         _ => times.read(comparison),
@@ -115,7 +115,7 @@ fn time(comparison: &Comparison, location: &ProblemPath, times: &Times<'_>, prob
 
 fn list(column: Column, comparison: &Comparison, location: &ProblemPath, problems: &mut Problems) -> Option<Value> {
     let Comparison { method, value: input, .. } = comparison;
-    if matches!(method, Method::After | Method::Before | Method::Since | Method::On) {
+    if matches!(method, Method::After | Method::Before | Method::Since | Method::Until | Method::On) {
         let name = named(column.name());
         let message = format!("{method}(…) compares times, and {name} is not a time: give one value or several");
         problems.add(location, input, message);

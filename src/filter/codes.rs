@@ -11,7 +11,7 @@ use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::condition::Condition;
 use crate::contract::search::{Attributes, SearchBody};
 use crate::error::{Result, named};
-use crate::time::Zone;
+use crate::time::Calendar;
 
 /// The arguments of `search_codes` as given.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,18 +36,18 @@ pub struct CodesArguments {
 ///
 /// # Errors
 /// `Validation`, with the problems of all arguments.
-pub fn check(arguments: CodesArguments, zone: &Zone) -> Result<Search> {
+pub fn check(arguments: CodesArguments, calendar: &Calendar) -> Result<Search> {
     let scan = |days: &str| format!("client.scan_codes(allocated_time={days})");
-    Problems::collect(|problems| read(arguments, &Times { zone, instead_of_range: Some(scan) }, problems))
+    Problems::collect(|problems| read(arguments, &Times { calendar, instead_of_range: Some(scan) }, problems))
 }
 
 /// Checks a scan of promotion codes that sends at most `values_per_request` values of a list in one request.
 ///
 /// # Errors
 /// As [`check`].
-pub fn plan(arguments: CodesArguments, values_per_request: &InputValue, zone: &Zone) -> Result<Plan> {
+pub fn plan(arguments: CodesArguments, values_per_request: &InputValue, calendar: &Calendar) -> Result<Plan> {
     Problems::collect(|problems| {
-        let search = read(arguments, &Times { zone, instead_of_range: None }, problems);
+        let search = read(arguments, &Times { calendar, instead_of_range: None }, problems);
         Plan::check(search, values_per_request, problems)
     })
 }
@@ -103,7 +103,8 @@ fn condition(
             return code_condition::check(column, &comparison, location, times, problems);
         }
         InputValue::Null => {
-            "is required: write da.since(\"2024-01-01\"), da.after(…), da.before(…), da.on(…) or da.days(start, stop)"
+            "is required: write da.since(\"2024-01-01\"), da.until(…), da.after(…), da.before(…), da.on(…) or \
+             da.days(start, stop)"
                 .to_owned()
         }
         InputValue::Days(_) if column != Column::AllocatedTime => {

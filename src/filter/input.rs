@@ -5,8 +5,10 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::contract::condition::TIME_UNIT;
 use crate::error::{is_unsafe_for_terminal, sanitize};
 
+use super::days::Days;
 use super::normal_form::Tree;
 
 /// Characters of a value in a problem.
@@ -38,7 +40,7 @@ pub enum InputValue {
     Expression(Box<Tree<ColumnCondition>>),
     /// A comparison without a column.
     Comparison(Box<Comparison>),
-    /// A range of days, `stop` excluded.
+    /// A range of days.
     Days(Box<Days>),
     /// Anything else.
     Other {
@@ -77,6 +79,11 @@ impl Comparison {
     pub const fn new(method: Method, value: InputValue) -> Self {
         Self { method, value, unit: InputValue::Null, data_type: InputValue::Null }
     }
+
+    /// Whether times are compared by their day: `DAY` is the unit where none is given.
+    pub(super) fn is_by_day(&self) -> bool {
+        self.unit.is_null() || self.unit == InputValue::text(TIME_UNIT)
+    }
 }
 
 /// The methods that compare.
@@ -92,19 +99,12 @@ pub enum Method {
     Before,
     /// `since(day)`.
     Since,
+    /// `until(day)`.
+    Until,
     /// `on(day)`.
     On,
     /// `op(name, …)`: an operator sent as given.
     Operator(InputValue),
-}
-
-/// A range of days: `days(start, stop)`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Days {
-    /// The first day.
-    pub start: InputValue,
-    /// The day after the last.
-    pub stop: InputValue,
 }
 
 impl InputValue {
@@ -192,7 +192,7 @@ impl fmt::Display for InputValue {
             Self::Map(entries) => map(formatter, entries),
             Self::Expression(tree) => tree.fmt(formatter),
             Self::Comparison(comparison) => comparison.fmt(formatter),
-            Self::Days(days) => write!(formatter, "days({}, {})", days.start, days.stop),
+            Self::Days(days) => days.fmt(formatter),
             Self::Other { shown, .. } => formatter.write_str(shown),
         }
     }
@@ -223,6 +223,7 @@ impl fmt::Display for Method {
             Self::After => "after",
             Self::Before => "before",
             Self::Since => "since",
+            Self::Until => "until",
             Self::On => "on",
             Self::Operator(_) => "op",
         })
@@ -262,7 +263,7 @@ mod tests {
             (InputValue::Map(vec![("OR".to_owned(), InputValue::List(Vec::new()))]), "{\"OR\": []}"),
             (InputValue::Comparison(Box::new(comparison.clone())), "after(\"2024-01-01\")"),
             (
-                InputValue::Days(Box::new(Days { start: InputValue::Integer(1), stop: InputValue::Integer(2) })),
+                InputValue::Days(Box::new(Days::Range { start: InputValue::Integer(1), stop: InputValue::Integer(2) })),
                 "days(1, 2)",
             ),
             (

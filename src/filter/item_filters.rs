@@ -75,7 +75,7 @@ fn typed_value(
         input => Some(problems.keep(&location.field("data_type"), input, values::name(input, "a data_type"))?),
     };
     let location = location.field("value");
-    let is_time = matches!(method, Method::After | Method::Before | Method::Since | Method::On)
+    let is_time = matches!(method, Method::After | Method::Before | Method::Since | Method::Until | Method::On)
         || matches!(input, InputValue::Moment(_));
     let data_type = match named {
         None if is_time => DATETIME.to_owned(),

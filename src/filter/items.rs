@@ -15,7 +15,7 @@ use crate::contract::business_object::{KNOWN, PROMOTION_CODE_ID, PROMOTION_CODE_
 use crate::contract::codes;
 use crate::contract::search::SearchBody;
 use crate::error::{Result, named};
-use crate::time::Zone;
+use crate::time::Calendar;
 
 /// The arguments of `search_items` as given.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,18 +40,18 @@ pub struct ItemsArguments {
 ///
 /// # Errors
 /// `Validation`, with the problems of all arguments.
-pub fn check(arguments: ItemsArguments, zone: &Zone) -> Result<Search> {
+pub fn check(arguments: ItemsArguments, calendar: &Calendar) -> Result<Search> {
     let scan = |_: &str| "client.scan_items(…) with the same where".to_owned();
-    Problems::collect(|problems| read(arguments, &Times { zone, instead_of_range: Some(scan) }, problems))
+    Problems::collect(|problems| read(arguments, &Times { calendar, instead_of_range: Some(scan) }, problems))
 }
 
 /// Checks a scan of items that sends at most `values_per_request` values of a list in one request.
 ///
 /// # Errors
 /// As [`check`].
-pub fn plan(arguments: ItemsArguments, values_per_request: &InputValue, zone: &Zone) -> Result<Plan> {
+pub fn plan(arguments: ItemsArguments, values_per_request: &InputValue, calendar: &Calendar) -> Result<Plan> {
     Problems::collect(|problems| {
-        let search = read(arguments, &Times { zone, instead_of_range: None }, problems);
+        let search = read(arguments, &Times { calendar, instead_of_range: None }, problems);
         Plan::check(search, values_per_request, problems)
     })
 }

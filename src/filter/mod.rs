@@ -6,6 +6,7 @@ mod attributes;
 mod code_condition;
 mod code_filters;
 pub mod codes;
+mod days;
 pub mod export;
 mod input;
 mod item_filters;
@@ -24,7 +25,8 @@ use std::sync::Arc;
 
 use crate::contract::search::SearchBody;
 
-pub use input::{ColumnCondition, Comparison, Days, InputValue, Method};
+pub use days::Days;
+pub use input::{ColumnCondition, Comparison, InputValue, Method};
 pub(crate) use nearest::did_you_mean;
 pub use normal_form::{MAX_GROUPS, Tree};
 pub use parts::{SearchPart, SearchParts};

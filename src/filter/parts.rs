@@ -105,7 +105,7 @@ mod tests {
     use crate::filter::items::{self, ItemsArguments};
     use crate::filter::sample::{any, equals, expression, input, matches};
     use crate::filter::{Comparison, InputValue, Method};
-    use crate::time::Zone;
+    use crate::time::Calendar;
 
     fn codes(audience: Value, status: Value) -> Search {
         let day = Comparison::new(Method::On, InputValue::text("2024-01-15"));
@@ -115,7 +115,7 @@ mod tests {
             code_status: input(status),
             ..CodesArguments::default()
         };
-        codes::check(arguments, &Zone::default()).expect("a valid request")
+        codes::check(arguments, &Calendar::default()).expect("a valid request")
     }
 
     fn items(where_clause: InputValue) -> Search {
@@ -125,7 +125,7 @@ mod tests {
             where_clause,
             ..ItemsArguments::default()
         };
-        items::check(arguments, &Zone::default()).expect("a valid request")
+        items::check(arguments, &Calendar::default()).expect("a valid request")
     }
 
     /// The column and value of each condition but the time, of each part.

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::input::{ColumnCondition, Comparison, Days, InputValue, Method};
+use super::days::Days;
+use super::input::{ColumnCondition, Comparison, InputValue, Method};
 use super::normal_form::Tree;
 use crate::error::{Kind, Problem, Result, in_python};
 
@@ -39,7 +40,7 @@ pub(super) fn op(name: &str, values: impl Into<Value>) -> InputValue {
 }
 
 pub(super) fn days(start: &str, stop: &str) -> InputValue {
-    InputValue::Days(Box::new(Days { start: InputValue::text(start), stop: InputValue::text(stop) }))
+    InputValue::Days(Box::new(Days::Range { start: InputValue::text(start), stop: InputValue::text(stop) }))
 }
 
 /// `on(days(start, stop))`.

@@ -4,12 +4,13 @@
 
 use serde_json::{Number, Value};
 
-use super::input::{Comparison, Days, InputValue, Method};
+use super::days::{self, Days};
+use super::input::{Comparison, InputValue, Method};
 use super::plan::MAX_REQUESTS;
 use super::problems::{ProblemPath, Problems};
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, DATETIME, EQUALS, MATCHES, NUMBER, STRING, TIME_UNIT};
 use crate::error::named;
-use crate::time::{Moment, Zone};
+use crate::time::{Calendar, Moment};
 
 /// `3.5 is a float, not a string`.
 pub(super) fn is_not(value: &InputValue, expected: &str) -> String {
@@ -121,68 +122,56 @@ pub(super) fn typed(value: &InputValue) -> Result<(&'static str, Value), String>
 /// How times are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times<'a> {
-    /// The zone of times without offset.
-    pub(super) zone: &'a Zone,
+    /// The zone of times without offset, what days the service compares, and today.
+    pub(super) calendar: &'a Calendar,
     /// What to write instead of a range of days, where there is only one request.
     pub(super) instead_of_range: Option<fn(&str) -> String>,
 }
 
 impl Times<'_> {
-    /// The time that a comparison sends: the first instant of the day for `on(day)`; for `on(days(…))` a list of them,
-    /// each of which becomes a request. The service has no operator that includes a day, so `since(day)` sends the
-    /// last instant of the day before, which is excluded.
+    /// The time that a comparison sends: for a day the instant that selects its rows, for `on(days(…))` a list of first
+    /// instants, each of which becomes a request. An operator and another unit take the time as given.
     pub(super) fn read(&self, comparison: &Comparison) -> Result<Value, String> {
-        match (&comparison.method, &comparison.value) {
-            (Method::On, InputValue::Days(days)) => self.starts_of_days(days, comparison),
-            (Method::On, day) => self.zone.start_of_day(self.day(day)?).map(as_sent),
-            (Method::Since, day) => self.zone.start_of_day(self.day(day)?).map(|start| as_sent(start.preceding())),
-            (_, time) => self.moment(time).map(as_sent),
+        let zone = &self.calendar.zone;
+        let (method, value) = (&comparison.method, &comparison.value);
+        // The day of an instant, or a day, which may be written as one of its instants.
+        let instant = || match method {
+            Method::After | Method::Before => days::moment(value, zone),
+            _ => days::day(value, zone),
+        };
+        let start = || zone.start_of_day(instant()?);
+        let end = || zone.start_of_next_day(instant()?);
+        match (method, value) {
+            (Method::On, InputValue::Days(days)) => return self.starts_of_days(days, comparison),
+            _ if !comparison.is_by_day() => days::moment(value, zone),
+            (Method::On, _) => start(),
+            (Method::Since, _) => start().map(|start| self.calendar.after_date(start)),
+            (Method::After, _) => end().map(|end| self.calendar.after_date(end)),
+            (Method::Before, _) => start().map(|start| self.calendar.before_date(start)),
+            (Method::Until, _) => end().map(|end| self.calendar.before_date(end)),
+            _ => days::moment(value, zone),
         }
-    }
-
-    /// A moment of a day, which is a day of this zone.
-    fn day(&self, value: &InputValue) -> Result<Moment, String> {
-        match value {
-            InputValue::Text(text) | InputValue::Moment(text) => self.zone.parse_day(text),
-            value => self.moment(value),
-        }
-    }
-
-    fn moment(&self, value: &InputValue) -> Result<Moment, String> {
-        match value {
-            InputValue::Text(text) | InputValue::Moment(text) => self.zone.parse_moment(text),
-            InputValue::Integer(number) => Moment::from_milliseconds(*number),
-            InputValue::Number(number) if number.is_finite() => {
-                Err(format!("{} is a float, not a time: write milliseconds as an int", value.shown()))
-            }
-            InputValue::List(_) => Err("takes one time, not a list".to_owned()),
-            value => Err(is_not(value, "a time: give a date, a datetime, an ISO 8601 string or Unix milliseconds")),
-        }
+        .map(as_sent)
     }
 
     fn starts_of_days(&self, days: &Days, comparison: &Comparison) -> Result<Value, String> {
-        let (start, stop) = (self.day(&days.start)?, self.day(&days.stop)?);
-        if let Some(instead) = self.instead_of_range {
-            return Err(format!("a range of days takes one request a day: use {}", instead(&comparison.value.shown())));
-        }
-        if !comparison.unit.is_null() && comparison.unit != InputValue::text(TIME_UNIT) {
+        if !comparison.is_by_day() {
             let unit = comparison.unit.shown();
             return Err(format!("a range of days takes one request a day: leave unit={unit} out"));
         }
-        let starts: Vec<Value> = self.zone.days(start, stop).take(MAX_REQUESTS + 1).map(as_sent).collect();
-        match starts.len() {
-            0 => Err(no_day(start, stop, days)),
-            1..=MAX_REQUESTS => Ok(Value::Array(starts)),
-            _ => Err(format!("the range has more than {MAX_REQUESTS} days, the most requests of a scan")),
+        let (start, stop) = days.bounds(self.calendar)?;
+        if *days == Days::Yesterday {
+            return Ok(as_sent(start));
         }
+        if let Some(instead) = self.instead_of_range {
+            return Err(format!("a range of days takes one request a day: use {}", instead(&comparison.value.shown())));
+        }
+        let starts: Vec<Value> = self.calendar.zone.days(start, stop).take(MAX_REQUESTS + 1).map(as_sent).collect();
+        if starts.len() > MAX_REQUESTS {
+            return Err(format!("the range has more than {MAX_REQUESTS} days, the most requests of a scan"));
+        }
+        Ok(Value::Array(starts))
     }
-}
-
-/// What is wrong with a range that ends before it begins.
-fn no_day(start: Moment, stop: Moment, days: &Days) -> String {
-    let (first, last) = (days.start.shown(), days.stop.shown());
-    let problem = if start > stop { format!("start {first} is after stop {last}") } else { format!("both are {last}") };
-    format!("the range has no day: {problem}, and stop is excluded")
 }
 
 fn as_sent(moment: Moment) -> Value {
@@ -195,7 +184,7 @@ pub(super) fn operator(method: &Method, location: &ProblemPath, problems: &mut P
         Method::Matches => MATCHES,
         Method::Equals | Method::On => EQUALS,
         Method::After | Method::Since => AFTER_DATE,
-        Method::Before => BEFORE_DATE,
+        Method::Before | Method::Until => BEFORE_DATE,
         Method::Operator(input) => {
             return problems.keep(&location.field("operator"), input, name(input, "an operator"));
         }

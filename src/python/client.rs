@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
 use tokio::sync::mpsc;
 
+use super::clock::now;
 use super::process::PerProcess;
 use super::raise::raise;
 use super::rows::{self, RowsAndStats};
@@ -25,7 +26,7 @@ use crate::decode::Envelope;
 use crate::error::{Error, Kind, in_python};
 use crate::filter::Plan;
 use crate::scan::Scan;
-use crate::time::Moment;
+use crate::time::{Calendar, Moment};
 
 /// A client of one service. It can be shared by threads and used after a fork.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -70,49 +71,55 @@ impl RawClient {
 
     /// Searches promotion codes. Returns the rows and their warnings.
     fn search_codes(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
-        self.search(py, "search_codes", arguments, request::search_of_codes(arguments, &self.settings.zone)?)
+        let calendar = self.calendar(None);
+        self.search(py, "search_codes", arguments, request::search_of_codes(arguments, &calendar)?, &calendar)
     }
 
     /// As `search_codes`, awaited.
     fn search_codes_async<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-        self.search_async(py, "search_codes", arguments, request::search_of_codes(arguments, &self.settings.zone)?)
+        let calendar = self.calendar(None);
+        self.search_async(py, "search_codes", arguments, request::search_of_codes(arguments, &calendar)?, &calendar)
     }
 
     /// Searches any business object. Returns the rows and their warnings.
     fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
-        self.search(py, "search_items", arguments, request::items(arguments, &self.settings.zone)?.into())
+        let calendar = self.calendar(None);
+        self.search(py, "search_items", arguments, request::items(arguments, &calendar)?.into(), &calendar)
     }
 
     /// As `search_items`, awaited.
     fn search_items_async<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-        self.search_async(py, "search_items", arguments, request::items(arguments, &self.settings.zone)?.into())
+        let calendar = self.calendar(None);
+        self.search_async(py, "search_items", arguments, request::items(arguments, &calendar)?.into(), &calendar)
     }
 
-    /// A scan of promotion codes. Sends nothing.
+    /// A scan of promotion codes. Sends nothing. `now` is the time of an equal scan that was made before.
     fn scan_codes(
         slf: Bound<'_, Self>,
         arguments: &Bound<'_, PyDict>,
         schema: &Bound<'_, PyAny>,
         ordered: bool,
         splits: bool,
+        now: Option<i64>,
     ) -> PyResult<RawScan> {
-        let zone = &slf.get().settings.zone;
-        let scan = request::scan("scan_codes", request::plan_of_codes(arguments, zone)?, schema, zone)?;
+        let calendar = &slf.get().calendar(now);
+        let scan = request::scan("scan_codes", request::plan_of_codes(arguments, calendar)?, schema, calendar)?;
         let timeout = timeout(arguments)?;
         let scan = slf.get().timed(scan.ordered(ordered).splitting(splits).within(timeout));
         Ok(RawScan::new(slf.unbind(), scan))
     }
 
-    /// A scan of any business object. Sends nothing.
+    /// A scan of any business object. Sends nothing. `now` is as in `scan_codes`.
     fn scan_items(
         slf: Bound<'_, Self>,
         arguments: &Bound<'_, PyDict>,
         schema: &Bound<'_, PyAny>,
         ordered: bool,
         splits: bool,
+        now: Option<i64>,
     ) -> PyResult<RawScan> {
-        let zone = &slf.get().settings.zone;
-        let scan = request::scan("scan_items", request::plan_of_items(arguments, zone)?, schema, zone)?;
+        let calendar = &slf.get().calendar(now);
+        let scan = request::scan("scan_items", request::plan_of_items(arguments, calendar)?, schema, calendar)?;
         let timeout = timeout(arguments)?;
         let scan = slf.get().timed(scan.ordered(ordered).splitting(splits).within(timeout));
         Ok(RawScan::new(slf.unbind(), scan))
@@ -126,9 +133,9 @@ impl RawClient {
         schema: &Bound<'_, PyAny>,
         splits: bool,
     ) -> PyResult<RawScan> {
-        let zone = &slf.get().settings.zone;
+        let calendar = &slf.get().calendar(None);
         let call = if call == "scan_codes" { "scan_codes" } else { "scan_items" };
-        let scan = request::scan(call, request::plan_of_items(arguments, zone)?, schema, zone)?;
+        let scan = request::scan(call, request::plan_of_items(arguments, calendar)?, schema, calendar)?;
         let timeout = timeout(arguments)?;
         let scan = slf.get().timed(scan.as_task().splitting(splits).within(timeout));
         Ok(RawScan::new(slf.unbind(), scan))
@@ -237,6 +244,12 @@ impl RawClient {
 }
 
 impl RawClient {
+    /// The days of this client, as of now or of a time in Unix milliseconds.
+    fn calendar(&self, time: Option<i64>) -> Calendar {
+        let Settings { zone, day_comparison, .. } = &self.settings;
+        Calendar { zone: zone.clone(), comparison: *day_comparison, now: time.map_or_else(now, Moment::at) }
+    }
+
     /// The client of this process, unless it is closed.
     pub(super) fn core(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
         if self.closed.load(Ordering::SeqCst) {
@@ -271,8 +284,9 @@ impl RawClient {
         name: &'static str,
         arguments: &Bound<'_, PyDict>,
         search: Plan,
+        calendar: &Calendar,
     ) -> PyResult<RowsAndStats> {
-        let scan = self.timed(Scan::of_rows(name, search, &self.settings.zone)).within(timeout(arguments)?).bounded();
+        let scan = self.timed(Scan::of_rows(name, search, calendar)).within(timeout(arguments)?).bounded();
         rows::search(py, self.core(py)?, scan)
     }
 
@@ -282,8 +296,9 @@ impl RawClient {
         name: &'static str,
         arguments: &Bound<'_, PyDict>,
         search: Plan,
+        calendar: &Calendar,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let scan = self.timed(Scan::of_rows(name, search, &self.settings.zone)).within(timeout(arguments)?).bounded();
+        let scan = self.timed(Scan::of_rows(name, search, calendar)).within(timeout(arguments)?).bounded();
         rows::spawn(py, self.core(py)?, scan, None, |py, stats| rows::warnings(py, &stats))
     }
 }

@@ -87,11 +87,20 @@ impl Reader {
             return Ok(Some(InputValue::Comparison(Box::new(self.comparison(object, depth)?))));
         }
         if is_exactly(&DAYS, "Days")? {
-            let (start, stop): (Bound<'_, PyAny>, Bound<'_, PyAny>) = parts(object)?.extract()?;
-            let days = Days { start: self.read(&start, depth)?, stop: self.read(&stop, depth)? };
-            return Ok(Some(InputValue::Days(Box::new(days))));
+            return Ok(Some(InputValue::Days(Box::new(self.days(object, depth)?))));
         }
         Ok(None)
+    }
+
+    fn days(&mut self, days: &Bound<'_, PyAny>, depth: usize) -> PyResult<Days> {
+        let (function, first, second): (String, Bound<'_, PyAny>, Bound<'_, PyAny>) = parts(days)?.extract()?;
+        let first = self.read(&first, depth)?;
+        Ok(match function.as_str() {
+            "month" => Days::Month(first),
+            "last_days" => Days::Last(first),
+            "yesterday" => Days::Yesterday,
+            _ => Days::Range { start: first, stop: self.read(&second, depth)? },
+        })
     }
 
     /// The tree of an expression; `None` when it is too deep.
@@ -119,6 +128,7 @@ impl Reader {
             "after" => Method::After,
             "before" => Method::Before,
             "since" => Method::Since,
+            "until" => Method::Until,
             "on" => Method::On,
             _ => Method::Operator(self.read(&operator, depth)?),
         };

@@ -5,6 +5,7 @@ mod body;
 mod bridge;
 mod capsule;
 mod client;
+mod clock;
 mod envelope_calls;
 mod finalization;
 mod input;
@@ -49,7 +50,7 @@ mod _native {
     #[pymodule_export]
     use super::client::RawClient;
     #[pymodule_export]
-    use super::request::{validate_codes, validate_items, zone_name};
+    use super::request::{today, validate_codes, validate_items, zone_name};
     #[pymodule_export]
     use super::runs::folder_status;
     #[pymodule_export]

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use pythonize::pythonize;
 
+use super::clock::now;
 use super::input::input;
 use super::raise::raise;
 use crate::error::Result;
@@ -12,49 +13,52 @@ use crate::filter::codes::{self, CodesArguments};
 use crate::filter::items::{self, ItemsArguments};
 use crate::filter::{InputValue, Plan, Search};
 use crate::scan::Scan;
-use crate::time::Zone;
+use crate::time::{Calendar, DayComparison, Zone};
 
 fn argument(arguments: &Bound<'_, PyDict>, name: &Bound<'_, PyString>) -> PyResult<InputValue> {
     arguments.get_item(name)?.map_or(Ok(InputValue::Null), |value| input(&value))
 }
 
 /// A promotion code search.
-pub(super) fn codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Search> {
-    codes::check(codes_arguments(arguments)?, zone).map_err(|error| raise(arguments.py(), error))
+pub(super) fn codes(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Search> {
+    codes::check(codes_arguments(arguments)?, calendar).map_err(|error| raise(arguments.py(), error))
 }
 
 /// The request of a promotion code search, or one for each day of a range.
-pub(super) fn search_of_codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Plan> {
+pub(super) fn search_of_codes(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Plan> {
     let given = codes_arguments(arguments)?;
     let is_range = match &given.allocated_time {
         InputValue::Comparison(comparison) => matches!(comparison.value, InputValue::Days(_)),
         time => matches!(time, InputValue::Days(_)),
     };
-    let plan =
-        if is_range { codes::plan(given, &InputValue::Null, zone) } else { codes::check(given, zone).map(Plan::from) };
+    let plan = if is_range {
+        codes::plan(given, &InputValue::Null, calendar)
+    } else {
+        codes::check(given, calendar).map(Plan::from)
+    };
     plan.map_err(|error| raise(arguments.py(), error))
 }
 
 /// A search of any business object.
-pub(super) fn items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Search> {
-    items::check(items_arguments(arguments)?, zone).map_err(|error| raise(arguments.py(), error))
+pub(super) fn items(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Search> {
+    items::check(items_arguments(arguments)?, calendar).map_err(|error| raise(arguments.py(), error))
 }
 
 /// The requests of a scan of promotion codes, or their problems.
-pub(super) fn plan_of_codes(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Plan>> {
+pub(super) fn plan_of_codes(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Result<Plan>> {
     Ok(codes::plan(
         codes_arguments(arguments)?,
         &argument(arguments, intern!(arguments.py(), "values_per_request"))?,
-        zone,
+        calendar,
     ))
 }
 
 /// The requests of a scan of any business object, or their problems.
-pub(super) fn plan_of_items(arguments: &Bound<'_, PyDict>, zone: &Zone) -> PyResult<Result<Plan>> {
+pub(super) fn plan_of_items(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Result<Plan>> {
     Ok(items::plan(
         items_arguments(arguments)?,
         &argument(arguments, intern!(arguments.py(), "values_per_request"))?,
-        zone,
+        calendar,
     ))
 }
 
@@ -89,21 +93,29 @@ pub(super) fn scan(
     operation: &'static str,
     plan: Result<Plan>,
     schema: &Bound<'_, PyAny>,
-    zone: &Zone,
+    calendar: &Calendar,
 ) -> PyResult<Scan> {
-    Scan::try_new(operation, plan, &input(schema)?, zone).map_err(|error| raise(schema.py(), error))
+    Scan::try_new(operation, plan, &input(schema)?, calendar).map_err(|error| raise(schema.py(), error))
 }
 
 /// The checked body of a promotion code search, as a dict.
 #[pyfunction]
-pub(super) fn validate_codes<'py>(arguments: &Bound<'py, PyDict>, timezone: &str) -> PyResult<Bound<'py, PyAny>> {
-    body(arguments.py(), &codes(arguments, &zone(arguments.py(), timezone)?)?)
+pub(super) fn validate_codes<'py>(
+    arguments: &Bound<'py, PyDict>,
+    timezone: &str,
+    day_comparison: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    body(arguments.py(), &codes(arguments, &calendar(arguments.py(), timezone, day_comparison)?)?)
 }
 
 /// The checked body of an item search, as a dict.
 #[pyfunction]
-pub(super) fn validate_items<'py>(arguments: &Bound<'py, PyDict>, timezone: &str) -> PyResult<Bound<'py, PyAny>> {
-    body(arguments.py(), &items(arguments, &zone(arguments.py(), timezone)?)?)
+pub(super) fn validate_items<'py>(
+    arguments: &Bound<'py, PyDict>,
+    timezone: &str,
+    day_comparison: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    body(arguments.py(), &items(arguments, &calendar(arguments.py(), timezone, day_comparison)?)?)
 }
 
 /// The IANA name of a time zone as it is usually written; None if there is no such zone.
@@ -112,8 +124,20 @@ pub(super) fn zone_name(name: &str) -> Option<String> {
     Zone::try_new(name).ok().map(|zone| zone.name().to_owned())
 }
 
+/// The day that it is now in a time zone, as `2024-01-15`.
+#[pyfunction]
+pub(super) fn today(py: Python<'_>, timezone: &str) -> PyResult<String> {
+    Ok(zone(py, timezone)?.day_of(now()))
+}
+
 pub(super) fn zone(py: Python<'_>, name: &str) -> PyResult<Zone> {
     Zone::try_new(name).map_err(|error| raise(py, error))
+}
+
+/// The calendar of checked settings.
+fn calendar(py: Python<'_>, timezone: &str, day_comparison: &str) -> PyResult<Calendar> {
+    let comparison = DayComparison::read(day_comparison).unwrap_or_default();
+    Ok(Calendar { zone: zone(py, timezone)?, comparison, now: now() })
 }
 
 fn body<'py>(py: Python<'py>, search: &Search) -> PyResult<Bound<'py, PyAny>> {

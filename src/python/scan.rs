@@ -82,6 +82,12 @@ impl RawScan {
         self.scan.requests()
     }
 
+    /// The time at which it was made, in Unix milliseconds.
+    #[getter]
+    fn now(&self) -> i64 {
+        self.scan.now()
+    }
+
     /// The body of a request.
     fn body<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         Ok(pythonize(py, &self.scan.body(index))?)

@@ -67,6 +67,7 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
             .get_item("is_timezone_given")?
             .map_or_else(|| Ok(false), |value| value.extract())?,
         source_timezone: take(settings, "source_timezone")?,
+        day_comparison: take(settings, "day_comparison")?,
         timeout: take(settings, "timeout")?,
         retries: take(settings, "retries")?,
         retry_for: take(settings, "retry_for")?,

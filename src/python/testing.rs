@@ -1,22 +1,32 @@
-//! Functions for tests (feature `testing`, not in the wheel): a faster clock for time-outs and back-off, and a panic.
+//! Functions for tests (feature `testing`, not in the wheel): a faster clock for time-outs and back-off,
+//! another today, and a panic.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
 use pyo3::prelude::*;
 
 use super::bridge::{block, spawn};
 use crate::error::Result;
+use crate::time::Moment;
 
 static TIME_SCALE: AtomicU32 = AtomicU32::new(1);
+/// The time that new searches and scans take for now, in Unix milliseconds; the least integer is the real one.
+static NOW: AtomicI64 = AtomicI64::new(i64::MIN);
 
 /// How many times faster the time-outs and back-off of new clients run.
 pub(super) fn time_scale() -> u32 {
     TIME_SCALE.load(Ordering::Relaxed)
 }
 
+/// The time that a test set.
+pub(super) fn now() -> Option<Moment> {
+    Some(NOW.load(Ordering::Relaxed)).filter(|now| *now != i64::MIN).map(Moment::at)
+}
+
 /// Adds the functions of this file to the extension module.
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(set_time_scale, module)?)?;
+    module.add_function(wrap_pyfunction!(set_now, module)?)?;
     module.add_function(wrap_pyfunction!(panic_for_test, module)?)
 }
 
@@ -24,6 +34,12 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn set_time_scale(times: u32) {
     TIME_SCALE.store(times, Ordering::Relaxed);
+}
+
+/// Sets the time that new searches and scans take for now, in Unix milliseconds; None is the real one.
+#[pyfunction]
+fn set_now(milliseconds: Option<i64>) {
+    NOW.store(milliseconds.unwrap_or(i64::MIN), Ordering::Relaxed);
 }
 
 /// Panics inside a call, for the test that no panic reaches the interpreter.

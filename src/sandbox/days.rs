@@ -48,6 +48,11 @@ impl Day {
     }
 }
 
+/// A time in Unix seconds in the store's format, in the zone of records; none beyond four-digit years.
+pub(super) fn of_seconds(seconds: i64, zones: &Zones) -> Option<String> {
+    formatted(&Timestamp::from_second(seconds).ok()?.to_zoned(TimeZone::UTC), &zones.records)
+}
+
 /// Fixed length, so that strings compare as the times do, but within an hour that clocks repeat: without an offset, its
 /// times cannot be told apart.
 fn formatted(time: &Zoned, zone: &TimeZone) -> Option<String> {

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::day::OutOfDayRows;
 use crate::client::Completed;
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::codes::{POSITIONS, STATUSES};
@@ -37,7 +36,7 @@ pub enum DataWarningKind {
     /// Nothing was found, and the conditions may explain why.
     #[serde(rename = "EmptyResultWarning")]
     EmptyResult,
-    /// Rows lie outside the requested day.
+    /// Rows lie outside the requested day or range, or a day at its end has none.
     #[serde(rename = "StrayDayWarning")]
     StrayDay,
     /// A response has less than the file that it would replace.
@@ -59,6 +58,10 @@ impl DataWarning {
 
     pub(super) fn of_another_day() -> Self {
         Self { kind: DataWarningKind::StrayDay, message: "it has rows of another day".to_owned() }
+    }
+
+    pub(super) fn out_of_range() -> Self {
+        Self { kind: DataWarningKind::StrayDay, message: "it has rows outside the requested range".to_owned() }
     }
 
     pub(super) fn lost(attribute: &str) -> Self {
@@ -187,7 +190,7 @@ pub(super) fn shrunk<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Opt
 #[cfg(feature = "files")]
 const SHRUNK_NAMED: usize = 3;
 
-/// The warning for rows outside the requested day.
-pub(super) fn stray(rows: &OutOfDayRows) -> Option<DataWarning> {
-    Some(DataWarning { kind: DataWarningKind::StrayDay, message: rows.message()? })
+/// The warning for rows outside the requested day or range, unless there are none.
+pub(super) fn stray(message: Option<String>) -> Option<DataWarning> {
+    Some(DataWarning { kind: DataWarningKind::StrayDay, message: message? })
 }

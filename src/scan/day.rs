@@ -59,9 +59,13 @@ impl ByDay {
 /// The first instant of the day that an instant lies in, and the first of the next day.
 pub(super) fn bounds(zone: &Zone, instant: Moment) -> Option<(Moment, Moment)> {
     let start = zone.start_of_day(instant).ok()?;
-    // An instant of the next day, whether clock changes make this one shorter or longer.
-    let next = Moment::at(start.milliseconds() + DAY + DAY / 2);
-    Some((start, zone.start_of_day(next).ok()?))
+    Some((start, zone.start_of_next_day(instant).ok()?))
+}
+
+/// The instants of the least and the greatest time of records, in Unix milliseconds. None if one is no time.
+pub(super) fn instants((least, greatest): &(String, String), source: &Zone) -> Option<(i64, i64)> {
+    let read = |text| source.instant_of(text).map(Moment::milliseconds);
+    read(least).zip(read(greatest))
 }
 
 /// Whether a condition selects one day. In the template of a plan it has no day yet.
@@ -135,24 +139,27 @@ impl OutOfDayRows {
     /// Adds the response for a day, with the least and greatest time of its rows. Returns whether some row is outside.
     /// `source` is the zone of these times.
     pub(super) fn add(&mut self, day: Option<&(String, Day)>, times: Option<&(String, String)>, source: &Zone) -> bool {
-        let (Some((column, day)), Some((least, greatest))) = (day, times) else { return false };
-        let range = |zone: &Zone| {
-            let read = |text| zone.instant_of(text).map(Moment::milliseconds);
-            read(least).zip(read(greatest))
-        };
-        let (Some(instants), Some(written)) = (range(source), range(&Zone::default())) else { return false };
+        let (Some((column, day)), Some(times)) = (day, times) else { return false };
+        let written = instants(times, &Zone::default());
+        let (Some(range), Some(written)) = (instants(times, source), written) else { return false };
+        let (least, greatest) = times;
         if self.days == 0 {
             self.source = source.clone();
         }
         self.days += 1;
         self.fit.add(day.sent, written);
-        let is_odd = !day.contains(instants);
+        let is_odd = !day.contains(range);
         if is_odd {
             self.odd_days += 1;
             let found = || (format!("{column} {least} to {greatest} ({})", source.name()), day.sent.0);
             self.first.get_or_insert_with(found);
         }
         is_odd
+    }
+
+    /// Whether no response was for a day.
+    pub(super) const fn is_unused(&self) -> bool {
+        self.days == 0
     }
 
     /// One message for all of them; none if all rows lie in their day.

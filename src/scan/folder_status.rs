@@ -147,10 +147,9 @@ fn doubts(record: &Record, bounds: Option<(Moment, Moment)>, source: &Zone) -> V
     if figures.rows > 0 && !figures.absent.is_empty() {
         doubts.push(format!("no record has {}", figures.absent.join(", ")));
     }
-    let read = |text: &String| source.instant_of(text);
-    let range = figures.times.as_ref().and_then(|(least, greatest)| read(least).zip(read(greatest)));
+    let range = figures.times.as_ref().and_then(|times| day::instants(times, source));
     if let (Some((start, end)), Some((least, greatest))) = (bounds, range)
-        && !(start <= least && greatest < end)
+        && !(start.milliseconds() <= least && greatest < end.milliseconds())
     {
         doubts.push("it has rows of another day".to_owned());
     }

@@ -20,6 +20,7 @@ mod part_writer;
 mod progress;
 #[cfg(feature = "files")]
 mod query;
+mod range;
 #[cfg(feature = "files")]
 mod read;
 mod record_stats;
@@ -86,7 +87,7 @@ use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::search::SearchBody;
 use crate::error::{Error, Problem, Result};
 use crate::filter::{InputValue, Plan};
-use crate::time::Zone;
+use crate::time::Calendar;
 use day::ByDay;
 use progress::Reporter;
 use result_times::ResultTimes;
@@ -121,8 +122,8 @@ pub struct Scan {
     /// Whether the time-out bounds all requests together, if the result is collected.
     is_bounded: bool,
     columns: Vec<Column>,
-    /// The caller's zone, in which days are checked and named.
-    zone: Zone,
+    /// The days of the caller: in its zone they are checked and named.
+    calendar: Calendar,
     times: ResultTimes,
     /// Whether requests whose response looks capped are split.
     is_splitting: bool,
@@ -135,11 +136,16 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// A scan of a plan with the types of `schema=`. `zone` is the zone of the plan's times.
+    /// A scan of a plan with the types of `schema=`. `calendar` is that of the plan's times.
     ///
     /// # Errors
     /// `Validation`, with every problem of the plan and of the schema.
-    pub fn try_new(operation: &'static str, plan: Result<Plan>, schema: &InputValue, zone: &Zone) -> Result<Self> {
+    pub fn try_new(
+        operation: &'static str,
+        plan: Result<Plan>,
+        schema: &InputValue,
+        calendar: &Calendar,
+    ) -> Result<Self> {
         let known = plan.as_ref().ok().map(|plan| &*plan.template().attributes);
         let (types, mut problems) = schema::check(schema, known);
         match plan {
@@ -147,7 +153,7 @@ impl Scan {
                 let is_code = plan.template().body.item_type_id == PROMOTION_CODE_ID;
                 let columns = if is_code { columns::codes } else { columns::items };
                 let columns = columns(&plan.template().attributes, &types);
-                Ok(Self { columns, ..Self::of_rows(operation, plan, zone) })
+                Ok(Self { columns, ..Self::of_rows(operation, plan, calendar) })
             }
             Ok(_) => Err(Error::validation(problems)),
             Err(error) if error.problems().is_empty() => Err(error),
@@ -160,9 +166,9 @@ impl Scan {
 
     /// A scan for rows alone, without column types.
     #[must_use]
-    pub fn of_rows(operation: &'static str, plan: impl Into<Plan>, zone: &Zone) -> Self {
+    pub fn of_rows(operation: &'static str, plan: impl Into<Plan>, calendar: &Calendar) -> Self {
         let plan = plan.into();
-        let by_day = ByDay::of(&plan, zone);
+        let by_day = ByDay::of(&plan, &calendar.zone);
         Self {
             operation,
             chosen: 0..plan.requests(),
@@ -172,7 +178,7 @@ impl Scan {
             timeout: None,
             is_bounded: false,
             columns: Vec::new(),
-            zone: zone.clone(),
+            calendar: calendar.clone(),
             times: ResultTimes::default(),
             is_splitting: false,
             caps: BTreeSet::new(),
@@ -180,6 +186,12 @@ impl Scan {
             reporter: None,
             plan: Arc::new(plan),
         }
+    }
+
+    /// The time at which `today` was read, in Unix milliseconds.
+    #[must_use]
+    pub const fn now(&self) -> i64 {
+        self.calendar.now.milliseconds()
     }
 
     /// The number of requests.

@@ -7,7 +7,7 @@ use super::report::TaskReport;
 use super::{Scan, invalid};
 use crate::error::{Result, argument, excerpt, for_programs};
 use crate::filter::{Days, InputValue};
-use crate::time::{Moment, Zone};
+use crate::time::{Calendar, Moment, Zone};
 
 /// No scan has more days: a greater number was not meant as a number of days.
 const MOST_DAYS: u32 = 100_000;
@@ -75,11 +75,11 @@ impl Scan {
 
     /// The tasks of the days that are named.
     fn tasks_of_days(&self, form: &Form) -> Result<BTreeSet<usize>> {
-        let Some(by_day) = &self.by_day else {
+        if self.by_day.is_none() {
             let message = "takes \"all\", \"older than 7 days\" or \"1/30\": the requests of this scan are not for one \
                            day each";
             return Err(invalid("refresh", message));
-        };
+        }
         let days: Vec<(usize, String)> =
             (0..self.requests()).filter_map(|index| Some((index, self.day(index)?))).collect();
         let chosen = match form {
@@ -88,7 +88,7 @@ impl Scan {
                 last.dedup();
                 last.split_off(last.len().saturating_sub(*count))
             }
-            _ => form.days(by_day.zone()).map_err(|problem| invalid("refresh", &problem))?,
+            _ => form.days(&self.calendar).map_err(|problem| invalid("refresh", &problem))?,
         };
         if let Some(other) = chosen.iter().find(|chosen| !days.iter().any(|(_, day)| day == *chosen)) {
             let day = |day: Option<&(usize, String)>| day.map(|(_, day)| day.clone()).unwrap_or_default();
@@ -148,7 +148,8 @@ impl<'a> Form<'a> {
         Some(form.ok_or_else(|| format!("`{}` names no days: {}", excerpt(text, 40), advice())))
     }
 
-    fn days(&self, zone: &Zone) -> Result<Vec<String>, String> {
+    fn days(&self, calendar: &Calendar) -> Result<Vec<String>, String> {
+        let zone = &calendar.zone;
         let days = |start, stop| zone.days(start, stop).map(|day| zone.day_of(day)).collect::<Vec<_>>();
         match self {
             Self::To(first, last) => {
@@ -160,7 +161,7 @@ impl<'a> Form<'a> {
                 }
                 Ok(days(first, last).into_iter().chain([last_day]).collect())
             }
-            Self::Days(range) => Ok(days(moment(&range.start, zone)?, moment(&range.stop, zone)?)),
+            Self::Days(range) => range.bounds(calendar).map(|(start, stop)| days(start, stop)),
             Self::Day(day) => Ok(vec![zone.day_of(moment(day, zone)?)]),
             Self::All | Self::Last(_) | Self::OlderThan(_) | Self::OneOf(_) => Ok(Vec::new()),
         }
@@ -172,7 +173,7 @@ fn advice() -> String {
         "write {}, \"older than 7 days\", \"1/30\", \"all\", a day as \"2024-01-15\", days as \"2024-01-15 to \
          2024-01-20\"{}",
         argument("refresh").of_string("last 3 days"),
-        for_programs(", a list of these, or da.days(start, stop)")
+        for_programs(", a list of these, or da.days(start, stop), da.month(\"2024-01\"), da.yesterday()")
     )
 }
 

@@ -142,6 +142,8 @@ impl Report {
         }
         let mut out_of_day = OutOfDayRows::default();
         let mut stray_days = Vec::new();
+        let has_days = scan.requests() > 0 && scan.request(0, None).day.is_some();
+        let range = if has_days { None } else { scan.row_range() };
         let dropped = dropped(&tasks);
         for task in &mut tasks {
             let before = before.get(&task.index);
@@ -160,16 +162,23 @@ impl Report {
                 task.doubts.push(DataWarning::of_another_day());
                 stray_days.extend(task.day.clone());
             }
+            if range.as_ref().is_some_and(|range| !range.contains(task.figures.times.as_ref())) {
+                task.doubts.push(DataWarning::out_of_range());
+            }
         }
         stray_days.dedup();
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
         let absent = absent(&tasks);
         let found = tasks.iter().map(|task| (task.index, task.figures.found_ids.as_deref()));
         let missing_ids = if tasks.is_empty() { None } else { Ids::missing_of_tasks(scan, found) };
-        let is_empty = rows == 0 && tasks.len() == scan.requests();
+        let is_whole = tasks.len() == scan.requests();
+        let is_empty = rows == 0 && is_whole;
+        let times = times(&tasks);
+        stray_days.extend(range.iter().flat_map(|range| range.stray_days(times.as_ref())));
         let warnings = [
             data_warning::incomplete(&reasons, scan.operation, scan.splits()),
-            data_warning::stray(&out_of_day),
+            data_warning::stray(out_of_day.message()),
+            data_warning::stray(range.and_then(|range| range.message(times.as_ref(), rows, is_whole))),
             data_warning::shrunk(tasks.iter().filter_map(|task| Some((task.name(), task.lacks.as_deref()?)))),
             data_warning::absent(&absent),
             data_warning::dropped(&dropped),
@@ -211,6 +220,14 @@ impl Report {
         open_days.dedup();
         Self { open_days, ..self }
     }
+}
+
+/// The least and the greatest time of all tasks.
+fn times(tasks: &[TaskReport]) -> Option<(String, String)> {
+    let all = tasks.iter().filter_map(|task| task.figures.times.clone());
+    all.reduce(|(least, greatest), (other_least, other_greatest)| {
+        (least.min(other_least), greatest.max(other_greatest))
+    })
 }
 
 /// The attributes that no record of any task had.

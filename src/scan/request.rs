@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Scan;
 use super::cap::Count;
 use super::day::Day;
+use super::range::RowRange;
 use crate::error::Error;
 use crate::filter::Search;
 
@@ -65,14 +66,25 @@ impl Scan {
         if search.limit != limit {
             search = Arc::new(Search { limit, ..Search::clone(&search) });
         }
-        let day = Day::requested(&search, &self.zone);
+        let day = Day::requested(&search, &self.calendar.zone);
         let name = self.day(index).unwrap_or_else(|| format!("request {}", index + 1));
         PlannedRequest { search, day, name }
     }
 
-    /// The column whose times show whether rows are of the requested day.
+    /// The column whose times show whether rows are of the requested day or range.
     pub(super) fn time_column(&self) -> Option<usize> {
-        let (column, _) = Day::requested(&self.plan.search(self.chosen.start), &self.zone)?;
+        let day = Day::requested(&self.plan.search(self.chosen.start), &self.calendar.zone);
+        self.position_of(day.map(|(column, _)| column).or_else(|| self.row_range().map(|range| range.column)))
+    }
+
+    /// Where a column is among the attributes.
+    pub(super) fn position_of(&self, column: Option<String>) -> Option<usize> {
+        let column = column?;
         self.attributes().iter().position(|name| *name == column)
+    }
+
+    /// The range that all requests ask for, if none asks for a day: one column is watched.
+    pub(super) fn row_range(&self) -> Option<RowRange> {
+        RowRange::requested(&self.plan.search(self.chosen.start), &self.calendar, self.source_zone())
     }
 }

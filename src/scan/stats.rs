@@ -39,7 +39,7 @@ pub struct Figures {
     pub extra_keys: Vec<(String, u64)>,
     /// Columns without any value, of a file.
     pub empty_columns: Vec<String>,
-    /// The least and the greatest time of the rows of a day, as the service writes times.
+    /// The least and the greatest time of the rows of a day or a range, as the service writes times.
     pub times: Option<(String, String)>,
     /// Which of the ids that the request of a task asks for were found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,7 +133,7 @@ impl StatsBuilder {
         }
         if self.out_of_day.add(request.day.as_ref(), records.times.as_ref(), scan.source_zone()) {
             let stray_days = &mut self.sums.stray_days;
-            let day = request.day.as_ref().map(|(_, day)| scan.zone.day_of(day.first()));
+            let day = request.day.as_ref().map(|(_, day)| scan.calendar.zone.day_of(day.first()));
             stray_days.extend(day.into_iter().filter(|day| !stray_days.contains(day)).collect::<Vec<_>>());
         }
         self.records.add(records.clone());
@@ -173,11 +173,16 @@ impl StatsBuilder {
         let suspected = || Suspicion::of(&self.counts, scan.known_row_cap()).reasons;
         let reasons = self.after_split.clone().unwrap_or_else(suspected);
         // All responses: while a stream is still read, later responses may have rows.
-        let is_empty = rows == 0 && self.sums.requests >= scan.requests() as u64 && !scan.is_task;
+        let is_whole = self.sums.requests >= scan.requests() as u64 && !scan.is_task;
+        let is_empty = rows == 0 && is_whole;
+        let range = if self.out_of_day.is_unused() { scan.row_range() } else { None };
         let warnings = [
             data_warning::absent(&absent),
             data_warning::incomplete(&reasons, scan.operation, self.after_split.is_some()),
-            data_warning::stray(&self.out_of_day),
+            data_warning::stray(self.out_of_day.message()),
+            data_warning::stray(
+                range.and_then(|range| range.message(self.records.times.as_ref(), rows, is_whole && has_all)),
+            ),
             is_empty.then(|| data_warning::empty(scan.plan.template(), scan.days())).flatten(),
         ];
         let figures = Figures {

@@ -62,7 +62,7 @@ impl Scan {
     /// use dataaccess::columns::Options;
     /// use dataaccess::filter::{Days, InputValue, codes};
     /// use dataaccess::scan::{LastStats, Next, Scan};
-    /// use dataaccess::time::Zone;
+    /// use dataaccess::time::Calendar;
     /// # use dataaccess::client::Client;
     /// # use dataaccess::config::{Arguments, Settings};
     /// # use dataaccess::sandbox::{Options as SandboxOptions, Sandbox, demo::Demo};
@@ -74,13 +74,13 @@ impl Scan {
     /// # let token = Secret::try_new(sandbox.issue_token(&sandbox.scopes(), None)?)?;
     /// # let arguments = Arguments { base_url: Some(sandbox.base_url().to_owned()), ..Arguments::default() };
     /// # let client = Arc::new(Client::try_new(Settings::resolve(arguments, |_| None)?, Arc::new(token), None)?);
-    /// let days = Days { start: InputValue::text("2024-01-15"), stop: InputValue::text("2024-01-18") };
+    /// let days = Days::Range { start: InputValue::text("2024-01-15"), stop: InputValue::text("2024-01-18") };
     /// let arguments = codes::CodesArguments {
     ///     allocated_time: InputValue::Days(Box::new(days)),
     ///     ..codes::CodesArguments::default()
     /// };
-    /// let plan = codes::plan(arguments, &InputValue::Null, &Zone::default());
-    /// let scan = Scan::try_new("scan_codes", plan, &InputValue::Null, &Zone::default())?;
+    /// let plan = codes::plan(arguments, &InputValue::Null, &Calendar::default());
+    /// let scan = Scan::try_new("scan_codes", plan, &InputValue::Null, &Calendar::default())?;
     /// assert_eq!(scan.requests(), 3);
     ///
     /// let options = Options { views: false, max_rows: 8_192, max_bytes: 8 << 20, widen: false };

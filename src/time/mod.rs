@@ -2,6 +2,7 @@
 //!
 //! The only module that uses the time library. A reader returns a message that says what to write instead.
 
+mod calendar;
 mod candidates;
 mod instants;
 mod reading;
@@ -13,6 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 
+pub use calendar::{Calendar, DayComparison};
 pub use candidates::all_zones;
 pub use instants::Instants;
 pub use reading::offset_text;
@@ -50,6 +52,12 @@ impl Moment {
     #[must_use]
     pub const fn preceding(self) -> Self {
         Self(self.0.saturating_sub(1))
+    }
+
+    /// The millisecond after.
+    #[must_use]
+    pub const fn following(self) -> Self {
+        Self(self.0.saturating_add(1))
     }
 
     /// Rounds down to a millisecond, also before 1970.

@@ -1,6 +1,7 @@
 //! Reads times: integers as Unix milliseconds, ISO 8601 strings in a time zone.
 
-use jiff::civil::Date;
+use jiff::ToSpan as _;
+use jiff::civil::{Date, Time};
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
 use jiff::tz::Offset;
 
@@ -69,6 +70,8 @@ impl Zone {
         match (pieces.time(), pieces.offset()) {
             (None, None) => self.first_instant(pieces.date()),
             (None, Some(_)) => Err("an offset needs a time of day, as in 2024-01-31T00:00:00+01:00".to_owned()),
+            // Also where a clock change skips it.
+            (Some(time), None) if time == Time::midnight() => self.first_instant(pieces.date()),
             (Some(time), None) => self.moment_of(pieces.date().to_datetime(time)),
             (Some(time), Some(offset)) => offset_of(offset)
                 .to_timestamp(pieces.date().to_datetime(time))
@@ -101,6 +104,22 @@ impl Zone {
                 argument("timezone"),
             )),
         }
+    }
+}
+
+impl Zone {
+    /// The first instants of a month as `2024-01`, and of the month after it.
+    ///
+    /// # Errors
+    /// A message, for another text.
+    pub fn parse_month(&self, text: &str) -> Result<(Moment, Moment), String> {
+        let is_written = text.trim().len() == "2024-01".len();
+        let first: Option<Date> = format!("{}-01", text.trim()).parse().ok().filter(|_| is_written);
+        let Some(first) = first else {
+            return Err(format!("\"{}\" is not a month: write it as \"2024-01\"", excerpt(text, 60)));
+        };
+        let next = first.checked_add(1.month()).map_err(|_| out_of_range(text))?;
+        Ok((self.first_instant(first)?, self.first_instant(next)?))
     }
 }
 

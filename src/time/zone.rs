@@ -77,6 +77,25 @@ impl Zone {
         self.first_instant(self.date_of(moment))
     }
 
+    /// The first instant of the day that begins after the day of a moment.
+    ///
+    /// # Errors
+    /// A message, at the ends of the calendar.
+    pub fn start_of_next_day(&self, moment: Moment) -> Result<Moment, String> {
+        let start = self.start_of_day(moment)?;
+        // An instant of the next day, whether clock changes make this one shorter or longer.
+        self.start_of_day(Moment::at(start.milliseconds().saturating_add(36 * 60 * 60 * 1_000)))
+    }
+
+    /// The first instant of the day a number of days before the day of a moment.
+    ///
+    /// # Errors
+    /// A message, at the ends of the calendar, or if the zone skipped that day.
+    pub fn start_of_earlier_day(&self, moment: Moment, days: u32) -> Result<Moment, String> {
+        let day = self.date_of(moment);
+        self.first_instant(day.checked_sub(i64::from(days).days()).map_err(|_| out_of_range(day))?)
+    }
+
     /// The day of a moment, as `2024-01-15`.
     #[must_use]
     pub fn day_of(&self, moment: Moment) -> String {

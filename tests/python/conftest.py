@@ -9,6 +9,7 @@ import os
 import signal
 import zlib
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,15 @@ def time_scale() -> Iterator[Callable[[int], None]]:
         pytest.skip("the extension was built without the feature `testing`")
     yield _native.set_time_scale
     _native.set_time_scale(1)
+
+
+@pytest.fixture
+def now() -> Iterator[Callable[[str], None]]:
+    """Sets the time, as ISO 8601, from which new searches and scans take today."""
+    if not hasattr(_native, "set_now"):
+        pytest.skip("the extension was built without the feature `testing`")
+    yield lambda time: _native.set_now(round(datetime.fromisoformat(time).timestamp() * 1_000))
+    _native.set_now(None)
 
 
 @pytest.fixture(autouse=True)

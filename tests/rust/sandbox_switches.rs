@@ -76,6 +76,27 @@ fn the_day_itself_may_be_before_and_after() {
 }
 
 #[test]
+fn instants_may_be_compared_in_place_of_days() {
+    let sandbox = with("day_comparison", "instants");
+    let times = |operator: &str, time: &str| {
+        let records = search(&sandbox, &day(&["allocated_time"], operator, time)).records();
+        let mut times: Vec<String> =
+            records.iter().map(|record| record["allocated_time"].as_str().unwrap().to_owned()).collect();
+        times.sort();
+        times
+    };
+    let of_day = times("equals", "2024-01-15T12:00:00Z");
+    let known = of_day[of_day.len() / 2].clone();
+    let [second, later] = ["", ".500"].map(|fraction| format!("{}{fraction}Z", known.replace(' ', "T")));
+    // The instant itself is neither before nor after.
+    assert!(times("after_date", &second).first().is_some_and(|first| *first > known));
+    assert!(times("before_date", &second).last().is_some_and(|last| *last < known));
+    assert!(times("after_date", &later).first().is_some_and(|first| *first > known));
+    assert_eq!(times("before_date", &later).last(), Some(&known));
+    assert_eq!(of_day.first().map(|time| &time[..10]), Some("2024-01-15"));
+}
+
+#[test]
 fn undocumented_operators_and_units_may_match_nothing() {
     let customers = |operator: &str| {
         let or = json!([{"AND": [condition("customer_id", "string", operator, json!(["demo-customer-0001"]))]}]);

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Any, Self, Unpack
     from zoneinfo import ZoneInfo
 
-    from dataaccess._types import AttrsFormat, ClientSettings, Token
+    from dataaccess._types import AttrsFormat, ClientSettings, DayComparison, Token
     from dataaccess.reports import ClientStats, Setting
 
 
@@ -59,6 +59,7 @@ class BaseClient(Validation):
         profile: str | None = None,
         timezone: str | ZoneInfo = "UTC",
         source_timezone: str | ZoneInfo = "UTC",
+        day_comparison: DayComparison = "exclusive",
         timeout: float | timedelta = 300,
         retry_for: float | timedelta = 60,
         retries: int | None = None,
@@ -192,6 +193,12 @@ class BaseClient(Validation):
         """IANA name of the time zone of the times in records."""
         zone: str = self._settings["source_timezone"]
         return zone
+
+    @property
+    def day_comparison(self) -> str:
+        """What the service compares for `after_date` and `before_date`: "exclusive" or "inclusive"."""
+        comparison: str = self._settings["day_comparison"]
+        return comparison
 
     @property
     def item_types(self) -> dict[str, int]:

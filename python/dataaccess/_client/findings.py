@@ -24,7 +24,7 @@ from dataaccess.errors import (
     ValidationError,
 )
 from dataaccess.errors._text import argument, text_of
-from dataaccess.filters import Days
+from dataaccess.filters import Days, yesterday
 from dataaccess.filters._comparison import on
 
 if TYPE_CHECKING:
@@ -74,12 +74,12 @@ class Findings:
         Raises:
             ValidationError: It is not a day.
         """
-        if isinstance(cast("object", day), Days):
+        if isinstance(cast("object", day), Days) and day != yesterday():
             raise invalid("day", f"{day!r} is several days: give one of them", day)
         self._day = ("not asked, as the service was not reached in time", None)
         arguments = code_arguments([*ATTRIBUTES], on(day), None, None, None, MOST_ROWS, timeout)
         try:
-            body = validate_codes(arguments, self._client.timezone)
+            body = validate_codes(arguments, self._client.timezone, self._client.day_comparison)
         except ValidationError as error:
             # Of the argument that the caller knows.
             problems = [replace(problem, argument="day", path="", value=day) for problem in error.problems]

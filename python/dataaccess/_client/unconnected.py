@@ -12,17 +12,19 @@ from dataaccess._native import ENVIRONMENT, RawToken
 _ADDRESS = "http://localhost"
 
 
-def unconnected_client(timezone: str) -> Client:
+def unconnected_client(timezone: str, day_comparison: str) -> Client:
     """The client.
 
     Args:
         timezone: IANA name of the zone of days.
+        day_comparison: What the service compares.
 
     Raises:
         ConfigError: There is no such zone.
     """
     defaults = {name: spec.default for name, spec in SETTINGS.items()}
-    settings = Settings({**defaults, "base_url": _ADDRESS, "timezone": timezone, "ignored_variables": ENVIRONMENT})
+    given = {"base_url": _ADDRESS, "timezone": timezone, "day_comparison": day_comparison}
+    settings = Settings({**defaults, **given, "ignored_variables": ENVIRONMENT})
     refused = Refused()
     settings.check(SETTINGS, refused)
     client = object.__new__(Client)

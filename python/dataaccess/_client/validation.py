@@ -36,6 +36,11 @@ class Validation(Suggesting):
         return "UTC"
 
     @property
+    def day_comparison(self) -> str:
+        """What the service compares for `after_date` and `before_date`: "exclusive" or "inclusive"."""
+        return "exclusive"
+
+    @property
     def item_types(self) -> dict[str, int]:
         """Names and ids of business objects, in addition to customers and promotion codes."""
         return {}
@@ -83,7 +88,7 @@ class Validation(Suggesting):
         """
         arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
         with problem_values(arguments):
-            return validate_codes(arguments, self.timezone)
+            return validate_codes(arguments, self.timezone, self.day_comparison)
 
     def validate_items(
         self,
@@ -129,4 +134,4 @@ class Validation(Suggesting):
             usual_format=self._setting("attrs_format"),
         )
         with problem_values(arguments):
-            return validate_items(arguments, self.timezone)
+            return validate_items(arguments, self.timezone, self.day_comparison)

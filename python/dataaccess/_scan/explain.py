@@ -14,7 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from enum import IntEnum
-    from typing import Any
+    from typing import Any, TypeAlias
+
+    _Days: TypeAlias = tuple[str, str, Callable[[int], str]]
 
 _ENUMS: dict[str, type[IntEnum]] = {"audience_type": AudienceType, "code_status": CodeStatus}
 # Values of a condition, and groups of conditions, that are shown.
@@ -64,20 +66,21 @@ def plan_of(
     last: dict[str, Any],
     columns: list[tuple[str, str]],
     zones: Zones,
-    clock: Callable[[int], str],
+    days: _Days,
     limit: int | None,
     open_days: list[str],
 ) -> Plan:
     """The plan of requests whose first and last bodies are given: conditions that differ have a value per request.
 
-    `columns` are names and types. `clock` shows Unix milliseconds in the time zone of the client.
+    `columns` are names and types. `days` are the time zone of the client, its `day_comparison`, and a function that
+    shows Unix milliseconds in that zone.
     """
     groups, ends = first["filters"]["OR"], last["filters"]["OR"]
     names = _ENUMS if first["itemTypeId"] == PROMOTION_CODE else {}
     filters: list[str] = []
     parts = _parts(requests, groups, ends)
     for group, end in list(zip(groups, ends, strict=True))[:_MAX_GROUPS]:
-        conditions = [_condition(*pair, names, clock, parts) for pair in zip(group["AND"], end["AND"], strict=True)]
+        conditions = [_condition(*pair, names, days, parts) for pair in zip(group["AND"], end["AND"], strict=True)]
         if filters:
             conditions[0] = f"or {conditions[0]}"
         filters += conditions
@@ -126,25 +129,33 @@ def _condition(
     first: dict[str, Any],
     last: dict[str, Any],
     names: dict[str, type[IntEnum]],
-    clock: Callable[[int], str],
+    days: _Days,
     parts: str,
 ) -> str:
-    shown = _values(first, names, clock)
+    shown = _values(first, names, days)
     if first["value"] != last["value"]:
         is_single = not isinstance(first["value"], list) or len(first["value"]) == 1
-        shown = f"{shown} … {_values(last, names, clock)}, {'one per request' if is_single else parts}"
+        shown = f"{shown} … {_values(last, names, days)}, {'one per request' if is_single else parts}"
     unit = f"{first['time_unit']} of " if first.get("time_unit") else ""
     return f"{cell(first['column'])} {cell(first['operator'])} {unit}{shown}"
 
 
-def _values(condition: dict[str, Any], names: dict[str, type[IntEnum]], clock: Callable[[int], str]) -> str:
+def _values(condition: dict[str, Any], names: dict[str, type[IntEnum]], days: _Days) -> str:
     values = condition["value"]
     if condition["data_type"] == "datetime":
-        # `since` sends the last instant before its day.
-        first = clock(values + 1) if condition["operator"] == "after_date" else ""
-        return f"{clock(values)} (since {first})" if len(first) == len("2024-01-31") else clock(values)
+        return _time(values, condition["operator"], days)
     values = values if isinstance(values, list) else [values]
     enum = names.get(condition["column"])
     shown = [f"{enum(value).name} ({value})" if enum else cell(value) for value in values[:_MAX_VALUES]]
     more = len(values) - _MAX_VALUES
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _time(sent: int, operator: str, days: _Days) -> str:
+    """The instant that is sent, and the day at which its rows begin or end where that is another one."""
+    _, comparison, clock = days
+    # What is sent lies a millisecond before the first instant of a day: `Calendar` in the core.
+    words = {("after_date", "exclusive"): "since", ("before_date", "inclusive"): "before"}
+    word = words.get((operator, comparison))
+    day = clock(sent + 1) if word else ""
+    return f"{clock(sent)} ({word} {day})" if len(day) == len("2024-01-31") else clock(sent)

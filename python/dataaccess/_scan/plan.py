@@ -133,7 +133,8 @@ class BaseScan(Suggesting):
         clock = client._raw.wall_clock  # noqa: SLF001 - its client
         open_days = self._raw.open_days(settle)
         zones = Zones(client.timezone, self._raw.source_zone, self._raw.result_zone)
-        return plan_of(self._raw.requests, *bodies, columns, zones, clock, self._limit, open_days)
+        days = client.timezone, client.day_comparison, clock
+        return plan_of(self._raw.requests, *bodies, columns, zones, days, self._limit, open_days)
 
     def _progress(self) -> Callable[[dict[str, Any]], Progress]:
         """Makes the progress of a use that begins now."""
@@ -179,8 +180,9 @@ class Planned(BaseScan):
         ordered: bool,  # noqa: FBT001 - positional in pickles
         on_suspected_cap: str = "warn",
         decode_status: bool = False,  # noqa: FBT001, FBT002 - likewise
+        now: int | None = None,
     ) -> None:
-        """Checks the arguments; sends nothing."""
+        """Checks the arguments; sends nothing. `now` is the time of the scan that this one is made of."""
         self._client = client
         self._call = call
         # A copy: an iterator can be read only once, and a list could change.
@@ -193,7 +195,7 @@ class Planned(BaseScan):
             raise invalid("on_suspected_cap", "a limit cuts responses itself: leave limit out", "split")
         make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items  # noqa: SLF001 - its client
         with problem_values({**self._arguments, "schema": schema}):
-            self._raw = make(self._arguments, self._schema, self._ordered, self._splits)
+            self._raw = make(self._arguments, self._schema, self._ordered, self._splits, now)
 
     def _tasks(self, kind: type[_Task]) -> list[_Task]:
         planned = (self._raw.task(index) for index in range(self._raw.requests))
@@ -204,7 +206,9 @@ class Planned(BaseScan):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments and the client, whose pickle has no token."""
         cap = "split" if self._splits else "warn"
-        return type(self), (self._client, self._call, self._arguments, self._schema, self._ordered, cap)
+        given = self._client, self._call, self._arguments, self._schema, self._ordered, cap
+        # Days from today on stay what they were, and the schema is decoded.
+        return type(self), (*given, False, self._raw.now)
 
     def __repr__(self) -> str:
         if not hasattr(self, "_raw"):

@@ -49,6 +49,7 @@ from dataaccess._types.results import (
 from dataaccess._types.settings import (
     ClientOptions,
     ClientSettings,
+    DayComparison,
     Expiry,
     Token,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "ColumnType",
     "ColumnTypeAlias",
     "Compression",
+    "DayComparison",
     "DtypeBackend",
     "Expiry",
     "ExportEntry",

@@ -21,7 +21,7 @@ ValuesOrOperator: TypeAlias = Values | Comparison
 """One value, several, or `da.op(…)`."""
 
 TimeCondition: TypeAlias = Comparison | Days
-"""What `da.after`, `da.before`, `da.since`, `da.between`, `da.on`, `da.days` and `da.op` return."""
+"""What `da.after`, `da.since`, `da.days` and the other functions for times return, and `da.op`."""
 
 Where: TypeAlias = Expression | Mapping[str, Any]
 """An expression of `da.col`, or the raw filters `{"OR": [{"AND": […]}]}`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict
 from zoneinfo import ZoneInfo  # noqa: TC003 - for typing.get_type_hints
 
 from dataaccess._types.arguments import AttrsFormat  # noqa: TC001 - likewise
@@ -19,11 +19,16 @@ Token: TypeAlias = str | Callable[[], _Issued] | Callable[[], Awaitable[_Issued]
 """A token, or a function that returns one, with or without the time at which it expires."""
 
 
+DayComparison: TypeAlias = Literal["exclusive", "inclusive"]
+"""Whether `after_date` and `before_date` of the service exclude or include the day that they name."""
+
+
 class ClientOptions(TypedDict, total=False):
     """Arguments of a client but its address, token and profile: what `Sandbox.client` takes."""
 
     timezone: str | ZoneInfo
     source_timezone: str | ZoneInfo
+    day_comparison: DayComparison
     timeout: float | timedelta
     retry_for: float | timedelta
     retries: int | None

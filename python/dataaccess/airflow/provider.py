@@ -23,6 +23,8 @@ def _field(spec: Spec) -> dict[str, Any]:
         schema["default"] = spec.default
     if kind in ("integer", "number"):
         schema["minimum"] = spec.least
+    if spec.choices:
+        schema["enum"] = [*spec.choices, None]
     if spec.is_secret:
         schema["format"] = "password"
     words = " ".join(_WORDS.get(word, word) for word in spec.name.split("_"))

@@ -11,7 +11,8 @@ import click
 
 from dataaccess._contract import PROMOTION_CODE
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.values import ColumnDay, Condition, Filter, List, Matches, Pair, Whole, day_in, flat, last_days
+from dataaccess.cli.times import time_of_codes, time_of_column
+from dataaccess.cli.values import ColumnDay, Condition, Filter, List, Matches, Pair, Whole, flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _SECTION = "Rows"
 _DAY = "DAY is 2024-01-31, yesterday or today; of a time as 2024-01-31T09:30 its whole day counts."
-_TIMES = ("on", "since", "after", "before", "days", "last")
+_TIMES = ("on", "since", "until", "after", "before", "days", "month", "last", "yesterday")
 
 _FILTER = option(
     "--filter",
@@ -49,9 +50,11 @@ _CODES = all_of(
     [
         _ATTRS,
         option("--on", metavar="DAY", section=_SECTION, help=f"Allocated on this day. {_DAY}"),
+        option("--yesterday", is_flag=True, section=_SECTION, help="Allocated yesterday, in --timezone."),
         option(
             "--days", nargs=2, metavar="START STOP", section=_SECTION, help="Each day before STOP: a request a day."
         ),
+        option("--month", metavar="MONTH", section=_SECTION, help="Each day of a month as 2024-01: a request a day."),
         option(
             "--last",
             type=Whole(min=1),
@@ -60,6 +63,7 @@ _CODES = all_of(
             help="The last N days that are over, in --timezone: a request a day.",
         ),
         option("--since", metavar="DAY", section=_SECTION, help="Allocated on this day or later."),
+        option("--until", metavar="DAY", section=_SECTION, help="Allocated on this day or earlier."),
         option("--after", metavar="DAY", section=_SECTION, help="Allocated after this day."),
         option("--before", metavar="DAY", section=_SECTION, help="Allocated before this day."),
         option(
@@ -103,12 +107,20 @@ _ITEMS = all_of(
             help="Column has one of the values; COLUMN=@FILE has one a line, COLUMN:=1,2 are numbers.",
         ),
         option("--on", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help=f"Time on this day. {_DAY}"),
+        option("--yesterday", metavar="COLUMN", section=_SECTION, help="Time on the day before today, in --timezone."),
         option(
             "--days",
             type=(ColumnDay(), str),
             metavar="COLUMN=START STOP",
             section=_SECTION,
             help="Time from START on, and before STOP.",
+        ),
+        option(
+            "--month",
+            type=Pair("COLUMN=MONTH", "opened=2024-01"),
+            metavar="COLUMN=MONTH",
+            section=_SECTION,
+            help="Time in a month as 2024-01.",
         ),
         option(
             "--last",
@@ -118,6 +130,9 @@ _ITEMS = all_of(
             help="Time on one of the last N days that are over, in --timezone.",
         ),
         option("--since", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time on this day or later."),
+        option(
+            "--until", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time on this day or earlier."
+        ),
         option("--after", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time after this day."),
         option("--before", type=ColumnDay(), metavar="COLUMN=DAY", section=_SECTION, help="Time before this day."),
         option(
@@ -182,7 +197,7 @@ def _codes(
     import dataaccess as da
 
     attributes = flat(attrs) or None
-    given = {name: value for name, value in times.items() if value is not None}
+    given = _typed(times)
     lists = {"--status": status, "--audience-type": audience_type, "--audience": audience}
     if raw is not None:
         _check_alone([*(f"--{name}" for name in given), *(name for name, value in lists.items() if value)])
@@ -194,7 +209,10 @@ def _codes(
         return Search("items", raw_arguments)
     if len(given) != 1:
         what = "several of them are given" if given else "none is given"
-        advice = "write one of --on, --since, --after and --before; for a range --days START STOP or --last N"
+        advice = (
+            "write one of --on, --since, --until, --after and --before; for a range --days START STOP, --month MONTH "
+            "or --last N"
+        )
         raise click.UsageError(f"a search of codes has one time condition, and {what}: {advice}")
     ((name, value),) = given.items()
     arguments: dict[str, Any] = {
@@ -204,13 +222,7 @@ def _codes(
         "allocated_audience": flat(audience) or None,
     }
 
-    def time(zone: str) -> dict[str, Any]:
-        if name in ("days", "last"):
-            days = last_days(value, zone) if name == "last" else [day_in(day, zone) for day in value]
-            return {"allocated_time": da.days(*days)}
-        return {"allocated_time": getattr(da, name)(day_in(value, zone))}
-
-    return Search("codes", arguments, time)
+    return Search("codes", arguments, lambda zone: {"allocated_time": time_of_codes(name, value, zone)})
 
 
 def _items(
@@ -224,7 +236,7 @@ def _items(
     attrs_format: str | None,
     **times: Any,
 ) -> Search:
-    given = {name: value for name, value in times.items() if value is not None}
+    given = _typed(times)
     if raw is not None:
         _check_alone(
             [
@@ -234,7 +246,7 @@ def _items(
             ]
         )
     elif (name == "promotion_code" or item_type_id == PROMOTION_CODE) and (
-        given.keys() & {"days", "last"} or len(given) > 1
+        given.keys() & {"days", "month", "last"} or len(given) > 1
     ):
         raise click.UsageError("promotion codes take one time condition: for a range use `dataaccess codes --days`")
     if not attrs:
@@ -262,29 +274,15 @@ def _conditions(
         columns.setdefault(column, []).extend(values)
     parts = [da.col(column).matches(values) for column, values in columns.items()]
     for kind, value in times.items():
-        if kind in ("days", "last"):
-            (column, first), stop = value if kind == "days" else (value, "")
-            days = _last(column, first, zone) if kind == "last" else (day_in(first, zone), day_in(stop, zone))
-            _check_range(*days)
-            parts.append(da.col(column).between(*days))
-        else:
-            column, day = value
-            parts.append(getattr(da.col(column), kind)(day_in(day, zone)))
+        parts.append(time_of_column(kind, value, zone))
     if where is not None:
         parts.append(where)
     return reduce(and_, parts) if parts else None
 
 
-def _last(column: str, count: str, zone: str) -> tuple[str, str]:
-    if not count.isdecimal() or int(count) < 1:
-        raise click.UsageError(f"--last {column}={count}: write a number of days, such as {column}=30")
-    return last_days(int(count), zone)
-
-
-def _check_range(start: str, stop: str) -> None:
-    """Refuses days without a day, as the core does of codes. Only the zone of the client decides about times."""
-    if len(start) == len(stop) == len("2024-01-31") and start >= stop:
-        raise click.UsageError("--days: the range has no day: stop is excluded, so it must be a later day than start")
+def _typed(times: dict[str, Any]) -> dict[str, Any]:
+    """The time conditions that were given. A flag is false, and not None, where it was not."""
+    return {name: value for name, value in times.items() if value is not None and value is not False}
 
 
 def _check_alone(others: list[str]) -> None:

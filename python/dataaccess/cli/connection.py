@@ -9,6 +9,8 @@ from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from dataaccess._client.settings import SETTINGS
 from dataaccess.cli.ending import USAGE, CommandError, is_typed
 from dataaccess.cli.parts import all_of, option
@@ -26,6 +28,7 @@ _SECTION = "Connection (else the environment, else the profile)"
 # How the command takes a setting, by its kind.
 _TYPES: dict[str, dict[str, Any]] = {
     "boolean": {"is_flag": True},
+    "choice": {"metavar": "NAME"},
     "duration": {"type": Duration(), "metavar": "DURATION"},
     "integer": {"type": int, "metavar": "N"},
     "number": {"type": float, "metavar": "N"},
@@ -38,7 +41,8 @@ _TYPES: dict[str, dict[str, Any]] = {
 def _option(spec: Spec) -> Any:
     shown = "" if spec.default in (None, False) else f" [{spec.default_text}]"
     flag = f"--{spec.name.replace('_', '-')}"
-    return option(flag, section=_SECTION, help=f"{spec.help}{shown}", **_TYPES[spec.kind])
+    kind = _TYPES[spec.kind] | ({"type": click.Choice(spec.choices)} if spec.choices else {})
+    return option(flag, section=_SECTION, help=f"{spec.help}{shown}", **kind)
 
 
 _USUAL = {name: _option(spec) for name, spec in SETTINGS.items() if spec.is_usual}

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 # The parameters behind an argument or a condition that has another name. Of several, the one that was typed counts.
 _PARAMETERS = {
     "allocated_audience": ("audience",),
-    "allocated_time": ("on", "days", "last", "since", "after", "before"),
-    "before": ("before", "days"),
+    "allocated_time": ("on", "yesterday", "days", "month", "last", "since", "until", "after", "before"),
+    "before": ("before", "days", "month", "last"),
     "code_status": ("status",),
     "item_type_name": ("name",),
     "on_suspected_cap": ("split_capped",),
     "path": ("file",),
-    "since": ("since", "days", "last"),
+    "since": ("since", "days", "month", "last"),
     "token": ("token_file",),
     "where": ("where", "raw"),
 }
@@ -58,7 +58,8 @@ def spell(argument: Argument) -> str | None:
     name = _name(context, option)
     if argument.value is None or getattr(option, "is_flag", False):
         return name
-    return f'{name} "{argument.value}"' if " " in argument.value else f"{name} {argument.value}"
+    is_quoted = " " in argument.value and option.nargs == 1
+    return f'{name} "{argument.value}"' if is_quoted else f"{name} {argument.value}"
 
 
 def was_typed(argument: str) -> bool:

@@ -49,8 +49,10 @@ _ELSEWHERE = {
     ("scan items", "limit"): "dataaccess items NAME --limit N ends with N rows; a scan writes all",
 }
 # Whether the last day is meant too is not known.
-_ENDS = ("to", "until", "end", "stop")
-_RANGE = "--days START STOP is a range, --before DAY an end: both exclude the last day"
+_ENDS = ("to", "end", "stop")
+_RANGE = (
+    "--days START STOP is a range without STOP; --until DAY is an end that includes the day, --before DAY excludes it"
+)
 _NO_TOKEN = "no option takes a token: set DATAACCESS_TOKEN, or write it into a file for --token-file"  # noqa: S105
 # Two words as different as `--timeout` and `--limit` are no typing error.
 _CUTOFF = 0.75

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dataaccess._client.settings import SETTINGS
 from dataaccess.cli import conditions, output
 from dataaccess.cli.parts import Commands, option
 
@@ -22,6 +23,13 @@ Examples:
 _TIMEZONE = option(
     "--timezone", metavar="ZONE", default="UTC", help="Zone of days: an IANA name. The profile is not read. [UTC]"
 )
+_DAY_COMPARISON = option(
+    "--day-comparison",
+    type=click.Choice(SETTINGS["day_comparison"].choices),
+    default="exclusive",
+    metavar="NAME",
+    help=f"{SETTINGS['day_comparison'].help} [exclusive]",
+)
 
 
 @click.group("validate", cls=Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
@@ -35,31 +43,33 @@ def command() -> None:
 @command.command("codes", epilog=_EPILOG)
 @conditions.codes
 @_TIMEZONE
+@_DAY_COMPARISON
 @output.JSON
-def codes(search: Search, timezone: str, *, as_json: bool) -> None:
+def codes(search: Search, timezone: str, day_comparison: str, *, as_json: bool) -> None:
     """Check a search of promotion codes and print its request.
 
     A range of days is one request a day: each is printed in a line of its own.
     """
-    _print(search, timezone, as_json=as_json)
+    _print(search, timezone, day_comparison, as_json=as_json)
 
 
 @command.command("items", epilog=_EPILOG)
 @conditions.items
 @_TIMEZONE
+@_DAY_COMPARISON
 @output.JSON
-def items(search: Search, timezone: str, *, as_json: bool) -> None:
+def items(search: Search, timezone: str, day_comparison: str, *, as_json: bool) -> None:
     """Check a search of items and print its request.
 
     NAME is customer, promotion_code, or the name of an object of your own with its --item-type-id.
     """
-    _print(search, timezone, as_json=as_json)
+    _print(search, timezone, day_comparison, as_json=as_json)
 
 
-def _print(search: Search, timezone: str, *, as_json: bool) -> None:
+def _print(search: Search, timezone: str, day_comparison: str, *, as_json: bool) -> None:
     from dataaccess._client.unconnected import unconnected_client
 
-    bodies = [request["body"] for request in search.scan(unconnected_client(timezone)).requests()]
+    bodies = [request["body"] for request in search.scan(unconnected_client(timezone, day_comparison)).requests()]
     if len(bodies) == 1 and not as_json:
         output.write_json(bodies[0])
         return

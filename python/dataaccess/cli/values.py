@@ -7,7 +7,7 @@ import json
 import os
 import stat
 import sys
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,29 +80,6 @@ class Day(_Type):
             return value if isinstance(value, date) else date.fromisoformat(value)
         except ValueError:
             self.fail(f"{value!r} is not a day such as 2024-01-15", param, ctx)
-
-
-# How long ago these days are.
-_RELATIVE = {"today": 0, "yesterday": 1}
-
-
-def day_in(text: str, zone: str) -> str:
-    """The day that `today` and `yesterday` are in a zone; other texts as they are."""
-    ago = _RELATIVE.get(text.strip().lower())
-    return text if ago is None else str(_today(zone) - timedelta(days=ago))
-
-
-def last_days(count: int, zone: str) -> tuple[str, str]:
-    """The last days of a zone that are over: the first of them, and the day after the last one."""
-    today = _today(zone)
-    return str(today - timedelta(days=count)), str(today)
-
-
-def _today(zone: str) -> date:
-    from datetime import datetime
-    from zoneinfo import ZoneInfo
-
-    return datetime.now(ZoneInfo(zone)).date()
 
 
 class List(_Type):

@@ -18,7 +18,7 @@ class IncompleteWarning(DataAccessWarning):
 
 
 class StrayDayWarning(DataAccessWarning):
-    """A request for one day returned rows of another day: the service may cut its days in another time zone."""
+    """Rows do not fit the requested days: the service may cut its days in another zone, or include those named."""
 
 
 class ShrunkWarning(DataAccessWarning):

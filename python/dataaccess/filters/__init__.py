@@ -5,7 +5,20 @@ Values are kept as given. A request checks them and reports all problems togethe
 
 from dataaccess._public import no_attribute
 from dataaccess.filters._column import Column, Expression, col
-from dataaccess.filters._comparison import Comparison, Days, after, before, between, days, on, op, since
+from dataaccess.filters._comparison import (
+    Comparison,
+    Days,
+    after,
+    before,
+    days,
+    last_days,
+    month,
+    on,
+    op,
+    since,
+    until,
+    yesterday,
+)
 from dataaccess.filters._values import Scalar, Time, Value, Values
 
 TYPE_CHECKING = False
@@ -24,13 +37,16 @@ __all__ = [
     "Values",
     "after",
     "before",
-    "between",
     "col",
     "days",
+    "last_days",
+    "month",
     "on",
     "op",
     "parse",
     "since",
+    "until",
+    "yesterday",
 ]
 
 # A pickle names this module, so it survives a move of the class.

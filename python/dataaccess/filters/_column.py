@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataaccess._public import public
-from dataaccess.filters._comparison import Comparison, Days, after, before, on, since
+from dataaccess.filters._comparison import Comparison, Days, after, before, on, since, until
 from dataaccess.filters._given import Given
 from dataaccess.filters._refusals import NotOrdered
 from dataaccess.filters._values import Time, Value, Values, snapshot
@@ -109,7 +109,7 @@ class Column(NotOrdered, Given):
 
         Args:
             time: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
-            unit: The `time_unit`; the API specification shows DAY only.
+            unit: The `time_unit`; the API specification shows DAY only. With another one the time is sent as given.
 
         Examples:
             >>> col("allocated_time").after("2024-01-31")
@@ -122,7 +122,7 @@ class Column(NotOrdered, Given):
 
         Args:
             time: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
-            unit: The `time_unit`; the API specification shows DAY only.
+            unit: The `time_unit`; the API specification shows DAY only. With another one the time is sent as given.
 
         Examples:
             >>> col("allocated_time").before("2024-01-31")
@@ -131,10 +131,7 @@ class Column(NotOrdered, Given):
         return self._condition(before(time, unit=unit))
 
     def since(self, day: Time) -> Expression:
-        """Selects times from the start of `day` on; the day itself is included.
-
-        The service has no operator that includes the day, so `after_date` is sent with the last instant of the day
-        before, in the time zone of the client.
+        """Selects times from the start of `day` on; the day itself is included (operator `after_date`).
 
         Args:
             day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
@@ -145,25 +142,37 @@ class Column(NotOrdered, Given):
         """
         return self._condition(since(day))
 
-    def between(self, start: Time, stop: Time) -> Expression:
-        """Selects times from the start of the day `start` to the end of the day before `stop`, like `range`.
+    def until(self, day: Time) -> Expression:
+        """Selects times up to the end of `day`; the day itself is included (operator `before_date`).
 
         Args:
-            start: The first day: a date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
-            stop: The day after the last one.
+            day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
 
         Examples:
-            >>> col("opened").between("2024-01-01", "2024-04-01")
-            col('opened').since('2024-01-01') & col('opened').before('2024-04-01')
+            >>> col("allocated_time").until("2024-01-31")
+            col('allocated_time').until('2024-01-31')
         """
-        return self.since(start) & self.before(stop)
+        return self._condition(until(day))
+
+    def between(self, first: Time, last: Time) -> Expression:
+        """Selects times from the start of the day `first` to the end of the day `last`: both days are included.
+
+        Args:
+            first: The first day: a date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
+            last: The last day.
+
+        Examples:
+            >>> col("opened").between("2024-01-01", "2024-03-31")
+            col('opened').since('2024-01-01') & col('opened').until('2024-03-31')
+        """
+        return self.since(first) & self.until(last)
 
     def on(self, day: Time | Days, *, unit: str = "DAY") -> Expression:
         """Selects times of the day of `day` (operator `equals`).
 
         Args:
-            day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds; in a scan also
-                `days(start, stop)`, one request per day.
+            day: A date, a datetime, an ISO string, a `datetime64`, integer Unix milliseconds or `yesterday()`; in a
+                scan also `days(start, stop)`, `month(text)` and `last_days(count)`, one request per day.
             unit: The `time_unit`; the API specification shows DAY only.
 
         Examples:
@@ -206,7 +215,7 @@ class Column(NotOrdered, Given):
         instead = {
             "==": ".equals(value), or .matches([...]) for one of several",
             "<": ".before(time), or .op(operator, value) for a number",
-            "<=": ".before(time), or .op(operator, value) for a number",
+            "<=": ".until(day), or .op(operator, value) for a number",
             ">": ".after(time), or .op(operator, value) for a number",
             ">=": ".since(day), or .op(operator, value) for a number",
             "!=": ".op(operator, value), as the API specification names no operator for it",

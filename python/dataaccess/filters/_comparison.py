@@ -12,15 +12,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, NoReturn, TypeAlias
 
-    _Method: TypeAlias = Literal["matches", "equals", "after", "before", "since", "on", "op"]
+    _Method: TypeAlias = Literal["matches", "equals", "after", "before", "since", "until", "on", "op"]
 
 
 # The units that these have by default.
 _UNITS = {"after": "DAY", "before": "DAY", "on": "DAY"}
+# The number of arguments of the functions that make days.
+_ARGUMENTS = {"days": 2, "month": 1, "last_days": 1, "yesterday": 0}
 
 
 class Comparison(Given, NotCompared):
-    """An operator and its values: made by `after`, `before`, `since`, `on` and `op`."""
+    """An operator and its values: made by `after`, `before`, `since`, `until`, `on` and `op`."""
 
     __slots__ = ("_method", "_value", "_operator", "_unit", "_data_type")  # noqa: RUF023 - in the order of arguments
 
@@ -38,7 +40,7 @@ class Comparison(Given, NotCompared):
         unit: str | None = None,
         data_type: str | None = None,
     ) -> None:
-        """Use `after`, `before`, `since`, `on` or `op`."""
+        """Use `after`, `before`, `since`, `until`, `on` or `op`."""
         super().__init__(method, value, operator, unit, data_type)
 
     def __repr__(self) -> str:
@@ -56,8 +58,8 @@ class Comparison(Given, NotCompared):
 
     def _instead_of(self, operator: str) -> str:
         return (
-            f"{operator} cannot join comparisons: a search takes one of after(t), before(t), since(day) and "
-            "on(day); for a range of days use between(start, stop)"
+            f"{operator} cannot join comparisons: a search takes one of after(t), before(t), since(day), until(day) "
+            "and on(day); for a range of days use days(start, stop)"
         )
 
     def __and__(self, other: object) -> NoReturn:
@@ -68,31 +70,36 @@ class Comparison(Given, NotCompared):
 
 
 class Days(Given):
-    """A range of days, `stop` excluded: made by `days`."""
+    """A range of days: made by `days`, `month`, `last_days` and `yesterday`."""
 
-    __slots__ = ("_start", "_stop")
+    __slots__ = ("_function", "_first", "_second")  # noqa: RUF023 - in the order of arguments
 
-    _start: Time
-    _stop: Time
+    _function: str
+    _first: object
+    _second: object
 
-    def __init__(self, start: Time, stop: Time) -> None:
-        """Use `days`."""
-        super().__init__(start, stop)
+    def __init__(self, function: str, first: object = None, second: object = None) -> None:
+        """Use `days`, `month`, `last_days` or `yesterday`."""
+        super().__init__(function, first, second)
 
     def __repr__(self) -> str:
-        return f"days({self._start!r}, {self._stop!r})"
+        count = _ARGUMENTS.get(self._function, 2)
+        return f"{self._function}({', '.join(map(repr, (self._first, self._second)[:count]))})"
 
     def _given(self) -> tuple[object, ...]:
-        return (self._start, self._stop)
+        return (self._function, self._first, self._second)
 
 
 @public
 def after(time: Time, *, unit: str = "DAY") -> Comparison:
     """Selects times after the day of `time`; that day itself is excluded (operator `after_date`).
 
+    The instant that is sent gives these rows whether the service compares whole days or instants: see
+    `day_comparison=` of the client.
+
     Args:
         time: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
-        unit: The `time_unit`; the API specification shows DAY only.
+        unit: The `time_unit`; the API specification shows DAY only. With another one the time is sent as given.
 
     Examples:
         >>> after("2024-01-31")
@@ -105,9 +112,12 @@ def after(time: Time, *, unit: str = "DAY") -> Comparison:
 def before(time: Time, *, unit: str = "DAY") -> Comparison:
     """Selects times before the day of `time`; that day itself is excluded (operator `before_date`).
 
+    The instant that is sent gives these rows whether the service compares whole days or instants: see
+    `day_comparison=` of the client.
+
     Args:
         time: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
-        unit: The `time_unit`; the API specification shows DAY only.
+        unit: The `time_unit`; the API specification shows DAY only. With another one the time is sent as given.
 
     Examples:
         >>> before("2024-01-31", unit="HOUR")
@@ -118,10 +128,7 @@ def before(time: Time, *, unit: str = "DAY") -> Comparison:
 
 @public
 def since(day: Time) -> Comparison:
-    """Selects times from the start of `day` on; the day itself is included.
-
-    The service has no operator that includes the day, so `after_date` is sent with the last instant of the day before,
-    in the time zone of the client.
+    """Selects times from the start of `day` on; the day itself is included (operator `after_date`).
 
     Args:
         day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
@@ -134,12 +141,26 @@ def since(day: Time) -> Comparison:
 
 
 @public
+def until(day: Time) -> Comparison:
+    """Selects times up to the end of `day`; the day itself is included (operator `before_date`).
+
+    Args:
+        day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
+
+    Examples:
+        >>> until("2024-01-31")
+        until('2024-01-31')
+    """
+    return Comparison("until", day)
+
+
+@public
 def on(day: Time | Days, *, unit: str = "DAY") -> Comparison:
     """Selects times of the day of `day` (operator `equals`).
 
     Args:
-        day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds; in a scan also
-            `days(start, stop)`, one request per day.
+        day: A date, a datetime, an ISO string, a `datetime64`, integer Unix milliseconds or `yesterday()`; in a scan
+            also `days(start, stop)`, `month(text)` and `last_days(count)`, one request per day.
         unit: The `time_unit`; the API specification shows DAY only.
 
     Examples:
@@ -171,28 +192,53 @@ def days(start: Time, stop: Time) -> Days:
 
     Args:
         start: The first day: a date, an ISO string, a `datetime64` or integer Unix milliseconds.
-        stop: The day after the last one.
+        stop: The day after the last one. A time of day in either end is refused, as days are whole.
 
     Examples:
         >>> days("2024-01-01", "2024-04-01")
         days('2024-01-01', '2024-04-01')
     """
-    return Days(start, stop)
+    return Days("days", start, stop)
 
 
 @public
-def between(start: Time, stop: Time) -> Days:
-    """Selects times from the start of the day `start` to the end of the day before `stop`, like `range`.
-
-    A search of promotion codes takes one time condition, so this is sent as one request per day, as `days` is. For
-    other objects `col(name).between(start, stop)` is one request.
+def month(month: str) -> Days:
+    """Selects each day of a month: a scan sends one request per day.
 
     Args:
-        start: The first day: a date, an ISO string, a `datetime64` or integer Unix milliseconds.
-        stop: The day after the last one.
+        month: The month, as `"2024-01"`.
 
     Examples:
-        >>> between("2024-01-01", "2024-04-01")
-        days('2024-01-01', '2024-04-01')
+        >>> month("2024-01")
+        month('2024-01')
     """
-    return days(start, stop)
+    return Days("month", month)
+
+
+@public
+def last_days(count: int) -> Days:
+    """Selects the last `count` complete days, up to yesterday: a scan sends one request per day.
+
+    A search, or the scan that is made, reads which day is today: in the time zone of its client.
+
+    Args:
+        count: How many days.
+
+    Examples:
+        >>> last_days(7)
+        last_days(7)
+    """
+    return Days("last_days", count)
+
+
+@public
+def yesterday() -> Days:
+    """Selects the day before today, in the time zone of the client (operator `equals`).
+
+    A search, or the scan that is made, reads which day is today.
+
+    Examples:
+        >>> yesterday()
+        yesterday()
+    """
+    return Days("yesterday")

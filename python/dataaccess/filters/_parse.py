@@ -13,17 +13,30 @@ from zoneinfo import ZoneInfo
 
 from dataaccess._public import did_you_mean
 from dataaccess.filters._column import Column, Expression, col
-from dataaccess.filters._comparison import Comparison, Days, after, before, between, days, on, op, since
+from dataaccess.filters._comparison import (
+    Comparison,
+    Days,
+    after,
+    before,
+    days,
+    last_days,
+    month,
+    on,
+    op,
+    since,
+    until,
+    yesterday,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_CONDITIONS = (after, before, between, col, days, on, op, since)
+_CONDITIONS = (after, before, col, days, last_days, month, on, op, since, until, yesterday)
 _CALLS: dict[str, Callable[..., Any]] = {
     each.__name__: each for each in (*_CONDITIONS, date, datetime, timedelta, timezone, ZoneInfo)
 }
 _NAMES = ", ".join(each.__name__ for each in _CONDITIONS)
-_METHODS = ("matches", "equals", "after", "before", "since", "between", "on", "op")
+_METHODS = ("matches", "equals", "after", "before", "since", "until", "between", "on", "op")
 # What may precede a name: `da.days(…)`, `datetime.date(…)`.
 _MODULES = re.compile(r"^(?:da|dataaccess|datetime|zoneinfo)\.")
 _UTC = ("datetime.timezone.utc", "timezone.utc")
@@ -41,8 +54,9 @@ _SHOWN = 60
 def parse(text: str) -> Expression | Comparison | Days:
     """Reads a condition from text: what the `repr` of a condition is, or what you would write in Python.
 
-    Nothing is evaluated: the text may hold literals, dates, and `col`, `days`, `on`, `since`, `after`, `before`,
-    `between` and `op`, also as `da.col`. So it may come from a configuration file or a template.
+    Nothing is evaluated: the text may hold literals, dates, and `col`, `days`, `month`, `last_days`, `yesterday`, `on`,
+    `since`, `until`, `after`, `before` and `op`, also as `da.col`. So it may come from a configuration file or a
+    template.
 
     Args:
         text: The condition, such as `col('opened').on('2024-01-15') | col('vip').equals(1)`, or for promotion codes
@@ -84,7 +98,9 @@ def read(text: str) -> Any:
 
 def _read(text: str) -> Any:
     if _DAY.match(text.strip()):
-        raise ValueError("is a day without a condition: write on('2024-01-15'), since(…), after(…) or before(…)")
+        raise ValueError(
+            "is a day without a condition: write on('2024-01-15'), since(…), until(…), after(…) or before(…)"
+        )
     stripped = text.strip()
     # Python continues a line only within parentheses.
     source = f"({stripped})" if "\n" in stripped else stripped

@@ -96,8 +96,8 @@ class ScanReport:
         reasons: Why they may be capped; empty otherwise.
         open_days: The days that were not over when they were requested, or have not begun: the next run requests them
             again.
-        stray_days: The days whose requests returned rows of another day. Empty too if nothing was checked, as
-            `allocated_time` is not in `attrs`.
+        stray_days: The days whose requests returned rows of another day; of a range, days outside it. Empty too if
+            nothing was checked, as `allocated_time` is not in `attrs`.
         absent: Attributes missing from every record of every task, as a misspelled one is.
         missing_ids: The ids that were asked for and are in no row of these tasks; None unless the scan selects by a
             list of ids whose column is among `attrs`.

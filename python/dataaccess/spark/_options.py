@@ -125,7 +125,14 @@ _REFUSED = {
     "on_suspected_cap": "is no option: Spark takes rows batch by batch, which cannot be exchanged for parts",
     **{
         name: f'is no option: write .option("allocated_time", "{name}(\'2024-01-01\'{more})")'
-        for name, more in (("days", ", '2024-04-01'"), ("on", ""), ("since", ""), ("after", ""), ("before", ""))
+        for name, more in (
+            ("days", ", '2024-04-01'"),
+            ("on", ""),
+            ("since", ""),
+            ("until", ""),
+            ("after", ""),
+            ("before", ""),
+        )
     },
     "filter": "is called where",
     "object": 'is called item_type_name, such as "customer"; without it, promotion codes are read',
@@ -252,6 +259,8 @@ def scan_of(values: Mapping[str, Any], attrs: list[str] | None, schema: Schema |
     if "item_type_name" in values:
         return client.scan_items(**arguments, schema=schema)
     if "allocated_time" not in arguments:
-        message = 'is required: write days("2024-01-01", "2024-04-01"), on(…), since(…), after(…) or before(…)'
+        message = (
+            'is required: write days("2024-01-01", "2024-04-01"), on(…), since(…), until(…), after(…) or before(…)'
+        )
         raise invalid("allocated_time", message, None)
     return client.scan_codes(**arguments, schema=schema)

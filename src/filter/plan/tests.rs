@@ -13,14 +13,14 @@ use crate::filter::sample::{
     after, all, any, col, compared_days, days, equals, expression, input, matches, on, problem, problems,
 };
 use crate::filter::{ColumnCondition, Tree};
-use crate::time::Zone;
+use crate::time::Calendar;
 
 const DAY: i64 = 86_400_000;
 const NEW_YEAR: i64 = 1_704_067_200_000;
 
 fn of_codes(allocated_time: InputValue, audience: Value, values_per_request: &InputValue) -> Result<Plan> {
     let arguments = CodesArguments { allocated_time, allocated_audience: input(audience), ..CodesArguments::default() };
-    codes::plan(arguments, values_per_request, &Zone::default())
+    codes::plan(arguments, values_per_request, &Calendar::default())
 }
 
 fn of_items(tree: Tree<ColumnCondition>, values_per_request: &InputValue) -> Result<Plan> {
@@ -30,7 +30,7 @@ fn of_items(tree: Tree<ColumnCondition>, values_per_request: &InputValue) -> Res
         where_clause: expression(tree),
         ..ItemsArguments::default()
     };
-    items::plan(arguments, values_per_request, &Zone::default())
+    items::plan(arguments, values_per_request, &Calendar::default())
 }
 
 /// The values of each request's conditions.
@@ -66,7 +66,7 @@ fn a_request_of_a_plan_is_the_search_of_its_day() {
         allocated_audience: input(json!(["a"])),
         ..CodesArguments::default()
     };
-    assert_eq!(*plan.search(59), codes::check(arguments, &Zone::default()).expect("a valid search"));
+    assert_eq!(*plan.search(59), codes::check(arguments, &Calendar::default()).expect("a valid search"));
 }
 
 #[test]
@@ -152,7 +152,7 @@ proptest! {
             ..CodesArguments::default()
         };
         let given_count = InputValue::Integer(i64::try_from(values_per_request).expect("a small number"));
-        let plan = codes::plan(arguments, &given_count, &Zone::default()).expect("a valid plan");
+        let plan = codes::plan(arguments, &given_count, &Calendar::default()).expect("a valid plan");
         let mut requested: HashMap<(Value, Value, Value), usize> = HashMap::new();
         for values in values(&plan) {
             let [audience, status, day] = values.as_slice() else { panic!("three conditions") };

@@ -8,7 +8,7 @@ use super::Interpretation;
 use super::body_value::BodyValue;
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, CONDITION_TYPE, EQUALS, MATCHES, TIME_UNIT, VALUE_TYPE};
 use crate::error::excerpt;
-use crate::sandbox::days::Day;
+use crate::sandbox::days::{self, Day};
 use crate::sandbox::objects::{AttributeKind, BusinessObject};
 use crate::sandbox::query::{Comparison, Predicate};
 use crate::sandbox::reply::{Refusal, json};
@@ -66,7 +66,8 @@ fn is_documented(unit: Option<&BodyValue<'_>>, interpretation: &Interpretation<'
     }
 }
 
-/// A datetime condition compares days; a switch decides whether `before` and `after` include the value's day.
+/// A datetime condition compares days; a switch decides whether `before` and `after` include the value's day, or compare
+/// instants.
 fn day(
     operator: &BodyValue<'_>,
     value: &BodyValue<'_>,
@@ -76,12 +77,18 @@ fn day(
     let milliseconds = value.integer().map_err(|_| value.mismatch("a bare integer of Unix milliseconds"))?;
     let day =
         Day::of(milliseconds, interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))?;
+    // Records have whole seconds.
+    let second = |seconds| {
+        days::of_seconds(seconds, interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))
+    };
     match (operator.text()?, interpretation.switches.day_comparison) {
         (BEFORE_DATE, DayComparison::Exclusive) => Ok(Comparison::Before(day.start)),
         (BEFORE_DATE, DayComparison::Inclusive) => Ok(Comparison::Before(day.end)),
         (EQUALS, _) => Ok(Comparison::Between(day.start, day.end)),
         (AFTER_DATE, DayComparison::Exclusive) => Ok(Comparison::From(day.end)),
         (AFTER_DATE, DayComparison::Inclusive) => Ok(Comparison::From(day.start)),
+        (BEFORE_DATE, DayComparison::Instants) => second(-(-milliseconds).div_euclid(1_000)).map(Comparison::Before),
+        (AFTER_DATE, DayComparison::Instants) => second(milliseconds.div_euclid(1_000) + 1).map(Comparison::From),
         _ => undocumented(operator, &format!("of a datetime: {BEFORE_DATE}, {EQUALS} or {AFTER_DATE}"), interpretation),
     }
 }

@@ -26,6 +26,8 @@ choices! {
         Exclusive = "exclusive",
         /// Both include it.
         Inclusive = "inclusive",
+        /// They compare instants, not days.
+        Instants = "instants",
     }
 
     /// Treatment of an undocumented value.

@@ -109,11 +109,12 @@ fn scan(days: i64) -> Scan {
     let list = ["id", "code_status", "allocated_time"].map(InputValue::text);
     let arguments = CodesArguments {
         attrs: InputValue::List(list.into()),
-        allocated_time: InputValue::Days(Box::new(filter::Days { start: text(0), stop: text(days) })),
+        allocated_time: InputValue::Days(Box::new(filter::Days::Range { start: text(0), stop: text(days) })),
         ..CodesArguments::default()
     };
-    let zone = Zone::default();
-    Scan::try_new("scan_codes", codes::plan(arguments, &InputValue::Null, &zone), &InputValue::Null, &zone).unwrap()
+    let calendar = Calendar::default();
+    let plan = codes::plan(arguments, &InputValue::Null, &calendar);
+    Scan::try_new("scan_codes", plan, &InputValue::Null, &calendar).unwrap()
 }
 
 /// The ids of a collected result.

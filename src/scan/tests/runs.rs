@@ -164,8 +164,8 @@ async fn the_files_of_another_query_or_service_are_left_alone() {
     let (client, requests) = client(|_| {}, usual);
     run(&scan(2), &client, &options(folder.path())).await.unwrap();
     let typed = InputValue::Map(vec![("allocated_time".to_owned(), InputValue::text("string"))]);
-    let zone = Zone::default();
-    let other = Scan::try_new("scan_codes", Ok(Plan::clone(&scan(2).plan)), &typed, &zone).unwrap();
+    let calendar = Calendar::default();
+    let other = Scan::try_new("scan_codes", Ok(Plan::clone(&scan(2).plan)), &typed, &calendar).unwrap();
     let elsewhere = Service { address: "https://other.example.com".to_owned(), is_synthetic: false };
     let options = RunOptions { service: elsewhere, ..options(folder.path()) };
     for (scan, options) in [(other, &self::options(folder.path())), (scan(2), &options)] {

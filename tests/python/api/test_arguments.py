@@ -90,7 +90,7 @@ def test_values_are_sent_as_they_are(value: Any, sent: list[Any]) -> None:
     ids=repr,
 )
 def test_times_of_every_kind_are_milliseconds(time: Any) -> None:
-    body = da.validate_codes(["id"], allocated_time=da.after(time))
+    body = da.validate_codes(["id"], allocated_time=da.before(time))
     assert body["filters"]["OR"][0]["AND"][0]["value"] == MIDNIGHT
 
 
@@ -210,7 +210,7 @@ def test_the_advice_for_a_bare_time_names_functions_that_exist() -> None:
     with pytest.raises(da.ValidationError) as caught:
         da.validate_codes(allocated_time="2024-02-03")  # type: ignore[arg-type] # the mistake
     named = re.findall(r"da\.(\w+)\(", str(caught.value))
-    assert named == ["after", "before", "since", "on", "days"]
+    assert named == ["after", "before", "since", "until", "on", "days"]
     assert all(callable(getattr(da, name)) for name in named)
 
 

@@ -67,7 +67,6 @@ def test_rows_of_another_day_are_warned_of_with_the_zone_of_the_service(connect:
 
 UNCHECKED = {
     "without the column": lambda client: stores(client, OPENED.on("2024-01-15"), ("store_id",)),
-    "after": lambda client: stores(client, OPENED.after("2024-01-15")),
     "a group without a day": lambda client: stores(
         client, OPENED.on("2024-01-15") | da.col("store_id").equals("2024-01-17 10:30:00")
     ),
@@ -85,7 +84,7 @@ CONDITIONS: dict[str, Callable[[Any], Any]] = {
     "since": da.since,
     "days": lambda day: da.days(day, "2024-01-17"),
     "days-stop": lambda day: da.days("2024-01-10", day),
-    "between": lambda day: da.between(day, "2024-01-17"),
+    "until": da.until,
 }
 
 
@@ -99,10 +98,13 @@ def test_a_day_of_another_zone_is_refused_with_the_cure(sandbox: da.Sandbox, nam
     assert problem.argument == "allocated_time"
     assert "days are those of Asia/Ho_Chi_Minh (UTC+07:00)" in problem.message
     assert 'give the date alone, such as "2024-01-15"' in problem.message
+    if name.startswith("days") and day == "2024-01-15T10:00Z":
+        # Ranges take no time of day.
+        return
     assert sandbox.client().scan_codes(allocated_time=CONDITIONS[name](day)).requests()
 
 
-@pytest.mark.parametrize("name", ["on", "since", "between"])
+@pytest.mark.parametrize("name", ["on", "since", "until", "between"])
 def test_days_of_columns_are_refused_likewise(sandbox: da.Sandbox, name: str) -> None:
     condition = OPENED.between(DAY, "2024-01-17") if name == "between" else getattr(OPENED, name)(DAY)
     with pytest.raises(da.ValidationError, match="so its day is ambiguous"):
@@ -114,6 +116,7 @@ def test_a_time_of_the_same_offset_is_a_day(sandbox: da.Sandbox) -> None:
     expected = client.validate_codes(allocated_time=da.on("2024-01-15"))
     for zone in ("Asia/Ho_Chi_Minh", "Asia/Bangkok"):
         assert client.validate_codes(allocated_time=da.on(DAY.astimezone(ZoneInfo(zone)))) == expected
-    # A time is no day.
-    assert client.validate_codes(allocated_time=da.after(DAY))
+    # Times have a day of the client's zone, whatever their offset.
+    times = [da.after(DAY), da.after("2024-01-15T16:59:59Z"), da.after("2024-01-15")]
+    assert len({str(client.validate_codes(allocated_time=time)) for time in times}) == 1
     assert client.validate_codes(allocated_time=da.on(1705276800000)) == expected

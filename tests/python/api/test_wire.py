@@ -51,7 +51,7 @@ def test_a_full_promotion_code_search(connect: Any) -> None:
                             "column": "allocated_time",
                             "data_type": "datetime",
                             "operator": "after_date",
-                            "value": JANUARY_15,
+                            "value": JANUARY_15 + 24 * 3_600_000 - 1,
                             "time_unit": "DAY",
                         },
                     ]
@@ -92,7 +92,8 @@ def test_times_without_a_zone_are_read_in_the_clients(connect: Any) -> None:
         client.search_codes(["id"], allocated_time=da.after("2024-01-15T00:00:00Z"))
         naive, aware = (r.json["filters"]["OR"][0]["AND"][0]["value"] for r in server.requests)
     assert naive == JANUARY_15 - 7 * 3_600_000
-    assert aware == JANUARY_15
+    # The 15th is that day in Vietnam too, and ends there at 17:00 UTC.
+    assert aware == JANUARY_15 + 17 * 3_600_000 - 1
 
 
 def test_a_generic_search(connect: Any) -> None:

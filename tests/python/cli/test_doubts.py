@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import re
 import stat
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import click
 import pytest
@@ -17,6 +15,7 @@ import dataaccess as da
 from dataaccess.cli.application import COMMANDS, application
 
 DAY = ("--on", "2024-01-15")
+STORES = ("items", "store", "--item-type-id", "7", "--attrs", "id")
 
 
 def row(name: str, day: str = "2024-01-01") -> dict[str, Any]:
@@ -106,24 +105,53 @@ def test_the_ids_that_were_not_found_are_written(run: Any, tmp_path: Path) -> No
     assert "--missing: the search has no list of ids in a column that is among --attrs" in ended.reported
 
 
-def test_days_may_be_relative_in_the_zone(run: Any) -> None:
-    zone = "Pacific/Kiritimati"
-    before = datetime.now(ZoneInfo(zone)).date()
-    words = ("--timezone", zone)
-    yesterday = run("validate", "codes", "--on", "yesterday", *words)
-    relative = run("validate", "codes", "--days", "yesterday", "today", *words)
-    last = run("validate", "codes", "--last", "3", *words)
-    days = [run("validate", "codes", "--on", str(before - timedelta(days=ago)), *words) for ago in (3, 2, 1)]
-    after = datetime.now(ZoneInfo(zone)).date()
-    if before == after:
-        assert yesterday == days[2]
-        assert relative.output == days[2].output
-        assert last.output == "".join(day.output for day in days)
-    items = ("items", "store", "--item-type-id", "7", "--attrs", "id")
-    one = run("validate", *items, "--days", "opened=yesterday", "today", *words)
-    assert one.output == run("validate", *items, "--last", "opened=1", *words).output or before != after
-    assert run("validate", *items, "--on", "opened=yesterday", *words).code == 0
-    ended = run("validate", *items, "--last", "opened=soon")
+def test_days_may_be_relative_in_the_zone(run: Any, now: Any) -> None:
+    # On Kiritimati it is the 1st of March already.
+    now("2024-02-29T12:00+00:00")
+    words = ("--timezone", "Pacific/Kiritimati", "--json")
+    days = [run("validate", "codes", "--on", day, *words) for day in ("2024-02-27", "2024-02-28", "2024-02-29")]
+    for options in (["--on", "yesterday"], ["--days", "yesterday", "today"], ["--yesterday"], ["--last", "1"]):
+        assert run("validate", "codes", *options, *words) == days[2]
+    assert run("validate", "codes", "--last", "3", *words).output == "".join(day.output for day in days)
+    items = ("validate", *STORES)
+    one = run(*items, "--days", "opened=2024-02-29", "2024-03-01", *words)
+    assert one.code == 0
+    for options in (["--days", "opened=yesterday", "today"], ["--last", "opened=1"]):
+        assert run(*items, *options, *words) == one
+    assert run(*items, "--yesterday", "opened", *words) == run(*items, "--on", "opened=2024-02-29", *words)
+
+
+def test_months_and_inclusive_ends(run: Any) -> None:
+    def sent(*words: str) -> list[Any]:
+        ended = run("validate", *words, "--json")
+        assert ended.code == 0, ended.reported
+        return [json.loads(line)["filters"]["OR"][0]["AND"] for line in ended.output.splitlines()]
+
+    assert sent("codes", "--month", "2024-02") == sent("codes", "--days", "2024-02-01", "2024-03-01")
+    assert sent("codes", "--until", "2024-01-31") == sent("codes", "--before", "2024-02-01")
+    month = sent(*STORES, "--month", "opened=2024-01")
+    assert month == sent(*STORES, "--since", "opened=2024-01-01", "--until", "opened=2024-01-31")
+    inclusive = sent("codes", "--until", "2024-01-31", "--day-comparison", "inclusive")
+    assert inclusive[0][0]["value"] == sent("codes", "--until", "2024-01-31")[0][0]["value"] - 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["codes", "--days", "2024-01-01", "2024-01-31 23:59"], "write --days 2024-01-01 2024-02-01 to include"),
+        (["codes", "--month", "2024-13"], '--month: "2024-13" is not a month'),
+        ([*STORES, "--month", "opened=January"], "--month: 'January' is not a month such as 2024-01"),
+        ([*STORES, "--days", "opened=2024-01-01", "2024-01-31T23:59"], "2024-01-31T23:59 has a time of day"),
+    ],
+)
+def test_a_range_of_other_than_days_is_refused(run: Any, words: list[str], message: str) -> None:
+    ended = run("validate", *words)
+    assert (ended.code, ended.output) == (2, "")
+    assert message in ended.reported
+
+
+def test_days_that_are_none_are_refused(run: Any) -> None:
+    ended = run("validate", *STORES, "--last", "opened=soon")
     assert (ended.code, "--last opened=soon: write a number of days" in ended.reported) == (2, True)
 
 

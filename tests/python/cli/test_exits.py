@@ -40,7 +40,7 @@ CASES: list[Any] = [
         ["codes", "--staus=used"],
         "there is no option --staus; did you mean '--status'? (see dataaccess codes --help)",
     ),
-    (2, ["codes"], "one time condition, and none is given: write one of --on, --since, --after and --before"),
+    (2, ["codes"], "one time condition, and none is given: write one of --on, --since, --until, --after and"),
     (2, ["codes", *DAY, "--since", "2024-01-01"], "several of them are given"),
     (2, ["codes", *DAY, "--limit", "0"], "'--limit': 0 is not in the range x>=1"),
     (

@@ -64,6 +64,7 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
                 "connection",
                 "doubts",
                 "output",
+                "times",
                 "values",
             },
         ),

@@ -27,10 +27,10 @@ SUGGESTIONS: list[tuple[list[str], str]] = [
         "there is no option --url; did you mean '--base-url'? (see dataaccess codes --help)",
     ),
     (
-        ["codes", "--since", "2024-01-01", "--until", "2024-01-31"],
+        ["codes", "--since", "2024-01-01", "--to", "2024-01-31"],
         (
-            "there is no option --until; --days START STOP is a range, --before DAY an end: both exclude the last day "
-            "(see dataaccess codes --help)"
+            "there is no option --to; --days START STOP is a range without STOP; --until DAY is an end that includes "
+            "the day, --before DAY excludes it (see dataaccess codes --help)"
         ),
     ),
     (["codes", *DAY, "--retries", "3"], "there is no option --retries (see dataaccess codes --help)"),

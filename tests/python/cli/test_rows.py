@@ -71,8 +71,10 @@ def sent(demo: da.Sandbox) -> Any:
     [
         (["--on", "2024-01-15"], "equals", 1705276800000),
         (["--since", "2024-01-15"], "after_date", 1705276799999),
-        (["--after", "2024-01-15"], "after_date", 1705276800000),
+        (["--after", "2024-01-15"], "after_date", 1705363199999),
+        (["--after", "2024-01-15", "--day-comparison", "inclusive"], "after_date", 1705363200000),
         (["--before", "2024-01-15"], "before_date", 1705276800000),
+        (["--until", "2024-01-15"], "before_date", 1705363200000),
         (["--on", "2024-01-15", "--timezone", "Asia/Tokyo"], "equals", 1705244400000),
     ],
     ids=str,

@@ -82,7 +82,11 @@ def test_pickles_name_public_modules_only(tmp_path: Any) -> None:
         "figures": (scan.last_stats, client.stats),
         "error": error,
         "condition": da.col("a").since("2024-01-15") & da.col("b").equals(1),
-        "range": da.between("2024-01-14", "2024-01-16"),
+        "range": da.days("2024-01-14", "2024-01-16"),
+        "month": da.month("2024-01"),
+        "last days": da.last_days(2),
+        "yesterday": da.yesterday(),
+        "until": da.until("2024-01-15"),
         "token": da.token_file("token"),
     }
     for name, value in kept.items():

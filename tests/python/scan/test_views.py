@@ -113,8 +113,10 @@ not checked:     the day of the rows: allocated_time is not in attrs"""
     )
     for condition, shown in [
         (da.since("2024-07-01"), "after_date DAY of 2024-06-30 23:59:59.999 (since 2024-07-01)"),
-        (da.after("2024-07-01"), "after_date DAY of 2024-07-01"),
-        (da.before("2024-07-01T10:00Z"), "before_date DAY of 2024-07-01 12:00:00"),
+        (da.after("2024-07-01"), "after_date DAY of 2024-07-01 23:59:59.999 (since 2024-07-02)"),
+        (da.before("2024-07-01T10:00Z"), "before_date DAY of 2024-07-01"),
+        (da.until("2024-07-01"), "before_date DAY of 2024-07-02"),
+        (da.op("before_date", "2024-07-01T10:00Z", unit="DAY"), "before_date DAY of 2024-07-01 12:00:00"),
     ]:
         plan = client.scan_codes(["last_used_time"], allocated_time=condition).explain()
         assert f"allocated_time {shown}\n" in plan

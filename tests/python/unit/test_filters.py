@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dataaccess import filters
-from dataaccess.filters import after, before, col, days, on, op
+from dataaccess.filters import after, before, col, days, last_days, month, on, op, until, yesterday
 
 # Without types, as a notebook has it: what is refused below, a type checker would refuse too.
 X: Any = col("x")
@@ -45,6 +45,12 @@ SHOWN: list[tuple[object, str]] = [
     (op("not_matches", [3]), "op('not_matches', [3])"),
     (op("since", "2024-01-31", unit="HOUR"), "op('since', '2024-01-31', unit='HOUR')"),
     (days("2024-01-01", "2024-04-01"), "days('2024-01-01', '2024-04-01')"),
+    (month("2024-01"), "month('2024-01')"),
+    (last_days(7), "last_days(7)"),
+    (yesterday(), "yesterday()"),
+    (until("2024-01-31"), "until('2024-01-31')"),
+    (X.on(yesterday()), "col('x').on(yesterday())"),
+    (X.between("2024-01-01", "2024-01-31"), "col('x').since('2024-01-01') & col('x').until('2024-01-31')"),
 ]
 
 
@@ -80,7 +86,7 @@ def test_a_filter_travels_and_cannot_be_changed(made: Any, shown: str) -> None:
         (lambda: X == 3, "write col('x').equals(value)"),
         (lambda: X != 3, "write col('x').op(operator, value)"),
         (lambda: X < 3, "write col('x').before(time)"),
-        (lambda: X <= 3, "write col('x').before(time)"),
+        (lambda: X <= 3, "write col('x').until(day)"),
         (lambda: X > 3, "write col('x').after(time)"),
         (lambda: X >= 3, "write col('x').since(day)"),
         (
@@ -109,10 +115,10 @@ def test_a_filter_travels_and_cannot_be_changed(made: Any, shown: str) -> None:
         (lambda: CONDITION & True, "not bool: write each as col(name).matches(values)"),
         (lambda: True | CONDITION, "not bool"),
         (lambda: CONDITION & after("2024-01-31"), "write col(name).after('2024-01-31')"),
-        (lambda: AFTER and before("2024-02-01"), "between(start, stop)"),
-        (lambda: after("2024-01-01") & before("2024-02-01"), "between(start, stop)"),
-        (lambda: after("2024-01-01") | before("2024-02-01"), "between(start, stop)"),
-        (lambda: ~after("2024-01-01"), "after(t), before(t), since(day) and on(day)"),
+        (lambda: AFTER and before("2024-02-01"), "days(start, stop)"),
+        (lambda: after("2024-01-01") & before("2024-02-01"), "days(start, stop)"),
+        (lambda: after("2024-01-01") | before("2024-02-01"), "days(start, stop)"),
+        (lambda: ~after("2024-01-01"), "after(t), before(t), since(day), until(day) and on(day)"),
     ],
 )
 def test_what_python_would_evaluate_at_once_is_refused_with_what_to_write(

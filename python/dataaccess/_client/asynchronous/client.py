@@ -47,6 +47,9 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         source_timezone: The time zone of the times in records, which the service writes without one: an IANA name or
             a `ZoneInfo`. A time that a clock change repeats is read as the earlier one, a time that it skips as the
             first one after it.
+        day_comparison: What the service does with the day of `after_date` and `before_date`, which the API
+            specification leaves open: "exclusive" if it excludes that day or compares instants, "inclusive" if it
+            includes it. `da.since`, `da.until`, `da.after`, `da.before` and `between` send what gives their rows.
         timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
             requests have it for each request up to its first row; from then on only a stall ends it.
         retry_for: Seconds, or a timedelta, for which a failing request is tried again, everywhere; 0 sends it once. It

@@ -45,9 +45,10 @@ def search_codes(
 
     Args:
         attrs: Names of the attributes to return, of `da.PROMOTION_CODE_ATTRIBUTES`; None is all but `channel_id`.
-        allocated_time: `da.since(day)` (that day included), `da.after(t)` or `da.before(t)` (that day excluded),
-            `da.on(day)`, `da.op(operator, t)`, or `da.days(start, stop)` for one request per day, with the rows in
-            the order of the days.
+        allocated_time: `da.since(day)` or `da.until(day)` (that day included), `da.after(t)` or `da.before(t)`
+            (that day excluded), `da.on(day)`, `da.yesterday()`, `da.op(operator, t)`, or `da.days(start, stop)`,
+            `da.month(text)` or `da.last_days(count)` for one request per day, with the rows in the order of the
+            days.
         audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
             without it the service returns no rows.
         allocated_audience: One id of a customer or visitor, or several.

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::{CodesArguments, body, check, checked, condition, in_unit, since_2024};
 use crate::contract::codes::DEFAULT_ATTRIBUTES;
-use crate::filter::input::{InputValue, Method};
+use crate::filter::input::{Comparison, InputValue, Method};
 use crate::filter::sample::{after, before, input, on, op};
-use crate::time::Zone;
+use crate::time::{Calendar, Zone};
 
 #[test]
 fn a_full_request_has_the_specified_body() {
@@ -34,7 +34,7 @@ fn a_full_request_has_the_specified_body() {
                 {"type": 2, "column": "code_status", "data_type": "number", "operator": "matches",
                  "value": [3, 4, 1], "extendValue": []},
                 {"type": 2, "column": "allocated_time", "data_type": "datetime", "operator": "after_date",
-                 "value": 1_704_067_200_000_i64, "time_unit": "DAY"},
+                 "value": 1_704_153_599_999_i64, "time_unit": "DAY"},
             ]}]},
         })
         .to_string()
@@ -54,8 +54,8 @@ fn arguments_that_are_left_out_are_not_sent() {
 #[test]
 fn each_comparison_has_its_operator() {
     for (allocated_time, operator, milliseconds) in [
-        (after("2024-01-01T12:00"), "after_date", 1_704_110_400_000_i64),
-        (before(1_704_110_400_000_i64), "before_date", 1_704_110_400_000),
+        (after("2024-01-01T12:00"), "after_date", 1_704_153_599_999_i64),
+        (before(1_704_110_400_000_i64), "before_date", 1_704_067_200_000),
         (on("2024-01-01T12:00"), "equals", 1_704_067_200_000),
         (op("since", "2024-01-01T12:00"), "since", 1_704_110_400_000),
     ] {
@@ -68,10 +68,35 @@ fn each_comparison_has_its_operator() {
 
 #[test]
 fn days_are_cut_in_the_zone_of_the_client() {
-    let zone = Zone::try_new("Asia/Kathmandu").expect("a zone");
+    let calendar = Calendar::new(Zone::try_new("Asia/Kathmandu").expect("a zone"));
     let arguments = CodesArguments { allocated_time: on("2024-01-01"), ..CodesArguments::default() };
-    let search = check(arguments, &zone).expect("a valid request");
+    let search = check(arguments, &calendar).expect("a valid request");
     assert_eq!(search.body.filters.or[0].and[0].value, 1_704_046_500_000_i64);
+}
+
+/// 2024-01-01 begins at 1704067200000 in UTC.
+#[test]
+fn the_instants_of_ends_are_right_in_both_readings_of_a_comparison() {
+    use crate::time::DayComparison::{Exclusive, Inclusive};
+
+    let start = 1_704_067_200_000_i64;
+    let next = start + 86_400_000;
+    for (comparison, method, expected) in [
+        (Exclusive, Method::After, next - 1),
+        (Exclusive, Method::Since, start - 1),
+        (Exclusive, Method::Before, start),
+        (Exclusive, Method::Until, next),
+        (Inclusive, Method::After, next),
+        (Inclusive, Method::Since, start),
+        (Inclusive, Method::Before, start - 1),
+        (Inclusive, Method::Until, next - 1),
+    ] {
+        let time = Comparison::new(method.clone(), InputValue::text("2024-01-01T12:00"));
+        let arguments =
+            CodesArguments { allocated_time: InputValue::Comparison(Box::new(time)), ..CodesArguments::default() };
+        let search = check(arguments, &Calendar { comparison, ..Calendar::default() }).expect("a valid request");
+        assert_eq!(search.body.filters.or[0].and[0].value, expected, "{comparison:?} {method}");
+    }
 }
 
 #[test]

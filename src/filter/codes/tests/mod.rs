@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::filter::Search;
 use crate::filter::input::{Comparison, InputValue, Method};
 use crate::filter::sample::{after, problem};
-use crate::time::Zone;
+use crate::time::Calendar;
 
 fn checked(arguments: CodesArguments) -> Result<Search> {
-    check(arguments, &Zone::default())
+    check(arguments, &Calendar::default())
 }
 
 fn since_2024() -> CodesArguments {

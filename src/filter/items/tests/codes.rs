@@ -23,7 +23,7 @@ fn a_search_of_promotion_codes_takes_the_shape_of_4_2() {
             {"type": 2, "column": "code_status", "data_type": "number", "operator": "matches", "value": [3, 4],
              "extendValue": []},
             {"type": 2, "column": "allocated_time", "data_type": "datetime", "operator": "after_date",
-             "value": 1_704_067_200_000_i64, "time_unit": "DAY"},
+             "value": 1_704_153_599_999_i64, "time_unit": "DAY"},
         ]}]})
     );
 }
@@ -87,7 +87,7 @@ fn each_limit_of_8_holds_for_expressions_of_codes() {
 
 #[test]
 fn more_than_four_conditions_of_codes_are_refused() {
-    let time = |day: i64| col("allocated_time", after(1_704_067_200_000 + day));
+    let time = |day: i64| col("allocated_time", after(1_704_067_200_000 + day * 86_400_000));
     let found = problems(checked(codes(expression(all([time(1), time(2), time(3), time(4), time(5)])))));
     assert!(found.iter().any(|problem| problem.message.contains("has 5 conditions")), "{found:#?}");
 }

@@ -13,10 +13,10 @@ use crate::filter::Search;
 use crate::filter::input::{ColumnCondition, Comparison, InputValue, Method};
 use crate::filter::normal_form::Tree;
 use crate::filter::sample::{expression, input, matches, problem};
-use crate::time::Zone;
+use crate::time::Calendar;
 
 fn checked(arguments: ItemsArguments) -> Result<Search> {
-    check(arguments, &Zone::default())
+    check(arguments, &Calendar::default())
 }
 
 fn customers(where_clause: InputValue) -> ItemsArguments {

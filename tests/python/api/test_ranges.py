@@ -1,0 +1,334 @@
+"""Ranges of days select the rows of these days, whatever the service compares; a wrong setting is warned of.
+
+The oracle compares the instants of rows with the days of the client's zone. It knows nothing of requests.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import pytest
+
+import dataaccess as da
+
+# Each reading of the service, and the setting that is right for it.
+READINGS = {"exclusive": "exclusive", "instants": "exclusive", "inclusive": "inclusive"}
+# In Havana the clocks skip the midnight of 2024-03-10.
+ZONES = ["UTC", "Asia/Ho_Chi_Minh", "America/Havana"]
+DAY = date(2024, 3, 10)
+TOMORROW = "2024-03-11"
+OPENED = da.col("opened")
+
+# A condition of codes, the same of a column, and the first and the last day of its rows.
+Case = tuple[Any, Any, date | None, date | None]
+CASES: dict[str, Case] = {
+    "since": (da.since(DAY), OPENED.since(DAY), DAY, None),
+    "after": (da.after(DAY), OPENED.after(DAY), date(2024, 3, 11), None),
+    "until": (da.until(DAY), OPENED.until(DAY), None, DAY),
+    "before": (da.before(DAY), OPENED.before(DAY), None, date(2024, 3, 9)),
+    "since-time": (da.since("2024-03-10 17:30"), OPENED.since("2024-03-10 17:30"), DAY, None),
+    "after-time": (da.after("2024-03-10 17:30"), OPENED.after("2024-03-10 17:30"), date(2024, 3, 11), None),
+    "until-time": (da.until("2024-03-10 17:30"), OPENED.until("2024-03-10 17:30"), None, DAY),
+    "before-time": (da.before("2024-03-10 17:30"), OPENED.before("2024-03-10 17:30"), None, date(2024, 3, 9)),
+    "on": (da.on(DAY), OPENED.on(DAY), DAY, DAY),
+    "days": (da.days(DAY, "2024-03-13"), OPENED.on(da.days(DAY, "2024-03-13")), DAY, date(2024, 3, 12)),
+    "month": (da.month("2024-03"), OPENED.on(da.month("2024-03")), date(2024, 3, 1), date(2024, 3, 31)),
+    "last_days": (da.last_days(2), OPENED.on(da.last_days(2)), date(2024, 3, 9), DAY),
+    "yesterday": (da.yesterday(), OPENED.on(da.yesterday()), DAY, DAY),
+    "between": (None, OPENED.between(DAY, "2024-03-12"), DAY, date(2024, 3, 12)),
+}
+OF_CODES = [name for name in CASES if name != "between"]
+OPEN = ["since", "after", "until", "before"]
+
+
+def instants(zone: str) -> list[datetime]:
+    """Every hour of ten days, and the first and the last second of each day of the zone."""
+    hours = [datetime(2024, 3, 5, tzinfo=UTC) + timedelta(hours=hour, seconds=7) for hour in range(240)]
+    days = [datetime(2024, 3, number, tzinfo=ZoneInfo(zone)) for number in range(6, 15)]
+    starts = [start.astimezone(UTC) for start in days]
+    return sorted({*hours, *starts, *(start - timedelta(seconds=1) for start in starts)})
+
+
+def text(instant: datetime) -> str:
+    """A time as the service writes it."""
+    return f"{instant:%Y-%m-%d %H:%M:%S}"
+
+
+def expected(zone: str, first: date | None, last: date | None) -> list[str]:
+    """The oracle: the times of the rows whose day in the zone is one of these."""
+    local = ((instant, instant.astimezone(ZoneInfo(zone)).date()) for instant in instants(zone))
+    return [text(at) for at, day in local if (first is None or first <= day) and (last is None or day <= last)]
+
+
+@pytest.fixture(scope="module", params=[(reading, zone) for reading in READINGS for zone in ZONES], ids="-".join)
+def platform(request: pytest.FixtureRequest) -> Iterator[tuple[da.Sandbox, str, str]]:
+    """A service with each reading, which cuts its days in each zone."""
+    reading, zone = request.param
+    with serving(reading, zone) as service:
+        yield service, READINGS[reading], zone
+
+
+def serving(reading: str, zone: str) -> da.Sandbox:
+    """A service with a code and a store for each instant."""
+    service = da.Sandbox(switches={"day_comparison": reading, "day_zone": zone})
+    times = [text(instant) for instant in instants(zone)]
+    service.load("promotion_code", [{"id": time, "allocated_time": time} for time in times])
+    service.declare("store", 7, {"store_id": "string", "opened": "datetime"})
+    service.load("store", [{"store_id": time, "opened": time} for time in times])
+    return service
+
+
+def noon(zone: str) -> str:
+    """Noon of the day after `DAY`, at which yesterday is that day."""
+    return datetime(2024, 3, 11, 12, tzinfo=ZoneInfo(zone)).isoformat()
+
+
+def codes(client: Any, condition: Any) -> list[str]:
+    """The times of the codes of a search."""
+    return sorted(row["allocated_time"] for row in client.search_codes(["allocated_time"], allocated_time=condition))
+
+
+def stores(client: Any, condition: Any) -> list[str]:
+    """The times of the stores of a scan."""
+    scan = client.scan_items("store", ["opened"], condition, item_type_id=7)
+    return sorted(row["opened"] for row in scan.to_dicts())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_range_has_the_rows_of_its_days_with_the_right_setting(
+    connect: Any, platform: Any, now: Callable[[str], None], name: str
+) -> None:
+    service, comparison, zone = platform
+    now(noon(zone))
+    condition, of_column, first, last = CASES[name]
+    client = connect(service, timezone=zone, day_comparison=comparison)
+    rows = expected(zone, first, last)
+    assert 0 < len(rows) < len(instants(zone)) or name == "month"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # The days of these tests have equal numbers of rows.
+        warnings.simplefilter("ignore", da.IncompleteWarning)
+        if condition is not None:
+            assert codes(client, condition) == rows
+        assert stores(client, of_column) == rows
+
+
+def test_between_is_one_request_of_one_group(connect: Any, platform: Any) -> None:
+    service, comparison, zone = platform
+    client = connect(service, timezone=zone, day_comparison=comparison)
+    where = OPENED.between("2024-03-10", "2024-03-12")
+    (request,) = client.scan_items("store", ["opened"], where, item_type_id=7).requests()
+    (group,) = request["body"]["filters"]["OR"]
+    assert [condition["operator"] for condition in group["AND"]] == ["after_date", "before_date"]
+    rows = client.search_items("store", ["opened"], where, item_type_id=7)
+    assert sorted(row["opened"] for row in rows) == expected(zone, DAY, date(2024, 3, 12))
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize(("reading", "setting"), [("inclusive", "exclusive"), ("exclusive", "inclusive")])
+def test_the_other_setting_is_warned_of_by_each_call(connect: Any, zone: str, reading: str, setting: str) -> None:
+    with serving(reading, zone) as service:
+        client = connect(service, timezone=zone, day_comparison=setting)
+
+        def check(use: Callable[..., Any], *arguments: Any) -> None:
+            with pytest.warns(da.StrayDayWarning, match=f'set day_comparison="{reading}"') as caught:
+                use(*arguments)
+            assert len(caught) == 1
+
+        for name in OPEN:
+            condition, of_column, *_ = CASES[name]
+            check(codes, client, condition)
+            check(stores, client, of_column)
+            check(client.scan_codes(["id", "allocated_time"], allocated_time=condition).to_arrow)
+        check(stores, client, CASES["between"][1])
+
+
+def test_a_service_that_compares_instants_loses_midnight_with_inclusive_and_no_other_row(connect: Any) -> None:
+    with serving("instants", "UTC") as service:
+        client = connect(service, day_comparison="inclusive")
+        for name in OPEN:
+            condition, _, first, last = CASES[name]
+            lost = set(expected("UTC", first, last)) - set(codes(client, condition))
+            assert lost <= {f"{first} 00:00:00"}, name
+
+
+def test_a_range_without_its_column_or_with_an_alternative_is_not_checked(connect: Any) -> None:
+    with serving("inclusive", "UTC") as service, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        client = connect(service)
+        assert client.search_codes(["id"], allocated_time=da.since(DAY))
+        either = OPENED.since(DAY) | da.col("store_id").equals("2024-03-05 00:00:07")
+        assert stores(client, either)
+        assert codes(client, da.op("after_date", "2024-03-10T12:00", unit="DAY"))
+
+
+def test_a_file_and_a_folder_say_so(connect: Any, tmp_path: Any) -> None:
+    with serving("inclusive", "UTC") as service:
+        scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=da.since(DAY))
+        with pytest.warns(da.StrayDayWarning, match="day_comparison"):
+            report = scan.to_folder(tmp_path / "folder")
+        (task,) = report.tasks
+        assert task.doubts == ["it has rows outside the requested range"]
+        assert report.stray_days == ["2024-03-09"]
+        # Without a request too.
+        with pytest.warns(da.StrayDayWarning, match="day_comparison"):
+            assert scan.to_folder(tmp_path / "folder", keep="all").stray_days == ["2024-03-09"]
+        with pytest.raises(da.ScanIncompleteError):
+            scan.to_folder(tmp_path / "refused", on_doubt="error")
+        with pytest.raises(da.DoubtfulDataError):
+            scan.to_parquet(tmp_path / "codes.parquet", on_doubt="error")
+
+
+def test_lazy_queries_warn_too() -> None:
+    pytest.importorskip("polars")
+    with serving("inclusive", "UTC") as service:
+        frame = service.client().scan_codes(["id", "allocated_time"], allocated_time=da.since(DAY)).to_lazyframe()
+        with pytest.warns(da.StrayDayWarning, match="day_comparison"):
+            frame.collect()
+
+
+def test_another_unit_and_an_operator_are_sent_as_given(connect: Any, sandbox: da.Sandbox) -> None:
+    for comparison in ("exclusive", "inclusive"):
+        client = connect(sandbox, timezone="Asia/Ho_Chi_Minh", day_comparison=comparison)
+        for condition in (
+            da.after("2024-03-10T12:00", unit="HOUR"),
+            da.before("2024-03-10T12:00", unit="HOUR"),
+            da.on("2024-03-10T12:00", unit="HOUR"),
+            da.op("after_date", "2024-03-10T12:00", unit="DAY"),
+        ):
+            body = client.validate_codes(allocated_time=condition)
+            assert body["filters"]["OR"][0]["AND"][0]["value"] == 1710046800000
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"),
+    [
+        ("2024-01-01", "2024-01-31 23:59:59"),
+        ("2024-01-01 08:00", pd.Timestamp("2024-01-31T18:00")),
+        (datetime(2024, 1, 1, 8), datetime(2024, 1, 31, 0, 0, 1)),  # noqa: DTZ001 - a day of the client's zone
+        (pd.Series(pd.to_datetime(["2024-01-01 02:00"])).min(), pd.Series(pd.to_datetime(["2024-01-31 22:10"])).max()),
+    ],
+)
+def test_a_stop_with_a_time_of_day_is_refused_with_the_line_to_write(
+    sandbox: da.Sandbox, start: Any, stop: Any
+) -> None:
+    client = sandbox.client()
+    for make in (
+        lambda days: client.scan_codes(allocated_time=days),
+        lambda days: client.search_codes(allocated_time=days),
+        lambda days: client.scan_items("store", ["opened"], OPENED.on(days), item_type_id=7),
+        lambda days: client.scan_codes(allocated_time=da.month("2024-01")).to_folder("x", refresh=days),
+    ):
+        with pytest.raises(da.ValidationError) as caught:
+            make(da.days(start, stop))
+        (problem,) = caught.value.problems
+        line = 'write da.days("2024-01-01", "2024-02-01") to include 2024-01-31'
+        assert "the stop day is excluded" in problem.message
+        assert line in problem.message
+
+
+def test_midnights_are_days(sandbox: da.Sandbox) -> None:
+    client = sandbox.client(timezone="Africa/Cairo")
+    expected = client.scan_codes(allocated_time=da.days("2024-04-25", "2024-04-27")).requests()
+    # The clocks skip the midnight of the 26th.
+    skipped = client.scan_codes(allocated_time=da.days(datetime(2024, 4, 26), "2024-04-27"))  # noqa: DTZ001
+    assert skipped.requests() == expected[1:]
+    month_end = pd.Timestamp("2024-04-10") + pd.offsets.MonthEnd()
+    assert len(client.scan_codes(allocated_time=da.days(pd.Timestamp("2024-04-01"), month_end)).requests()) == 29
+
+
+def test_today_is_read_when_the_search_or_scan_is_made(connect: Any, sandbox: da.Sandbox, now: Any) -> None:
+    now("2024-01-16T20:00+00:00")
+    client = connect(sandbox)
+    scan = client.scan_codes(["id"], allocated_time=da.last_days(2))
+    search = client.validate_codes(allocated_time=da.yesterday())
+    # Another day begins.
+    now("2024-01-17T01:00+00:00")
+    assert scan.requests() == client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-16")).requests()
+    assert search == client.validate_codes(allocated_time=da.on("2024-01-15"))
+    assert client.validate_codes(allocated_time=da.yesterday()) == client.validate_codes(
+        allocated_time=da.on("2024-01-16")
+    )
+    vietnam = connect(sandbox, timezone="Asia/Ho_Chi_Minh")
+    now("2024-01-16T20:00+00:00")
+    assert vietnam.validate_codes(allocated_time=da.yesterday()) == vietnam.validate_codes(
+        allocated_time=da.on("2024-01-16")
+    )
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+def test_a_scan_keeps_its_days_in_pickles_and_lazy_queries(now: Any) -> None:
+    import pickle
+
+    import polars as pl
+
+    now("2024-01-16T20:00+00:00")
+    client = da.Client("sandbox:demo")
+    scan = client.scan_codes(["id", "allocated_time"], allocated_time=da.last_days(2))
+    days = client.scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-14", "2024-01-16"))
+    now("2024-03-01T00:00+00:00")
+    assert pickle.loads(pickle.dumps(scan)).requests() == days.requests()
+    chosen = pl.col("id").str.ends_with("7")
+    assert scan.to_lazyframe().filter(chosen).collect().equals(days.to_lazyframe().filter(chosen).collect())
+    assert scan.to_polars().equals(days.to_polars())
+
+
+def test_yesterday_is_one_request_wherever_a_day_is(connect: Any, sandbox: da.Sandbox, now: Any) -> None:
+    now("2024-01-16T20:00+00:00")
+    client = connect(sandbox)
+    items = ("promotion_code", ["id", "allocated_time"])
+    time = da.col("allocated_time")
+    rows = client.search_items(*items, time.on("2024-01-15"))
+    assert client.search_items(*items, time.on(da.yesterday())) == rows
+    assert client.search_codes(["id", "allocated_time"], allocated_time=da.on(da.yesterday())) == rows
+    with pytest.raises(da.ValidationError, match="one request a day"):
+        client.search_items(*items, time.on(da.last_days(1)))
+
+
+def test_folders_of_days_take_them(connect: Any, sandbox: da.Sandbox, now: Any, tmp_path: Any) -> None:
+    now("2024-01-16T20:00+00:00")
+    client = connect(sandbox)
+
+    def run(days: Any, **options: Any) -> Any:
+        return client.scan_codes(["id", "allocated_time"], allocated_time=days).to_folder(tmp_path, **options)
+
+    assert [str(task.day) for task in run(da.last_days(3), layout="days").tasks] == [
+        "2024-01-13",
+        "2024-01-14",
+        "2024-01-15",
+    ]
+    report = run(da.month("2024-01"), refresh=da.yesterday())
+    assert (report.new, report.kept, report.refreshed) == (28, 2, 1)
+    report = run(da.month("2024-01"), refresh=[da.last_days(2), da.days("2024-01-03", "2024-01-05")])
+    assert report.refreshed == 4
+
+
+@pytest.mark.parametrize(
+    ("days", "problem"),
+    [
+        (da.last_days(0), "0 is not a number of days"),
+        (da.last_days("7"), '"7" is a string, not a number of days'),  # type: ignore[arg-type] # on purpose
+        (da.last_days(2.5), "2.5 is a float, not a number of days"),  # type: ignore[arg-type] # likewise
+        (da.month("2024-13"), '"2024-13" is not a month: write it as "2024-01"'),
+        (da.month("2024-01-15"), '"2024-01-15" is not a month'),
+        (da.month(DAY), "is a time, not a month"),  # type: ignore[arg-type] # likewise
+    ],
+)
+def test_what_is_no_number_of_days_and_no_month_is_refused(sandbox: da.Sandbox, days: Any, problem: str) -> None:
+    with pytest.raises(da.ValidationError) as caught:
+        sandbox.client().scan_codes(allocated_time=days)
+    assert problem in str(caught.value)
+
+
+def test_the_setting_is_one_of_two(sandbox: da.Sandbox) -> None:
+    client = sandbox.client(day_comparison="inclusive")
+    assert client.day_comparison == "inclusive"
+    assert client.with_options(day_comparison="exclusive").day_comparison == "exclusive"
+    for other in ("instants", "", None, True):
+        with pytest.raises(da.ConfigError, match='day_comparison= must be "exclusive" or "inclusive"'):
+            sandbox.client(day_comparison=other)  # type: ignore[arg-type] # on purpose
