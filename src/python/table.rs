@@ -243,12 +243,18 @@ fn write(file: AtomicFile, format: Format, schema: &SchemaRef, batches: &[Record
         }
         Format::Csv { options, compression } => {
             let schema = columns::text_schema(schema);
-            write_all(Csv::new(Output::new(file, compression)?, options, &schema)?, batches.iter().map(columns::with_text_times))
+            write_all(
+                Csv::new(Output::new(file, compression)?, options, &schema)?,
+                batches.iter().map(columns::with_text_times),
+            )
         }
         Format::JsonLines { compression } => {
             let types = columns::types(schema)?;
             let are_json = types.iter().map(|(_, column_type)| *column_type == ColumnType::Json).collect();
-            write_all(JsonRows::new(Output::new(file, compression)?, are_json), batches.iter().map(columns::with_text_times))
+            write_all(
+                JsonRows::new(Output::new(file, compression)?, are_json),
+                batches.iter().map(columns::with_text_times),
+            )
         }
     }
 }

@@ -16,7 +16,7 @@ const USUAL_ROWS: u64 = 10;
 pub(super) struct RowRange {
     pub(super) column: String,
     calendar: Calendar,
-    /// The zone of the times in records.
+    /// The zone of times in records.
     source: Zone,
     start: Option<Edge>,
     end: Option<Edge>,
@@ -57,15 +57,19 @@ impl RowRange {
         search.attributes.iter().find_map(of_column)
     }
 
+    fn instants(&self, times: &(String, String)) -> Option<(i64, i64)> {
+        day::instants(times, &self.source)
+    }
+
     /// Whether the rows between these times are in the range. Times that cannot be read are.
     pub(super) fn contains(&self, times: Option<&(String, String)>) -> bool {
-        let Some((least, greatest)) = self.instants(times) else { return true };
+        let Some((least, greatest)) = times.and_then(|times| self.instants(times)) else { return true };
         self.start.is_none_or(|start| start.at <= least) && self.end.is_none_or(|end| greatest < end.at)
     }
 
     /// The days outside the range of which rows came: those of the least and of the greatest time.
     pub(super) fn stray_days(&self, times: Option<&(String, String)>) -> Vec<String> {
-        let Some((least, greatest)) = self.instants(times) else { return Vec::new() };
+        let Some((least, greatest)) = times.and_then(|times| self.instants(times)) else { return Vec::new() };
         let before = self.start.filter(|start| least < start.at).map(|_| least);
         let after = self.end.filter(|end| end.at <= greatest).map(|_| greatest);
         let mut days: Vec<String> =
@@ -78,14 +82,10 @@ impl RowRange {
     pub(super) fn message(&self, times: Option<&(String, String)>, rows: u64, has_all: bool) -> Option<String> {
         let times = times?;
         if self.contains(Some(times)) {
-            let instants = self.instants(Some(times)).filter(|_| has_all)?;
+            let instants = self.instants(times).filter(|_| has_all)?;
             return self.empty_day(instants, rows);
         }
         Some(self.outside(times))
-    }
-
-    fn instants(&self, times: Option<&(String, String)>) -> Option<(i64, i64)> {
-        times.and_then(|times| day::instants(times, &self.source))
     }
 
     fn outside(&self, times: &(String, String)) -> String {
@@ -106,7 +106,7 @@ impl RowRange {
             return format!("{found}; {zone}");
         }
         let inclusive = self.setting();
-        let is_explained = self.instants(Some(times)).is_some_and(|(least, greatest)| {
+        let is_explained = self.instants(times).is_some_and(|(least, greatest)| {
             self.start.is_none_or(|start| start.outer <= least) && self.end.is_none_or(|end| greatest < end.outer)
         });
         if is_explained {
@@ -179,8 +179,7 @@ mod tests {
             where_clause: InputValue::Expression(Box::new(Tree::All(conditions.iter().map(leaf).collect()))),
             ..ItemsArguments::default()
         };
-        let search = items::check(arguments, &calendar).expect("a valid search");
-        RowRange::requested(&search, &calendar, &Zone::default())
+        RowRange::requested(&items::check(arguments, &calendar).expect("a valid search"), &calendar, &Zone::default())
     }
 
     fn times(least: &str, greatest: &str) -> (String, String) {

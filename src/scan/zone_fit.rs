@@ -94,10 +94,13 @@ fn shown(zones: &[&Zone], at: Moment) -> Option<String> {
     if texts.is_empty() {
         return None;
     }
+    let ranges = texts.join(", ");
+    if offsets.len() > FEW_OFFSETS {
+        return Some(ranges);
+    }
     let names: Vec<&str> = zones.iter().take(NAMES).map(|zone| zone.name()).collect();
     let others = if zones.len() > names.len() { ", …" } else { "" };
-    let listed = if offsets.len() > FEW_OFFSETS { String::new() } else { format!(" ({}{others})", names.join(", ")) };
-    Some(format!("{}{listed}", texts.join(", ")))
+    Some(format!("{ranges} ({}{others})", names.join(", ")))
 }
 
 #[cfg(test)]

@@ -79,8 +79,7 @@ fn day(
         Day::of(milliseconds, interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))?;
     // Records have whole seconds.
     let second = |seconds| {
-        days::of_seconds(seconds, interpretation.zones)
-            .ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))
+        days::of_seconds(seconds, interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))
     };
     match (operator.text()?, interpretation.switches.day_comparison) {
         (BEFORE_DATE, DayComparison::Exclusive) => Ok(Comparison::Before(day.start)),

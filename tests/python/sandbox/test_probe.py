@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 from support.open_points import SWITCHES, TABLE
 
 import dataaccess as da
-from dataaccess._probe.findings import Finding, ProbeReport
+from dataaccess._client.settings import SETTINGS
+from dataaccess._probe.findings import PLATFORM, Finding, ProbeReport
 from dataaccess._probe.probe import MOST_REQUESTS, probe
 
 DAY = date(2024, 1, 15)
@@ -105,6 +107,7 @@ def test_a_probe_finds_the_switches_of_a_service(switches: dict[str, Any]) -> No
         ("row_order", "scattered"),
         ("attrs_format", "array"),
         ("maximum_rows", 60),
+        ("day_comparison", "instants"),
     ],
 )
 def test_a_probe_finds_the_other_values_of_a_switch(name: str, value: str) -> None:
@@ -126,9 +129,6 @@ def test_no_finding_is_wrong_however_a_service_is_switched(data: st.DataObject) 
         found: dict[str, Any] = dict(probe(sandbox.client(timezone=timezone), day, export_id=5637054).switches)
 
     expected = {**DEFAULTS, **switches}
-    if expected["day_comparison"] == "instants":
-        # The client's setting is the same for both.
-        expected["day_comparison"] = "exclusive"
     assert found.pop("latency") >= 0
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
     for name in ("day_zone", "source_timezone"):
@@ -234,6 +234,46 @@ def test_one_code_is_enough_to_find_the_zone_of_days() -> None:
     )
     assert "source_timezone" not in report.settings
     assert "name a busier day" in finding(report, "source_timezone").detail
+
+
+PLATFORMS: list[dict[str, Any]] = [
+    {},
+    {"day_zone": "Asia/Ho_Chi_Minh", "source_timezone": "Asia/Ho_Chi_Minh", "day_comparison": "instants"},
+    {"day_zone": "Asia/Kolkata", "day_comparison": "inclusive", "attrs_format": "string"},
+]
+
+
+@pytest.mark.parametrize("switches", PLATFORMS)
+def test_a_client_with_the_settings_of_a_probe_reads_right_rows_without_a_warning(switches: dict[str, Any]) -> None:
+    with da.Sandbox.demo(switches=switches) as sandbox:
+        settings = probe(sandbox.client(), DAY, export_id=5637054).settings
+        client = sandbox.client(**settings)
+
+        assert client.check(DAY).is_day_right
+        # Warnings are errors in tests.
+        ids = {
+            name: {row["id"] for row in client.search_codes(["id", "allocated_time"], allocated_time=time)}
+            for name, time in (
+                ("on", da.on(DAY)),
+                ("since", da.since(DAY)),
+                ("after", da.after(DAY)),
+                ("until", da.until(DAY)),
+                ("before", da.before(DAY)),
+            )
+        }
+        assert client.search_items(
+            "customer", ["customer_id", "name"], da.col("customer_id").equals("demo-customer-0001")
+        )
+    assert ids["on"]
+    assert ids["since"] == ids["on"] | ids["after"]
+    assert ids["until"] == ids["on"] | ids["before"]
+    assert not ids["on"] & ids["after"] | ids["on"] & ids["before"]
+
+
+def test_the_settings_of_a_probe_are_settings_of_clients() -> None:
+    assert set(PLATFORM) <= SETTINGS.keys()
+    page = (Path(__file__).parents[3] / "docs" / "your-platform.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(PLATFORM)
 
 
 def test_codes_of_success_that_are_not_known_are_named() -> None:
