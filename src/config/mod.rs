@@ -52,6 +52,8 @@ pub struct Arguments {
     pub retries: Option<i64>,
     /// Seconds for which a failing request is retried; 0 sends one.
     pub retry_for: f64,
+    /// Whether the user chose `retry_for`: it then holds for the first contact too.
+    pub is_retry_for_given: bool,
     /// Most requests in flight. None: no limit.
     pub concurrency: Option<i64>,
     /// Most requests a second.
@@ -89,6 +91,7 @@ impl Default for Arguments {
             timeout: 300.0,
             retries: None,
             retry_for: 60.0,
+            is_retry_for_given: false,
             concurrency: Some(8),
             requests_per_second: None,
             max_response_bytes: 8 << 30,
@@ -116,6 +119,7 @@ pub struct Settings {
     pub(crate) timeout: Duration,
     pub(crate) retries: Option<u32>,
     pub(crate) retry_for: Duration,
+    pub(crate) is_retry_for_given: bool,
     pub(crate) concurrency: Option<u32>,
     /// Shortest time between the starts of two requests, from `requests_per_second`.
     pub(crate) interval: Option<Duration>,
@@ -178,6 +182,7 @@ impl Settings {
                 timeout: timeout?,
                 retries: retries?,
                 retry_for: retry_for?,
+                is_retry_for_given: arguments.is_retry_for_given,
                 concurrency: concurrency?,
                 interval: interval?,
                 max_response_bytes: max_response_bytes?,

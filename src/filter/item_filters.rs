@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::attributes::KnownAttributes;
 use super::input::{Comparison, InputValue, Method};
 use super::problems::{ProblemPath, Problems};
 use super::values::{self, Times};
@@ -12,13 +13,18 @@ use crate::contract::condition::{
 use crate::contract::search::{Filters, Group};
 use crate::time::Moment;
 
-/// The filters of a `where`.
-pub(super) fn of_where(clause: &WhereClause, times: &Times<'_>, problems: &mut Problems) -> Option<Filters> {
+/// The filters of a `where`, whose columns are of the known ones where they are known.
+pub(super) fn of_where(
+    clause: &WhereClause,
+    known: Option<&KnownAttributes<'_>>,
+    times: &Times<'_>,
+    problems: &mut Problems,
+) -> Option<Filters> {
     let conditions: Vec<Option<Condition>> = clause
         .conditions
         .iter()
         .zip(clause.locations())
-        .map(|(parsed, location)| check(parsed, &location, times, problems))
+        .map(|(parsed, location)| check(parsed, known, &location, times, problems))
         .collect();
     let groups = clause.groups.iter().map(|numbers| {
         let mut group = Vec::with_capacity(numbers.len());
@@ -36,6 +42,7 @@ pub(super) fn of_where(clause: &WhereClause, times: &Times<'_>, problems: &mut P
 
 fn check(
     parsed: &ParsedCondition,
+    known: Option<&KnownAttributes<'_>>,
     location: &ProblemPath,
     times: &Times<'_>,
     problems: &mut Problems,
@@ -45,7 +52,11 @@ fn check(
         return None;
     }
     let (input, comparison) = (&parsed.condition.column, &parsed.condition.comparison);
-    let column = problems.keep(&location.field("column"), input, values::name(input, "a column"));
+    let column = values::name(input, "a column").and_then(|name| {
+        known.map_or(Ok(()), |known| known.check(&name))?;
+        Ok(name)
+    });
+    let column = problems.keep(&location.field("column"), input, column);
     let operator = values::operator(&comparison.method, location, problems);
     let (data_type, value) = typed_value(comparison, location, times, problems)?;
     let unit = &comparison.unit;

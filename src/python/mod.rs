@@ -8,6 +8,7 @@ mod client;
 mod envelope_calls;
 mod finalization;
 mod input;
+mod interrupt;
 mod json;
 mod load;
 mod log;
@@ -48,7 +49,9 @@ mod _native {
     #[pymodule_export]
     use super::client::RawClient;
     #[pymodule_export]
-    use super::request::{validate_codes, validate_items, zone_name};
+    use super::interrupt::wakeup_fd;
+    #[pymodule_export]
+    use super::request::{column_type, validate_codes, validate_items, zone_name};
     #[pymodule_export]
     use super::runs::folder_status;
     #[pymodule_export]
@@ -58,7 +61,7 @@ mod _native {
     #[pymodule_export]
     use super::settings::{check_settings, is_of_this_machine, origin};
     #[pymodule_export]
-    use super::stream::RawStream;
+    use super::stream::{RawPulled, RawStream};
     #[pymodule_export]
     use super::table::{RawBatch, RawTable, read_files};
     #[pymodule_export]

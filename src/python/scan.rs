@@ -12,12 +12,13 @@ use pyo3::types::PyCapsule;
 use pythonize::pythonize;
 
 use super::client::RawClient;
+use super::interrupt::Interrupt;
 use super::raise::raise;
 use super::rows::{self, RowsAndStats};
 use super::runs::{RawReport, RunArguments, Storage, location, raw_report};
 use super::scan_futures::RawFormat;
 use super::schema_preview::SchemaPreview;
-use super::stream::{Opened, Pulled, RawStream};
+use super::stream::{Opened, Pulled, RawPulled, RawStream};
 use super::table::RawTable;
 use super::unpublished::RawUnpublished;
 use super::updates::Updates;
@@ -54,9 +55,10 @@ impl RawScan {
     /// Opens a stream and sends its first requests.
     fn begin(&self, py: Python<'_>, scan: &Scan, options: Options) -> PyResult<Opened> {
         let core = self.client.get().core(py)?;
-        let stream = || scan.clone().stream(&core, options, Arc::clone(&self.last_stats));
+        let (scan, progress) = scan.clone().reporting();
+        let stream = || scan.stream(&core, options, Arc::clone(&self.last_stats));
         let (stream, records) = bridge::start(py, stream)?;
-        Ok(Opened::new(stream, records))
+        Ok(Opened::new(stream, records, progress))
     }
 
     /// Opens a stream and waits for its first batch. Returns the schema too.
@@ -111,9 +113,18 @@ impl RawScan {
         Ok(self.last_stats.load_full().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
     }
 
-    /// Opens a stream of batches.
-    fn open(&self, py: Python<'_>, max_rows: usize, max_bytes: usize) -> PyResult<RawStream> {
-        self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES }).map(RawStream::new)
+    /// Opens a stream of batches. With `ends_at_interrupt`, Ctrl-C ends it in every thread.
+    #[pyo3(signature = (max_rows, max_bytes, ends_at_interrupt=false))]
+    fn open(
+        &self,
+        py: Python<'_>,
+        max_rows: usize,
+        max_bytes: usize,
+        ends_at_interrupt: bool,
+    ) -> PyResult<RawStream> {
+        let interrupt = Interrupt::new(ends_at_interrupt);
+        let opened = self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES })?;
+        Ok(RawStream::new(opened, interrupt))
     }
 
     /// Collects the rows in columns.
@@ -256,8 +267,14 @@ impl RawScan {
         capsule::of_schema(py, &preview.schema)
     }
 
-    /// Exports the stream that the last export of the schema opened, or a new one.
-    fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+    /// Exports the stream that the last export of the schema opened, or a new one; and its progress. With
+    /// `ends_at_interrupt`, Ctrl-C ends it in every thread.
+    fn stream_capsule<'py>(
+        &self,
+        py: Python<'py>,
+        ends_at_interrupt: bool,
+    ) -> PyResult<(Bound<'py, PyCapsule>, RawPulled)> {
+        let interrupt = Interrupt::new(ends_at_interrupt);
         let (opened, schema) = match self.preview.swap(None) {
             None => self.begun(py, &self.scan)?,
             Some(preview) => match (preview.stream(), self.scan.frozen(&preview.schema)) {
@@ -267,6 +284,8 @@ impl RawScan {
             },
         };
         opened.get().map_err(|error| raise(py, error))?.stream.limit_token_wait(TOKEN_WAIT, TOKEN_HINT);
-        capsule::of_stream(py, Pulled::new(opened, schema))
+        let pulled = Pulled::new(opened, schema, interrupt);
+        let progress = pulled.progress();
+        Ok((capsule::of_stream(py, pulled)?, progress))
     }
 }

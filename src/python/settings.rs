@@ -66,6 +66,9 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         timeout: take(settings, "timeout")?,
         retries: take(settings, "retries")?,
         retry_for: take(settings, "retry_for")?,
+        is_retry_for_given: settings
+            .get_item("is_retry_for_given")?
+            .map_or(Ok(false), |is_given| is_given.extract())?,
         concurrency: take(settings, "concurrency")?,
         requests_per_second: take(settings, "requests_per_second")?,
         max_response_bytes: take(settings, "max_response_bytes")?,

@@ -8,6 +8,7 @@ from importlib import import_module
 
 from dataaccess._client.checked import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.given import find_profile, noting_arguments
+from dataaccess._client.item_types import declared_attributes
 from dataaccess._client.settings import SETTINGS
 from dataaccess._client.sources import Sources
 from dataaccess._client.validation import Validation
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Any, Self, Unpack
     from zoneinfo import ZoneInfo
 
-    from dataaccess._types import ClientSettings, Token
+    from dataaccess._types import ClientSettings, ItemTypes, Token
     from dataaccess.reports import ClientStats, Setting
 
 
@@ -70,7 +71,7 @@ class BaseClient(Validation):
         proxy: str | None = None,
         allow_http: bool = False,
         headers: Mapping[str, str] | None = None,
-        item_types: Mapping[str, int] | None = None,
+        item_types: ItemTypes | None = None,
         strict_empty: bool = False,
         record: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -145,7 +146,9 @@ class BaseClient(Validation):
         cleared = (SETTINGS[name].variables for name in self._sources.given if settings[name] is None)
         is_alone = name is not None or is_sandbox(settings["base_url"])
         ignored = ENVIRONMENT if is_alone else [variable for variables in cleared for variable in variables]
-        settings = Settings({"ignored_variables": ignored, **settings})
+        # It was chosen for jobs that wait for a service, too.
+        is_given = "retry_for" in self._sources.given | self._sources.of_profile
+        settings = Settings({"ignored_variables": ignored, **settings, "is_retry_for_given": is_given})
         if refused or token is None:
             # The problems that the core finds come first.
             all_refused = Refused()
@@ -183,9 +186,33 @@ class BaseClient(Validation):
         return zone
 
     @property
-    def item_types(self) -> dict[str, int]:
-        """Names and ids of business objects, in addition to customers and promotion codes."""
+    def item_types(self) -> dict[str, Any]:
+        """Names of business objects with their ids, or with ids and attributes, as `item_types=` has them."""
         return dict(self._settings["item_types"])
+
+    def attributes(self, item_type_name: str) -> dict[str, str]:
+        """Returns the attributes of a business object and their types: what you declared in `item_types=`.
+
+        The API has no request that lists attributes. Ask the administrator of the platform for them.
+
+        Args:
+            item_type_name: "promotion_code", or a name of `item_types=`.
+
+        Returns:
+            A dict of names and types, as `schema=` takes them.
+
+        Raises:
+            ConfigError: `item_types=` has no attributes of this object.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> declared = {"id": -1003, "attributes": {"customer_id": "string", "opened": "timestamp"}}
+            >>> client = da.Client("sandbox:demo", item_types={"customer": declared})
+            >>> client.attributes("customer")
+            {'customer_id': 'string', 'opened': 'timestamp'}
+        """
+        with at_the_caller:
+            return declared_attributes(item_type_name, self._settings["item_types"])
 
     @property
     def settings(self) -> dict[str, Setting]:

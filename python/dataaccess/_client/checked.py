@@ -8,12 +8,11 @@ from datetime import UTC, tzinfo
 from functools import partial
 from reprlib import repr as shortened
 
+from dataaccess._client.item_types import checked_item_types
 from dataaccess._client.settings import SETTINGS
-from dataaccess._contract import ITEM_TYPES
 from dataaccess._core.checks import (
     MAX_INTEGER,
     boolean,
-    integer,
     number,
     offset_advice,
     optional_integer,
@@ -162,24 +161,6 @@ def zone_name(zone: object) -> str:
     if isinstance(zone, tzinfo) and isinstance(name, str):
         return name
     raise ConfigError(f"{argument('timezone')} must be an IANA name or a ZoneInfo, not {zone!r}")
-
-
-def checked_item_types(given: object) -> dict[str, int]:
-    """Names and ids of business objects."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise ConfigError(
-            f"{argument('item_types')} must be a dict of names and ids, not of type {type(given).__name__}"
-        )
-    types = {
-        string("item_types", name): integer(f"item_types[{name!r}]", given_id, -MAX_INTEGER - 1)
-        for name, given_id in given.items()
-    }
-    for name, fixed in ITEM_TYPES.items():
-        if types.get(name, fixed) != fixed:
-            raise ConfigError(f"item_types[{name!r}]= must be {fixed}, as the service fixes it, not {types[name]}")
-    return types
 
 
 def header_pairs(headers: object) -> Headers | None:

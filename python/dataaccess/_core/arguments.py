@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dataaccess._core.checks import call_timeout
 from dataaccess.errors import ValidationError
 
@@ -11,7 +13,7 @@ _DEFAULTS = [("attrs_format", "array")]
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from datetime import timedelta
     from typing import Any
 
@@ -49,13 +51,16 @@ def item_arguments(
     item_type_id: int | None,
     attrs_format: str,
     limit: int | None,
-    item_types: Mapping[str, int],
+    item_types: Mapping[str, Any],
     timeout: float | timedelta | None = None,
     known_row_cap: int | None = None,
 ) -> dict[str, Any]:
-    """The arguments of an item search; a name of `item_types` has the id given there."""
+    """The arguments of an item search; a name of `item_types` has the id and the attributes given there."""
+    known = None
     if item_type_id is None and isinstance(item_type_name, str):
         item_type_id = item_types.get(item_type_name)
+        if isinstance(item_type_id, Mapping):
+            item_type_id, known = item_type_id["id"], item_type_id["attributes"]
     return {
         "item_type_name": item_type_name,
         "attrs": attrs,
@@ -65,6 +70,7 @@ def item_arguments(
         "limit": limit,
         "timeout": call_timeout(timeout),
         "known_row_cap": known_row_cap,
+        "known_attributes": known,
     }
 
 
@@ -84,9 +90,18 @@ class problem_values:  # noqa: N801 - a context manager reads as a function
             arguments = self._arguments
             error.problems[:] = [_with_value(problem, arguments) for problem in error.problems]
             error._set_arguments(  # noqa: SLF001 - of this package
-                {name: one for name, one in arguments.items() if one is not None and (name, one) not in _DEFAULTS},
+                {
+                    name: one
+                    for name, one in arguments.items()
+                    if one is not None and name != "known_attributes" and (name, one) not in _DEFAULTS
+                },
                 lambda steps: _value_at(arguments, steps),
             )
+
+
+def _is_implied(name: str, value: object) -> bool:
+    """Whether the caller need not have written an argument."""
+    return name == "known_attributes" or (name, value) in _DEFAULTS
 
 
 def _with_value(problem: Problem, arguments: Mapping[str, object]) -> Problem:

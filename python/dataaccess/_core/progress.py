@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from dataaccess._core.checks import invalid
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any, Self
 
     from dataaccess._core.bar import Bar
+    from dataaccess._native import RawPulled
     from dataaccess.reports import Progress, ProgressArgument
 
 
+_show_bars = ContextVar("_show_bars", default=True)
+
+
 def follow(
-    progress: ProgressArgument, label: str, convert: Callable[[], Callable[[Any], Progress]]
+    progress: ProgressArgument,
+    label: str,
+    convert: Callable[[], Callable[[Any], Progress]],
+    waits_for: Callable[[], str | None] = lambda: None,
 ) -> Callback | Bar | Silence:
     """Follows a call: a context manager that gives the callback for its updates; None if nobody wants them.
 
-    `convert` makes the function that makes a `Progress` of an update, for a call that begins now.
+    `convert` makes the function that makes a `Progress` of an update, for a call that begins now. `waits_for` says why
+    the call waits to retry, as a bar shows it.
 
     Raises:
         ValidationError: `progress` is something else than None, a bool or a callable.
@@ -33,15 +43,18 @@ def follow(
     if progress or (progress is None and _has_viewer()):
         from dataaccess._core.bar import Bar
 
-        return Bar(label, convert(), is_wanted=progress is True)
+        return Bar(label, convert(), waits_for, is_wanted=progress is True)
     return Silence()
 
 
 def follow_async(
-    progress: ProgressArgument, label: str, convert: Callable[[], Callable[[Any], Progress]]
+    progress: ProgressArgument,
+    label: str,
+    convert: Callable[[], Callable[[Any], Progress]],
+    waits_for: Callable[[], str | None] = lambda: None,
 ) -> Callback | Bar | Silence:
     """As `follow`, in an event loop."""
-    followed = follow(progress, label, convert)
+    followed = follow(progress, label, convert, waits_for)
     if isinstance(followed, Callback | Silence):
         return followed
     from dataaccess._core.bar import AsyncBar
@@ -49,8 +62,44 @@ def follow_async(
     return AsyncBar(followed)
 
 
+def follow_pulled(
+    label: str, convert: Callable[[], Callable[[Any], Progress]], waits_for: Callable[[], str | None], pulled: RawPulled
+) -> None:
+    """Follows a stream that another library pulls, in a thread, if somebody looks."""
+    if _has_viewer():
+        from contextvars import copy_context
+        from threading import Thread
+
+        from dataaccess._core.pulled import show
+
+        # In its context, a notebook shows the bar below the cell.
+        arguments = (show, label, convert(), waits_for, pulled)
+        Thread(target=copy_context().run, args=arguments, name="dataaccess-progress", daemon=True).start()
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """No bar shows by itself in this block: the command has its own line."""
+    token = _show_bars.set(False)
+    try:
+        yield
+    finally:
+        _show_bars.reset(token)
+
+
+def no_updates() -> Callable[[Any], Progress]:
+    """For a call without progress to report."""
+    return _none
+
+
+def _none(update: Any) -> Progress:
+    raise TypeError(update)
+
+
 def _has_viewer() -> bool:
     """Whether somebody looks: in a notebook, or at a terminal."""
+    if not _show_bars.get():
+        return False
     ipython = sys.modules.get("IPython")
     if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
         return True

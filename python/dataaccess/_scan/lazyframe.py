@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from dataaccess._core.bar import Bar
+    from dataaccess._core.progress import Callback, Silence
     from dataaccess._scan.polars_source import Narrowed, Query
 
 
@@ -66,7 +68,7 @@ class LazySource(Planned):
         from dataaccess._scan.polars_source import Source
 
         self._check_streamed()
-        return Source(self._raw, self._call, self._narrowed).lazyframe()
+        return Source(self._raw, self._call, self._narrowed, self._bar).lazyframe()
 
     def explain_query(self, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> str:
         """Returns the requests of a query as text: the plan as `explain` shows it, and what polars itself filters.
@@ -105,9 +107,14 @@ class LazySource(Planned):
                 "scan.explain_query(lambda codes: codes.filter(…))"
             )
         self._check_streamed()
-        source = Explained(self._raw, self._call, self._narrowed)
+        source = Explained(self._raw, self._call, self._narrowed, self._bar)
         query(source.lazyframe()).collect()
         return "\n\n".join(source.texts)
+
+    def _bar(self) -> Callback | Bar | Silence:
+        from dataaccess._core.progress import follow
+
+        return follow(None, self._call, self._progress, self._waits_for)
 
     def _narrowed(self, query: Query) -> Narrowed:
         """The requests of a query: they return each row that it reads, and maybe others, which polars filters."""

@@ -10,8 +10,8 @@ from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count
 from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import cell, shorten
-from dataaccess._scan.outcome import progress_of, stats_of, warn_of
-from dataaccess._scan.schema import type_names
+from dataaccess._scan.outcome import progress_of, stats_of, warn_of, warn_without_times
+from dataaccess._scan.schema import type_names, with_declared
 from dataaccess.filters._values import snapshot
 
 TYPE_CHECKING = False
@@ -136,6 +136,10 @@ class BaseScan(Suggesting):
         """Makes the progress of a use that begins now."""
         return progress_of(self._client)
 
+    def _waits_for(self) -> str | None:
+        """Why a call of its client waits to retry."""
+        return self._client._raw.waits_for()  # noqa: SLF001 - its client
+
     def _described(self) -> str:
         """The call, the object if the call does not say it, and the columns."""
         name = "" if self._call == "scan_codes" else f"{cell(self._raw.body(0)['itemTypeName'])}: "
@@ -177,7 +181,8 @@ class Planned(BaseScan):
         self._call = call
         # A copy: an iterator can be read only once, and a list could change.
         self._arguments: dict[str, Any] = {name: snapshot(value) for name, value in arguments.items()}
-        self._schema = type_names(schema, decoded=boolean_argument("decode_status", decode_status))
+        names = type_names(schema, decoded=boolean_argument("decode_status", decode_status))
+        self._schema = with_declared(names, self._arguments.get("known_attributes"), self._arguments["attrs"])
         self._limit = arguments["limit"]
         self._ordered = boolean_argument("ordered", ordered)
         self._splits = choice("on_suspected_cap", on_suspected_cap, ("warn", "split")) == "split"
@@ -271,6 +276,7 @@ def checked_table(raw: RawTable, tz: str | None = None, *, is_of_files: bool = F
     from dataaccess._scan.table import Table
 
     warn_of(raw.stats)
+    warn_without_times(tz, raw.types)
     return Table(raw if tz is None else raw.zoned(tz), is_of_files=is_of_files)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataaccess._core.progress import follow_pulled
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.plan import BaseScan
 
@@ -28,11 +29,15 @@ class ArrowSource(BaseScan):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as an Arrow PyCapsule, read batch by batch. `requested_schema` is ignored.
 
-        This call waits for the first batch, and Ctrl-C ends it. The other library pulls later batches without
-        Python, so Ctrl-C takes effect when the next batch arrives or times out; `batches` reacts at once.
+        This call waits for the first batch. The other library pulls later batches without Python. Ctrl-C ends the
+        requests there too, if the main thread made the stream and the program has no signal handler of its own.
         """
+        from dataaccess._core.interrupt import ends_at_interrupt
+
         self._check_streamed()
-        return self._raw.stream_capsule()
+        capsule, pulled = self._raw.stream_capsule(ends_at_interrupt())
+        follow_pulled(self._call, self._progress, self._waits_for, pulled)
+        return capsule
 
     def __arrow_c_schema__(self) -> object:
         """The schema as an Arrow PyCapsule. If types are inferred, this sends the request that the next stream reads.

@@ -48,6 +48,7 @@ from dataaccess._types.settings import (
     ClientOptions,
     ClientSettings,
     Expiry,
+    ItemTypes,
     Token,
 )
 
@@ -74,6 +75,7 @@ __all__ = [
     "ExportEntry",
     "FileTarget",
     "ItemTypeName",
+    "ItemTypes",
     "OnDoubt",
     "OnSuspectedCap",
     "OnUpdate",

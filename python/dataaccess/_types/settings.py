@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
-from typing import TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict
 from zoneinfo import ZoneInfo  # noqa: TC003 - for typing.get_type_hints
 
 from dataaccess._types.files import PathArgument  # noqa: TC001 - likewise
@@ -16,6 +16,10 @@ _Issued: TypeAlias = str | tuple[str, Expiry]
 
 Token: TypeAlias = str | Callable[[], _Issued] | Callable[[], Awaitable[_Issued]]
 """A token, or a function that returns one, with or without the time at which it expires."""
+
+
+ItemTypes: TypeAlias = Mapping[str, int | Mapping[str, Any]]
+"""Names of business objects, each with its id, or with `{"id": …, "attributes": {name: type}}`."""
 
 
 class ClientOptions(TypedDict, total=False):
@@ -34,7 +38,7 @@ class ClientOptions(TypedDict, total=False):
     proxy: str | None
     allow_http: bool
     headers: Mapping[str, str] | None
-    item_types: Mapping[str, int] | None
+    item_types: ItemTypes | None
     strict_empty: bool
     record: PathArgument | None
 

@@ -8,6 +8,7 @@ from dataaccess._client.asynchronous.segments import AsyncSegments
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import call_timeout
 from dataaccess._core.managed import AsyncManaged
+from dataaccess._core.progress import follow_async, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 
@@ -62,7 +63,9 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         headers: More headers for each request. `Accept-Encoding` sets how responses may be compressed: any of
             `gzip`, `zstd` and `identity`, without weights; default: `gzip, zstd`. On a fast network `identity` can
             be faster. A client with a header that looks like a secret, such as `X-Api-Key`, does not pickle.
-        item_types: Names and ids of your business objects, such as `{"store": 7}`: calls then need no `item_type_id`.
+        item_types: Your business objects: `{"store": 7}`, or `{"store": {"id": 7, "attributes": {"opened":
+            "timestamp"}}}`. Calls then need no `item_type_id`, names of attributes are checked, and columns have the
+            declared types.
         strict_empty: Whether an empty result must be `[]`; otherwise `{}`, null and a missing `data` are empty too.
         record: File to record the exchanges into, without the token: requests, and responses with their customer data.
             It is made, readable by its owner only, or continued. `Sandbox.replay(path)` serves it.
@@ -152,7 +155,8 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
             >>> envelope["message"]
             'Success'
         """
-        return await self._raw.post_async(path, body, idempotent, call_timeout(timeout))
+        with follow_async(None, "post", no_updates, self._raw.waits_for) as report:
+            return await self._raw.post_async(path, body, idempotent, call_timeout(timeout), report)
 
     async def close(self) -> None:
         """Ends the calls in flight and refuses later ones. Closing twice has no effect.

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_rows
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
+from dataaccess._core.progress import follow, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._scan.outcome import progress_of
 
 TYPE_CHECKING = False
 
@@ -80,8 +84,12 @@ class Searches(BaseClient):
         arguments = code_arguments(
             attrs, allocated_time, audience_type, allocated_audience, code_status, limit, timeout, known_row_cap
         )
-        with problem_values(arguments):
-            return checked_rows(self._raw.search_codes(arguments))
+        with (
+            problem_values(arguments),
+            follow(None, "search_codes", partial(progress_of, self), self._raw.waits_for) as report,
+        ):
+            result = self._raw.search_codes(arguments, report)
+        return checked_rows(result)
 
     def search_items(
         self,
@@ -131,5 +139,9 @@ class Searches(BaseClient):
         arguments = item_arguments(
             item_type_name, attrs, where, item_type_id, attrs_format, limit, self.item_types, timeout, known_row_cap
         )
-        with problem_values(arguments):
-            return checked_rows(self._raw.search_items(arguments))
+        with (
+            problem_values(arguments),
+            follow(None, "search_items", no_updates, self._raw.waits_for) as report,
+        ):
+            result = self._raw.search_items(arguments, report)
+        return checked_rows(result)

@@ -122,7 +122,7 @@ class AsyncReading(AsyncArrowSource):
             ['id']
         """
         zone = time_zone("tz", tz)
-        with follow_async(progress, self._call, self._progress) as report:
+        with follow_async(progress, self._call, self._progress, self._waits_for) as report:
             raw = await self._raw.collect_async(None, views=False, on_progress=report)
         return checked_table(raw, zone)
 
@@ -216,7 +216,7 @@ class AsyncReading(AsyncArrowSource):
         """
         optional("polars", "polars")
         zone = time_zone("tz", tz)
-        with follow_async(progress, self._call, self._progress) as report:
+        with follow_async(progress, self._call, self._progress, self._waits_for) as report:
             raw = await self._raw.collect_async(None, views=True, on_progress=report)
         table = checked_table(raw, zone)
         return await convert_async(table.to_polars)
@@ -268,7 +268,7 @@ class AsyncReading(AsyncArrowSource):
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        with follow_async(progress, self._call, self._progress) as report:
+        with follow_async(progress, self._call, self._progress, self._waits_for) as report:
             rows, outcome = await self._raw.rows_async(report)
         warn_of(outcome)
         return rows

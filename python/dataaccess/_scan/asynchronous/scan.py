@@ -185,7 +185,7 @@ class AsyncScan(AsyncLazySource, AsyncReading, AsyncWriting):
         )
         with (
             RunProgress(self._client, options) as convert,
-            follow_async(progress, f"run of {self._call}", lambda: convert) as report,
+            follow_async(progress, f"run of {self._call}", lambda: convert, self._waits_for) as report,
         ):
             result = await self._raw.run_async(options, report or convert)
         return report_of(options, self.column_names, result, doubt)

@@ -7,7 +7,7 @@ from dataaccess._core.managed import ManagedIterator
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.batch import Batch
-from dataaccess._scan.outcome import stats_of, warn_of
+from dataaccess._scan.outcome import stats_of, warn_of, warn_without_times
 from dataaccess._scan.variants import next_batch
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ class Batches(ManagedIterator):
         """Use `batches` of a scan."""
         self._raw = raw
         self._tz = tz
-        self._warned = False
+        self._warned = self._is_begun = False
 
     @property
     def stats(self) -> ScanStats | None:
@@ -65,7 +65,12 @@ class Batches(ManagedIterator):
         if batch is None:
             self._warn_once()
             raise StopIteration
-        return Batch(batch if self._tz is None else batch.zoned(self._tz))
+        if self._tz is None:
+            return Batch(batch)
+        if not self._is_begun:
+            self._is_begun = True
+            warn_without_times(self._tz, batch.types)
+        return Batch(batch.zoned(self._tz))
 
     def _warn_once(self) -> None:
         outcome = self._raw.stats

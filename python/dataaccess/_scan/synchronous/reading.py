@@ -123,7 +123,7 @@ class Reading(ArrowSource):
             ['id']
         """
         zone = time_zone("tz", tz)
-        with follow(progress, self._call, self._progress) as report:
+        with follow(progress, self._call, self._progress, self._waits_for) as report:
             raw = self._raw.collect(None, views=False, on_progress=report)
         return checked_table(raw, zone)
 
@@ -217,7 +217,7 @@ class Reading(ArrowSource):
         """
         optional("polars", "polars")
         zone = time_zone("tz", tz)
-        with follow(progress, self._call, self._progress) as report:
+        with follow(progress, self._call, self._progress, self._waits_for) as report:
             raw = self._raw.collect(None, views=True, on_progress=report)
         table = checked_table(raw, zone)
         return convert(table.to_polars)
@@ -269,7 +269,7 @@ class Reading(ArrowSource):
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        with follow(progress, self._call, self._progress) as report:
+        with follow(progress, self._call, self._progress, self._waits_for) as report:
             rows, outcome = self._raw.rows(report)
         warn_of(outcome)
         return rows

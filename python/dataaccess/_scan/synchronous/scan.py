@@ -187,7 +187,7 @@ class Scan(LazySource, Reading, Writing):
         )
         with (
             RunProgress(self._client, options) as convert,
-            follow(progress, f"run of {self._call}", lambda: convert) as report,
+            follow(progress, f"run of {self._call}", lambda: convert, self._waits_for) as report,
         ):
             result = self._raw.run(options, report or convert)
         return report_of(options, self.column_names, result, doubt)
