@@ -232,6 +232,11 @@ impl Client {
         }
     }
 
+    /// Whether a failure ended the first contact, earlier than `retry_for=` would have.
+    pub(super) fn is_never_reached(&self, failure: &Error) -> bool {
+        self.shared_limits.retry_for(&self.policy, &verdict(failure, false)) < self.policy.retry_for
+    }
+
     /// The failure that ends a call.
     fn last(&self, failure: Error) -> Error {
         let is_outage = failure.is_retryable() && self.shared_limits.is_down_for_all();

@@ -4,30 +4,47 @@
 //! `dataaccess._core.interrupt` decides whether that is ours to do.
 
 use std::future::pending;
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+/// When Ctrl-C came last.
+type Received = watch::Receiver<Instant>;
 
 /// Ends a stream when Ctrl-C comes, if that is wanted.
 #[derive(Clone)]
-pub(super) struct Interrupt(Option<watch::Receiver<()>>);
+pub(super) struct Interrupt {
+    received: Option<Received>,
+    grace: Duration,
+}
 
 impl Interrupt {
     /// Ctrl-C from now on, where `is_wanted`.
     pub(super) fn new(is_wanted: bool) -> Self {
-        Self(if is_wanted { socket::received() } else { None })
+        Self { received: if is_wanted { socket::received() } else { None }, grace: Duration::ZERO }
+    }
+
+    /// The same, for a library that may end the stream by itself within so much time.
+    pub(super) fn after(self, grace: Duration) -> Self {
+        Self { grace, ..self }
     }
 
     /// Whether it has come.
     pub(super) fn has_come(&self) -> bool {
-        self.0.as_ref().is_some_and(|received| received.has_changed().unwrap_or(false))
+        self.received.as_ref().is_some_and(|received| {
+            received.has_changed().unwrap_or(false) && received.borrow().elapsed() >= self.grace
+        })
     }
 
     /// Waits for it, forever if it is not wanted.
     pub(super) async fn come(&self) {
-        if let Some(mut received) = self.0.clone()
+        if let Some(mut received) = self.received.clone()
             && received.changed().await.is_ok()
         {
+            let since = *received.borrow();
+            sleep_until(since + self.grace).await;
             return;
         }
         pending::<()>().await;
@@ -48,7 +65,9 @@ mod socket {
 
     use pyo3::prelude::*;
     use tokio::sync::watch;
+    use tokio::time::Instant;
 
+    use super::Received;
     use crate::python::bridge;
     use crate::python::process::PerProcess;
 
@@ -60,7 +79,7 @@ mod socket {
 
     struct Interrupts {
         written: UnixStream,
-        received: watch::Receiver<()>,
+        received: Received,
     }
 
     pub(super) fn descriptor(py: Python<'_>) -> PyResult<Option<i32>> {
@@ -68,7 +87,7 @@ mod socket {
         Ok(Some(interrupts.written.as_raw_fd()))
     }
 
-    pub(super) fn received() -> Option<watch::Receiver<()>> {
+    pub(super) fn received() -> Option<Received> {
         let mut received = INTERRUPTS.get()?.received.clone();
         received.mark_unchanged();
         Some(received)
@@ -79,20 +98,20 @@ mod socket {
             let (written, read) = UnixStream::pair()?;
             written.set_nonblocking(true)?;
             read.set_nonblocking(true)?;
-            let (sender, received) = watch::channel(());
+            let (sender, received) = watch::channel(Instant::now());
             bridge::spawn_detached(async move { drop(relay(read, &sender).await) });
             Ok(Self { written, received })
         }
     }
 
     /// Passes on each Ctrl-C.
-    async fn relay(read: UnixStream, sender: &watch::Sender<()>) -> io::Result<()> {
+    async fn relay(read: UnixStream, sender: &watch::Sender<Instant>) -> io::Result<()> {
         let (read, mut signals) = (tokio::net::UnixStream::from_std(read)?, [0; 64]);
         loop {
             read.readable().await?;
             match read.try_read(&mut signals) {
                 Ok(0) => return Ok(()),
-                Ok(count) if signals.iter().take(count).any(|signal| *signal == SIGINT) => sender.send_replace(()),
+                Ok(count) if signals.iter().take(count).any(|signal| *signal == SIGINT) => drop(sender.send_replace(Instant::now())),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),
@@ -104,13 +123,14 @@ mod socket {
 #[cfg(not(unix))]
 mod socket {
     use pyo3::prelude::*;
-    use tokio::sync::watch;
+
+    use super::Received;
 
     pub(super) fn descriptor(_py: Python<'_>) -> PyResult<Option<i32>> {
         Ok(None)
     }
 
-    pub(super) fn received() -> Option<watch::Receiver<()>> {
+    pub(super) fn received() -> Option<Received> {
         None
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn zone_name(name: &str) -> Option<String> {
 /// The column type that a name means, by its own name; None if it means none.
 #[pyfunction]
 pub(super) fn column_type(name: &str) -> Option<&'static str> {
-    ColumnType::from_name(name).map(|found| found.name())
+    ColumnType::from_name(name).map(ColumnType::name)
 }
 
 fn zone(py: Python<'_>, name: &str) -> PyResult<Zone> {

@@ -32,6 +32,8 @@ const BATCHES: Options = Options { views: false, max_rows: 8_192, max_bytes: 2 <
 /// Batches of collected results, and of streams whose first batch shows the types.
 pub(super) const LARGE_BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
 
+/// In which polars raises `KeyboardInterrupt` by itself, where its signal handler was not replaced.
+const GRACE: Duration = Duration::from_millis(500);
 /// Time-out of a token callable while another library pulls the rows, as it may hold the GIL that the callable needs.
 const TOKEN_WAIT: Duration = Duration::from_secs(5);
 const TOKEN_HINT: &str = "another library pulls the rows and may hold the GIL, which the token callable needs; \
@@ -62,10 +64,10 @@ impl RawScan {
     }
 
     /// Opens a stream and waits for its first batch. Returns the schema too.
-    fn begun(&self, py: Python<'_>, scan: &Scan) -> PyResult<(Opened, SchemaRef)> {
+    fn begun(&self, py: Python<'_>, scan: &Scan, interrupt: &Interrupt) -> PyResult<(Opened, SchemaRef)> {
         let options = if scan.schema(false).is_some() { BATCHES } else { LARGE_BATCHES };
         let opened = self.begin(py, scan, options)?;
-        opened.wait(py)?;
+        opened.wait_for(py, Duration::MAX, interrupt)?;
         let schema = opened.get().and_then(|open| open.stream.schema()).map_err(|error| raise(py, error))?;
         Ok((opened, schema))
     }
@@ -122,7 +124,7 @@ impl RawScan {
         max_bytes: usize,
         ends_at_interrupt: bool,
     ) -> PyResult<RawStream> {
-        let interrupt = Interrupt::new(ends_at_interrupt);
+        let interrupt = Interrupt::new(ends_at_interrupt).after(GRACE);
         let opened = self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES })?;
         Ok(RawStream::new(opened, interrupt))
     }
@@ -259,7 +261,7 @@ impl RawScan {
         let preview = if let Some(preview) = open {
             preview
         } else {
-            let (opened, schema) = self.begun(py, &self.scan)?;
+            let (opened, schema) = self.begun(py, &self.scan, &Interrupt::new(false))?;
             let preview = Arc::new(SchemaPreview::new(py, schema, opened)?);
             self.preview.store(Some(Arc::clone(&preview)));
             preview
@@ -276,11 +278,11 @@ impl RawScan {
     ) -> PyResult<(Bound<'py, PyCapsule>, RawPulled)> {
         let interrupt = Interrupt::new(ends_at_interrupt);
         let (opened, schema) = match self.preview.swap(None) {
-            None => self.begun(py, &self.scan)?,
+            None => self.begun(py, &self.scan, &interrupt)?,
             Some(preview) => match (preview.stream(), self.scan.frozen(&preview.schema)) {
                 (Some(opened), _) => (opened, SchemaRef::clone(&preview.schema)),
                 // The stream was closed, but a new one has to match the schema that was exported.
-                (None, scan) => self.begun(py, &scan.map_err(|error| raise(py, error))?)?,
+                (None, scan) => self.begun(py, &scan.map_err(|error| raise(py, error))?, &interrupt)?,
             },
         };
         opened.get().map_err(|error| raise(py, error))?.stream.limit_token_wait(TOKEN_WAIT, TOKEN_HINT);

@@ -56,6 +56,15 @@ impl Open {
         Ok(last.map(|last| pythonize(py, &last)).transpose()?)
     }
 
+    /// Closes the stream and raises if Ctrl-C has come.
+    fn check(&self, interrupt: &Interrupt) -> PyResult<()> {
+        if !interrupt.has_come() {
+            return Ok(());
+        }
+        self.stream.close();
+        Err(PyKeyboardInterrupt::new_err(()))
+    }
+
     fn set_pull(&self, pull: Pull) {
         *self.pull.lock().unwrap_or_else(PoisonError::into_inner) = pull;
     }
@@ -95,20 +104,21 @@ impl Opened {
 
     /// Waits until there is something to take. Ctrl-C ends the waiting.
     pub(super) fn wait(&self, py: Python<'_>) -> PyResult<()> {
-        self.wait_for(py, Duration::MAX, Interrupt::new(false))
+        self.wait_for(py, Duration::MAX, &Interrupt::new(false))
     }
 
-    /// As `wait`, for so long at most, or until Ctrl-C.
-    fn wait_for(&self, py: Python<'_>, limit: Duration, interrupt: Interrupt) -> PyResult<()> {
+    /// As `wait`, for so long at most. Ctrl-C closes the stream, in every thread.
+    pub(super) fn wait_for(&self, py: Python<'_>, limit: Duration, interrupt: &Interrupt) -> PyResult<()> {
         let open = self.get().map_err(|error| raise(py, error))?;
-        let waiting = Arc::clone(&open);
+        let (waiting, interrupted) = (Arc::clone(&open), interrupt.clone());
         let wait = async move {
             tokio::select! {
                 _ = timeout(limit, waiting.stream.wait()) => {}
-                () = interrupt.come() => {}
+                () = interrupted.come() => {}
             }
         };
-        bridge::wait_for(py, wait, &open.records)
+        bridge::wait_for(py, wait, &open.records)?;
+        open.check(interrupt)
     }
 }
 
@@ -132,10 +142,7 @@ impl RawStream {
     fn try_next(&self, py: Python<'_>) -> PyResult<Next> {
         let open = self.open(py)?;
         open.records.emit(py)?;
-        if self.interrupt.has_come() {
-            open.stream.close();
-            return Err(PyKeyboardInterrupt::new_err(()));
-        }
+        open.check(&self.interrupt)?;
         open.stream.take().map_err(|error| raise(py, error))
     }
 }
@@ -148,7 +155,7 @@ impl RawStream {
             match self.try_next(py)? {
                 Next::Batch(batch) => return Ok(Some(RawBatch::new(batch))),
                 Next::End => return Ok(None),
-                Next::NotYet => self.opened.wait_for(py, Duration::MAX, self.interrupt.clone())?,
+                Next::NotYet => self.opened.wait_for(py, Duration::MAX, &self.interrupt)?,
             }
         }
     }
@@ -159,7 +166,7 @@ impl RawStream {
         let mut next = self.try_next(py)?;
         if matches!(next, Next::NotYet) && seconds > 0.0 {
             let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-            self.opened.wait_for(py, limit, self.interrupt.clone())?;
+            self.opened.wait_for(py, limit, &self.interrupt)?;
             next = self.try_next(py)?;
         }
         match next {

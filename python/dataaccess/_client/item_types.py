@@ -62,7 +62,7 @@ def declared_attributes(name: str, item_types: Mapping[str, Any]) -> dict[str, s
     )
 
 
-def _checked(name: str, value: object) -> object:
+def _checked(name: str, value: object) -> int | dict[str, Any]:
     where = f"item_types[{name!r}]"
     if not isinstance(value, Mapping):
         return integer(where, value, -MAX_INTEGER - 1)

@@ -58,9 +58,10 @@ def item_arguments(
     """The arguments of an item search; a name of `item_types` has the id and the attributes given there."""
     known = None
     if item_type_id is None and isinstance(item_type_name, str):
-        item_type_id = item_types.get(item_type_name)
-        if isinstance(item_type_id, Mapping):
-            item_type_id, known = item_type_id["id"], item_type_id["attributes"]
+        declared = item_types.get(item_type_name)
+        item_type_id, known = (
+            (declared["id"], declared["attributes"]) if isinstance(declared, Mapping) else (declared, None)
+        )
     return {
         "item_type_name": item_type_name,
         "attrs": attrs,

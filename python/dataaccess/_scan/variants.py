@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 class ArrowSource(BaseScan):
     """Rows that other libraries read as Arrow PyCapsules."""
 
+    # Of the query that asked for the schema last.
+    _ends_at_interrupt = False
+
     def __iter__(self) -> NoReturn:
         """Raises a `TypeError` that says what to write: `pandas.DataFrame(scan)` would lose the types."""
         raise TypeError("a scan is not iterable: write scan.to_pandas() for a DataFrame, or scan.iter_rows() for rows")
@@ -32,10 +35,12 @@ class ArrowSource(BaseScan):
         This call waits for the first batch. The other library pulls later batches without Python. Ctrl-C ends the
         requests there too, if the main thread made the stream and the program has no signal handler of its own.
         """
-        from dataaccess._core.interrupt import ends_at_interrupt
+        from dataaccess._core.interrupt import ends_at_interrupt, is_native_thread
 
         self._check_streamed()
-        capsule, pulled = self._raw.stream_capsule(ends_at_interrupt())
+        # DuckDB asks for the schema in the thread of the query, and for the stream in any of its own.
+        ends = ends_at_interrupt() or (self._ends_at_interrupt and is_native_thread())
+        capsule, pulled = self._raw.stream_capsule(ends)
         follow_pulled(self._call, self._progress, self._waits_for, pulled)
         return capsule
 
@@ -44,7 +49,10 @@ class ArrowSource(BaseScan):
 
         The schema holds for that stream alone: each later one infers the types of its own responses.
         """
+        from dataaccess._core.interrupt import ends_at_interrupt
+
         self._check_streamed()
+        self._ends_at_interrupt = ends_at_interrupt()
         return self._raw.schema_capsule()
 
 

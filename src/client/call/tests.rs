@@ -14,6 +14,7 @@ use crate::client::{
     BufferBudget, Delivered, DeliveryMode, Grant, SearchMode, TimeoutScope, TokenFuture, TokenSource, TokenWait,
 };
 use crate::config::Arguments;
+use crate::contract::export::DownloadBody;
 use crate::contract::search::{Attributes, Filters, SearchBody};
 use crate::filter::Search;
 use crate::transport::{Reply, Respond, Step};
@@ -94,6 +95,15 @@ async fn a_service_that_cannot_be_reached_fails_soon_unless_it_responded_before(
     let error = post(&client).await.unwrap_err();
     assert_eq!(began.elapsed().as_secs(), 60, "an outage");
     assert!(error.hint().unwrap().contains("retry_for=60 s ended the retries"), "{error:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_for_an_export_ends_at_a_first_contact_that_fails() {
+    let (respond, arrivals) = service(|_| refused());
+    let export = DownloadBody { scope: "download", export_id: 1 };
+    let (updates, _updates) = tokio::sync::mpsc::channel(1);
+    let error = client(respond, |_| {}).wait(export, true, 600 * SECOND, None, updates).await.unwrap_err();
+    assert_eq!((error.kind(), seconds(&arrivals).last()), (Kind::Connect, Some(&4)));
 }
 
 #[tokio::test(start_paused = true)]

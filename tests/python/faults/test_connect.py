@@ -43,6 +43,17 @@ def test_c2_a_refused_connection_is_reported_with_the_address(connect: Any, ask:
     assert (type(caught.value), caught.value.phase, caught.value.attempts) == (da.ConnectError, "tcp", 3)
 
 
+def test_c2_the_first_contact_fails_soon_unless_retry_for_is_given(connect: Any, time_scale: Any) -> None:
+    time_scale(TIME_SCALE)
+    client = connect(f"http://127.0.0.1:{free_port()}")
+    began = time.monotonic()
+    with pytest.raises(da.ConnectError, match="the service never responded to this client: check base_url="):
+        search(client)
+    assert time.monotonic() - began < 5
+    with pytest.raises(da.ConnectError, match=r"retry_for=1(\.0)? s ended the retries"):
+        search(client.with_options(retry_for=TIME_SCALE))
+
+
 @contextmanager
 def black_hole() -> Iterator[str]:
     """The address of a port whose queue is full: a connection attempt now gets no response."""

@@ -40,7 +40,7 @@ USES = {
     "polars": "rows = pl.DataFrame(scan).height",
     "pyarrow": "rows = pa.table(scan).num_rows",
     "pyarrow reader": "rows = sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(scan))",
-    "duckdb": "rows = duckdb.sql('select count(*) from scan').fetchone()",
+    "duckdb": "rows = duckdb.sql('select count(id) from scan').fetchall()",
 }
 
 

@@ -47,7 +47,8 @@ class Client(Managed, Searches, Scans, Segments):
         timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
             requests have it for each request up to its first row; from then on only a stall ends it.
         retry_for: Seconds, or a timedelta, for which a failing request is tried again, everywhere; 0 sends it once. It
-            runs from the first failure on, but not while a response arrives.
+            runs from the first failure on, but not while a response arrives. Unless it is given, a service that never
+            responded to this client and cannot be reached is given up after 4 seconds.
         retries: Requests that may follow the first, in addition to `retry_for`; None: as many as fit. 0 sends one.
             Otherwise one more is free if the service had closed the idle connection.
         concurrency: Requests of this client in flight at a time, over all calls and scans; None: no limit.

@@ -107,6 +107,7 @@ fn the_problems_of_all_arguments_are_reported_together() {
         limit: InputValue::Bool(true),
         known_row_cap: InputValue::Null,
         attrs_format: InputValue::text("csv"),
+        known_attributes: InputValue::Null,
     }));
     assert_eq!(
         locations(&found),
