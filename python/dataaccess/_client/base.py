@@ -8,7 +8,6 @@ from importlib import import_module
 
 from dataaccess._client.checked import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.given import find_profile, noting_arguments
-from dataaccess._client.item_types import declared_attributes
 from dataaccess._client.settings import SETTINGS
 from dataaccess._client.sources import Sources
 from dataaccess._client.validation import Validation
@@ -211,6 +210,8 @@ class BaseClient(Validation):
             >>> client.attributes("customer")
             {'customer_id': 'string', 'opened': 'timestamp'}
         """
+        from dataaccess._client.item_types import declared_attributes
+
         with at_the_caller:
             return declared_attributes(item_type_name, self._settings["item_types"])
 

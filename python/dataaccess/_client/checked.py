@@ -8,7 +8,6 @@ from datetime import UTC, tzinfo
 from functools import partial
 from reprlib import repr as shortened
 
-from dataaccess._client.item_types import checked_item_types
 from dataaccess._client.settings import SETTINGS
 from dataaccess._core.checks import (
     MAX_INTEGER,
@@ -192,6 +191,15 @@ def checked(name: str, value: Any) -> Any:
     return None if value is None and spec.is_optional and spec.kind != "item_types" else _CHECKS[spec.kind](spec, value)
 
 
+def _item_types(value: object) -> dict[str, Any]:
+    if value is None:
+        return {}
+    # Few clients have some.
+    from dataaccess._client.item_types import checked_item_types
+
+    return checked_item_types(value)
+
+
 def _path(spec: Spec, path: object) -> str:
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str) or not text:
@@ -221,7 +229,7 @@ _CHECKS: dict[str, Callable[[Spec, Any], Any]] = {
     "duration": lambda spec, value: seconds(spec.name, value),
     "headers": lambda _, value: header_pairs(value),
     "integer": _whole,
-    "item_types": lambda _, value: checked_item_types(value),
+    "item_types": lambda _, value: _item_types(value),
     "number": lambda spec, value: number(spec.name, value, f"a number {_bounds(spec)}"),
     "path": _path,
     "url": lambda spec, value: string(spec.name, value),

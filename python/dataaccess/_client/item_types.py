@@ -22,8 +22,6 @@ _TYPES = ("string", "int64", "float64", "bool", "timestamp", "json")
 
 def checked_item_types(given: object) -> dict[str, Any]:
     """Names of business objects, each with its id, or with its id and its attributes."""
-    if given is None:
-        return {}
     if not isinstance(given, Mapping):
         raise ConfigError(
             f"{argument('item_types')} must be a dict of names and ids, not of type {type(given).__name__}"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
-from contextvars import ContextVar
 
 from dataaccess._core.checks import invalid
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any, Self
 
     from dataaccess._core.bar import Bar
@@ -19,7 +17,8 @@ if TYPE_CHECKING:
     from dataaccess.reports import Progress, ProgressArgument
 
 
-_show_bars = ContextVar("_show_bars", default=True)
+# One for each block in which no bar shows by itself.
+_quiet_blocks: list[None] = []
 
 
 def follow(
@@ -77,14 +76,16 @@ def follow_pulled(
         Thread(target=copy_context().run, args=arguments, name="dataaccess-progress", daemon=True).start()
 
 
-@contextmanager
-def without_bars() -> Iterator[None]:
-    """No bar shows by itself in this block: the command has its own line."""
-    token = _show_bars.set(False)
-    try:
-        yield
-    finally:
-        _show_bars.reset(token)
+class WithoutBars:
+    """A block in which no bar shows by itself: the command has its own line."""
+
+    def __enter__(self) -> None:
+        """It begins."""
+        _quiet_blocks.append(None)
+
+    def __exit__(self, *_error: object) -> None:
+        """It ends."""
+        _quiet_blocks.pop()
 
 
 def no_updates() -> Callable[[Any], Progress]:
@@ -98,7 +99,7 @@ def _none(update: Any) -> Progress:
 
 def _has_viewer() -> bool:
     """Whether somebody looks: in a notebook, or at a terminal."""
-    if not _show_bars.get():
+    if _quiet_blocks:
         return False
     ipython = sys.modules.get("IPython")
     if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
