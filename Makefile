@@ -225,7 +225,7 @@ bench-wheel: .venv/.build target/envs/bench/.installed
 	$(call say,'Building the wheel and installing it into target/envs/bench')
 	@rm -rf target/bench/wheel
 	$(BIN)/maturin build --profile dist --out target/bench/wheel
-	$(BIN)/uv pip install --offline --no-deps --reinstall --python target/envs/bench target/bench/wheel/*.whl
+	$(BIN)/uv pip install --compile-bytecode --offline --no-deps --reinstall --python target/envs/bench target/bench/wheel/*.whl
 	$(call say,'Measuring; other load on this machine affects the figures')
 
 bench-decode: target/envs/bench/.installed

@@ -1,8 +1,8 @@
 //! The core of `dataaccess`: requests of the Data Access API checked before they are sent, sent with care,
 //! and their responses decoded as they arrive.
 //!
-//! Without features this crate is a plain Rust library. `files` adds files of rows and folders of them, `sandbox` the embedded
-//! service, `python` the extension module. `ARCHITECTURE.md` shows the modules and which may call which.
+//! Without features this crate is a plain Rust library. `files` adds files of rows and folders of them, `sandbox` the
+//! sandbox, `python` the extension module. `ARCHITECTURE.md` shows the modules and which may call which.
 
 pub mod cells;
 pub mod client;

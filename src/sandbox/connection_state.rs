@@ -1,6 +1,6 @@
 //! The state of one connection: its phase, its deadlines, and how it is to be closed.
 //!
-//! Shared by the socket wrapper (`wire`), the middleware and the response body, which report their events here.
+//! Shared by the socket wrapper (`socket`), the middleware and the response body, which report their events here.
 
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

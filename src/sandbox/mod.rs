@@ -1,7 +1,7 @@
 //! The sandbox: both operations of the API specification on loopback, for development and tests.
 //!
 //! It shares only `contract` and `error` with the client, so that a misreading of the specification shows. From outside
-//! to inside: `server`, `connections` and `wire` (sockets), `middleware` and `routes` (HTTP), `service` (operations),
+//! to inside: `server`, `connections` and `socket` (sockets), `middleware` and `routes` (HTTP), `service` (operations),
 //! `request` (parsing and validation), `store`, `exports`, `tokens`.
 
 mod access;

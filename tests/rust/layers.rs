@@ -19,7 +19,7 @@ const MODULES: [(&str, &[&str]); 19] = [
     ("columns", &["error", "time", "contract", "decode"]),
     ("cells", &["error", "decode"]),
     ("retry", &["error"]),
-    ("config", &["error", "secret", "time", "contract"]),
+    ("config", &["error", "time", "contract"]),
     // `contract` for the format of recordings, which the sandbox reads.
     ("transport", &["error", "secret", "contract", "config", "retry"]),
     ("store", &["error"]),
@@ -27,19 +27,7 @@ const MODULES: [(&str, &[&str]); 19] = [
     ("folder", &["error", "store", "files"]),
     (
         "client",
-        &[
-            "error",
-            "observe",
-            "secret",
-            "time",
-            "contract",
-            "filter",
-            "decode",
-            "cells",
-            "retry",
-            "config",
-            "transport",
-        ],
+        &["error", "observe", "secret", "contract", "filter", "decode", "cells", "retry", "config", "transport"],
     ),
     (
         "scan",
@@ -99,7 +87,7 @@ const ALONE: [(&str, &[&str]); 29] = [
     ("rustls", &["transport"]),
     ("rustls_native_certs", &["transport"]),
     ("sha2", &["folder", "sandbox"]),
-    ("tokio", &["observe", "transport", "store", "files", "folder", "client", "scan", "sandbox", "python"]),
+    ("tokio", &["observe", "transport", "store", "files", "client", "scan", "sandbox", "python"]),
     ("tower", &["sandbox"]),
     ("tower_layer", &["transport"]),
     ("tower_service", &["transport"]),
