@@ -70,6 +70,13 @@ class Bar:
         if self._last is not None or self._bar is not None or reason is not None:
             self._draw(reason)
 
+    def take(self, update: Any | None) -> None:
+        """Notes an update, or that there is none."""
+        if update is None:
+            self.tick()
+        else:
+            self(update)
+
     def pause(self) -> None:
         """Removes the bar while nothing happens. It shows again after a second in which something does."""
         self._due = monotonic() + _DELAY

@@ -26,10 +26,8 @@ def show(
     with Bar(label, convert, waits_for, is_wanted=False) as bar:
         while (state := pulled.state()) is not None:
             is_pulled, update = state
-            if not is_pulled:
-                bar.pause()
-            elif update is None:
-                bar.tick()
+            if is_pulled:
+                bar.take(update)
             else:
-                bar(update)
+                bar.pause()
             sleep(_TICK)

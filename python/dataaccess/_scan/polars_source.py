@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from dataaccess._core.bar import Bar
-    from dataaccess._core.progress import Callback
     from dataaccess._native import RawScan
     from dataaccess._scan.predicate import Selected
 
@@ -178,7 +176,7 @@ class Source:
             while not stream.ended:
                 batch = stream.take(_PATIENCE)
                 if bar is not None:
-                    show(bar, stream.progress())
+                    bar.take(stream.progress())
                 yield empty if batch is None else Batch(batch).to_polars()
             if (outcome := stream.stats) is not None:
                 warn_each([each for each in outcome["warnings"] if each["category"] not in caused], self._line)
@@ -201,14 +199,6 @@ class Source:
             yield
         finally:
             ended.set()
-
-
-def show(bar: Callback | Bar, update: dict[str, Any] | None) -> None:
-    """Passes an update on; without one, shows that time passes."""
-    if update is not None:
-        bar(update)
-    elif (tick := getattr(bar, "tick", None)) is not None:
-        tick()
 
 
 class Explained(Source):
