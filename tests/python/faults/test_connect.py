@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from support.operations import WHOLE, Operation
+from support.programs import free_port
 from support.raw_server import always, http, in_turn, serving
 
 import dataaccess as da

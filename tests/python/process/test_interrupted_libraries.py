@@ -21,7 +21,7 @@ pytestmark = [
 # A response every 0.3 s, one after the other: 18 s for all days.
 LATENCY = 0.3
 # Seconds that the end of a query may take after Ctrl-C, on a busy machine.
-LIMIT = 4
+LIMIT = 9
 
 SCAN = """
 import signal, sys
