@@ -111,7 +111,9 @@ mod socket {
             read.readable().await?;
             match read.try_read(&mut signals) {
                 Ok(0) => return Ok(()),
-                Ok(count) if signals.iter().take(count).any(|signal| *signal == SIGINT) => drop(sender.send_replace(Instant::now())),
+                Ok(count) if signals.iter().take(count).any(|signal| *signal == SIGINT) => {
+                    sender.send_replace(Instant::now());
+                }
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),

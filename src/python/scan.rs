@@ -117,13 +117,7 @@ impl RawScan {
 
     /// Opens a stream of batches. With `ends_at_interrupt`, Ctrl-C ends it in every thread.
     #[pyo3(signature = (max_rows, max_bytes, ends_at_interrupt=false))]
-    fn open(
-        &self,
-        py: Python<'_>,
-        max_rows: usize,
-        max_bytes: usize,
-        ends_at_interrupt: bool,
-    ) -> PyResult<RawStream> {
+    fn open(&self, py: Python<'_>, max_rows: usize, max_bytes: usize, ends_at_interrupt: bool) -> PyResult<RawStream> {
         let interrupt = Interrupt::new(ends_at_interrupt).after(GRACE);
         let opened = self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES })?;
         Ok(RawStream::new(opened, interrupt))

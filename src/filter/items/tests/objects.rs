@@ -32,11 +32,16 @@ fn declared_attributes_are_checked_in_attrs_and_where() {
     };
     let misspelled = "customer has no attribute \"emial\"; did you mean \"email\"?";
     refuses(declared(json!(["customer_id", "emial"]), some_customers()), "attrs[1]", "attrs[1]", misspelled);
-    refuses(declared(json!(["zzz"]), some_customers()), "attrs[0]", "attrs[0]", "; they are customer_id, email, opened");
+    refuses(
+        declared(json!(["zzz"]), some_customers()),
+        "attrs[0]",
+        "attrs[0]",
+        "; they are customer_id, email, opened",
+    );
     let where_clause = expression(matches("emial", json!(["a"])));
     let problem = &problems(checked(declared(json!(["email"]), where_clause)))[0];
     assert_eq!(problem.path, "filters.OR[0].AND[0].column");
-    assert_eq!(problem.message, misspelled);
+    assert!(problem.message.ends_with(misspelled), "{}", problem.message);
     body(declared(json!(["email", "opened"]), some_customers()));
 }
 
