@@ -118,6 +118,7 @@ impl Client {
     ) -> Result<Option<Completed>> {
         let mut state = RetryState::new(call.policy, call.idempotent).within(call.deadline.timeout);
         let mut is_renewed = false;
+        let mut waits = self.shared_limits.waits(log.id);
         loop {
             let (mut slot, token) = self.wait_for_start(call, &mut state, log).await?;
             log.attempts += 1;
@@ -159,6 +160,7 @@ impl Client {
                 self.decide_retry(call, &mut state, &failure, &verdict, log)?
             };
             to.delivery.void();
+            waits.note(&failure);
             self.back_off(call, retry, &state, &failure, &verdict, log).await?;
         }
     }
@@ -196,6 +198,7 @@ impl Client {
         log: &Log,
     ) -> Result<RetryDecision> {
         let left = call.deadline.left(log.started);
+        state.retry_for(self.shared_limits.retry_for(&call.policy, verdict));
         let decided = state.after(failure.clone(), verdict, left, Instant::now().into_std(), self.rng.uniform());
         let decision = decided.map_err(|error| self.last(error))?;
         match decision {
@@ -227,6 +230,11 @@ impl Client {
             let next = state.delay(failure, verdict, left, Instant::now().into_std(), self.rng.uniform());
             delay = next.map_err(|error| self.last(error))?;
         }
+    }
+
+    /// Whether a failure ended the first contact, earlier than `retry_for=` would have.
+    pub(super) fn is_never_reached(&self, failure: &Error) -> bool {
+        self.shared_limits.retry_for(&self.policy, &verdict(failure, false)) < self.policy.retry_for
     }
 
     /// The failure that ends a call.

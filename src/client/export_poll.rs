@@ -30,8 +30,8 @@ pub enum WaitOutcome {
 
 impl Client {
     /// Polls until the export has ended or the time-out is reached; the last poll starts just before the time-out. Sends
-    /// every response to `updates`. A retryable failure does not end the wait; with `success`, the codes of entries that
-    /// succeeded, an entry with another code does.
+    /// every response to `updates`. A retryable failure does not end the wait, but at the first contact; with `success`,
+    /// the codes of entries that succeeded, an entry with another code does.
     pub async fn wait(
         &self,
         export: DownloadBody,
@@ -57,7 +57,7 @@ impl Client {
                     }
                     None
                 }
-                Err(error) if error.is_retryable() => Some(error),
+                Err(error) if error.is_retryable() && !self.is_never_reached(&error) => Some(error),
                 Err(error) => return Err(error),
             };
             let left = timeout.saturating_sub(started.elapsed());

@@ -110,8 +110,10 @@ impl Client {
             Some(like) => (like.transport.clone(), like.shared_limits.clone()),
             None => (Transport::try_new(&settings)?, Arc::default()),
         };
+        let policy = Policy::new(settings.retry_for, settings.retries);
+        let policy = if settings.is_retry_for_given { policy.patient_at_first() } else { policy };
         Ok(Self {
-            policy: Policy::new(settings.retry_for, settings.retries).scaled(settings.time_scale),
+            policy: policy.scaled(settings.time_scale),
             transport,
             shared_limits,
             auth: Auth::new(token),
@@ -278,6 +280,12 @@ impl Client {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.shared_limits.stats(self.transport.meter())
+    }
+
+    /// Why a call over the same connections waits to retry; nothing while none does.
+    #[must_use]
+    pub fn waits_for(&self) -> Option<String> {
+        self.shared_limits.waits_for()
     }
 
     /// Ends every call in flight and refuses later ones.

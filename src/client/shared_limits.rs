@@ -1,5 +1,6 @@
 //! What all calls over the same connections share: the health of the service, the throttle and the counters.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -36,6 +37,8 @@ pub(super) struct SharedLimits {
     health: Mutex<Health>,
     throttle: Mutex<Throttle>,
     counters: Counters,
+    /// Why calls wait before they retry, by their ids.
+    waits: Mutex<BTreeMap<u64, String>>,
 }
 
 #[derive(Debug, Default)]
@@ -98,7 +101,45 @@ impl Drop for InFlightGuard<'_> {
     }
 }
 
+/// Why a call waits, until a response arrives or this is dropped.
+pub(super) struct WaitGuard<'a> {
+    limits: &'a SharedLimits,
+    call: u64,
+    is_waiting: bool,
+}
+
+impl WaitGuard<'_> {
+    /// The call waits after this failure.
+    pub(super) fn note(&mut self, failure: &Error) {
+        self.is_waiting = true;
+        lock(&self.limits.waits).insert(self.call, failure.marked_message().to_owned());
+    }
+}
+
+impl Drop for WaitGuard<'_> {
+    fn drop(&mut self) {
+        if self.is_waiting {
+            lock(&self.limits.waits).remove(&self.call);
+        }
+    }
+}
+
 impl SharedLimits {
+    /// The waits of a call, which has none yet.
+    pub(super) fn waits(&self, call: u64) -> WaitGuard<'_> {
+        WaitGuard { limits: self, call, is_waiting: false }
+    }
+
+    /// Why one of the calls waits; nothing while none does.
+    pub(super) fn waits_for(&self) -> Option<String> {
+        lock(&self.waits).last_key_value().map(|(_, reason)| reason.clone())
+    }
+
+    /// How long a request that failed like this is retried.
+    pub(super) fn retry_for(&self, policy: &Policy, verdict: &Verdict) -> Duration {
+        lock(&self.health).retry_for(policy, verdict)
+    }
+
     /// Records that a request of this call failed.
     pub(super) fn record_failure(&self, call: u64, failure: &Error, verdict: &Verdict) {
         if failure.kind() == Kind::Throttled {
@@ -128,6 +169,8 @@ impl SharedLimits {
     /// Records that the headers of the response to a request have arrived, which was sent at `sent`.
     pub(super) fn record_response(&self, policy: &Policy, sent: Instant, response: &Response) {
         let now = Instant::now().into_std();
+        lock(&self.waits).clear();
+        lock(&self.health).reached();
         // At the headers: a body may take longer than others can wait to hear of it.
         if !is_server_error(response.status) || response.retry_after.is_some() {
             lock(&self.health).responded();

@@ -46,8 +46,6 @@ pub struct Arguments {
     pub base_url: Option<String>,
     /// IANA name of the time zone of days, and of times without a zone that the caller gives.
     pub timezone: String,
-    /// Whether the caller gave it, so that it is the zone of results too.
-    pub is_timezone_given: bool,
     /// IANA name of the time zone of the times in records.
     pub source_timezone: String,
     /// What `after_date` and `before_date` compare: `exclusive` or `inclusive`.
@@ -83,6 +81,9 @@ pub struct Arguments {
     /// Variables of the environment that are not read: for a client of the sandbox all, else those of settings that are
     /// cleared.
     pub ignored_variables: Vec<String>,
+    /// Names of the arguments that the caller chose, of `timezone`, which is then the zone of results too, and
+    /// `retry_for`, which then holds for the first contact too.
+    pub given: Vec<String>,
     /// Divisor of time-outs and back-offs: 1, except in tests.
     pub time_scale: u32,
 }
@@ -92,7 +93,6 @@ impl Default for Arguments {
         Self {
             base_url: None,
             timezone: "UTC".to_owned(),
-            is_timezone_given: false,
             source_timezone: "UTC".to_owned(),
             day_comparison: DayComparison::NAMES[0].0.to_owned(),
             timeout: 300.0,
@@ -110,6 +110,7 @@ impl Default for Arguments {
             strict_empty: false,
             record: None,
             ignored_variables: Vec::new(),
+            given: Vec::new(),
             time_scale: 1,
         }
     }
@@ -131,6 +132,7 @@ pub struct Settings {
     pub(crate) timeout: Duration,
     pub(crate) retries: Option<u32>,
     pub(crate) retry_for: Duration,
+    pub(crate) is_retry_for_given: bool,
     pub(crate) concurrency: Option<u32>,
     /// Shortest time between the starts of two requests, from `requests_per_second`.
     pub(crate) interval: Option<Duration>,
@@ -191,13 +193,14 @@ impl Settings {
                 trust: Trust::resolve(arguments.ca_bundle, lookup),
                 proxy: proxy?,
                 base_url: base_url?,
-                result_zone: zone.clone().filter(|_| arguments.is_timezone_given),
+                result_zone: zone.clone().filter(|_| arguments.given.iter().any(|name| name == "timezone")),
                 zone: zone?,
                 source_zone: source_zone?,
                 day_comparison: day_comparison?,
                 timeout: timeout?,
                 retries: retries?,
                 retry_for: retry_for?,
+                is_retry_for_given: arguments.given.iter().any(|name| name == "retry_for"),
                 concurrency: concurrency?,
                 interval: interval?,
                 max_response_bytes: max_response_bytes?,

@@ -11,8 +11,46 @@ use crate::contract::codes;
 use crate::contract::search::Attributes;
 use crate::error::named;
 
-/// The names of attributes; `known` lists all that exist, where they are specified.
-pub(super) fn names(input: &InputValue, known: Option<&[&str]>, problems: &mut Problems) -> Option<Vec<String>> {
+/// All attributes of a business object, where they are specified or the user declared them.
+pub(super) enum KnownAttributes<'a> {
+    /// As the API specification has them.
+    OfCodes,
+    /// As the user declared them for the object with this name.
+    Declared(&'a str, Vec<&'a str>),
+}
+
+impl<'a> KnownAttributes<'a> {
+    /// Those that the user declared, if any.
+    pub(super) fn declared(object: Option<&'a str>, declared: &'a InputValue) -> Option<Self> {
+        let InputValue::Map(declared) = declared else { return None };
+        Some(Self::Declared(object?, declared.iter().map(|(name, _)| name.as_str()).collect()))
+    }
+
+    /// Checks that an attribute is one of them.
+    pub(super) fn check(&self, name: &str) -> Result<(), String> {
+        let names = match self {
+            Self::OfCodes => codes::ATTRIBUTES.as_slice(),
+            Self::Declared(_, names) => names,
+        };
+        if names.contains(&name) {
+            return Ok(());
+        }
+        let shown = InputValue::text(name).shown();
+        let advice = did_you_mean(name, names.iter().copied());
+        let advice = if advice.is_empty() { format!("; they are {}", names.join(", ")) } else { advice };
+        Err(match self {
+            Self::OfCodes => format!("{shown} is not an attribute of promotion codes{advice}"),
+            Self::Declared(object, _) => format!("{object} has no attribute {shown}{advice}"),
+        })
+    }
+}
+
+/// The names of attributes, of the known ones where they are known.
+pub(super) fn names(
+    input: &InputValue,
+    known: Option<&KnownAttributes<'_>>,
+    problems: &mut Problems,
+) -> Option<Vec<String>> {
     let location = ProblemPath::argument("attrs", "attrs");
     let missing = match input {
         InputValue::Null => "is required: name the attributes to return, such as [\"id\", \"name\"]",
@@ -50,7 +88,7 @@ pub(super) fn code_names(input: &InputValue, problems: &mut Problems) -> Option<
     if input.is_null() {
         return Some(codes::DEFAULT_ATTRIBUTES.iter().map(|name| (*name).to_owned()).collect());
     }
-    names(input, Some(&codes::ATTRIBUTES), problems)
+    names(input, Some(&KnownAttributes::OfCodes), problems)
 }
 
 /// The names in the format of `attrs_format`: an array, or a string for objects other than promotion codes.
@@ -75,14 +113,10 @@ pub(super) fn as_sent(
     None
 }
 
-fn name(value: &InputValue, known: Option<&[&str]>) -> Result<String, String> {
+fn name(value: &InputValue, known: Option<&KnownAttributes<'_>>) -> Result<String, String> {
     let name = values::name(value, "the name of an attribute")?;
     match known {
-        Some(known) if !known.contains(&name.as_str()) => {
-            let advice = did_you_mean(&name, known.iter().copied());
-            let advice = if advice.is_empty() { format!("; they are {}", known.join(", ")) } else { advice };
-            Err(format!("{} is not an attribute of promotion codes{advice}", value.shown()))
-        }
+        Some(known) => known.check(&name).map(|()| name),
         None if name.contains(',') => Err(format!("{} contains a comma: write a list of names", value.shown())),
         _ => Ok(name),
     }

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::attributes::KnownAttributes;
 use super::input::{Comparison, InputValue, Method};
 use super::problems::{ProblemPath, Problems};
 use super::values::{self, Times};
@@ -14,10 +15,12 @@ use crate::contract::condition::{
 use crate::contract::search::{Filters, Group};
 use crate::time::Moment;
 
-/// The filters of a `where` for the business object with this id.
+/// The filters of a `where` for the business object with this id, whose columns are of the known ones where they are
+/// known.
 pub(super) fn of_where(
     clause: &WhereClause,
     item_type: Option<i64>,
+    known: Option<&KnownAttributes<'_>>,
     times: &Times<'_>,
     problems: &mut Problems,
 ) -> Option<Filters> {
@@ -25,7 +28,7 @@ pub(super) fn of_where(
         .conditions
         .iter()
         .zip(clause.locations())
-        .map(|(parsed, location)| check(parsed, item_type, &location, times, problems))
+        .map(|(parsed, location)| check(parsed, item_type, known, &location, times, problems))
         .collect();
     let groups = clause.groups.iter().map(|numbers| {
         let mut group = Vec::with_capacity(numbers.len());
@@ -44,6 +47,7 @@ pub(super) fn of_where(
 fn check(
     parsed: &ParsedCondition,
     item_type: Option<i64>,
+    known: Option<&KnownAttributes<'_>>,
     location: &ProblemPath,
     times: &Times<'_>,
     problems: &mut Problems,
@@ -53,7 +57,11 @@ fn check(
         return None;
     }
     let (input, comparison) = (&parsed.condition.column, &parsed.condition.comparison);
-    let column = problems.keep(&location.field("column"), input, values::name(input, "a column"));
+    let column = values::name(input, "a column").and_then(|name| {
+        known.map_or(Ok(()), |known| known.check(&name))?;
+        Ok(name)
+    });
+    let column = problems.keep(&location.field("column"), input, column);
     let operator = values::operator(&comparison.method, location, problems);
     let is_id = item_type == Some(CUSTOMER_ID) && column.as_deref() == Some(CUSTOMER_KEY);
     let (data_type, value) = typed_value(comparison, is_id, location, times, problems)?;

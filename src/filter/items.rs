@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::attributes::{self, KnownAttributes};
 use super::code_filters;
 use super::input::InputValue;
 use super::item_filters;
@@ -10,9 +11,8 @@ use super::nearest::did_you_mean;
 use super::problems::{ProblemPath, Problems};
 use super::values::{self, Times};
 use super::where_clause::WhereClause;
-use super::{Plan, Search, attributes};
+use super::{Plan, Search};
 use crate::contract::business_object::{KNOWN, PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
-use crate::contract::codes;
 use crate::contract::search::SearchBody;
 use crate::error::{Result, named};
 use crate::time::Calendar;
@@ -34,6 +34,8 @@ pub struct ItemsArguments {
     pub known_row_cap: InputValue,
     /// `"array"` or null sends `attrs` as an array, `"text"` as a string, but not for promotion codes.
     pub attrs_format: InputValue,
+    /// All attributes of the business object and their types, if the user declared them; codes have those of 4.2.
+    pub known_attributes: InputValue,
 }
 
 /// Checks an item search.
@@ -57,20 +59,24 @@ pub fn plan(arguments: ItemsArguments, values_per_request: &InputValue, calendar
 }
 
 fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -> Option<Search> {
-    let ItemsArguments { item_type_name, attrs, where_clause, item_type_id, limit, known_row_cap, attrs_format } =
-        arguments;
+    let ItemsArguments { item_type_name, attrs, where_clause, item_type_id, limit, known_row_cap, .. } = arguments;
+    let (attrs_format, known_attributes) = (arguments.attrs_format, arguments.known_attributes);
     let (name, id) = item_type(&item_type_name, &item_type_id, problems);
     // Also where name and id contradict each other.
     let is_promotion_code = id == Some(PROMOTION_CODE_ID) || name.as_deref() == Some(PROMOTION_CODE_NAME);
-    let known: Option<&[&str]> = is_promotion_code.then_some(&codes::ATTRIBUTES);
-    let attributes: Option<Arc<[String]>> = attributes::names(&attrs, known, problems).map(Arc::from);
+    let known = if is_promotion_code {
+        Some(KnownAttributes::OfCodes)
+    } else {
+        KnownAttributes::declared(name.as_deref(), &known_attributes)
+    };
+    let attributes = attributes::names(&attrs, known.as_ref(), problems).map(Arc::<[String]>::from);
     let names = attributes.clone().unwrap_or_default();
     let attrs = attributes::as_sent(names, &attrs_format, is_promotion_code, problems);
     let filters = WhereClause::read(where_clause, problems).and_then(|clause| {
         if is_promotion_code {
             code_filters::of_where(clause, times, problems)
         } else {
-            item_filters::of_where(&clause, id, times, problems)
+            item_filters::of_where(&clause, id, known.as_ref(), times, problems)
         }
     });
     let limit = values::limit(&limit, problems);

@@ -2,6 +2,7 @@
 //!
 //! Each operation is a pair of methods, a synchronous and an asynchronous one, around one future.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,7 +24,7 @@ use super::{bridge, json, request};
 use crate::client::Client;
 use crate::config::{Origin, Settings};
 use crate::decode::Envelope;
-use crate::error::{Error, Kind, in_python};
+use crate::error::{Error, Kind, Result, in_python};
 use crate::filter::Plan;
 use crate::scan::Scan;
 use crate::time::{Calendar, Moment};
@@ -70,27 +71,55 @@ impl RawClient {
     }
 
     /// Searches promotion codes. Returns the rows and their warnings.
-    fn search_codes(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
+    #[pyo3(signature = (arguments, on_progress=None))]
+    fn search_codes(
+        &self,
+        py: Python<'_>,
+        arguments: &Bound<'_, PyDict>,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<RowsAndStats> {
         let calendar = self.calendar(None);
-        self.search(py, "search_codes", arguments, request::search_of_codes(arguments, &calendar)?, &calendar)
+        let plan = request::search_of_codes(arguments, &calendar)?;
+        self.search(py, "search_codes", arguments, plan, &calendar, on_progress)
     }
 
     /// As `search_codes`, awaited.
-    fn search_codes_async<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (arguments, on_progress=None))]
+    fn search_codes_async<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyDict>,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let calendar = self.calendar(None);
-        self.search_async(py, "search_codes", arguments, request::search_of_codes(arguments, &calendar)?, &calendar)
+        let plan = request::search_of_codes(arguments, &calendar)?;
+        self.search_async(py, "search_codes", arguments, plan, &calendar, on_progress)
     }
 
     /// Searches any business object. Returns the rows and their warnings.
-    fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
+    #[pyo3(signature = (arguments, on_progress=None))]
+    fn search_items(
+        &self,
+        py: Python<'_>,
+        arguments: &Bound<'_, PyDict>,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<RowsAndStats> {
         let calendar = self.calendar(None);
-        self.search(py, "search_items", arguments, request::items(arguments, &calendar)?.into(), &calendar)
+        let plan = request::items(arguments, &calendar)?.into();
+        self.search(py, "search_items", arguments, plan, &calendar, on_progress)
     }
 
     /// As `search_items`, awaited.
-    fn search_items_async<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (arguments, on_progress=None))]
+    fn search_items_async<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyDict>,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let calendar = self.calendar(None);
-        self.search_async(py, "search_items", arguments, request::items(arguments, &calendar)?.into(), &calendar)
+        let plan = request::items(arguments, &calendar)?.into();
+        self.search_async(py, "search_items", arguments, plan, &calendar, on_progress)
     }
 
     /// A scan of promotion codes. Sends nothing. `now` is the time of an equal scan that was made before.
@@ -142,22 +171,26 @@ impl RawClient {
     }
 
     /// The status of an export: the complete response.
+    #[pyo3(signature = (export_id, timeout, on_progress=None))]
     fn download_segment(
         &self,
         py: Python<'_>,
         export_id: &Bound<'_, PyAny>,
         timeout: Option<f64>,
+        on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Py<PyDict>> {
         let download = self.download(py, export_id, timeout)?;
-        dict(py, &bridge::block(py, download)?)
+        dict(py, &waited(py, download, on_progress)?)
     }
 
-    /// As `download_segment`, awaited.
+    /// As `download_segment`, awaited. The loop shows why it waits.
+    #[pyo3(signature = (export_id, timeout, _on_progress=None))]
     fn download_segment_async<'py>(
         &self,
         py: Python<'py>,
         export_id: &Bound<'py, PyAny>,
         timeout: Option<f64>,
+        _on_progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let download = self.download(py, export_id, timeout)?;
         bridge::spawn_envelope(py, download)
@@ -198,6 +231,7 @@ impl RawClient {
     }
 
     /// Sends any body. Returns the complete response.
+    #[pyo3(signature = (path, body, idempotent, timeout, on_progress=None))]
     fn post(
         &self,
         py: Python<'_>,
@@ -205,11 +239,13 @@ impl RawClient {
         body: &Bound<'_, PyAny>,
         idempotent: bool,
         timeout: Option<f64>,
+        on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Py<PyDict>> {
-        dict(py, &bridge::block(py, self.posting(py, path, body, idempotent, timeout)?)?)
+        dict(py, &waited(py, self.posting(py, path, body, idempotent, timeout)?, on_progress)?)
     }
 
-    /// As `post`, awaited.
+    /// As `post`, awaited. The loop shows why it waits.
+    #[pyo3(signature = (path, body, idempotent, timeout, _on_progress=None))]
     fn post_async<'py>(
         &self,
         py: Python<'py>,
@@ -217,6 +253,7 @@ impl RawClient {
         body: &Bound<'py, PyAny>,
         idempotent: bool,
         timeout: Option<f64>,
+        _on_progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.posting(py, path, body, idempotent, timeout)?;
         bridge::spawn_envelope(py, call)
@@ -225,6 +262,11 @@ impl RawClient {
     /// The figures of all calls so far in this process.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(pythonize(py, &self.client(py)?.stats())?)
+    }
+
+    /// Why a call over the same connections waits to retry; None while none does.
+    fn waits_for(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        Ok(self.client(py)?.waits_for())
     }
 
     /// Whether `close` was called.
@@ -285,9 +327,10 @@ impl RawClient {
         arguments: &Bound<'_, PyDict>,
         search: Plan,
         calendar: &Calendar,
+        on_progress: Option<Py<PyAny>>,
     ) -> PyResult<RowsAndStats> {
         let scan = self.timed(Scan::of_rows(name, search, calendar)).within(timeout(arguments)?).bounded();
-        rows::search(py, self.core(py)?, scan)
+        rows::search(py, self.core(py)?, scan, on_progress)
     }
 
     fn search_async<'py>(
@@ -297,10 +340,22 @@ impl RawClient {
         arguments: &Bound<'_, PyDict>,
         search: Plan,
         calendar: &Calendar,
+        on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let scan = self.timed(Scan::of_rows(name, search, calendar)).within(timeout(arguments)?).bounded();
-        rows::spawn(py, self.core(py)?, scan, None, |py, stats| rows::warnings(py, &stats))
+        let on_progress = on_progress.filter(|_| scan.requests() > 1);
+        rows::spawn(py, self.core(py)?, scan, on_progress, |py, stats| rows::warnings(py, &stats))
     }
+}
+
+/// Runs a call that has no progress to report: its callback shows why it waits.
+fn waited(
+    py: Python<'_>,
+    call: impl Future<Output = Result<Envelope>> + Send + 'static,
+    on_progress: Option<Py<PyAny>>,
+) -> PyResult<Envelope> {
+    let mut updates = Updates::new(py, on_progress)?;
+    bridge::block_with(py, call, None::<mpsc::Receiver<Envelope>>, |py, update| updates.take(py, update.as_ref()))
 }
 
 fn dict(py: Python<'_>, envelope: &Envelope) -> PyResult<Py<PyDict>> {

@@ -9,6 +9,7 @@ mod clock;
 mod envelope_calls;
 mod finalization;
 mod input;
+mod interrupt;
 mod json;
 mod load;
 mod log;
@@ -50,7 +51,9 @@ mod _native {
     #[pymodule_export]
     use super::client::RawClient;
     #[pymodule_export]
-    use super::request::{today, validate_codes, validate_items, zone_name};
+    use super::interrupt::wakeup_fd;
+    #[pymodule_export]
+    use super::request::{column_type, today, validate_codes, validate_items, zone_name};
     #[pymodule_export]
     use super::runs::folder_status;
     #[pymodule_export]
@@ -60,7 +63,7 @@ mod _native {
     #[pymodule_export]
     use super::settings::{check_settings, is_of_this_machine, origin};
     #[pymodule_export]
-    use super::stream::RawStream;
+    use super::stream::{RawPulled, RawStream};
     #[pymodule_export]
     use super::table::{RawBatch, RawTable, read_files};
     #[pymodule_export]

@@ -8,6 +8,7 @@ use pythonize::pythonize;
 use super::clock::now;
 use super::input::input;
 use super::raise::raise;
+use crate::columns::ColumnType;
 use crate::error::Result;
 use crate::filter::codes::{self, CodesArguments};
 use crate::filter::items::{self, ItemsArguments};
@@ -83,6 +84,7 @@ fn items_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<ItemsArguments> {
         where_clause: argument(arguments, intern!(py, "where"))?,
         item_type_id: argument(arguments, intern!(py, "item_type_id"))?,
         attrs_format: argument(arguments, intern!(py, "attrs_format"))?,
+        known_attributes: argument(arguments, intern!(py, "known_attributes"))?,
         limit: argument(arguments, intern!(py, "limit"))?,
         known_row_cap: argument(arguments, intern!(py, "known_row_cap"))?,
     })
@@ -128,6 +130,12 @@ pub(super) fn zone_name(name: &str) -> Option<String> {
 #[pyfunction]
 pub(super) fn today(py: Python<'_>, timezone: &str) -> PyResult<String> {
     Ok(zone(py, timezone)?.day_of(now()))
+}
+
+/// The column type that a name means, by its own name; None if it means none.
+#[pyfunction]
+pub(super) fn column_type(name: &str) -> Option<&'static str> {
+    ColumnType::from_name(name).map(ColumnType::name)
 }
 
 pub(super) fn zone(py: Python<'_>, name: &str) -> PyResult<Zone> {

@@ -14,7 +14,7 @@ use super::updates::{self, Updates};
 use crate::cells::Block;
 use crate::client::{Client, Delivered, OfAttempt};
 use crate::decode::Batch as _;
-use crate::scan::{LastRows, LastStats, Scan, Stats};
+use crate::scan::{LastRows, LastStats, Progress, Scan, Stats};
 
 /// Blocks that may wait to become dicts; then no more is read from the socket.
 const BLOCKS_AHEAD: usize = 4;
@@ -23,15 +23,24 @@ const BLOCKS_AHEAD: usize = 4;
 pub(super) type RowsAndStats = (Py<PyList>, Py<PyAny>);
 
 /// The rows of a search and its warnings, from a synchronous call.
-pub(super) fn search(py: Python<'_>, client: Arc<Client>, search: Scan) -> PyResult<RowsAndStats> {
+pub(super) fn search(
+    py: Python<'_>,
+    client: Arc<Client>,
+    search: Scan,
+    on_progress: Option<Py<PyAny>>,
+) -> PyResult<RowsAndStats> {
     if search.requests() > 1 {
-        return block(py, client, search, None, |py, stats| warnings(py, &stats));
+        return block(py, client, search, on_progress, |py, stats| warnings(py, &stats));
     }
+    // One request has no progress to report: its callback shows why it waits.
+    let mut updates = Updates::new(py, on_progress)?;
     let mut rows = Rows::new(py, search.attributes())?;
     let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
     // The sender is part of the outcome: dropped before it, it would wake this thread too.
     let request = async move { Ok((search.rows(&client, &sender).await?, sender)) };
-    let (last, _sender) = bridge::block_with(py, request, blocks, |py, block| rows.take(py, block))?;
+    let (last, _sender) = bridge::block_with(py, request, blocks, |py, block| {
+        if block.is_none() { updates.take::<Progress>(py, None) } else { rows.take(py, block) }
+    })?;
     Ok((rows.finish(py, &last)?, warnings(py, &last.stats)?))
 }
 

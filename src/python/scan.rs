@@ -12,12 +12,13 @@ use pyo3::types::PyCapsule;
 use pythonize::pythonize;
 
 use super::client::RawClient;
+use super::interrupt::Interrupt;
 use super::raise::raise;
 use super::rows::{self, RowsAndStats};
 use super::runs::{RawReport, RunArguments, Storage, location, raw_report};
 use super::scan_futures::RawFormat;
 use super::schema_preview::SchemaPreview;
-use super::stream::{Opened, Pulled, RawStream};
+use super::stream::{Opened, Pulled, RawPulled, RawStream};
 use super::table::RawTable;
 use super::unpublished::RawUnpublished;
 use super::updates::Updates;
@@ -32,6 +33,8 @@ const BATCHES: Options = Options { views: false, max_rows: 8_192, max_bytes: 2 <
 /// Batches of collected results, and of streams whose first batch shows the types.
 pub(super) const LARGE_BATCHES: Options = Options { views: false, max_rows: 65_536, max_bytes: 8 << 20, widen: false };
 
+/// In which polars raises `KeyboardInterrupt` by itself, where its signal handler was not replaced.
+const GRACE: Duration = Duration::from_millis(500);
 /// Time-out of a token callable while another library pulls the rows, as it may hold the GIL that the callable needs.
 const TOKEN_WAIT: Duration = Duration::from_secs(5);
 const TOKEN_HINT: &str = "another library pulls the rows and may hold the GIL, which the token callable needs; \
@@ -59,16 +62,17 @@ impl RawScan {
     /// Opens a stream and sends its first requests.
     fn begin(&self, py: Python<'_>, scan: &Scan, options: Options) -> PyResult<Opened> {
         let core = self.client.get().core(py)?;
-        let stream = || scan.clone().stream(&core, options, Arc::clone(&self.last_stats));
+        let (scan, progress) = scan.clone().reporting();
+        let stream = || scan.stream(&core, options, Arc::clone(&self.last_stats));
         let (stream, records) = bridge::start(py, stream)?;
-        Ok(Opened::new(stream, records))
+        Ok(Opened::new(stream, records, progress))
     }
 
     /// Opens a stream and waits for its first batch. Returns the schema too.
-    fn begun(&self, py: Python<'_>, scan: &Scan) -> PyResult<(Opened, SchemaRef)> {
+    fn begun(&self, py: Python<'_>, scan: &Scan, interrupt: &Interrupt) -> PyResult<(Opened, SchemaRef)> {
         let options = if scan.schema(false).is_some() { BATCHES } else { LARGE_BATCHES };
         let opened = self.begin(py, scan, options)?;
-        opened.wait(py)?;
+        opened.wait_for(py, Duration::MAX, interrupt)?;
         let schema = opened.get().and_then(|open| open.stream.schema()).map_err(|error| raise(py, error))?;
         Ok((opened, schema))
     }
@@ -148,10 +152,12 @@ impl RawScan {
         Ok(self.last_stats.load_full().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
     }
 
-    /// Opens a stream of batches.
-    fn open(&self, py: Python<'_>, max_rows: usize, max_bytes: usize) -> PyResult<RawStream> {
-        self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES })
-            .map(|opened| RawStream::new(opened, Arc::clone(self.scan.source_zone())))
+    /// Opens a stream of batches. With `ends_at_interrupt`, Ctrl-C ends it in every thread.
+    #[pyo3(signature = (max_rows, max_bytes, ends_at_interrupt=false))]
+    fn open(&self, py: Python<'_>, max_rows: usize, max_bytes: usize, ends_at_interrupt: bool) -> PyResult<RawStream> {
+        let interrupt = Interrupt::new(ends_at_interrupt).after(GRACE);
+        let opened = self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES })?;
+        Ok(RawStream::new(opened, Arc::clone(self.scan.source_zone()), interrupt))
     }
 
     /// Collects the rows in columns.
@@ -290,7 +296,7 @@ impl RawScan {
         let preview = if let Some(preview) = open {
             preview
         } else {
-            let (opened, schema) = self.begun(py, &self.scan)?;
+            let (opened, schema) = self.begun(py, &self.scan, &Interrupt::new(false))?;
             let preview = Arc::new(SchemaPreview::new(py, schema, opened)?);
             self.preview.store(Some(Arc::clone(&preview)));
             preview
@@ -298,17 +304,25 @@ impl RawScan {
         capsule::of_schema(py, &preview.schema)
     }
 
-    /// Exports the stream that the last export of the schema opened, or a new one.
-    fn stream_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+    /// Exports the stream that the last export of the schema opened, or a new one; and its progress. With
+    /// `ends_at_interrupt`, Ctrl-C ends it in every thread.
+    fn stream_capsule<'py>(
+        &self,
+        py: Python<'py>,
+        ends_at_interrupt: bool,
+    ) -> PyResult<(Bound<'py, PyCapsule>, RawPulled)> {
+        let interrupt = Interrupt::new(ends_at_interrupt);
         let (opened, schema) = match self.preview.swap(None) {
-            None => self.begun(py, &self.scan)?,
+            None => self.begun(py, &self.scan, &interrupt)?,
             Some(preview) => match (preview.stream(), self.scan.frozen(&preview.schema)) {
                 (Some(opened), _) => (opened, SchemaRef::clone(&preview.schema)),
                 // The stream was closed, but a new one has to match the schema that was exported.
-                (None, scan) => self.begun(py, &scan.map_err(|error| raise(py, error))?)?,
+                (None, scan) => self.begun(py, &scan.map_err(|error| raise(py, error))?, &interrupt)?,
             },
         };
         opened.get().map_err(|error| raise(py, error))?.stream.limit_token_wait(TOKEN_WAIT, TOKEN_HINT);
-        capsule::of_stream(py, Pulled::new(opened, schema))
+        let pulled = Pulled::new(opened, schema, interrupt);
+        let progress = pulled.progress();
+        Ok((capsule::of_stream(py, pulled)?, progress))
     }
 }

@@ -63,9 +63,6 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
     Ok(Arguments {
         base_url: take(settings, "base_url")?,
         timezone: take(settings, "timezone")?,
-        is_timezone_given: settings
-            .get_item("is_timezone_given")?
-            .map_or_else(|| Ok(false), |value| value.extract())?,
         source_timezone: take(settings, "source_timezone")?,
         day_comparison: take(settings, "day_comparison")?,
         timeout: take(settings, "timeout")?,
@@ -82,14 +79,18 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         headers: headers(settings)?,
         strict_empty: take(settings, "strict_empty")?,
         record: take(settings, "record")?,
-        ignored_variables: settings
-            .get_item("ignored_variables")?
-            .map_or_else(|| Ok(Vec::new()), |value| value.extract())?,
+        ignored_variables: names(settings, "ignored_variables")?,
+        given: names(settings, "given")?,
         #[cfg(feature = "testing")]
         time_scale: super::testing::time_scale(),
         #[cfg(not(feature = "testing"))]
         time_scale: 1,
     })
+}
+
+/// A list of names, which only a client of Python has.
+fn names(settings: &Bound<'_, PyDict>, key: &str) -> PyResult<Vec<String>> {
+    settings.get_item(key)?.map_or_else(|| Ok(Vec::new()), |value| value.extract())
 }
 
 /// The pairs of `headers=`, which Python hides in an object.

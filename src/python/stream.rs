@@ -2,32 +2,80 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
 use arrow_schema::SchemaRef;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pythonize::pythonize;
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::bridge;
 use super::capsule;
+use super::interrupt::Interrupt;
 use super::log::Records;
 use super::process::PerProcess;
 use super::raise::raise;
 use super::table::RawBatch;
 use crate::error::{Error, Kind, Result};
-use crate::scan::{Next, Stream, panicked};
+use crate::scan::{Next, Progress, Stream, panicked};
 use crate::time::Zone;
 
-/// A stream, and the log records of its tasks.
+/// A stream, with the log records of its tasks and its progress.
 pub(super) struct Open {
     pub(super) stream: Stream,
     records: Records,
+    progress: Mutex<mpsc::Receiver<Progress>>,
+    pull: Mutex<Pull>,
+}
+
+/// What the library does that pulls a stream.
+#[derive(Clone, Copy)]
+enum Pull {
+    Waits,
+    /// With the last batch, since then.
+    Works(Instant),
+}
+
+/// A library that pulls nothing for so long is busy with something else.
+const IDLE: Duration = Duration::from_secs(1);
+
+impl Open {
+    /// The last progress, if there is one since this was called.
+    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = None;
+        while let Ok(next) = progress.try_recv() {
+            last = Some(next);
+        }
+        drop(progress);
+        Ok(last.map(|last| pythonize(py, &last)).transpose()?)
+    }
+
+    /// Closes the stream and raises if Ctrl-C has come.
+    fn check(&self, interrupt: &Interrupt) -> PyResult<()> {
+        if !interrupt.has_come() {
+            return Ok(());
+        }
+        self.stream.close();
+        Err(PyKeyboardInterrupt::new_err(()))
+    }
+
+    fn set_pull(&self, pull: Pull) {
+        *self.pull.lock().unwrap_or_else(PoisonError::into_inner) = pull;
+    }
+
+    fn is_pulled(&self) -> bool {
+        match *self.pull.lock().unwrap_or_else(PoisonError::into_inner) {
+            Pull::Waits => true,
+            Pull::Works(since) => since.elapsed() < IDLE,
+        }
+    }
 }
 
 /// An open stream, for the process that opened it.
@@ -35,8 +83,9 @@ pub(super) struct Open {
 pub(super) struct Opened(Arc<PerProcess<Open>>);
 
 impl Opened {
-    pub(super) fn new(stream: Stream, records: Records) -> Self {
-        Self(Arc::new(PerProcess::holding(Open { stream, records })))
+    pub(super) fn new(stream: Stream, records: Records, progress: mpsc::Receiver<Progress>) -> Self {
+        let (progress, pull) = (Mutex::new(progress), Mutex::new(Pull::Works(Instant::now())));
+        Self(Arc::new(PerProcess::holding(Open { stream, records, progress, pull })))
     }
 
     /// The stream, unless it was opened before a fork.
@@ -56,14 +105,21 @@ impl Opened {
 
     /// Waits until there is something to take. Ctrl-C ends the waiting.
     pub(super) fn wait(&self, py: Python<'_>) -> PyResult<()> {
-        self.wait_for(py, Duration::MAX)
+        self.wait_for(py, Duration::MAX, &Interrupt::new(false))
     }
 
-    /// As `wait`, for so long at most.
-    fn wait_for(&self, py: Python<'_>, limit: Duration) -> PyResult<()> {
+    /// As `wait`, for so long at most. Ctrl-C closes the stream, in every thread.
+    pub(super) fn wait_for(&self, py: Python<'_>, limit: Duration, interrupt: &Interrupt) -> PyResult<()> {
         let open = self.get().map_err(|error| raise(py, error))?;
-        let waiting = Arc::clone(&open);
-        bridge::wait_for(py, async move { _ = timeout(limit, waiting.stream.wait()).await }, &open.records)
+        let (waiting, interrupted) = (Arc::clone(&open), interrupt.clone());
+        let wait = async move {
+            tokio::select! {
+                _ = timeout(limit, waiting.stream.wait()) => {}
+                () = interrupted.come() => {}
+            }
+        };
+        bridge::wait_for(py, wait, &open.records)?;
+        open.check(interrupt)
     }
 }
 
@@ -73,11 +129,13 @@ pub(super) struct RawStream {
     opened: Opened,
     /// The zone of times in records.
     source: Arc<Zone>,
+    /// Ctrl-C, if it ends the stream also where another thread reads it.
+    interrupt: Interrupt,
 }
 
 impl RawStream {
-    pub(super) fn new(opened: Opened, source: Arc<Zone>) -> Self {
-        Self { opened, source }
+    pub(super) fn new(opened: Opened, source: Arc<Zone>, interrupt: Interrupt) -> Self {
+        Self { opened, source, interrupt }
     }
 
     fn batch(&self, batch: RecordBatch) -> RawBatch {
@@ -91,6 +149,7 @@ impl RawStream {
     fn try_next(&self, py: Python<'_>) -> PyResult<Next> {
         let open = self.open(py)?;
         open.records.emit(py)?;
+        open.check(&self.interrupt)?;
         open.stream.take().map_err(|error| raise(py, error))
     }
 }
@@ -103,7 +162,7 @@ impl RawStream {
             match self.try_next(py)? {
                 Next::Batch(batch) => return Ok(Some(self.batch(batch))),
                 Next::End => return Ok(None),
-                Next::NotYet => self.opened.wait(py)?,
+                Next::NotYet => self.opened.wait_for(py, Duration::MAX, &self.interrupt)?,
             }
         }
     }
@@ -113,7 +172,8 @@ impl RawStream {
     fn take(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<RawBatch>> {
         let mut next = self.try_next(py)?;
         if matches!(next, Next::NotYet) && seconds > 0.0 {
-            self.opened.wait_for(py, Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))?;
+            let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+            self.opened.wait_for(py, limit, &self.interrupt)?;
             next = self.try_next(py)?;
         }
         match next {
@@ -143,6 +203,11 @@ impl RawStream {
         Ok(self.open(py)?.stream.stats().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
     }
 
+    /// The last progress; None if there is none since this was called.
+    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.open(py)?.progress(py)
+    }
+
     /// The schema of all batches. Types that are inferred wait for the first.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         self.opened.wait(py)?;
@@ -166,22 +231,58 @@ impl RawStream {
 pub(super) struct Pulled {
     opened: Opened,
     schema: SchemaRef,
+    interrupt: Interrupt,
 }
 
 impl Pulled {
-    pub(super) fn new(opened: Opened, schema: SchemaRef) -> Self {
-        Self { opened, schema }
+    pub(super) fn new(opened: Opened, schema: SchemaRef, interrupt: Interrupt) -> Self {
+        Self { opened, schema, interrupt }
+    }
+
+    /// The progress of the stream.
+    pub(super) fn progress(&self) -> RawPulled {
+        RawPulled(Arc::downgrade(&self.opened.0))
     }
 
     fn pull(&self) -> Result<Option<RecordBatch>> {
+        let open = self.opened.get()?;
+        open.set_pull(Pull::Waits);
+        let pulled = self.next_of(&open.stream);
+        open.set_pull(Pull::Works(Instant::now()));
+        pulled
+    }
+
+    fn next_of(&self, stream: &Stream) -> Result<Option<RecordBatch>> {
         loop {
-            let open = self.opened.get()?;
-            match open.stream.take()? {
+            if self.interrupt.has_come() {
+                stream.close();
+                return Err(Error::new(Kind::StreamInterrupted, "Ctrl-C ended the scan"));
+            }
+            match stream.take()? {
                 Next::Batch(batch) => return Ok(Some(batch)),
                 Next::End => return Ok(None),
-                Next::NotYet => bridge::block_without_gil(open.stream.wait())?,
+                Next::NotYet => bridge::block_without_gil(async {
+                    tokio::select! {
+                        () = stream.wait() => {}
+                        () = self.interrupt.come() => {}
+                    }
+                })?,
             }
         }
+    }
+}
+
+/// The progress of a stream that another library pulls. It does not keep the stream.
+#[pyclass(frozen, module = "dataaccess._native")]
+pub(super) struct RawPulled(Weak<PerProcess<Open>>);
+
+#[pymethods]
+impl RawPulled {
+    /// Whether the library pulls it now, and the last progress since this was called; None once there is no stream.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Option<(bool, Option<Bound<'py, PyAny>>)>> {
+        let Some(open) = self.0.upgrade().and_then(|opened| opened.get()) else { return Ok(None) };
+        open.records.emit(py)?;
+        Ok(if open.stream.has_ended() { None } else { Some((open.is_pulled(), open.progress(py)?)) })
     }
 }
 

@@ -1,9 +1,9 @@
 //! Whether the service is down, as far as the requests of all calls over the same connections show, and how many retries
 //! they may send while it fails.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::{Policy, Scope};
+use super::{Policy, Scope, Verdict};
 
 /// Failures in a row, of more than one call, that show an outage.
 const FAILURES: u32 = 5;
@@ -11,6 +11,7 @@ const FAILURES: u32 = 5;
 /// The failures since the service last responded.
 #[derive(Debug, Default)]
 pub struct Health {
+    was_reached: bool,
     has_responded: bool,
     failures: u32,
     first_call: u64,
@@ -22,7 +23,18 @@ pub struct Health {
 impl Health {
     /// Records that the headers of a response have arrived, and that it is no failure of the service.
     pub fn responded(&mut self) {
-        *self = Self { has_responded: true, ..Self::default() };
+        *self = Self { was_reached: true, has_responded: true, ..Self::default() };
+    }
+
+    /// Records that the headers of any response have arrived.
+    pub fn reached(&mut self) {
+        self.was_reached = true;
+    }
+
+    /// How long a request that failed like this is retried.
+    #[must_use]
+    pub fn retry_for(&self, policy: &Policy, verdict: &Verdict) -> Duration {
+        if verdict.is_unsent && !self.was_reached { policy.first_contact } else { policy.retry_for }
     }
 
     /// Records that a request of this call failed in a way that may concern other requests.
@@ -89,8 +101,6 @@ impl RetryBudget {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);

@@ -5,11 +5,16 @@ use std::time::{Duration, Instant};
 use super::verdict::{Pause, Remedy, Verdict};
 use crate::error::{Error, Kind, Result, argument};
 
+/// A host name that does not exist, or a port at which nothing listens, is more often a typing error than an outage.
+const FIRST_CONTACT: Duration = Duration::from_secs(4);
+
 /// How a call deals with failures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
     /// How long a failing request is retried. 0 sends one.
     pub retry_for: Duration,
+    /// In place of `retry_for` while the service cannot be reached and never responded.
+    pub first_contact: Duration,
     /// Most retries: requests sent after the first. None: as many as fit.
     pub retries: Option<u32>,
     /// First back-off after a lost connection or a server error.
@@ -28,6 +33,7 @@ impl Policy {
     pub fn new(retry_for: Duration, retries: Option<u32>) -> Self {
         Self {
             retry_for,
+            first_contact: retry_for.min(FIRST_CONTACT),
             retries,
             base: Duration::from_millis(200),
             throttled_base: Duration::from_secs(1),
@@ -36,13 +42,19 @@ impl Policy {
         }
     }
 
+    /// The same policy, which retries the first contact for as long as any request.
+    #[must_use]
+    pub fn patient_at_first(self) -> Self {
+        Self { first_contact: self.retry_for, ..self }
+    }
+
     /// Divides all durations by `time_scale`, for tests. `Retry-After` is not scaled.
     #[must_use]
     pub fn scaled(self, time_scale: u32) -> Self {
-        let Self { retry_for, retries, base, throttled_base, cap, restart } = self;
-        let [retry_for, base, throttled_base, cap, restart] =
-            [retry_for, base, throttled_base, cap, restart].map(|duration| duration / time_scale);
-        Self { retry_for, retries, base, throttled_base, cap, restart }
+        let Self { retry_for, first_contact, retries, base, throttled_base, cap, restart } = self;
+        let [retry_for, first_contact, base, throttled_base, cap, restart] =
+            [retry_for, first_contact, base, throttled_base, cap, restart].map(|duration| duration / time_scale);
+        Self { retry_for, first_contact, retries, base, throttled_base, cap, restart }
     }
 
     /// How long failed requests are retried; zero if none is.
@@ -99,6 +111,8 @@ pub enum RetryDecision {
 #[derive(Debug)]
 pub struct RetryState {
     policy: Policy,
+    /// How long the request is retried: see [`super::Health::retry_for`].
+    retry_for: Duration,
     idempotent: bool,
     /// The call's `timeout=`, for its errors.
     timeout: Duration,
@@ -117,6 +131,7 @@ impl RetryState {
     pub const fn new(policy: Policy, idempotent: bool) -> Self {
         Self {
             policy,
+            retry_for: policy.retry_for,
             idempotent,
             timeout: Duration::MAX,
             retries: 0,
@@ -134,6 +149,11 @@ impl RetryState {
         self
     }
 
+    /// Retries the request for this long from its first failure on.
+    pub fn retry_for(&mut self, retry_for: Duration) {
+        self.retry_for = retry_for;
+    }
+
     /// Whether a request whose token was refused may be retried with another token. Counts it as a retry.
     pub fn consume_auth_retry(&mut self) -> bool {
         let may = self.policy.has_retries() && self.policy.retries.is_none_or(|most| self.retries < most);
@@ -147,7 +167,7 @@ impl RetryState {
 
     /// How much is left of `retry_for`.
     fn rest(&self, now: Instant) -> Duration {
-        self.policy.retry_for.saturating_sub(self.failing_for(now))
+        self.retry_for.saturating_sub(self.failing_for(now))
     }
 
     /// Excludes time from `retry_for`: in which a response arrived, or the request waited for its turn.
@@ -214,7 +234,7 @@ impl RetryState {
         now: Instant,
         jitter: f64,
     ) -> Result<Duration> {
-        let (rest, retry_for) = (self.rest(now), self.policy.retry_for);
+        let (rest, retry_for) = (self.rest(now), self.retry_for);
         let asked = verdict.asked().unwrap_or_default();
         let ended = |reason| Err(failure.clone().with_reason(reason));
         if asked > rest {
@@ -227,13 +247,20 @@ impl RetryState {
         let own = self.policy.backoff(retry_for.saturating_sub(rest), is_pause, jitter).min(rest);
         let delay = own.max(asked);
         if rest.is_zero() {
-            return ended(ended_by("retry_for", retry_for));
+            let is_first_contact = retry_for < self.policy.retry_for;
+            return ended(if is_first_contact { never_reached() } else { ended_by("retry_for", retry_for) });
         }
         if delay >= left {
             return ended(ended_by("timeout", self.timeout));
         }
         Ok(delay)
     }
+}
+
+/// Why the first contact is not retried for longer.
+fn never_reached() -> String {
+    let [base_url, retry_for] = [argument("base_url"), argument("retry_for")];
+    format!("the service never responded to this client: check {base_url}, or give {retry_for} to wait for its start")
 }
 
 fn ended_by(name: &str, limit: Duration) -> String {

@@ -48,7 +48,7 @@ pub(super) fn connecting(error: &reqwest::Error, peer: &str, limit: Duration) ->
         return timed_out(Phase::Connect, &format!("no connection to {peer}"), limit);
     }
     let (phase, message) = if error.is_dns() {
-        (Phase::Dns, format!("cannot resolve the host of {peer}: {cause}"))
+        (Phase::Dns, format!("cannot resolve {peer}: {cause}"))
     } else {
         (Phase::Tcp, format!("cannot connect to {peer}: {cause}"))
     };

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Any, Self, Unpack
     from zoneinfo import ZoneInfo
 
-    from dataaccess._types import AttrsFormat, ClientSettings, DayComparison, Token
+    from dataaccess._types import AttrsFormat, ClientSettings, DayComparison, ItemTypes, Token
     from dataaccess.reports import ClientStats, Setting
 
 
@@ -72,7 +72,7 @@ class BaseClient(Validation):
         proxy: str | None = None,
         allow_http: bool = False,
         headers: Mapping[str, str] | None = None,
-        item_types: Mapping[str, int] | None = None,
+        item_types: ItemTypes | None = None,
         strict_empty: bool = False,
         attrs_format: AttrsFormat = "array",
         known_row_cap: int | None = None,
@@ -151,8 +151,8 @@ class BaseClient(Validation):
         cleared = (SETTINGS[name].variables for name in self._sources.given if settings[name] is None)
         is_alone = name is not None or is_sandbox(settings["base_url"])
         ignored = ENVIRONMENT if is_alone else [variable for variables in cleared for variable in variables]
-        is_zone_given = self._sources.of("timezone") != "default"
-        settings = Settings({"ignored_variables": ignored, "is_timezone_given": is_zone_given, **settings})
+        given = [name for name in ("timezone", "retry_for") if self._sources.of(name) != "default"]
+        settings = Settings({"ignored_variables": ignored, **settings, "given": given})
         if refused or token is None:
             # The problems that the core finds come first.
             all_refused = Refused()
@@ -202,9 +202,35 @@ class BaseClient(Validation):
         return comparison
 
     @property
-    def item_types(self) -> dict[str, int]:
-        """Names and ids of business objects, in addition to customers and promotion codes."""
+    def item_types(self) -> dict[str, Any]:
+        """Names of business objects with their ids, or with ids and attributes, as `item_types=` has them."""
         return dict(self._settings["item_types"])
+
+    def attributes(self, item_type_name: str) -> dict[str, str]:
+        """Returns the attributes of a business object and their types: what you declared in `item_types=`.
+
+        The API has no request that lists attributes. Ask the administrator of the platform for them.
+
+        Args:
+            item_type_name: "promotion_code", or a name of `item_types=`.
+
+        Returns:
+            A dict of names and types, as `schema=` takes them.
+
+        Raises:
+            ConfigError: `item_types=` has no attributes of this object.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> declared = {"id": -1003, "attributes": {"customer_id": "string", "opened": "timestamp"}}
+            >>> client = da.Client("sandbox:demo", item_types={"customer": declared})
+            >>> client.attributes("customer")
+            {'customer_id': 'string', 'opened': 'timestamp'}
+        """
+        from dataaccess._client.item_types import declared_attributes
+
+        with at_the_caller:
+            return declared_attributes(item_type_name, self._settings["item_types"])
 
     @property
     def _success(self) -> tuple[str, ...]:

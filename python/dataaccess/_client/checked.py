@@ -9,11 +9,9 @@ from functools import partial
 from reprlib import repr as shortened
 
 from dataaccess._client.settings import SETTINGS
-from dataaccess._contract import ITEM_TYPES
 from dataaccess._core.checks import (
     MAX_INTEGER,
     boolean,
-    integer,
     number,
     offset_advice,
     optional_integer,
@@ -164,24 +162,6 @@ def zone_name(setting: str, zone: object) -> str:
     raise ConfigError(f"{argument(setting)} must be an IANA name or a ZoneInfo, not {zone!r}")
 
 
-def checked_item_types(given: object) -> dict[str, int]:
-    """Names and ids of business objects."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise ConfigError(
-            f"{argument('item_types')} must be a dict of names and ids, not of type {type(given).__name__}"
-        )
-    types = {
-        string("item_types", name): integer(f"item_types[{name!r}]", given_id, -MAX_INTEGER - 1)
-        for name, given_id in given.items()
-    }
-    for name, fixed in ITEM_TYPES.items():
-        if types.get(name, fixed) != fixed:
-            raise ConfigError(f"item_types[{name!r}]= must be {fixed}, as the service fixes it, not {types[name]}")
-    return types
-
-
 def header_pairs(headers: object) -> Headers | None:
     """Headers as the core takes them. The error for another type does not show the value, which may be a secret."""
     if headers is None or isinstance(headers, Headers):
@@ -209,6 +189,15 @@ def checked(name: str, value: Any) -> Any:
     """
     spec = SETTINGS[name]
     return None if value is None and spec.is_optional and spec.kind != "item_types" else _CHECKS[spec.kind](spec, value)
+
+
+def _item_types(value: object) -> dict[str, Any]:
+    if value is None:
+        return {}
+    # Few clients have some.
+    from dataaccess._client.item_types import checked_item_types
+
+    return checked_item_types(value)
 
 
 def _path(spec: Spec, path: object) -> str:
@@ -273,7 +262,7 @@ _CHECKS: dict[str, Callable[[Spec, Any], Any]] = {
     "duration": lambda spec, value: seconds(spec.name, value),
     "headers": lambda _, value: header_pairs(value),
     "integer": _whole,
-    "item_types": lambda _, value: checked_item_types(value),
+    "item_types": lambda _, value: _item_types(value),
     "number": lambda spec, value: number(spec.name, value, f"a number {_bounds(spec)}"),
     "path": _path,
     "url": lambda spec, value: string(spec.name, value),

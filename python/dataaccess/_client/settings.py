@@ -220,7 +220,7 @@ SETTINGS = {
         ),
         Spec("allow_http", "boolean", False, "Permit an address without TLS.", is_usual=True),  # noqa: FBT003 - its default
         Spec("headers", "headers", None, "Headers to add to each request.", is_secret=True),
-        Spec("item_types", "item_types", None, "Names and ids of your business objects."),
+        Spec("item_types", "item_types", None, "Ids of your business objects, and their attributes."),
         Spec("strict_empty", "boolean", False, "Accept only [] as a response without records."),  # noqa: FBT003 - likewise
         Spec(
             "attrs_format",

@@ -41,8 +41,8 @@ class Validation(Suggesting):
         return "exclusive"
 
     @property
-    def item_types(self) -> dict[str, int]:
-        """Names and ids of business objects, in addition to customers and promotion codes."""
+    def item_types(self) -> dict[str, Any]:
+        """Names of business objects with their ids, or with ids and attributes, as `item_types=` has them."""
         return {}
 
     def _setting(self, name: str) -> Any:

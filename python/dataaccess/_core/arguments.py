@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dataaccess._contract import PROMOTION_CODE, PROMOTION_CODE_NAME
 from dataaccess._core.checks import call_timeout, invalid
 from dataaccess.errors import ValidationError
@@ -9,7 +11,7 @@ from dataaccess.errors import ValidationError
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from datetime import timedelta
     from typing import Any
 
@@ -67,18 +69,22 @@ def item_arguments(
     item_type_id: int | None,
     attrs_format: str | None,
     limit: int | None,
-    item_types: Mapping[str, int],
+    item_types: Mapping[str, Any],
     timeout: float | timedelta | None = None,
     known_row_cap: int | None = None,
     *,
     usual_format: str,
 ) -> dict[str, Any]:
-    """The arguments of an item search; a name of `item_types` has the id given there.
+    """The arguments of an item search; a name of `item_types` has the id and the attributes given there.
 
     The format of the client is not for promotion codes, which take an array alone.
     """
+    known = None
     if item_type_id is None and isinstance(item_type_name, str):
-        item_type_id = item_types.get(item_type_name)
+        declared = item_types.get(item_type_name)
+        item_type_id, known = (
+            (declared["id"], declared["attributes"]) if isinstance(declared, Mapping) else (declared, None)
+        )
     if attrs_format is None and usual_format == "string":
         takes_array = item_type_id == PROMOTION_CODE or item_type_name == PROMOTION_CODE_NAME
         attrs_format = None if takes_array else usual_format
@@ -91,6 +97,7 @@ def item_arguments(
         "limit": limit,
         "timeout": call_timeout(timeout),
         "known_row_cap": known_row_cap,
+        "known_attributes": known,
     }
 
 
@@ -110,7 +117,7 @@ class problem_values:  # noqa: N801 - a context manager reads as a function
             arguments = self._arguments
             error.problems[:] = [_with_value(problem, arguments) for problem in error.problems]
             error._set_arguments(  # noqa: SLF001 - of this package
-                {name: one for name, one in arguments.items() if one is not None},
+                {name: one for name, one in arguments.items() if one is not None and name != "known_attributes"},
                 lambda steps: _value_at(arguments, steps),
             )
 

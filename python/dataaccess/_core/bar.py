@@ -1,18 +1,20 @@
 """A bar of tqdm that follows a call, in notebooks and terminals.
 
 A bar has no thread: the thread that waits for the call, or the event loop, draws it. tqdm is imported with the first
-bar that is drawn, so a call of less than a second does not pay for it.
+bar that is drawn, so a call of less than a second does not pay for it. A call without progress to report has a bar only
+while it waits to retry, which says why.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from logging import getLogger
+from contextlib import suppress
 from math import inf
 from time import monotonic
 
 from dataaccess._display.text import cell, counted, size
+from dataaccess.errors._text import text_of
 
 TYPE_CHECKING = False
 
@@ -29,14 +31,19 @@ _DELAY = 1.0
 _PAUSE = 0.1
 # Seconds between two looks of an event loop.
 _TICK = 0.25
+# Columns for what a call waits for.
+_REASON = 60
 
 
 class Bar:
     """A bar of tqdm. It is closed at the end of its block, whatever ends it."""
 
-    def __init__(self, label: str, convert: Callable[[Any], Progress], *, is_wanted: bool) -> None:
+    def __init__(
+        self, label: str, convert: Callable[[Any], Progress], waits_for: Callable[[], str | None], *, is_wanted: bool
+    ) -> None:
         """Draws nothing yet. A bar that was asked for is drawn at once, and stays."""
         self._label, self._convert, self._is_wanted = cell(label), convert, is_wanted
+        self._waits_for = waits_for
         self._began = monotonic()
         self._due = self._began + (0 if is_wanted else _DELAY)
         self._first: Progress | None = None
@@ -54,31 +61,60 @@ class Bar:
         self.tick()
 
     def tick(self) -> None:
-        """Draws the time and the last update if it is time."""
+        """Draws the time, the last update and why the call waits, if it is time."""
         now = monotonic()
-        if self._last is not None and now >= self._due:
-            self._due = now + _PAUSE
-            self._draw(self._last)
+        if now < self._due:
+            return
+        self._due = now + _PAUSE
+        reason = self._waits_for()
+        if self._last is not None or self._bar is not None or reason is not None:
+            self._draw(reason)
+
+    def take(self, update: Any | None) -> None:
+        """Notes an update, or that there is none."""
+        if update is None:
+            self.tick()
+        else:
+            self(update)
+
+    def pause(self) -> None:
+        """Removes the bar while nothing happens. It shows again after a second in which something does."""
+        self._due = monotonic() + _DELAY
+        if self._bar is not None:
+            self._draw(None, is_last=True)
+            self._bar = None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Shows the end and closes the bar."""
-        if self._bar is not None and self._last is not None:
-            self._draw(self._last, is_last=True)
+        if self._bar is not None:
+            self._draw(None, is_last=True)
         self._bar, self._due = None, inf
 
-    def _draw(self, progress: Progress, *, is_last: bool = False) -> None:
-        """Draws a progress. A bar that cannot be drawn is given up, and the call goes on."""
+    def _draw(self, reason: str | None, *, is_last: bool = False) -> None:
+        """Draws the progress. A bar that cannot be drawn is given up, and the call goes on."""
         try:
-            self._show(progress)
+            self._show(self._last or _no_progress(), reason)
             if is_last:
                 self._bar.close()
+        except KeyboardInterrupt:
+            self._give_up()
+            # Without the frames of tqdm and of widgets, which are nothing to the user.
+            raise KeyboardInterrupt from None
         except Exception as error:  # noqa: BLE001 - tqdm meets consoles and widgets of all kinds
-            getLogger("dataaccess").debug("no progress bar: %r", error)
-            self._bar, self._due = None, inf
+            from logging import getLogger
 
-    def _show(self, progress: Progress) -> None:
+            getLogger("dataaccess").debug("no progress bar: %r", error)
+            self._give_up()
+
+    def _give_up(self) -> None:
+        bar, self._bar, self._due = self._bar, None, inf
+        if bar is not None:
+            with suppress(Exception):
+                bar.close()
+
+    def _show(self, progress: Progress, reason: str | None) -> None:
         if self._bar is not None and self._bar.total != _total(progress):
             # It has another form, and is not done although it ends.
             self._bar.total, self._bar.leave = None, False
@@ -88,9 +124,14 @@ class Bar:
             self._bar = self._opened(progress)
         if self._bar is None:
             self._due = inf
+            if reason is not None and sys.stderr is not None:
+                print(f"{self._label}: waiting: {_reason(reason)}", file=sys.stderr)  # noqa: T201 - the bar would say it
             return
         self._bar.n = progress.done
-        self._bar.set_postfix_str(_figures(self._first or progress, progress), refresh=False)
+        figures = [] if self._last is None else _figures(self._first or progress, progress)
+        if reason is not None:
+            figures.append(f"waiting: {_reason(reason)}")
+        self._bar.set_postfix_str(", ".join(figures), refresh=False)
         self._bar.refresh()
 
     def _opened(self, progress: Progress) -> Any:
@@ -155,7 +196,18 @@ def _total(progress: Progress) -> int | None:
     return progress.total if progress.total is not None and progress.total > 1 else None
 
 
-def _figures(first: Progress, now: Progress) -> str:
+def _no_progress() -> Progress:
+    from dataaccess.reports import Progress
+
+    return Progress(unit="tasks", total=None, done=0)
+
+
+def _reason(message: str) -> str:
+    """Why a call waits: the failure, without its cause."""
+    return cell(text_of(message).partition(": ")[0], _REASON)
+
+
+def _figures(first: Progress, now: Progress) -> list[str]:
     """Rows, bytes, speed and what went wrong."""
     # A running export does not say its rows.
     is_known = now.rows > 0 if now.unit == "entries" else not (now.unit == "rows" and _total(now))
@@ -165,7 +217,7 @@ def _figures(first: Progress, now: Progress) -> str:
     figures += [size(now.bytes)] if now.bytes else []
     figures += [counted(now.retries, "retry", "retries")] if now.retries else []
     figures += [f"{now.failed:,} failed"] if now.failed else []
-    return ", ".join(figures)
+    return figures
 
 
 def _tqdm() -> Any:
@@ -175,4 +227,9 @@ def _tqdm() -> Any:
         warnings.simplefilter("ignore")
         from tqdm.auto import tqdm
 
-    return type("Bar", (tqdm,), {"monitor_interval": 0})
+    def finalize(bar: Any) -> None:
+        # A bar whose construction was interrupted lacks what closing needs.
+        with suppress(Exception):
+            tqdm.__del__(bar)
+
+    return type("Bar", (tqdm,), {"monitor_interval": 0, "__del__": finalize})

@@ -13,15 +13,24 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from dataaccess._core.bar import Bar
+    from dataaccess._native import RawPulled
     from dataaccess.reports import Progress, ProgressArgument
 
 
+# One for each block in which no bar shows by itself.
+_quiet_blocks: list[None] = []
+
+
 def follow(
-    progress: ProgressArgument, label: str, convert: Callable[[], Callable[[Any], Progress]]
+    progress: ProgressArgument,
+    label: str,
+    convert: Callable[[], Callable[[Any], Progress]],
+    waits_for: Callable[[], str | None] = lambda: None,
 ) -> Callback | Bar | Silence:
     """Follows a call: a context manager that gives the callback for its updates; None if nobody wants them.
 
-    `convert` makes the function that makes a `Progress` of an update, for a call that begins now.
+    `convert` makes the function that makes a `Progress` of an update, for a call that begins now. `waits_for` says why
+    the call waits to retry, as a bar shows it.
 
     Raises:
         ValidationError: `progress` is something else than None, a bool or a callable.
@@ -35,15 +44,18 @@ def follow(
     if progress or (progress is None and _has_viewer()):
         from dataaccess._core.bar import Bar
 
-        return Bar(label, convert(), is_wanted=progress is True)
+        return Bar(label, convert(), waits_for, is_wanted=progress is True)
     return Silence()
 
 
 def follow_async(
-    progress: ProgressArgument, label: str, convert: Callable[[], Callable[[Any], Progress]]
+    progress: ProgressArgument,
+    label: str,
+    convert: Callable[[], Callable[[Any], Progress]],
+    waits_for: Callable[[], str | None] = lambda: None,
 ) -> Callback | Bar | Silence:
     """As `follow`, in an event loop."""
-    followed = follow(progress, label, convert)
+    followed = follow(progress, label, convert, waits_for)
     if isinstance(followed, Callback | Silence):
         return followed
     from dataaccess._core.bar import AsyncBar
@@ -51,8 +63,46 @@ def follow_async(
     return AsyncBar(followed)
 
 
+def follow_pulled(
+    label: str, convert: Callable[[], Callable[[Any], Progress]], waits_for: Callable[[], str | None], pulled: RawPulled
+) -> None:
+    """Follows a stream that another library pulls, in a thread, if somebody looks."""
+    if _has_viewer():
+        from contextvars import copy_context
+        from threading import Thread
+
+        from dataaccess._core.pulled import show
+
+        # In its context, a notebook shows the bar below the cell.
+        arguments = (show, label, convert(), waits_for, pulled)
+        Thread(target=copy_context().run, args=arguments, name="dataaccess-progress", daemon=True).start()
+
+
+class WithoutBars:
+    """A block in which no bar shows by itself: the command has its own line."""
+
+    def __enter__(self) -> None:
+        """It begins."""
+        _quiet_blocks.append(None)
+
+    def __exit__(self, *_error: object) -> None:
+        """It ends."""
+        _quiet_blocks.pop()
+
+
+def no_updates() -> Callable[[Any], Progress]:
+    """For a call without progress to report."""
+    return _none
+
+
+def _none(update: Any) -> Progress:
+    raise TypeError(update)
+
+
 def _has_viewer() -> bool:
     """Whether somebody looks: in a notebook, or at a terminal."""
+    if _quiet_blocks:
+        return False
     ipython = sys.modules.get("IPython")
     if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
         return True

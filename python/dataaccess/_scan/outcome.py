@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataaccess import errors
 from dataaccess._core.warn import warn_caller
+from dataaccess.errors._text import argument
 
 TYPE_CHECKING = False
 
@@ -40,6 +41,16 @@ def warn_each(warnings: list[dict[str, Any]], line: dict[str, Any] | None = None
     """Warns of each of these, at the line of the caller or at another one."""
     for warning in warnings:
         warn_caller(warning["message"], getattr(errors, warning["category"]), line)
+
+
+def warn_without_times(tz: str | None, types: list[tuple[str, str]]) -> None:
+    """Warns of a `tz=` that changes nothing: no column is of type timestamp."""
+    if tz is not None and types and all(kind != "timestamp" for _, kind in types):
+        warn_caller(
+            f"{argument('tz', tz)} changes nothing: no column has the type timestamp. Declare the types of attributes "
+            f"in {argument('item_types')} of the client, or give {argument('schema')}",
+            errors.DataAccessWarning,
+        )
 
 
 def progress_of(client: ScanClient) -> Callable[[dict[str, Any]], Progress]:

@@ -10,8 +10,8 @@ from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count
 from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import cell, shorten
-from dataaccess._scan.outcome import progress_of, stats_of, warn_of
-from dataaccess._scan.schema import type_names
+from dataaccess._scan.outcome import progress_of, stats_of, warn_of, warn_without_times
+from dataaccess._scan.schema import type_names, with_declared
 from dataaccess._types import CLIENT_ZONE
 from dataaccess.filters._values import snapshot
 
@@ -157,6 +157,10 @@ class BaseScan(Suggesting):
         """Makes the progress of a use that begins now."""
         return progress_of(self._client)
 
+    def _waits_for(self) -> str | None:
+        """Why a call of its client waits to retry."""
+        return self._client._raw.waits_for()  # noqa: SLF001 - its client
+
     def _described(self) -> str:
         """The call, the object if the call does not say it, and the columns."""
         name = "" if self._call == "scan_codes" else f"{cell(self._raw.body(0)['itemTypeName'])}: "
@@ -208,7 +212,8 @@ class Planned(BaseScan):
         self._call = call
         # A copy: an iterator can be read only once, and a list could change.
         self._arguments: dict[str, Any] = {name: snapshot(value) for name, value in arguments.items()}
-        self._schema = type_names(schema, decoded=boolean_argument("decode_status", decode_status))
+        names = type_names(schema, decoded=boolean_argument("decode_status", decode_status))
+        self._schema = with_declared(names, self._arguments.get("known_attributes"), self._arguments["attrs"])
         self._limit = arguments["limit"]
         self._ordered = boolean_argument("ordered", ordered)
         self._splits = choice("on_suspected_cap", on_suspected_cap, ("warn", "split")) == "split"
@@ -309,11 +314,17 @@ class Single(BaseScan):
         return f"{type(self).__name__}({self.id}: {self._described()}; {self._client!r})"
 
 
-def checked_table(raw: RawTable, *, is_of_files: bool = False) -> Table:
-    """A table. Warns of what is doubtful in the data."""
+def asked_zone(tz: ResultZone) -> str | None:
+    """The time zone that `tz=` names; None for its default and for None."""
+    return None if tz is CLIENT_ZONE else time_zone("tz", tz)
+
+
+def checked_table(raw: RawTable, tz: ResultZone, *, is_of_files: bool = False) -> Table:
+    """A table. Warns of what is doubtful in the data, and of a `tz=` that changes nothing."""
     from dataaccess._scan.table import Table
 
     warn_of(raw.stats)
+    warn_without_times(asked_zone(tz), raw.types)
     return Table(raw, is_of_files=is_of_files)
 
 

@@ -72,7 +72,12 @@ class Source:
     """What polars calls for the schema and for the rows of a query, in any thread."""
 
     def __init__(
-        self, raw: RawScan, call: str, decoded: set[str], narrowed: Callable[[RawScan, Query], Narrowed]
+        self,
+        raw: RawScan,
+        call: str,
+        decoded: set[str],
+        narrowed: Callable[[RawScan, Query], Narrowed],
+        bar: Callable[[], Any],
     ) -> None:
         """Checks that polars is new enough.
 
@@ -81,6 +86,7 @@ class Source:
             call: The method that made it.
             decoded: The columns that have names in place of numbers.
             narrowed: Makes the requests of a query.
+            bar: Makes the bar of a query.
         """
         polars = optional("polars", "polars")
         if int(polars.__version__.partition(".")[0]) < _POLARS_MAJOR:
@@ -92,6 +98,7 @@ class Source:
         self._types: dict[str, str] | None = None
         # polars reads in threads of its own, without a line of the user.
         self._line = caller()
+        self._bar = bar
 
     def lazyframe(self) -> pl.LazyFrame:
         """A query of all rows."""
@@ -131,7 +138,14 @@ class Source:
     def __call__(
         self, with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _batch_size: int | None
     ) -> Iterator[pl.DataFrame]:
-        """The rows of a query."""
+        """The rows of a query. polars calls it in the thread that runs the query, and reads in another one."""
+        from dataaccess._core.interrupt import ends_at_interrupt
+
+        return self._selected(with_columns, predicate, n_rows, ends_at_interrupt=ends_at_interrupt())
+
+    def _selected(
+        self, with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, *, ends_at_interrupt: bool
+    ) -> Iterator[pl.DataFrame]:
         raw, _, by = self.narrowed(with_columns, predicate, n_rows)
         _LOG.debug(
             "%s: at most %d of %d requests, %d of %d columns, narrowed by %s",
@@ -147,7 +161,7 @@ class Source:
         # What a filter or the first rows may cause is no doubt about the scan.
         caused = {"AbsentAttributeWarning"} if by else set()
         caused |= {"EmptyResultWarning"} if by.keys() - {"limit"} else set()
-        for frame in self._frames(raw, caused):
+        for frame in self._frames(raw, caused, ends_at_interrupt=ends_at_interrupt):
             selected = frame if predicate is None else frame.filter(predicate)
             yield selected.select(with_columns) if with_columns else selected
 
@@ -159,14 +173,20 @@ class Source:
         query = Query([name for name in types if name in needed], selected, n_rows, types)
         return self._narrowed(self._raw, query)
 
-    def _frames(self, raw: RawScan, caused: set[str]) -> Iterator[pl.DataFrame]:
-        """The batches, and frames without rows while none comes: polars looks for Ctrl-C only between two frames."""
+    def _frames(self, raw: RawScan, caused: set[str], *, ends_at_interrupt: bool) -> Iterator[pl.DataFrame]:
+        """The batches, and frames without rows while none comes: polars looks for Ctrl-C only between two frames.
+
+        Where another signal handler is set than when polars was imported, as in notebooks, polars sees none: then the
+        stream raises it.
+        """
         empty = self._polars.DataFrame(schema=self.schema()).select(raw.column_names)
-        stream = raw.open(*LARGE_BATCH)
+        stream = raw.open(*LARGE_BATCH, ends_at_interrupt=ends_at_interrupt)
         # It is closed twice, as polars may end this while a Ctrl-C is pending, which is raised in the first call.
-        with self._released(), closing(stream), closing(stream):
+        with self._released(), self._bar() as bar, closing(stream), closing(stream):
             while not stream.ended:
                 batch = stream.take(_PATIENCE)
+                if bar is not None:
+                    bar.take(stream.progress())
                 yield empty if batch is None else self._checked(Batch(batch).to_polars())
             if (outcome := stream.stats) is not None:
                 warn_each([each for each in outcome["warnings"] if each["category"] not in caused], self._line)
@@ -206,10 +226,15 @@ class Explained(Source):
     """Describes the requests of a query in place of sending them."""
 
     def __init__(
-        self, raw: RawScan, call: str, decoded: set[str], narrowed: Callable[[RawScan, Query], Narrowed]
+        self,
+        raw: RawScan,
+        call: str,
+        decoded: set[str],
+        narrowed: Callable[[RawScan, Query], Narrowed],
+        bar: Callable[[], Any],
     ) -> None:
         """Has no texts yet."""
-        super().__init__(raw, call, decoded, narrowed)
+        super().__init__(raw, call, decoded, narrowed, bar)
         self.texts: list[str] = []
 
     def __call__(

@@ -9,6 +9,7 @@ from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import counted, shorten
 from dataaccess._scan import frames
+from dataaccess._scan.outcome import warn_without_times
 
 TYPE_CHECKING = False
 
@@ -147,6 +148,7 @@ class Rows(Suggesting):
         zone = time_zone("tz", tz)
         if zone is None:
             return self
+        warn_without_times(zone, self._raw.types)
         copy = object.__new__(type(self))
         copy._raw = self._raw.zoned(zone)
         return copy

@@ -31,6 +31,16 @@ def type_names(schema: Schema | None, *, decoded: bool = False) -> dict[str, obj
     return {**_DECODED, **names} if decoded else names
 
 
+def with_declared(
+    names: dict[str, object] | None, declared: Mapping[str, str] | None, attrs: object
+) -> dict[str, object] | None:
+    """The types, with those that the client's `item_types=` declares for requested attributes, where there is none."""
+    if not declared or not (names is None or isinstance(names, Mapping)):
+        return names
+    requested = [attrs] if isinstance(attrs, str) else attrs if isinstance(attrs, list | tuple) else []
+    return {**{name: declared[name] for name in requested if name in declared}, **(names or {})}
+
+
 def _type_name(given: object) -> object:
     if isinstance(given, str):
         return given

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataaccess._core.progress import follow_pulled
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.plan import BaseScan
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 class ArrowSource(BaseScan):
     """Rows that other libraries read as Arrow PyCapsules."""
 
+    # Of the query that asked for the schema last.
+    _ends_at_interrupt = False
+
     def __iter__(self) -> NoReturn:
         """Raises a `TypeError` that says what to write: `pandas.DataFrame(scan)` would lose the types."""
         raise TypeError("a scan is not iterable: write scan.to_pandas() for a DataFrame, or scan.iter_rows() for rows")
@@ -28,18 +32,27 @@ class ArrowSource(BaseScan):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as an Arrow PyCapsule, read batch by batch. `requested_schema` is ignored.
 
-        This call waits for the first batch, and Ctrl-C ends it. The other library pulls later batches without
-        Python, so Ctrl-C takes effect when the next batch arrives or times out; `batches` reacts at once.
+        This call waits for the first batch. The other library pulls later batches without Python. Ctrl-C ends the
+        requests there too, if the main thread made the stream and the program has no signal handler of its own.
         """
+        from dataaccess._core.interrupt import ends_at_interrupt, is_native_thread
+
         self._check_streamed()
-        return self._raw.stream_capsule()
+        # DuckDB asks for the schema in the thread of the query, and for the stream in any of its own.
+        ends = ends_at_interrupt() or (self._ends_at_interrupt and is_native_thread())
+        capsule, pulled = self._raw.stream_capsule(ends)
+        follow_pulled(self._call, self._progress, self._waits_for, pulled)
+        return capsule
 
     def __arrow_c_schema__(self) -> object:
         """The schema as an Arrow PyCapsule. If types are inferred, this sends the request that the next stream reads.
 
         The schema holds for that stream alone: each later one infers the types of its own responses.
         """
+        from dataaccess._core.interrupt import ends_at_interrupt
+
         self._check_streamed()
+        self._ends_at_interrupt = ends_at_interrupt()
         return self._raw.schema_capsule()
 
 

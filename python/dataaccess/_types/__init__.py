@@ -51,6 +51,7 @@ from dataaccess._types.settings import (
     ClientSettings,
     DayComparison,
     Expiry,
+    ItemTypes,
     Token,
 )
 
@@ -79,6 +80,7 @@ __all__ = [
     "ExportEntry",
     "FileTarget",
     "ItemTypeName",
+    "ItemTypes",
     "OnDoubt",
     "OnSuspectedCap",
     "OnUpdate",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 from zoneinfo import ZoneInfo  # noqa: TC003 - for typing.get_type_hints
 
 from dataaccess._types.arguments import AttrsFormat  # noqa: TC001 - likewise
@@ -21,6 +21,9 @@ Token: TypeAlias = str | Callable[[], _Issued] | Callable[[], Awaitable[_Issued]
 
 DayComparison: TypeAlias = Literal["exclusive", "inclusive"]
 """Whether `after_date` and `before_date` of the service exclude or include the day that they name."""
+
+ItemTypes: TypeAlias = Mapping[str, int | Mapping[str, Any]]
+"""Names of business objects, each with its id, or with `{"id": …, "attributes": {name: type}}`."""
 
 
 class ClientOptions(TypedDict, total=False):
@@ -41,7 +44,7 @@ class ClientOptions(TypedDict, total=False):
     proxy: str | None
     allow_http: bool
     headers: Mapping[str, str] | None
-    item_types: Mapping[str, int] | None
+    item_types: ItemTypes | None
     strict_empty: bool
     attrs_format: AttrsFormat
     known_row_cap: int | None

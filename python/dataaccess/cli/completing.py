@@ -5,10 +5,12 @@ The shell asks while somebody types: nothing here imports the core, sends a requ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Any
 
 from click.shell_completion import CompletionItem
 
+from dataaccess._client.settings import SETTINGS
 from dataaccess._contract import VALUES
 
 if TYPE_CHECKING:
@@ -57,21 +59,40 @@ def _behind_at(typed: str) -> list[CompletionItem]:
 def _attributes(context: click.Context) -> list[str]:
     # click does not assign arguments before an option whose value is being typed.
     given = (context.params.get("name"), *context.args)
-    if context.info_name != "codes" and "promotion_code" not in given:
-        return []
-    from dataaccess._types import PROMOTION_CODE_ATTRIBUTES
+    if context.info_name == "codes" or "promotion_code" in given:
+        from dataaccess._types import PROMOTION_CODE_ATTRIBUTES
 
-    return list(PROMOTION_CODE_ATTRIBUTES)
+        return list(PROMOTION_CODE_ATTRIBUTES)
+    declared = [value for name, value in _item_types(context).items() if name in given and isinstance(value, dict)]
+    return [str(name) for value in declared for name in value.get("attributes") or {}]
+
+
+def _names(context: click.Context) -> list[str]:
+    return sorted({"customer", "promotion_code", *map(str, _item_types(context))})
+
+
+def _item_types(context: click.Context) -> dict[Any, Any]:
+    """The business objects of the profile that the command would use."""
+    name = context.params.get("profile") or os.environ.get("DATAACCESS_PROFILE") or "default"
+    profile = _tables().get(name)
+    found = SETTINGS["item_types"].read(profile.get("item_types")) if isinstance(profile, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _profiles(_context: click.Context) -> list[str]:
+    return sorted(_tables())
+
+
+def _tables() -> dict[str, Any]:
+    """The profiles as they are written."""
     from dataaccess._client.config_path import config_path, parsed
 
     try:
         tables, _ = parsed(config_path())
-        return sorted(tables.get("profiles", {}))
-    except (OSError, ValueError, TypeError):
-        return []
+        profiles = tables.get("profiles", {})
+    except (OSError, ValueError):
+        return {}
+    return profiles if isinstance(profiles, dict) else {}
 
 
 def _switches(_context: click.Context) -> list[str]:
@@ -83,7 +104,7 @@ def _switches(_context: click.Context) -> list[str]:
 _KNOWN: dict[str, Callable[[click.Context], list[str]]] = {
     "status": lambda _: list(VALUES["code_status"]),
     "audience_type": lambda _: list(VALUES["audience_type"]),
-    "name": lambda _: ["customer", "promotion_code"],
+    "name": _names,
     "attrs": _attributes,
     "profile": _profiles,
     "switches": _switches,

@@ -33,7 +33,7 @@ _WRONG_DAY = 1
 _SHOWN = ("base_url", "token", "profile", "timezone", "source_timezone", "proxy", "ca_bundle")
 _NOT_FOUND = 404
 # What an error says about a failed connection to the proxy, and the step that failed.
-_TO_THE_PROXY = {"cannot resolve the host of the proxy": "dns", "connect to the proxy": "tcp"}
+_TO_THE_PROXY = {"cannot resolve the proxy": "dns", "connect to the proxy": "tcp"}
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "yellow")}
 
 _ANSWERS = {True: "yes", False: "no", None: "not known"}

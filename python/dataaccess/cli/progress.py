@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from dataaccess._core.progress import WithoutBars
 from dataaccess._display.text import cut, size
 from dataaccess.cli.streams import note
 
@@ -59,11 +60,12 @@ def _columns() -> int:
 def line() -> Iterator[Line | None]:
     """The line for progress; None where nobody would see it."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield None
+        with WithoutBars():
+            yield None
         return
     shown = Line()
     try:
-        with _retries(shown):
+        with WithoutBars(), _retries(shown):
             yield shown
     finally:
         shown.clear()

@@ -3,7 +3,7 @@
 use std::future::{pending, poll_fn, ready};
 use std::pin::pin;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
 use futures_util::{FutureExt, poll};
@@ -14,6 +14,7 @@ use crate::client::{
     BufferBudget, Delivered, DeliveryMode, Grant, SearchMode, TimeoutScope, TokenFuture, TokenSource, TokenWait,
 };
 use crate::config::Arguments;
+use crate::contract::export::DownloadBody;
 use crate::contract::search::{Attributes, Filters, SearchBody};
 use crate::filter::Search;
 use crate::transport::{Reply, Respond, Step};
@@ -49,6 +50,11 @@ fn seconds(arrivals: &Arrivals) -> Vec<u64> {
     arrivals.lock().unwrap().iter().map(Duration::as_secs).collect()
 }
 
+/// A connection that cannot be opened.
+fn refused() -> Result<Reply> {
+    Err(Error::new(Kind::Connect, "test failure").retryable())
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_request_is_retried_until_it_succeeds_or_its_time_is_over() {
     let (respond, arrivals) = service(|number| Ok(if number < 3 { Reply::status(500) } else { Reply::ok(OK) }));
@@ -66,10 +72,75 @@ async fn a_request_is_retried_until_it_succeeds_or_its_time_is_over() {
 
 #[tokio::test(start_paused = true)]
 async fn a_service_without_connections_fails_all() {
-    let refused = || Error::new(Kind::Connect, "test failure").retryable();
-    let (respond, _) = service(move |_| Err(refused()));
+    let (respond, _) = service(|_| refused());
     let error = post(&client(respond, |arguments| arguments.retry_for = 2.0)).await.unwrap_err();
     assert!(error.is_of_all(), "{error:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_cannot_be_reached_fails_soon_unless_it_responded_before() {
+    let is_up = Arc::<AtomicBool>::default();
+    let up = Arc::clone(&is_up);
+    let (respond, _) = service(move |_| if up.load(Ordering::SeqCst) { Ok(Reply::ok(OK)) } else { refused() });
+    let client = client(respond, |_| {});
+    let began = Instant::now();
+    let error = post(&client).await.unwrap_err();
+    assert_eq!(began.elapsed().as_secs(), 4);
+    assert!(error.hint().unwrap().contains("never responded to this client: check base_url="), "{error:?}");
+
+    is_up.store(true, Ordering::SeqCst);
+    post(&client).await.unwrap();
+    is_up.store(false, Ordering::SeqCst);
+    let began = Instant::now();
+    let error = post(&client).await.unwrap_err();
+    assert_eq!(began.elapsed().as_secs(), 60, "an outage");
+    assert!(error.hint().unwrap().contains("retry_for=60 s ended the retries"), "{error:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_for_an_export_ends_at_a_first_contact_that_fails() {
+    let (respond, arrivals) = service(|_| refused());
+    let export = DownloadBody { scope: "download", export_id: 1 };
+    let (updates, _updates) = tokio::sync::mpsc::channel(1);
+    let error = client(respond, |_| {}).wait(export, Some(Vec::new()), 600 * SECOND, None, updates).await.unwrap_err();
+    assert_eq!((error.kind(), seconds(&arrivals).last()), (Kind::Connect, Some(&4)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn any_response_is_a_first_contact() {
+    let (respond, arrivals) = service(|number| if number == 0 { Ok(Reply::status(500)) } else { refused() });
+    post(&client(respond, |_| {})).await.unwrap_err();
+    assert_eq!(seconds(&arrivals).last(), Some(&60));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_given_retry_for_holds_for_the_first_contact() {
+    let (respond, arrivals) = service(|_| refused());
+    let set = |arguments: &mut Arguments| (arguments.retry_for, arguments.given) = (30.0, vec!["retry_for".to_owned()]);
+    post(&client(respond, set)).await.unwrap_err();
+    assert_eq!(seconds(&arrivals).last(), Some(&30));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_says_why_it_waits_until_a_response_arrives() {
+    let slow = || Reply { body: vec![Step::Wait(SECOND), Step::Bytes(OK.into())], ..Reply::status(200) };
+    let (respond, arrivals) = service(move |number| if number < 3 { refused() } else { Ok(slow()) });
+    let client = client(respond, |_| {});
+    let mut call = pin!(post(&client));
+    while poll!(call.as_mut()).is_pending() {
+        let waits = client.waits_for();
+        match arrivals.lock().unwrap().len() {
+            1..=3 => assert_eq!(waits.as_deref(), Some("test failure")),
+            _ => assert_eq!(waits, None),
+        }
+        tokio::time::sleep(SECOND / 100).await;
+    }
+    assert_eq!(client.waits_for(), None);
+
+    let (respond, _) = service(|_| refused());
+    let client = self::client(respond, |_| {});
+    post(&client).await.unwrap_err();
+    assert_eq!(client.waits_for(), None, "the call is over");
 }
 
 #[tokio::test(start_paused = true)]

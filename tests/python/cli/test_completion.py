@@ -67,6 +67,22 @@ def test_a_file_of_values_is_found(complete: Any, tmp_path: Path, monkeypatch: p
     assert complete("dataaccess items customer --filter @no/x") == []
 
 
+def test_objects_of_the_profile_are_offered(complete: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("APPDATA", str(tmp_path))
+    (tmp_path / "dataaccess").mkdir()
+    config = tmp_path / "dataaccess" / "config.toml"
+    config.write_text(
+        '[profiles.default.item_types.store]\nid = 7\nattributes = { store_id = "string", opened = "timestamp" }\n'
+        "[profiles.other]\nitem_types = { visit = 8 }\n",
+        encoding="utf-8",
+    )
+    assert complete("dataaccess items st") == ["plain,store"]
+    assert complete("dataaccess items store --attrs op") == ["plain,opened"]
+    assert complete("dataaccess items --profile other v") == ["plain,visit"]
+    assert complete("dataaccess items --profile other visit --attrs op") == []
+
+
 def test_profiles_are_offered_by_their_names(complete: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("APPDATA", str(tmp_path))

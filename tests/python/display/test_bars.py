@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import subprocess
 import sys
 import threading
+import time
+import traceback
 from _thread import interrupt_main
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.programs import free_port
 from support.terminal import terminal
 
 import dataaccess as da
@@ -159,6 +163,110 @@ def test_a_missing_tqdm_is_no_error(connect: Any, slow: da.Sandbox, monkeypatch:
         assert screen.shown() == ""
         assert days(connect, slow, 3).collect(progress=True).num_rows == 139
         assert screen.shown() == 'no progress bar without tqdm: pip install "dataaccess[progress]"\r\n'
+
+
+# Calls that wait for a service at which nothing listens.
+WAITING: dict[str, Any] = {
+    "search_codes": lambda client: client.search_codes(["id"], allocated_time=da.on("2024-01-15")),
+    "search_codes of days": lambda client: client.search_codes(
+        ["id"], allocated_time=da.days("2024-01-01", "2024-01-03")
+    ),
+    "search_items": lambda client: client.search_items("customer", ["name"]),
+    "scan_codes": lambda client: client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect(),
+    "download_segment": lambda client: client.download_segment(1),
+    "export 1": lambda client: client.wait_for_segment(1, timeout=1),
+    "post": lambda client: client.post("/any", {}, idempotent=True),
+}
+
+
+@pytest.mark.both_clients
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("call", WAITING)
+def test_a_call_that_waits_says_why(connect: Any, call: str) -> None:
+    port = free_port()
+    client = connect(f"http://127.0.0.1:{port}", retry_for=1)
+    with terminal() as screen:
+        with pytest.raises((da.ConnectError, da.WaitTimeoutError)):
+            WAITING[call](client)
+        text = screen.shown()
+    label = call.removesuffix(" of days")
+    assert re.search(rf"{label}: .*waiting: cannot connect to 127\.0\.0\.1:{port}\]", text), text
+    assert last_line(text) == ""
+
+
+@pytest.mark.usefixtures("at_once")
+def test_without_tqdm_a_line_says_why(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    port = free_port()
+    with terminal() as screen:
+        with pytest.raises(da.ConnectError):
+            connect(f"http://127.0.0.1:{port}", retry_for=1).download_segment(1)
+        assert screen.shown() == f"download_segment: waiting: cannot connect to 127.0.0.1:{port}\r\n"
+
+
+def lazy(scan: da.Scan) -> object:
+    return scan.to_lazyframe().collect()
+
+
+def arrow_table(scan: da.Scan) -> object:
+    return pytest.importorskip("pyarrow").table(scan)
+
+
+def duckdb_rows(scan: da.Scan) -> object:
+    connection = pytest.importorskip("duckdb").connect()
+    connection.register("codes", scan)
+    return connection.sql("select count(*) from codes").fetchall()
+
+
+@pytest.mark.sync_only
+@pytest.mark.slow
+@pytest.mark.parametrize("use", [lazy, arrow_table, duckdb_rows])
+def test_what_another_library_reads_shows_a_bar(connect: Any, slow: da.Sandbox, use: Any) -> None:
+    with terminal() as screen:
+        use(days(connect, slow, 10))
+        deadline = time.monotonic() + 5
+        while "dataaccess-progress" in [thread.name for thread in threading.enumerate()]:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        text = screen.shown()
+    assert re.search(r"scan_codes: +(\d+)%\|.*?\| (\d)/9 tasks \[00:01<00:\d\d, ", text), text
+    assert last_line(text) == ""
+
+
+@pytest.mark.both_clients
+@pytest.mark.slow
+def test_a_search_of_many_days_shows_a_bar(connect: Any, slow: da.Sandbox) -> None:
+    client = connect(slow, concurrency=1)
+    with terminal() as screen:
+        client.search_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-09"))
+        text = screen.shown()
+    assert re.search(r"search_codes: +(\d+)%\|.*?\| (\d)/8 tasks \[00:01<00:\d\d, ", text), text
+    assert last_line(text) == ""
+
+
+@pytest.mark.sync_only
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("place", ["__init__", "refresh"])
+def test_an_interrupt_on_a_bar_shows_no_frame_of_it(
+    connect: Any, slow: da.Sandbox, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    from tqdm import tqdm
+
+    def interrupted(*_arguments: object, **_keywords: object) -> None:
+        raise KeyboardInterrupt
+
+    unraisable: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    with terminal(), monkeypatch.context() as patch:
+        patch.setattr(tqdm, place, interrupted)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            days(connect, slow, 4).collect()
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "tqdm" not in shown, shown
+    assert "During handling" not in shown
+    del caught
+    gc.collect()
+    assert unraisable == []
 
 
 def test_a_name_cannot_command_the_terminal() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from support.operations import WHOLE, Operation
+from support.programs import free_port
 from support.raw_server import always, http, in_turn, serving
 
 import dataaccess as da
@@ -30,7 +31,7 @@ def search(client: Any) -> Any:
 
 
 def test_c1_an_unknown_host_is_reported_and_retried(connect: Any, ask: Operation) -> None:
-    with pytest.raises(da.ConnectError, match=r"resolve the host of cdp\.invalid: ") as caught:
+    with pytest.raises(da.ConnectError, match=r"cannot resolve cdp\.invalid: ") as caught:
         ask(connect("https://cdp.invalid", retries=1))
     assert (type(caught.value), caught.value.phase, caught.value.attempts) == (da.ConnectError, "dns", 2)
 
@@ -41,6 +42,17 @@ def test_c2_a_refused_connection_is_reported_with_the_address(connect: Any, ask:
     with pytest.raises(da.ConnectError, match=address.removeprefix("http://")) as caught:
         ask(connect(address, retries=2))
     assert (type(caught.value), caught.value.phase, caught.value.attempts) == (da.ConnectError, "tcp", 3)
+
+
+def test_c2_the_first_contact_fails_soon_unless_retry_for_is_given(connect: Any, time_scale: Any) -> None:
+    time_scale(TIME_SCALE)
+    client = connect(f"http://127.0.0.1:{free_port()}")
+    began = time.monotonic()
+    with pytest.raises(da.ConnectError, match="the service never responded to this client: check base_url="):
+        search(client)
+    assert time.monotonic() - began < 5
+    with pytest.raises(da.ConnectError, match=r"retry_for=1(\.0)? s ended the retries"):
+        search(client.with_options(retry_for=TIME_SCALE))
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def test_no_listener_at_the_address_of_a_proxy(connect: Any, trusting: Any, monk
         search(connect(SERVICE, retries=1, **trusting))
     assert caught.value.attempts == 2
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.invalid:3128")
-    with pytest.raises(da.ProxyError, match=r"resolve the host of the proxy proxy\.invalid:3128 \(HTTPS_PROXY\): "):
+    with pytest.raises(da.ProxyError, match=r"cannot resolve the proxy proxy\.invalid:3128 \(HTTPS_PROXY\): "):
         search(connect(SERVICE, retries=0, **trusting))
 
 

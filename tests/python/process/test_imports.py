@@ -11,12 +11,13 @@ import dataaccess as da
 
 CLIENT = """
     dataaccess dataaccess._client dataaccess._client.base dataaccess._client.checked dataaccess._client.given
-    dataaccess._client.results dataaccess._client.settings dataaccess._client.sources dataaccess._contract
+    dataaccess._client.results dataaccess._client.settings dataaccess._client.sources
     dataaccess._client.synchronous dataaccess._client.synchronous.client dataaccess._client.synchronous.scans
     dataaccess._client.synchronous.searches dataaccess._client.synchronous.segments dataaccess._client.validation
     dataaccess._client.variables
     dataaccess._core dataaccess._core.arguments dataaccess._core.checks dataaccess._core.embedded
-    dataaccess._core.process dataaccess._core.managed dataaccess._core.suggest dataaccess._core.tracebacks
+    dataaccess._core.process dataaccess._core.managed dataaccess._core.progress dataaccess._core.suggest
+    dataaccess._core.tracebacks
     dataaccess._core.warn dataaccess._native dataaccess._public dataaccess._scan dataaccess._scan.outcome
     dataaccess.errors dataaccess.errors._base dataaccess.errors._response dataaccess.errors._scan
     dataaccess.errors._text dataaccess.errors._transport dataaccess.errors._warning
@@ -27,7 +28,7 @@ SEARCH = f"""
 """
 SCAN = f"""
     {SEARCH} dataaccess._core.optional dataaccess._core.paths dataaccess._core.storage dataaccess._core.suffixes
-    dataaccess._core.progress dataaccess._display dataaccess._display.text
+    dataaccess._contract dataaccess._display dataaccess._display.text
     dataaccess._scan.batch dataaccess._scan.variants dataaccess._scan.doubt dataaccess._scan.frames
     dataaccess._scan.lazyframe dataaccess._scan.output dataaccess._scan.plan dataaccess._scan.rows dataaccess._scan.run
     dataaccess._scan.schema dataaccess._scan.synchronous dataaccess._scan.synchronous.batches

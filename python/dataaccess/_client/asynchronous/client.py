@@ -8,6 +8,7 @@ from dataaccess._client.asynchronous.segments import AsyncSegments
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import call_timeout
 from dataaccess._core.managed import AsyncManaged
+from dataaccess._core.progress import follow_async, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 
@@ -53,7 +54,8 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
             requests have it for each request up to its first row; from then on only a stall ends it.
         retry_for: Seconds, or a timedelta, for which a failing request is tried again, everywhere; 0 sends it once. It
-            runs from the first failure on, but not while a response arrives.
+            runs from the first failure on, but not while a response arrives. Unless it is given, a service that never
+            responded to this client and cannot be reached is given up after 4 seconds.
         retries: Requests that may follow the first, in addition to `retry_for`; None: as many as fit. 0 sends one.
             Otherwise one more is free if the service had closed the idle connection.
         concurrency: Requests of this client in flight at a time, over all calls and scans; None: no limit.
@@ -70,7 +72,9 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         headers: More headers for each request. `Accept-Encoding` sets how responses may be compressed: any of
             `gzip`, `zstd` and `identity`, without weights; default: `gzip, zstd`. On a fast network `identity` can
             be faster. A client with a header that looks like a secret, such as `X-Api-Key`, does not pickle.
-        item_types: Names and ids of your business objects, such as `{"store": 7}`: calls then need no `item_type_id`.
+        item_types: Your business objects: `{"store": 7}`, or `{"store": {"id": 7, "attributes": {"opened":
+            "timestamp"}}}`. Calls then need no `item_type_id`, names of attributes are checked, and columns have the
+            declared types.
         strict_empty: Whether an empty result must be `[]`; otherwise `{}`, null and a missing `data` are empty too.
         attrs_format: How searches of other objects than promotion codes send `attrs`: "array", or "string" for one
             comma-separated string. The API specification describes both.
@@ -173,7 +177,8 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
             >>> envelope["message"]
             'Success'
         """
-        return await self._raw.post_async(path, body, idempotent, call_timeout(timeout))
+        with follow_async(None, "post", no_updates, self._raw.waits_for) as report:
+            return await self._raw.post_async(path, body, idempotent, call_timeout(timeout), report)
 
     async def close(self) -> None:
         """Ends the calls in flight and refuses later ones. Closing twice has no effect.

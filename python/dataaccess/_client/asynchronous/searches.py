@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_rows
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
+from dataaccess._core.progress import follow_async, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._scan.outcome import progress_of
 
 TYPE_CHECKING = False
 
@@ -89,8 +93,12 @@ class AsyncSearches(BaseClient):
             timeout,
             self._cap(known_row_cap),
         )
-        with problem_values(arguments):
-            return checked_rows(await self._raw.search_codes_async(arguments))
+        with (
+            problem_values(arguments),
+            follow_async(None, "search_codes", partial(progress_of, self), self._raw.waits_for) as report,
+        ):
+            result = await self._raw.search_codes_async(arguments, report)
+        return checked_rows(result)
 
     async def search_items(
         self,
@@ -150,5 +158,9 @@ class AsyncSearches(BaseClient):
             self._cap(known_row_cap),
             usual_format=self._setting("attrs_format"),
         )
-        with problem_values(arguments):
-            return checked_rows(await self._raw.search_items_async(arguments))
+        with (
+            problem_values(arguments),
+            follow_async(None, "search_items", no_updates, self._raw.waits_for) as report,
+        ):
+            result = await self._raw.search_items_async(arguments, report)
+        return checked_rows(result)

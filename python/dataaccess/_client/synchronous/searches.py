@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_rows
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
+from dataaccess._core.progress import follow, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._scan.outcome import progress_of
 
 TYPE_CHECKING = False
 
@@ -90,8 +94,12 @@ class Searches(BaseClient):
             timeout,
             self._cap(known_row_cap),
         )
-        with problem_values(arguments):
-            return checked_rows(self._raw.search_codes(arguments))
+        with (
+            problem_values(arguments),
+            follow(None, "search_codes", partial(progress_of, self), self._raw.waits_for) as report,
+        ):
+            result = self._raw.search_codes(arguments, report)
+        return checked_rows(result)
 
     def search_items(
         self,
@@ -151,5 +159,9 @@ class Searches(BaseClient):
             self._cap(known_row_cap),
             usual_format=self._setting("attrs_format"),
         )
-        with problem_values(arguments):
-            return checked_rows(self._raw.search_items(arguments))
+        with (
+            problem_values(arguments),
+            follow(None, "search_items", no_updates, self._raw.waits_for) as report,
+        ):
+            result = self._raw.search_items(arguments, report)
+        return checked_rows(result)

@@ -7,6 +7,7 @@ from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_status, ended, export_progress, update_callback
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
+from dataaccess._core.progress import follow, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
 
 TYPE_CHECKING = False
@@ -46,9 +47,12 @@ class Segments(BaseClient):
             >>> status["meta"]["total"] == len(status["entries"])
             True
         """
-        with problem_values({"export_id": export_id}):
-            response = self._raw.download_segment(export_id, call_timeout(timeout))
-            return checked_status(response, export_id, self._success)
+        with (
+            problem_values({"export_id": export_id}),
+            follow(None, "download_segment", no_updates, self._raw.waits_for) as report,
+        ):
+            response = self._raw.download_segment(export_id, call_timeout(timeout), report)
+        return checked_status(response, export_id, self._success)
 
     def wait_for_segment(
         self,
@@ -90,13 +94,11 @@ class Segments(BaseClient):
             >>> all(entry["endTime"] for entry in status["entries"])
             True
         """
-        from dataaccess._core.progress import follow
-
         limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
         check, success = boolean_argument("check", check), self._success
         with (
             problem_values({"export_id": export_id}),
-            follow(progress, f"export {export_id}", lambda: export_progress(success)) as report,
+            follow(progress, f"export {export_id}", lambda: export_progress(success), self._raw.waits_for) as report,
         ):
             callback = update_callback(export_id, success, on_update, report)
             failing = success if check else None

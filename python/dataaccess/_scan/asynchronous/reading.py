@@ -9,7 +9,7 @@ from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.asynchronous.batches import AsyncBatches
 from dataaccess._scan.frames import check_pandas
 from dataaccess._scan.outcome import warn_of
-from dataaccess._scan.plan import checked_table
+from dataaccess._scan.plan import asked_zone, checked_table
 from dataaccess._scan.variants import AsyncArrowSource, convert_async
 from dataaccess._types import CLIENT_ZONE
 
@@ -55,7 +55,7 @@ class AsyncReading(AsyncArrowSource):
         """
         limit = count("n", n, 0)
         raw = await self._in_zone(tz).collect_async(max(limit, 1), views=False, on_progress=None)
-        return checked_table(raw if limit else raw.without_rows())
+        return checked_table(raw if limit else raw.without_rows(), tz)
 
     def batches(
         self,
@@ -95,7 +95,7 @@ class AsyncReading(AsyncArrowSource):
             >>> max([batch.num_rows async for batch in scan.batches(max_rows=500)])
             500
         """
-        return AsyncBatches(self._open(max_rows, max_bytes, tz))
+        return AsyncBatches(self._open(max_rows, max_bytes, tz), asked_zone(tz))
 
     async def collect(self, *, tz: ResultZone = CLIENT_ZONE, progress: ProgressArgument = None) -> Table:
         """Returns all rows as columns in memory.
@@ -122,9 +122,9 @@ class AsyncReading(AsyncArrowSource):
             ['id']
         """
         scan = self._in_zone(tz)
-        with follow_async(progress, self._call, self._progress) as report:
+        with follow_async(progress, self._call, self._progress, self._waits_for) as report:
             raw = await scan.collect_async(None, views=False, on_progress=report)
-        return checked_table(raw)
+        return checked_table(raw, tz)
 
     async def to_arrow(self, *, tz: ResultZone = CLIENT_ZONE, progress: ProgressArgument = None) -> pa.Table:
         """Returns all rows as a pyarrow table (extra `arrow`).
@@ -216,9 +216,9 @@ class AsyncReading(AsyncArrowSource):
         """
         optional("polars", "polars")
         scan = self._in_zone(tz)
-        with follow_async(progress, self._call, self._progress) as report:
+        with follow_async(progress, self._call, self._progress, self._waits_for) as report:
             raw = await scan.collect_async(None, views=True, on_progress=report)
-        table = checked_table(raw)
+        table = checked_table(raw, tz)
         return await convert_async(table.to_polars)
 
     async def iter_rows(self, *, tz: ResultZone = CLIENT_ZONE) -> AsyncGenerator[Row, None]:
@@ -268,7 +268,7 @@ class AsyncReading(AsyncArrowSource):
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        with follow_async(progress, self._call, self._progress) as report:
+        with follow_async(progress, self._call, self._progress, self._waits_for) as report:
             rows, outcome = await self._raw.rows_async(report)
         warn_of(outcome)
         return rows

@@ -191,7 +191,7 @@ class AsyncScan(AsyncLazySource, AsyncRecords, AsyncWriting):
         )
         with (
             RunProgress(self._client, options) as convert,
-            follow_async(progress, f"run of {self._call}", lambda: convert) as report,
+            follow_async(progress, f"run of {self._call}", lambda: convert, self._waits_for) as report,
         ):
             result = await scan.run_async(options, report or convert)
         return report_of(options, self._raw, result, doubt)
@@ -236,4 +236,4 @@ class AsyncScan(AsyncLazySource, AsyncRecords, AsyncWriting):
         """
         storage_options = hidden(storage_options)
         scan, arguments = self._in_zone(tz), read_options(folder, storage_options, missing)
-        return checked_table(await scan.read_async(*arguments), is_of_files=True)
+        return checked_table(await scan.read_async(*arguments), tz, is_of_files=True)

@@ -187,7 +187,7 @@ class AsyncWriting(BaseScan):
         is_private, accepted = boolean_argument("private", private), on_doubt_argument(on_doubt)
         with output_path(target, method, storage_options, private=is_private) as (path, file):
             options = checked(storage_options)
-            with follow_async(progress, self._call, self._progress) as report:
+            with follow_async(progress, self._call, self._progress, self._waits_for) as report:
                 outcome, unpublished = await scan.write_async(path, file_format, is_private, report, options)
             decide(accepted, outcome, unpublished)
             await unpublished.publish_async()

@@ -7,7 +7,7 @@ from dataaccess._core.managed import ManagedIterator
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.batch import Batch
-from dataaccess._scan.outcome import stats_of, warn_of
+from dataaccess._scan.outcome import stats_of, warn_of, warn_without_times
 from dataaccess._scan.variants import next_batch
 
 TYPE_CHECKING = False
@@ -32,10 +32,11 @@ class Batches(ManagedIterator):
         [50, 23]
     """
 
-    def __init__(self, raw: RawStream) -> None:
+    def __init__(self, raw: RawStream, tz: str | None = None) -> None:
         """Use `batches` of a scan."""
         self._raw = raw
-        self._warned = False
+        self._tz = tz
+        self._warned = self._is_begun = False
 
     @property
     def stats(self) -> ScanStats | None:
@@ -64,6 +65,9 @@ class Batches(ManagedIterator):
         if batch is None:
             self._warn_once()
             raise StopIteration
+        if not self._is_begun:
+            self._is_begun = True
+            warn_without_times(self._tz, batch.types)
         return Batch(batch)
 
     def _warn_once(self) -> None:

@@ -10,7 +10,7 @@ from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.synchronous.batches import Batches
 from dataaccess._scan.frames import check_pandas
 from dataaccess._scan.outcome import warn_of
-from dataaccess._scan.plan import checked_table
+from dataaccess._scan.plan import asked_zone, checked_table
 from dataaccess._scan.variants import ArrowSource, convert
 from dataaccess._types import CLIENT_ZONE
 
@@ -56,7 +56,7 @@ class Reading(ArrowSource):
         """
         limit = count("n", n, 0)
         raw = self._in_zone(tz).collect(max(limit, 1), views=False, on_progress=None)
-        return checked_table(raw if limit else raw.without_rows())
+        return checked_table(raw if limit else raw.without_rows(), tz)
 
     def batches(
         self,
@@ -96,7 +96,7 @@ class Reading(ArrowSource):
             >>> max([batch.num_rows for batch in scan.batches(max_rows=500)])
             500
         """
-        return Batches(self._open(max_rows, max_bytes, tz))
+        return Batches(self._open(max_rows, max_bytes, tz), asked_zone(tz))
 
     def collect(self, *, tz: ResultZone = CLIENT_ZONE, progress: ProgressArgument = None) -> Table:
         """Returns all rows as columns in memory.
@@ -123,9 +123,9 @@ class Reading(ArrowSource):
             ['id']
         """
         scan = self._in_zone(tz)
-        with follow(progress, self._call, self._progress) as report:
+        with follow(progress, self._call, self._progress, self._waits_for) as report:
             raw = scan.collect(None, views=False, on_progress=report)
-        return checked_table(raw)
+        return checked_table(raw, tz)
 
     def to_arrow(self, *, tz: ResultZone = CLIENT_ZONE, progress: ProgressArgument = None) -> pa.Table:
         """Returns all rows as a pyarrow table (extra `arrow`).
@@ -217,9 +217,9 @@ class Reading(ArrowSource):
         """
         optional("polars", "polars")
         scan = self._in_zone(tz)
-        with follow(progress, self._call, self._progress) as report:
+        with follow(progress, self._call, self._progress, self._waits_for) as report:
             raw = scan.collect(None, views=True, on_progress=report)
-        table = checked_table(raw)
+        table = checked_table(raw, tz)
         return convert(table.to_polars)
 
     def iter_rows(self, *, tz: ResultZone = CLIENT_ZONE) -> Generator[Row, None, None]:
@@ -269,7 +269,7 @@ class Reading(ArrowSource):
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        with follow(progress, self._call, self._progress) as report:
+        with follow(progress, self._call, self._progress, self._waits_for) as report:
             rows, outcome = self._raw.rows(report)
         warn_of(outcome)
         return rows

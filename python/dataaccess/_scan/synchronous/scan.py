@@ -193,7 +193,7 @@ class Scan(LazySource, Records, Writing):
         )
         with (
             RunProgress(self._client, options) as convert,
-            follow(progress, f"run of {self._call}", lambda: convert) as report,
+            follow(progress, f"run of {self._call}", lambda: convert, self._waits_for) as report,
         ):
             result = scan.run(options, report or convert)
         return report_of(options, self._raw, result, doubt)
@@ -238,4 +238,4 @@ class Scan(LazySource, Records, Writing):
         """
         storage_options = hidden(storage_options)
         scan, arguments = self._in_zone(tz), read_options(folder, storage_options, missing)
-        return checked_table(scan.read(*arguments), is_of_files=True)
+        return checked_table(scan.read(*arguments), tz, is_of_files=True)

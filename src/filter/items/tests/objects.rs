@@ -24,6 +24,28 @@ fn a_generic_search_has_the_specified_body() {
 }
 
 #[test]
+fn declared_attributes_are_checked_in_attrs_and_where() {
+    let declared = |attrs: Value, where_clause: InputValue| ItemsArguments {
+        attrs: input(attrs),
+        known_attributes: input(json!({"customer_id": "string", "email": "string", "opened": "timestamp"})),
+        ..customers(where_clause)
+    };
+    let misspelled = "customer has no attribute \"emial\"; did you mean \"email\"?";
+    refuses(declared(json!(["customer_id", "emial"]), some_customers()), "attrs[1]", "attrs[1]", misspelled);
+    refuses(
+        declared(json!(["zzz"]), some_customers()),
+        "attrs[0]",
+        "attrs[0]",
+        "; they are customer_id, email, opened",
+    );
+    let where_clause = expression(matches("emial", json!(["a"])));
+    let problem = &problems(checked(declared(json!(["email"]), where_clause)))[0];
+    assert_eq!(problem.path, "filters.OR[0].AND[0].column");
+    assert!(problem.message.ends_with(misspelled), "{}", problem.message);
+    body(declared(json!(["email", "opened"]), some_customers()));
+}
+
+#[test]
 fn name_and_id_must_agree() {
     let named = |name: Value, id: Value| ItemsArguments {
         item_type_name: input(name),
@@ -90,6 +112,7 @@ fn the_problems_of_all_arguments_are_reported_together() {
         limit: InputValue::Bool(true),
         known_row_cap: InputValue::Null,
         attrs_format: InputValue::text("csv"),
+        known_attributes: InputValue::Null,
     }));
     assert_eq!(
         locations(&found),

@@ -1,0 +1,49 @@
+"""Ctrl-C for queries of other libraries: they hold the main thread in native code, where Python handles no signal.
+
+Python writes the number of a signal into the file descriptor of `signal.set_wakeup_fd` as it comes. The core reads it
+there and ends the streams; Python raises `KeyboardInterrupt` as ever once the library returns.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from threading import _DummyThread, current_thread, main_thread
+
+from dataaccess._native import wakeup_fd
+
+# The descriptors that this process and its parents set.
+_ours: set[int] = set()
+
+
+def ends_at_interrupt() -> bool:
+    """Whether Ctrl-C shall end what this thread begins, and is passed to the core.
+
+    Not in other threads, as Python interrupts the main thread alone. Not if the program has its own handler, which
+    decides what an interrupt means, nor if an event loop or another library uses the descriptor.
+    """
+    if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return False
+    descriptor = wakeup_fd()
+    if descriptor is None:
+        return False
+    other = signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
+    if other not in (-1, descriptor):
+        signal.set_wakeup_fd(other)
+        return False
+    if not _ours:
+        os.register_at_fork(after_in_child=_leave_to_parent)
+    _ours.add(descriptor)
+    return True
+
+
+def is_native_thread() -> bool:
+    """Whether Python did not start this thread."""
+    return isinstance(current_thread(), _DummyThread)
+
+
+def _leave_to_parent() -> None:
+    """Keeps the signals of a forked child from its parent, whose descriptor it inherits."""
+    other = signal.set_wakeup_fd(-1)
+    if other not in _ours:
+        signal.set_wakeup_fd(other)

@@ -1,0 +1,144 @@
+"""`item_types=` with attributes: objects that the user wrote down once, as the API lists none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from support.profiles import Config
+
+import dataaccess as da
+
+STORE = {"store_id": "string", "opened": "timestamp", "size": "int64"}
+DECLARED: dict[str, Any] = {"store": {"id": 7, "attributes": STORE}, "visit": 8}
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[da.Sandbox]:
+    with da.Sandbox() as sandbox:
+        sandbox.declare("store", 7, {"store_id": "string", "opened": "datetime", "size": "int64", "note": "string"})
+        sandbox.load("store", [{"store_id": "s-1", "opened": "2024-01-15 08:00:00", "size": 3, "note": "x"}])
+        yield sandbox
+
+
+@pytest.fixture
+def client(connect: Any, service: da.Sandbox) -> Any:
+    return connect(service, item_types=DECLARED)
+
+
+def test_columns_have_the_declared_types_also_without_rows(client: Any) -> None:
+    scan = client.scan_items("store", list(STORE), da.col("store_id").equals("s-1"))
+    assert scan.schema == STORE
+    nothing = client.scan_items("store", (name for name in STORE), da.col("store_id").equals("no such store"))
+    found = scan.to_arrow().schema
+    assert nothing.to_arrow().schema == found
+    assert found.types == [pa.string(), pa.timestamp("us"), pa.int64()]
+    assert client.scan_items("store", ["size"]).schema == {"size": "int64"}
+
+
+def test_a_schema_of_the_call_wins(client: Any) -> None:
+    scan = client.scan_items("store", ["opened", "size"], schema={"size": float})
+    assert scan.schema == {"opened": "timestamp", "size": "float64"}
+    assert scan.tasks()[0].schema == scan.schema
+
+
+def test_names_are_checked_before_anything_is_sent(client: Any, service: da.Sandbox) -> None:
+    before = len(service.requests)
+    where = da.col("opend").after("2024-01-01") & da.col("store_id").equals("s-1")
+    for call in (client.search_items, client.scan_items, client.validate_items):
+        with pytest.raises(da.ValidationError) as caught:
+            call("store", ["store_id", "siez"], where)
+        attrs, column = caught.value.problems
+        assert (attrs.argument, attrs.message) == ("attrs[1]", 'store has no attribute "siez"; did you mean "size"?')
+        assert column.path == "filters.OR[0].AND[0].column"
+        assert column.message == 'col("opend").after: store has no attribute "opend"; did you mean "opened"?'
+        assert "known_attributes" not in caught.value._repr_html_() + str(caught.value)
+    with pytest.raises(da.ValidationError, match=r'no attribute "note"; they are store_id, opened, size'):
+        client.scan_items("store", ["note"])
+    assert len(service.requests) == before
+
+
+def test_an_object_with_another_id_is_another_object(client: Any) -> None:
+    assert client.validate_items("store", ["anything"], item_type_id=70)["itemTypeId"] == 70
+
+
+def test_the_attributes_of_an_object_can_be_listed(client: Any) -> None:
+    assert client.attributes("store") == STORE
+    assert client.attributes("promotion_code")["code_status"] == "int64"
+    with pytest.raises(da.ConfigError, match=r"attributes of 'stoer' are not known; did you mean 'store'\?"):
+        client.attributes("stoer")
+    with pytest.raises(da.ConfigError, match="the API cannot list them; ask the administrator"):
+        client.attributes("visit")
+
+
+def test_the_id_of_a_customer_need_not_be_written() -> None:
+    item_types = {"customer": {"attributes": {"opened": "datetime"}}}
+    client = da.Client("https://cdp.example.com", token="t", item_types=item_types)
+    assert client.item_types == {"customer": {"id": -1003, "attributes": {"opened": "timestamp"}}}
+    assert client.with_options(timeout=9).item_types == client.item_types
+    assert client.scan_items("customer", ["opened"]).schema == {"opened": "timestamp"}
+
+
+WRONG: list[tuple[Any, str]] = [
+    ({"store": {"attributes": {"a": "string"}}}, "item_types['store'] has no id"),
+    ({"store": {"id": "7"}}, "item_types['store']['id']= must be an integer"),
+    ({"store": {"id": 7, "attrs": {}}}, "item_types['store'] has the key 'attrs': write id and attributes"),
+    ({"store": {"id": 7, "attributes": []}}, "item_types['store']['attributes'] must be a dict"),
+    ({"store": {"id": 7, "attributes": {}}}, "item_types['store']['attributes'] must be a dict"),
+    (
+        {"store": {"id": 7, "attributes": {"opened": "timestmp"}}},
+        (
+            "item_types['store']['attributes']['opened'] must be one of string, int64, float64, bool, timestamp, json, "
+            "not 'timestmp'; did you mean 'timestamp'?"
+        ),
+    ),
+    ({"customer": {"id": 5, "attributes": {"a": "string"}}}, "item_types['customer']= must be -1003"),
+    (
+        {"promotion_code": {"id": -100, "attributes": {"a": "string"}}},
+        "item_types['promotion_code']['attributes']:",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), WRONG)
+def test_a_declaration_that_cannot_be_is_refused(given: Any, message: str) -> None:
+    with pytest.raises(da.ConfigError) as caught:
+        da.Client("https://cdp.example.com", token="t", item_types=given)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_profile_declares_attributes(config: Config) -> None:
+    config.write(
+        '[profiles.default]\nbase_url = "https://cdp.example.com"\ntoken = "tok"\n'
+        '[profiles.default.item_types.store]\nid = 7\nattributes = { opened = "timestamp" }\n'
+        '[profiles.text]\nbase_url = "https://cdp.example.com"\ntoken = "tok"\n'
+        'item_types = \'{"store": {"id": 7, "attributes": {"opened": "timestamp"}}}\'\n'
+        '[profiles.wrong]\nbase_url = "https://cdp.example.com"\ntoken = "tok"\n'
+        '[profiles.wrong.item_types.store]\nid = 7\nattributes = { opened = "time" }\n'
+    )
+    for profile in (None, "text"):
+        assert da.Client(profile=profile).attributes("store") == {"opened": "timestamp"}
+    with pytest.raises(da.ConfigError, match=r"profiles\.wrong\.item_types: item_types\['store'\]"):
+        da.Client(profile="wrong")
+
+
+CHANGES_NOTHING = r"^tz='Asia/Tokyo' changes nothing: no column has the type timestamp"
+
+
+def test_a_time_zone_that_no_column_has_is_warned_of(connect: Any, service: da.Sandbox, client: Any) -> None:
+    plain = connect(service, item_types={"store": 7}).scan_items("store", ["store_id", "opened"])
+    uses: list[Any] = [
+        lambda: plain.to_pandas(tz="Asia/Tokyo"),
+        lambda: plain.to_polars(tz="Asia/Tokyo"),
+        lambda: plain.collect().to_pandas(tz="Asia/Tokyo"),
+        lambda: list(plain.batches(tz="Asia/Tokyo")),
+    ]
+    for use in uses:
+        with pytest.warns(da.DataAccessWarning, match=CHANGES_NOTHING) as caught:
+            use()
+        assert len(caught) == 1
+    declared = client.scan_items("store", ["store_id", "opened"])
+    assert declared.to_polars(tz="Asia/Tokyo")["opened"][0].hour == 17
+    plain.to_pandas(tz=None)
