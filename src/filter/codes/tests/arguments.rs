@@ -12,7 +12,8 @@ fn allocated_time_must_be_a_comparison_with_one_time() {
         (InputValue::Null, "is required: write da.since(\"2024-01-01\")"),
         (
             InputValue::text("2024-01-01"),
-            "use da.after(\"2024-01-01\"), da.before(\"2024-01-01\"), da.since(\"2024-01-01\") or da.on(\"2024-01-01\")",
+            "use da.after(\"2024-01-01\"), da.before(\"2024-01-01\"), da.since(\"2024-01-01\"), da.until(\"2024-01-01\") or \
+             da.on(\"2024-01-01\")",
         ),
         (InputValue::Moment("2024-01-01".to_owned()), "use da.after(\"2024-01-01\")"),
         (InputValue::Integer(1_704_067_200_000), "use da.after(1704067200000)"),
