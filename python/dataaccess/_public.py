@@ -40,3 +40,19 @@ def no_attribute(owner: object, described: str, name: str, known: Iterable[str] 
     shown = [other for other in known if not other.startswith("_")]
     # With `obj` and without `name` Python adds no suggestion of its own.
     return AttributeError(f"{described} has no attribute {name!r}{did_you_mean(name, shown)}", obj=owner)
+
+
+class ClientZone:
+    """The default of `tz=`: the `timezone` that the client was given; without one, times as the service wrote them.
+
+    No `Enum`: a scan must not load that module.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """As signatures show it."""
+        return "client.timezone"
+
+
+CLIENT_ZONE = ClientZone()

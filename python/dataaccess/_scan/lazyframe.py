@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.plan import Planned
-from dataaccess._types import CLIENT_ZONE
 from dataaccess.errors import ValidationError
 
 TYPE_CHECKING = False

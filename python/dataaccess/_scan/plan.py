@@ -10,9 +10,9 @@ from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count
 from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import cell, shorten
+from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.outcome import progress_of, stats_of, warn_of
 from dataaccess._scan.schema import type_names
-from dataaccess._types import CLIENT_ZONE
 from dataaccess.filters._values import snapshot
 
 TYPE_CHECKING = False

@@ -25,7 +25,6 @@ from dataaccess._types.codes import (
     CodeStatusName,
 )
 from dataaccess._types.columns import (
-    CLIENT_ZONE,
     ColumnType,
     ColumnTypeAlias,
     DtypeBackend,
@@ -55,7 +54,6 @@ from dataaccess._types.settings import (
 )
 
 __all__ = [
-    "CLIENT_ZONE",
     "PROMOTION_CODE_ATTRIBUTES",
     "AttributeInfo",
     "Attributes",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import tzinfo
-from enum import Enum
 from typing import Any, Literal, Protocol, TypeAlias
+
+from dataaccess._public import ClientZone
 
 ColumnType: TypeAlias = Literal["string", "int64", "float64", "bool", "timestamp", "json"]
 """The type of a column."""
@@ -60,20 +61,6 @@ DtypeBackend: TypeAlias = Literal["numpy_nullable", "pyarrow"]
 
 TimeZone: TypeAlias = str | tzinfo
 """The IANA name of a time zone, or a `zoneinfo.ZoneInfo`."""
-
-
-class ClientZone(Enum):
-    """The default of `tz=`."""
-
-    CLIENT_ZONE = "timezone"
-
-    def __repr__(self) -> str:
-        """As signatures show it."""
-        return "client.timezone"
-
-
-CLIENT_ZONE = ClientZone.CLIENT_ZONE
-"""The `timezone` of the client, if it was given one; else times stay as the service wrote them."""
 
 ResultZone: TypeAlias = TimeZone | ClientZone | None
 """The time zone of a result."""

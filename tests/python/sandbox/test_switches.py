@@ -14,6 +14,7 @@ from support.open_points import TABLE
 from support.plain_http import PlainService
 
 import dataaccess as da
+from dataaccess.types import Schema
 
 
 def test_every_value_of_the_table_is_taken() -> None:
@@ -61,7 +62,8 @@ def test_a_load_writes_times_in_the_zone_of_records(form: str) -> None:
         sandbox.declare("visit", 7, {"visit_id": "string", "time": "timestamp"})
         sandbox.load("visit", ROWS[form])
         client = sandbox.client(timezone="UTC", source_timezone="Asia/Ho_Chi_Minh")
-        where, schema = da.col("time").on("2024-01-14"), {"time": "timestamp"}
+        where = da.col("time").on("2024-01-14")
+        schema: Schema = {"time": "timestamp"}
         assert client.search_items("visit", ["time"], where, item_type_id=7) == [{"time": WRITTEN}]
         table = client.scan_items("visit", ["visit_id", "time"], where, item_type_id=7, schema=schema).collect()
         assert table["time"] == [TIME]

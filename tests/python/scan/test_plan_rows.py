@@ -132,8 +132,8 @@ def test_a_scan_gives_each_row_of_its_days_once(
     assert len(scan.requests()) == len(requests)
     forms = [
         scan.to_dicts(),
-        as_sent(scan.collect().to_pylist()),
-        as_sent([row for batch in scan.batches() for row in batch.to_pylist()]),
+        as_sent(scan.collect(tz=None).to_pylist()),
+        as_sent([row for batch in scan.batches(tz=None) for row in batch.to_pylist()]),
     ]
     searched = [row for day in days for row in stocked.client.search_codes(attrs, allocated_time=da.on(day), **asked)]
     assert by_id(searched) == by_id(expected)

@@ -6,12 +6,12 @@ from dataaccess._core.checks import count
 from dataaccess._core.optional import optional
 from dataaccess._core.progress import follow_async
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.asynchronous.batches import AsyncBatches
 from dataaccess._scan.frames import check_pandas
 from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.plan import checked_table
 from dataaccess._scan.variants import AsyncArrowSource, convert_async
-from dataaccess._types import CLIENT_ZONE
 
 TYPE_CHECKING = False
 

@@ -6,14 +6,13 @@ from __future__ import annotations
 from dataaccess._core.progress import follow
 from dataaccess._core.storage import hidden
 from dataaccess._core.tracebacks import short_tracebacks
-from dataaccess._public import public
+from dataaccess._public import CLIENT_ZONE, public
 from dataaccess._scan.synchronous.reading import Reading
 from dataaccess._scan.synchronous.writing import Writing
 from dataaccess._scan.doubt import TaskDoubt, on_doubt_argument
 from dataaccess._scan.lazyframe import LazySource
 from dataaccess._scan.plan import Single, checked_table
 from dataaccess._scan.run import RunProgress, read_options, report_of, run_options
-from dataaccess._types import CLIENT_ZONE
 
 TYPE_CHECKING = False
 

@@ -7,11 +7,11 @@ from dataaccess._core.checks import boolean_argument
 from dataaccess._core.progress import follow
 from dataaccess._core.storage import checked, hidden
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.doubt import decide, on_doubt_argument
 from dataaccess._scan.output import Format, copy_into, output_path, parquet_format, text_format
 from dataaccess._scan.plan import BaseScan
 from dataaccess._scan.variants import convert
-from dataaccess._types import CLIENT_ZONE
 
 TYPE_CHECKING = False
 
