@@ -94,7 +94,8 @@ class Session:
     @_once
     def audience(self) -> tuple[str, int, str]:
         """The id of a code of the day, with its audience type and audience."""
-        for row in self.rows():
+        # The last one: at the first instant of the day, a code is not after that instant.
+        for row in sorted(self.rows(), key=lambda row: str(row["allocated_time"]), reverse=True):
             code, found = row["id"], audience_of(row)
             if isinstance(code, str) and found is not None:
                 return code, *found

@@ -63,7 +63,7 @@ OTHERS: dict[str, Any] = {
 }
 ZONES = ["UTC", "Asia/Ho_Chi_Minh", "America/Lima", "Pacific/Auckland", "Pacific/Pago_Pago"]
 # Switches that a probe leaves alone, and says why.
-NOT_SETTLED = {"generic_scope", "download_scope", "maximum_rows", "gzip", "source_timezone"}
+NOT_SETTLED = {"generic_scope", "download_scope", "maximum_rows", "gzip"}
 
 
 def finding(report: ProbeReport, name: str) -> Finding:

@@ -98,9 +98,7 @@ class Segments(BaseClient):
         check, success = boolean_argument("check", check), self._success
         with (
             problem_values({"export_id": export_id}),
-            follow(
-                progress, f"export {export_id}", lambda: export_progress(success), self._raw.waits_for
-            ) as report,
+            follow(progress, f"export {export_id}", lambda: export_progress(success), self._raw.waits_for) as report,
         ):
             callback = update_callback(export_id, success, on_update, report)
             failing = success if check else None
