@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dataaccess._contract import PROMOTION_CODE, PROMOTION_CODE_NAME
 from dataaccess._core.checks import call_timeout, invalid
 from dataaccess.errors import ValidationError
 
@@ -86,6 +85,8 @@ def item_arguments(
             (declared["id"], declared["attributes"]) if isinstance(declared, Mapping) else (declared, None)
         )
     if attrs_format is None and usual_format == "string":
+        from dataaccess._contract import PROMOTION_CODE, PROMOTION_CODE_NAME
+
         takes_array = item_type_id == PROMOTION_CODE or item_type_name == PROMOTION_CODE_NAME
         attrs_format = None if takes_array else usual_format
     return {

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_status, ended, export_progress, update_callback
 from dataaccess._core.arguments import problem_values
@@ -96,9 +98,10 @@ class Segments(BaseClient):
         """
         limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
         check, success = boolean_argument("check", check), self._success
+        convert = partial(export_progress, success)
         with (
             problem_values({"export_id": export_id}),
-            follow(progress, f"export {export_id}", lambda: export_progress(success), self._raw.waits_for) as report,
+            follow(progress, f"export {export_id}", convert, self._raw.waits_for) as report,
         ):
             callback = update_callback(export_id, success, on_update, report)
             failing = success if check else None
