@@ -1,4 +1,4 @@
-"""Three platforms, each with the settings that a probe finds: right rows in every form, against an oracle by instant."""
+"""Three platforms with the settings that a probe finds: right rows in every form, against an oracle by instant."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import dataaccess as da
 from dataaccess._probe.probe import probe
 
 HCM, KOLKATA = "Asia/Ho_Chi_Minh", "Asia/Kolkata"
-# All UTC; a platform that cuts and writes at +07:00; one that cuts at +05:30, writes UTC and includes the day it is given.
+# All UTC; days and times at +07:00; days at +05:30, times in UTC, and comparisons that include the day.
 PLATFORMS: dict[str, dict[str, Any]] = {
     "utc": {},
     "local": {"day_zone": HCM, "source_timezone": HCM},
@@ -81,7 +81,7 @@ def test_each_range_has_its_rows_in_every_form(
     }
     report = scan.to_folder(tmp_path)
     found["folder"] = set(scan.read_folder(tmp_path)["id"])
-    assert {form: ids ^ expected for form, ids in found.items()} == dict.fromkeys(found, set())
+    assert {form: ids ^ expected for form, ids in found.items()} == {form: set() for form in found}
     assert (report.rows, report.stray_days, report.doubtful_days) == (len(expected), [], [])
     # The columns are instants of the zone, so that days of frames are days of conditions.
     for frame in (scan.to_polars(), pl.read_parquet(report.to_dict()["folder"], hive_partitioning=True)):
