@@ -15,22 +15,29 @@ use crate::error::named;
 pub(super) enum KnownAttributes<'a> {
     /// As the API specification has them.
     OfCodes,
-    /// As the user declared them for the object with this name.
-    Declared(&'a str, Vec<&'a str>),
+    /// As the user declared them for the object with this name, and which of them are strings.
+    Declared(&'a str, Vec<&'a str>, Vec<&'a str>),
 }
 
 impl<'a> KnownAttributes<'a> {
     /// Those that the user declared, if any.
     pub(super) fn declared(object: Option<&'a str>, declared: &'a InputValue) -> Option<Self> {
         let InputValue::Map(declared) = declared else { return None };
-        Some(Self::Declared(object?, declared.iter().map(|(name, _)| name.as_str()).collect()))
+        let names = declared.iter().map(|(name, _)| name.as_str());
+        let strings = declared.iter().filter(|(_, kind)| *kind == InputValue::text("string"));
+        Some(Self::Declared(object?, names.collect(), strings.map(|(name, _)| name.as_str()).collect()))
+    }
+
+    /// Whether an attribute was declared as a string, which integers are converted to.
+    pub(super) fn is_declared_string(&self, name: &str) -> bool {
+        matches!(self, Self::Declared(_, _, strings) if strings.contains(&name))
     }
 
     /// Checks that an attribute is one of them.
     pub(super) fn check(&self, name: &str) -> Result<(), String> {
         let names = match self {
             Self::OfCodes => codes::ATTRIBUTES.as_slice(),
-            Self::Declared(_, names) => names,
+            Self::Declared(_, names, _) => names,
         };
         if names.contains(&name) {
             return Ok(());
@@ -40,7 +47,7 @@ impl<'a> KnownAttributes<'a> {
         let advice = if advice.is_empty() { format!("; they are {}", names.join(", ")) } else { advice };
         Err(match self {
             Self::OfCodes => format!("{shown} is not an attribute of promotion codes{advice}"),
-            Self::Declared(object, _) => format!("{object} has no attribute {shown}{advice}"),
+            Self::Declared(object, _, _) => format!("{object} has no attribute {shown}{advice}"),
         })
     }
 }

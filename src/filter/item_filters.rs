@@ -63,8 +63,12 @@ fn check(
     });
     let column = problems.keep(&location.field("column"), input, column);
     let operator = values::operator(&comparison.method, location, problems);
-    let is_id = item_type == Some(CUSTOMER_ID) && column.as_deref() == Some(CUSTOMER_KEY);
-    let (data_type, value) = typed_value(comparison, is_id, location, times, problems)?;
+    let is_declared = |name: &str| known.is_some_and(|known| known.is_declared_string(name));
+    let text_of = column.as_deref().and_then(|name| match name {
+        CUSTOMER_KEY if item_type == Some(CUSTOMER_ID) => Some("the id of a customer"),
+        name => is_declared(name).then_some("a string or an id"),
+    });
+    let (data_type, value) = typed_value(comparison, text_of, location, times, problems)?;
     let unit = &comparison.unit;
     let time_unit = problems.keep(&location.field("time_unit"), unit, values::time_unit(&data_type, unit));
     Some(Condition {
@@ -82,7 +86,7 @@ fn check(
 /// The value as it is sent, with its `data_type`.
 fn typed_value(
     comparison: &Comparison,
-    is_id: bool,
+    text_of: Option<&str>,
     location: &ProblemPath,
     times: &Times<'_>,
     problems: &mut Problems,
@@ -97,11 +101,11 @@ fn typed_value(
         || matches!(input, InputValue::Moment(_));
     let data_type = match named {
         None if is_time => DATETIME.to_owned(),
-        None if is_id => {
-            let ids = several(comparison, &location, problems, |value| values::text_id(value, "the id of a customer"));
+        None => {
+            let Some(what) = text_of else { return inferred(comparison, &location, problems) };
+            let ids = several(comparison, &location, problems, |value| values::text_id(value, what));
             return ids.map(|ids| (STRING.to_owned(), Value::Array(ids)));
         }
-        None => return inferred(comparison, &location, problems),
         Some(data_type) => data_type,
     };
     let read = match data_type.as_str() {

@@ -26,8 +26,7 @@ pub(super) struct RowRange {
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     at: i64,
-    /// A day further out, and a day further in.
-    outer: i64,
+    /// A day further in.
     inner: i64,
 }
 
@@ -101,36 +100,39 @@ impl RowRange {
             self.column,
             self.source.name()
         );
-        let zone = format!("set {} to the zone in which the service cuts its days", argument("timezone"));
+        let other_zones = zones();
         if self.calendar.comparison == DayComparison::Inclusive {
-            return format!("{found}; {zone}");
+            return format!("{found}; days or times of the service {other_zones}");
         }
-        let inclusive = self.setting();
-        let is_explained = self.instants(times).is_some_and(|(least, greatest)| {
-            self.start.is_none_or(|start| start.outer <= least) && self.end.is_none_or(|end| greatest < end.outer)
-        });
-        if is_explained {
-            return format!("{found}; the service probably includes the day that a condition names: set {inclusive}");
-        }
-        format!("{found}; set {inclusive} if the service includes the day that a condition names, or {zone}")
+        format!(
+            "{found}; the service may include the day that a condition names ({}), or its days or times {other_zones}",
+            self.setting()
+        )
     }
 
-    /// That the first or the last day has no row, although the day next to it has: a service that excludes the day which
-    /// a condition names would drop it. Only where such a condition names a day of the range.
+    /// That the first or the last day has no row, although the day next to it has. A service that excludes the day which
+    /// a condition names would drop the day, and so would one whose days and times are of another zone.
+    ///
+    /// An exclusive client says so of a first day alone, and not at a weekend, on which many platforms allocate nothing.
     fn empty_day(&self, (least, greatest): (i64, i64), rows: u64) -> Option<String> {
         let days = u64::try_from((greatest - least) / DAY + 1).ok()?;
-        if self.calendar.comparison == DayComparison::Exclusive || rows < USUAL_ROWS.saturating_mul(days) {
+        if rows < USUAL_ROWS.saturating_mul(days) {
             return None;
         }
         let is_next = |at: i64, inner: i64| (at - inner).abs() < DAY;
         let start = self.start.filter(|start| start.inner <= least && is_next(least, start.inner));
-        let end = self.end.filter(|end| greatest < end.inner && is_next(greatest, end.inner));
+        let is_inclusive = self.calendar.comparison == DayComparison::Inclusive;
+        let end = self.end.filter(|end| is_inclusive && greatest < end.inner && is_next(greatest, end.inner));
+        let start = start.filter(|start| is_inclusive || !self.calendar.zone.is_weekend(Moment::at(start.at)));
         let day = start.map(|start| start.at).or(end.map(|end| end.inner))?;
+        let reason = if is_inclusive {
+            format!("the service probably excludes the day that a condition names: set {}", self.setting())
+        } else {
+            format!("if there should be some, days or times of the service {}", zones())
+        };
         Some(format!(
-            "no row of {}, a day at the end of the requested range, and {rows} rows of the days beside it; the service \
-             probably excludes the day that a condition names: set {}",
+            "no row of {}, a day at the end of the requested range, and {rows} rows of the days beside it; {reason}",
             self.calendar.zone.day_of(Moment::at(day)),
-            self.setting()
         ))
     }
 
@@ -140,17 +142,21 @@ impl RowRange {
     }
 }
 
+/// The settings of other zones, and what finds out which.
+fn zones() -> String {
+    let [days, times] = ["timezone", "source_timezone"].map(argument);
+    format!("may be of another zone ({days}, {times}); check(day) of the client finds which")
+}
+
 impl Edge {
     fn of_start(start: Moment, calendar: &Calendar) -> Option<Self> {
-        let outer = calendar.zone.start_of_day(start.preceding()).ok()?;
         let inner = calendar.zone.start_of_next_day(start).ok()?;
-        Some(Self { at: start.milliseconds(), outer: outer.milliseconds(), inner: inner.milliseconds() })
+        Some(Self { at: start.milliseconds(), inner: inner.milliseconds() })
     }
 
     fn of_end(end: Moment, calendar: &Calendar) -> Option<Self> {
-        let outer = calendar.zone.start_of_next_day(end).ok()?;
         let inner = calendar.zone.start_of_day(end.preceding()).ok()?;
-        Some(Self { at: end.milliseconds(), outer: outer.milliseconds(), inner: inner.milliseconds() })
+        Some(Self { at: end.milliseconds(), inner: inner.milliseconds() })
     }
 }
 
@@ -217,9 +223,9 @@ mod tests {
         let days = range.stray_days(Some(&times("2024-01-14 10:00:00", "2024-01-18 10:00:00")));
         assert_eq!(days, ["2024-01-14", "2024-01-18"]);
         assert!(message.contains("begins on 2024-01-15 and ends with 2024-01-17"), "{message}");
-        assert!(message.contains("probably includes"), "{message}");
+        assert!(message.contains("may include the day") && message.contains("source_timezone"), "{message}");
         let message = range.message(Some(&times("2024-01-13 10:00:00", "2024-01-18 10:00:00")), 9, true);
-        assert!(message.is_some_and(|message| message.contains("if the service includes")));
+        assert!(message.is_some_and(|message| message.contains("may include the day")));
     }
 
     #[test]
@@ -243,13 +249,18 @@ mod tests {
         let last = times("2024-01-15 10:00:00", "2024-01-19 23:50:00");
         let text = message(DayComparison::Inclusive, &last, 400, true).expect("no row of the last day");
         assert!(text.contains("no row of 2024-01-20"), "{text}");
+        let text = message(DayComparison::Exclusive, &found, 400, true).expect("no row of the first day");
+        assert!(text.contains("no row of 2024-01-15") && text.contains("source_timezone"), "{text}");
         for (comparison, times, rows, has_all) in [
-            (DayComparison::Exclusive, &found, 400, true),
+            (DayComparison::Exclusive, &found, 39, true),
+            (DayComparison::Exclusive, &last, 400, true),
             (DayComparison::Inclusive, &found, 39, true),
             (DayComparison::Inclusive, &found, 400, false),
             (DayComparison::Inclusive, &times("2024-01-17 00:10:00", "2024-01-20 10:00:00"), 400, true),
         ] {
             assert_eq!(message(comparison, times, rows, has_all), None, "{comparison:?} {times:?} {rows}");
         }
+        let sunday = range(&[("opened", Method::Since, "2024-01-14")], DayComparison::Exclusive).expect("a range");
+        assert_eq!(sunday.message(Some(&times("2024-01-15 00:10:00", "2024-01-19 23:50:00")), 400, true), None);
     }
 }

@@ -50,7 +50,7 @@ def _check_time(allocated_time: object) -> None:
     if callable(allocated_time):
         name = getattr(allocated_time, "__name__", "")
         if getattr(filters, name, None) is allocated_time:
-            advice = f"da.{name} is a function: call it with a day, as {_CALLS.get(name, f'da.{name}(day)')}"
+            advice = f"da.{name} is a function: call it, as {_CALLS.get(name, f'da.{name}(day)')}"
     elif isinstance(allocated_time, filters.Expression):
         advice = "is a condition of a column, and the column is fixed here: write da.on(day) and the like without col"
     if advice is not None:
@@ -58,7 +58,13 @@ def _check_time(allocated_time: object) -> None:
 
 
 # How functions are called that take something else than a day.
-_CALLS = {"days": "da.days(start, stop)", "op": "da.op(operator, t)"}
+_CALLS = {
+    "days": "da.days(start, stop)",
+    "last_days": "da.last_days(7)",
+    "month": 'da.month("2024-01")',
+    "op": "da.op(operator, t)",
+    "yesterday": "da.yesterday()",
+}
 
 
 def item_arguments(

@@ -71,7 +71,7 @@ class LazySource(Planned):
         """
         from dataaccess._scan.polars_source import Source
 
-        scan = self._in_zone(tz)
+        scan = self._in_zone_of_files(tz)
         self._check_streamed()
         return Source(scan, self._call, self._decoded(), self._narrowed, self._bar).lazyframe()
 

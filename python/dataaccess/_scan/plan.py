@@ -170,6 +170,13 @@ class BaseScan(Suggesting):
         """The scan whose results have the times that `tz=` asks for."""
         return self._raw if tz is CLIENT_ZONE else self._raw.in_zone(time_zone("tz", tz))
 
+    def _in_zone_of_files(self, tz: ResultZone) -> RawScan:
+        """As `_in_zone`, for uses whose columns are not seen here: warns of a `tz=` that changes nothing."""
+        scan = self._in_zone(tz)
+        if "inferred" not in self._raw.types:
+            warn_without_times(asked_zone(tz), list(zip(self._raw.column_names, self._raw.types, strict=True)))
+        return scan
+
     def _open(self, max_rows: int | None, max_bytes: int | None, tz: ResultZone) -> RawStream:
         scan = self._in_zone(tz)
         self._check_streamed()

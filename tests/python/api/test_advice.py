@@ -119,8 +119,10 @@ def test_an_address_that_is_no_url(address: str, advice: str) -> None:
 @pytest.mark.parametrize(
     ("condition", "advice"),
     [
-        (da.on, "da.on is a function: call it with a day, as da.on(day)"),
-        (da.days, "da.days is a function: call it with a day, as da.days(start, stop)"),
+        (da.on, "da.on is a function: call it, as da.on(day)"),
+        (da.days, "da.days is a function: call it, as da.days(start, stop)"),
+        (da.yesterday, "da.yesterday is a function: call it, as da.yesterday()"),
+        (da.month, "da.month is a function: call it, as da.month"),
         (da.col("allocated_time").on("2024-01-15"), "write da.on(day) and the like without col"),
     ],
 )

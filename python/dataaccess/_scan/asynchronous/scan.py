@@ -171,7 +171,7 @@ class AsyncScan(AsyncLazySource, AsyncRecords, AsyncWriting):
             (31, False)
         """
         storage_options = hidden(storage_options)
-        scan = self._in_zone(tz)
+        scan = self._in_zone_of_files(tz)
         doubt = TaskDoubt(on_doubt_argument(on_doubt), on_shrink)
         options = run_options(
             self._client,

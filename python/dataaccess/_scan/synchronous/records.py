@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.synchronous.reading import Reading
 from dataaccess._scan.variants import convert
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from dataaccess._types import Row, TimeZone
+    from dataaccess._types import ResultZone, Row
     from dataaccess.reports import ProgressArgument
 
 
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 class Records(Reading):
     """Methods that return Python objects. Each use sends the requests anew."""
 
-    def to_pylist(self, *, tz: TimeZone | None = None, progress: ProgressArgument = None) -> list[Row]:
+    def to_pylist(self, *, tz: ResultZone = CLIENT_ZONE, progress: ProgressArgument = None) -> list[Row]:
         """Returns all rows as dicts with the values of the columns: `Table.to_pylist` of what `collect` returns.
 
         `to_dicts` returns the values as the service sends them.
 
         Args:
-            tz: IANA name of a time zone, or a `ZoneInfo`, for the timestamps: those of the service are read as UTC.
-                None leaves them as the service wrote them, without a zone.
+            tz: Time zone of the timestamps: an IANA name or a `ZoneInfo`. By default the client's `timezone`, if you
+                gave it one. None leaves times as the service wrote them, without a zone.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` at first, as rows arrive and after each response, in the calling thread.
 

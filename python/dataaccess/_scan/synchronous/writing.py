@@ -184,7 +184,7 @@ class Writing(BaseScan):
         progress: ProgressArgument,
         storage_options: Hidden | None,
     ) -> None:
-        scan = self._in_zone(tz)
+        scan = self._in_zone_of_files(tz)
         is_private, accepted = boolean_argument("private", private), on_doubt_argument(on_doubt)
         with output_path(target, method, storage_options, private=is_private) as (path, file):
             options = checked(storage_options)
