@@ -31,8 +31,12 @@ class ClientCheck:
         day: What was found out about the day, if one was given.
         is_day_right: Whether the service cuts its days in the `timezone` of the client, and times in records are of
             that day in its `source_timezone`; None if that is not known.
+        day_comparison: The `day_comparison` of the client.
+        comparison: What was found out about `after_date` and `before_date`, if a day with rows was given.
+        is_comparison_right: Whether the service compares days as the `day_comparison` of the client says; None if that
+            is not known.
         seconds: How long the check took.
-        errors: What failed, by scope.
+        errors: What failed, by scope, `day` or `day_comparison`.
     """
 
     base_url: str
@@ -43,13 +47,17 @@ class ClientCheck:
     timezone: str
     day: str | None
     is_day_right: bool | None
+    day_comparison: str
+    comparison: str | None
+    is_comparison_right: bool | None
     seconds: float
     errors: dict[str, DataAccessError]
 
     @property
     def is_ok(self) -> bool:
         """Whether the service is reachable, the token has a scope, and nothing is known to be wrong."""
-        return self.is_reachable and any(self.scopes.values()) and self.is_day_right is not False
+        is_wrong = False in (self.is_day_right, self.is_comparison_right)
+        return self.is_reachable and any(self.scopes.values()) and not is_wrong
 
     def __str__(self) -> str:
         """A line for each finding."""
@@ -58,12 +66,15 @@ class ClientCheck:
         reached = f"reached, in {self.seconds:.2f} s" if self.is_reachable else "not reached"
         known = [has for has in self.scopes.values() if has is not None]
         accepted = "accepted" if any(known) else "not accepted" if known else "not tried"
-        day = self.day or ("not known" if "day" in self.errors else "not checked; name a day that has rows: check(day)")
+        has_day = self.day is not None or "day" in self.errors
+        day = self.day or ("not known" if has_day else "not checked; name a day that has rows: check(day)")
+        comparison = self.comparison or ("not known" if has_day else "not checked")
         lines = [
             f"address:   {address}: {reached}",
             f"token:     from {self.token_source}: {accepted}",
             "scopes:    " + ", ".join(f"{name}: {words[value]}" for name, value in self.scopes.items()),
             f"time zone: {self.timezone}: {day}",
+            f"ranges:    {self.day_comparison}: {comparison}",
         ]
         return "\n".join([*lines, *(f"{name}: {error}" for name, error in self.errors.items())])
 
@@ -74,6 +85,7 @@ class ClientCheck:
             "token": _KINDS[any(self.scopes.values()) or (None if None in self.scopes.values() else False)],
             "scopes": _KINDS[all(self.scopes.values()) or (None if any(self.scopes.values()) else False)],
             "time zone": _KINDS[self.is_day_right],
+            "ranges": _KINDS[self.is_comparison_right],
         }
         lines = (line.partition(":") for line in str(self).splitlines())
         rows = [

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from dataaccess._client.check import ClientCheck
+from dataaccess._client.comparison_search import ComparisonSearch
 from dataaccess._client.service_day import ATTRIBUTES, MOST_ROWS, DaySearch, ServiceDay
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import invalid, seconds
@@ -59,9 +60,11 @@ class Findings:
         self._is_reachable = False
         self._may_ask = True
         self._day: tuple[str | None, bool | None] = (None, None)
+        self._comparison: tuple[str | None, bool | None] = (None, None)
         # The instant that the search of the day sends, in Unix milliseconds, and its rows.
         self._sent = 0
         self._rows: list[Row] = []
+        self._search: DaySearch | None = None
 
     def left(self) -> float | None:
         """Seconds that are left; None if there is no time, or the service cannot be reached, to ask once more."""
@@ -90,8 +93,8 @@ class Findings:
 
     def search_of(self, rows: list[Row]) -> DaySearch:
         """Finds the end of the day that has these rows. Without rows there is none."""
-        self._rows = rows
-        return DaySearch(self._sent, rows)
+        self._rows, self._search = rows, DaySearch(self._sent, rows)
+        return self._search
 
     def add_day(self, day: object, search: DaySearch) -> None:
         """Notes what the rows of a day show, and the end of that day."""
@@ -105,6 +108,17 @@ class Findings:
             found = ServiceDay(search.end, (row["allocated_time"] for row in self._rows))
             text, is_right = _said(found, f"the {count:,} rows of {day}", self._client)
             self._day = (text_of(text), is_right)
+
+    def comparison_search(self) -> ComparisonSearch | None:
+        """Finds what the service compares, by a day whose end is known."""
+        search = self._search
+        if search is None or search.end is None:
+            return None
+        return ComparisonSearch(search, ServiceDay(search.end, ()), self._client.day_comparison)
+
+    def add_comparison(self, search: ComparisonSearch) -> None:
+        """Notes what the service compares."""
+        self._comparison = search.found
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
@@ -133,6 +147,7 @@ class Findings:
         """All findings."""
         client = self._client
         day, is_day_right = self._day
+        comparison, is_comparison_right = self._comparison
         return ClientCheck(
             base_url=client.base_url,
             is_sandbox=client.is_sandbox,
@@ -142,6 +157,9 @@ class Findings:
             timezone=client.timezone,
             day=day,
             is_day_right=is_day_right,
+            day_comparison=client.day_comparison,
+            comparison=comparison,
+            is_comparison_right=is_comparison_right,
             seconds=monotonic() - self._began,
             errors=self._errors,
         )

@@ -53,8 +53,9 @@ def declared_attributes(name: str, item_types: Mapping[str, Any]) -> dict[str, s
     if isinstance(found, Mapping):
         return dict(found["attributes"])
     known = [*(each for each, value in item_types.items() if isinstance(value, Mapping)), "promotion_code"]
+    advice = "" if name in item_types or name in ITEM_TYPES else did_you_mean(name, known)
     raise ConfigError(
-        f"the attributes of {name!r} are not known{did_you_mean(name, known)}: the API cannot list them; ask the "
+        f"the attributes of {name!r} are not known{advice}: the API cannot list them; ask the "
         f'administrator of the platform, and declare them: {argument("item_types")}{{{name!r}: {{"id": …, '
         f'"attributes": {{"customer_id": "string"}}}}}}'
     )

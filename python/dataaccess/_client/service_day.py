@@ -65,6 +65,11 @@ class DaySearch:
         return (self._low + self._high) // 2 if self._high - self._low > 1 else self._high
 
     @property
+    def ids(self) -> frozenset[object]:
+        """The ids of the codes that its searches find on the day."""
+        return frozenset(self._ids or ())
+
+    @property
     def end(self) -> int | None:
         """The end of the day."""
         is_found = self._high - self._low == 1 and self._is_high_known

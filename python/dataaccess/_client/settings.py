@@ -166,7 +166,14 @@ SETTINGS = {
             is_usual=True,
             variables=("DATAACCESS_BASE_URL",),
         ),
-        Spec("timezone", "zone", "UTC", "Zone of days: an IANA name.", is_usual=True, variables=(TIMEZONE,)),
+        Spec(
+            "timezone",
+            "zone",
+            "UTC",
+            "IANA zone of days and, if given, of results.",
+            is_usual=True,
+            variables=(TIMEZONE,),
+        ),
         Spec("source_timezone", "zone", "UTC", "Zone of the times in records.", is_usual=True),
         Spec(
             "day_comparison",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from dataaccess._core.checks import call_timeout, invalid
 from dataaccess.errors import ValidationError
+from dataaccess.errors._text import argument
 
 TYPE_CHECKING = False
 
@@ -86,6 +87,7 @@ def item_arguments(
     """
     known = None
     if item_type_id is None and isinstance(item_type_name, str):
+        _check_name(item_type_name, item_types)
         declared = item_types.get(item_type_name)
         item_type_id, known = (
             (declared["id"], declared["attributes"]) if isinstance(declared, Mapping) else (declared, None)
@@ -106,6 +108,18 @@ def item_arguments(
         "known_row_cap": known_row_cap,
         "known_attributes": known,
     }
+
+
+def _check_name(name: str, item_types: Mapping[str, Any]) -> None:
+    """Refuses a misspelled name of `item_types`: the core suggests names of the API specification alone."""
+    from dataaccess._contract import ITEM_TYPES
+    from dataaccess._public import did_you_mean
+
+    if item_types and name not in item_types and name not in ITEM_TYPES:
+        advice = did_you_mean(name, [*item_types, *ITEM_TYPES])
+        if advice:
+            unknown = f"is required for {name!r}, which {argument('item_types')} does not have"
+            raise invalid("item_type_id", f"{unknown}{advice}", None)
 
 
 class problem_values:  # noqa: N801 - a context manager reads as a function

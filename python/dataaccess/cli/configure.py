@@ -29,7 +29,7 @@ Examples:
 @click.command("configure", cls=Command, epilog=_EPILOG)
 @option("--profile", "name", default="default", metavar="NAME", help="Name of the profile. [default]")
 @option("--base-url", metavar="URL", help="Address of the service; asked for if it is not given.")
-@option("--timezone", metavar="ZONE", help="Zone of days: an IANA name. [UTC]")
+@option("--timezone", metavar="ZONE", help="IANA zone of days and, if given, of results. [UTC]")
 @option("--token-file", type=TokenPath(), metavar="FILE", help="File with the token, in place of one that is made.")
 def command(name: str, base_url: str | None, timezone: str | None, token_file: str | None) -> None:
     """Write an address and a token into the file of profiles.

@@ -27,15 +27,17 @@ Examples:
   dataaccess doctor --json > report.json
 """
 
-# A problem that is no error of a request: the days of the service are not those of the time zone.
-_WRONG_DAY = 1
+# A problem that is no error of a request: a setting that is not right for the service.
+_WRONG_SETTING = 1
 # Always shown, though they are the default.
-_SHOWN = ("base_url", "token", "profile", "timezone", "source_timezone", "proxy", "ca_bundle")
+_SHOWN = ("base_url", "token", "profile", "timezone", "source_timezone", "day_comparison", "proxy", "ca_bundle")
 _NOT_FOUND = 404
 # What an error says about a failed connection to the proxy, and the step that failed.
 _TO_THE_PROXY = {"cannot resolve the proxy": "dns", "connect to the proxy": "tcp"}
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "yellow")}
 
+# The steps of what a day shows.
+_FINDINGS = {"day": "day", "day_comparison": "ranges"}
 _ANSWERS = {True: "yes", False: "no", None: "not known"}
 
 
@@ -49,7 +51,7 @@ class _Step:
 
 
 @click.command("doctor", cls=Command, epilog=_EPILOG)
-@option("--day", metavar="DAY", help="A day that has rows: they show whether the time zone is that of the service.")
+@option("--day", metavar="DAY", help="A day that has rows: they show whether zones and comparison are right.")
 @option("--offline", is_flag=True, help="Show the configuration only, and send nothing.")
 @option("--json", "as_json", is_flag=True, help="The report as JSON.")
 @connecting()
@@ -58,10 +60,11 @@ def command(context: click.Context, day: str | None, connection: Connection, *, 
     """Check configuration, connection, token and scopes.
 
     Shows each setting with where it came from, and the steps of a request: DNS, TCP, proxy, TLS, token and scopes. Two
-    requests are sent, which change nothing. The token is shown nowhere.
+    requests are sent, with --day about 13, which change nothing. The token is shown nowhere.
 
-    The exit code is 0 if one of the two requests works: a token may have one scope alone. Else it is that of the error:
-    78 configuration, 69 or 75 connection, 77 token; 1 if only the time zone is wrong.
+    The exit code is 0 if one of the first two requests works: a token may have one scope alone. Else it is that of the
+    error: 78 configuration, 69 or 75 connection, 77 token; 1 if only --timezone, --source-timezone or --day-comparison
+    is wrong.
     """
     from dataaccess.errors import ConfigError
 
@@ -77,7 +80,8 @@ def command(context: click.Context, day: str | None, connection: Connection, *, 
         check = client.check(day)
         code = _code(check)
         report |= {"ok": check.is_ok, "steps": _connection(client, check), "token": _token(check), "day": check.day}
-        report["is_day_right"] = check.is_day_right
+        report |= {"is_day_right": check.is_day_right, "comparison": check.comparison}
+        report["is_comparison_right"] = check.is_comparison_right
     _show(report, as_json=as_json)
     context.exit(code)
 
@@ -100,7 +104,7 @@ def _code(check: ClientCheck) -> int:
         return 0
     for error in check.errors.values():
         return error.exit_code
-    return _WRONG_DAY
+    return _WRONG_SETTING
 
 
 def _connection(client: Client, check: ClientCheck) -> list[_Step]:
@@ -190,10 +194,16 @@ def _token(check: ClientCheck) -> list[_Step]:
         # What both requests failed of is the reason of a step above.
         reason = f": {_reason(check.errors[scope])}" if known and scope in check.errors else ""
         steps.append(_Step(f"scope {scope}", has, f"{_ANSWERS[has]}{reason}"))
-    if check.day is not None:
-        steps.append(_Step("day", check.is_day_right, in_options(check.day)))
-    elif "day" in check.errors:
-        steps.append(_Step("day", None, f"not known: {_reason(check.errors['day'])}"))
+    findings = {
+        "day": (check.day, check.is_day_right),
+        "day_comparison": (check.comparison, check.is_comparison_right),
+    }
+    for name, (text, is_right) in findings.items():
+        step = _FINDINGS[name]
+        if text is not None:
+            steps.append(_Step(step, is_right, in_options(text)))
+        elif name in check.errors:
+            steps.append(_Step(step, None, f"not known: {_reason(check.errors[name])}"))
     return steps
 
 

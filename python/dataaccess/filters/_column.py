@@ -127,6 +127,9 @@ class Column(NotOrdered, Given):
     def after(self, time: Time, *, unit: str = "DAY") -> Expression:
         """Selects times after the day of `time`; that day itself is excluded (operator `after_date`).
 
+        The instant that is sent gives these rows whether the service compares whole days or instants: see
+        `day_comparison=` of the client.
+
         Args:
             time: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
             unit: The `time_unit`; the API specification shows DAY only. With another one the time is sent as given.
@@ -139,6 +142,9 @@ class Column(NotOrdered, Given):
 
     def before(self, time: Time, *, unit: str = "DAY") -> Expression:
         """Selects times before the day of `time`; that day itself is excluded (operator `before_date`).
+
+        The instant that is sent gives these rows whether the service compares whole days or instants: see
+        `day_comparison=` of the client.
 
         Args:
             time: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
@@ -153,6 +159,9 @@ class Column(NotOrdered, Given):
     def since(self, day: Time) -> Expression:
         """Selects times from the start of `day` on; the day itself is included (operator `after_date`).
 
+        The instant that is sent gives these rows whether the service compares whole days or instants: see
+        `day_comparison=` of the client.
+
         Args:
             day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
 
@@ -165,6 +174,9 @@ class Column(NotOrdered, Given):
     def until(self, day: Time) -> Expression:
         """Selects times up to the end of `day`; the day itself is included (operator `before_date`).
 
+        The instant that is sent gives these rows whether the service compares whole days or instants: see
+        `day_comparison=` of the client.
+
         Args:
             day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
 
@@ -176,6 +188,9 @@ class Column(NotOrdered, Given):
 
     def between(self, first: Time, last: Time) -> Expression:
         """Selects times from the start of the day `first` to the end of the day `last`: both days are included.
+
+        The instants that are sent give these rows whether the service compares whole days or instants: see
+        `day_comparison=` of the client.
 
         Args:
             first: The first day: a date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.

@@ -130,6 +130,9 @@ def before(time: Time, *, unit: str = "DAY") -> Comparison:
 def since(day: Time) -> Comparison:
     """Selects times from the start of `day` on; the day itself is included (operator `after_date`).
 
+    The instant that is sent gives these rows whether the service compares whole days or instants: see
+    `day_comparison=` of the client.
+
     Args:
         day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.
 
@@ -143,6 +146,9 @@ def since(day: Time) -> Comparison:
 @public
 def until(day: Time) -> Comparison:
     """Selects times up to the end of `day`; the day itself is included (operator `before_date`).
+
+    The instant that is sent gives these rows whether the service compares whole days or instants: see
+    `day_comparison=` of the client.
 
     Args:
         day: A date, a datetime, an ISO string, a `datetime64` or integer Unix milliseconds.

@@ -33,7 +33,8 @@ def test_a_report_is_readable(sandbox: da.Sandbox) -> None:
     assert lines[0].startswith(f"address:   {sandbox.base_url} (the sandbox: synthetic data): reached, in 0.")
     assert lines[1:3] == ["token:     from text: accepted", "scopes:    item: yes, download: no"]
     assert lines[3].startswith("time zone: Asia/Ho_Chi_Minh: ")
-    assert lines[4].startswith("download: download_segment: the service refused the token")
+    assert lines[4].startswith("ranges:    exclusive: after_date and before_date do not include the day")
+    assert lines[5].startswith("download: download_segment: the service refused the token")
     assert "name a day that has rows: check(day)" in str(client.check())
 
 

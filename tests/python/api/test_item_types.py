@@ -85,6 +85,31 @@ def test_the_attributes_of_an_object_can_be_listed(client: Any) -> None:
         client.attributes("visit")
 
 
+@pytest.mark.parametrize("name", ["custome", "customer"])
+def test_a_known_name_is_no_misspelled_one(connect: Any, service: da.Sandbox, name: str) -> None:
+    similar = {"customers": {"id": 9, "attributes": {"a": "string"}}, "custome": 10}
+    with pytest.raises(da.ConfigError, match=f"^the attributes of '{name}' are not known: the API cannot list them"):
+        connect(service, item_types=similar).attributes(name)
+
+
+def test_a_misspelled_name_is_reported_with_a_declared_one(client: Any, service: da.Sandbox) -> None:
+    before = len(service.requests)
+    for call in (client.search_items, client.scan_items, client.validate_items):
+        with pytest.raises(da.ValidationError) as caught:
+            call("stroe", ["store_id"])
+        (problem,) = caught.value.problems
+        assert (problem.argument, problem.value) == ("item_type_id", None)
+        assert problem.message == "is required for 'stroe', which item_types= does not have; did you mean 'store'?"
+    assert len(service.requests) == before
+    with pytest.raises(da.ValidationError, match="which item_types= does not have; did you mean 'customer'"):
+        client.search_items("custmer", ["customer_id"])
+    with pytest.raises(
+        da.ValidationError, match=r'is required for "basket", whose id is not in the API specification$'
+    ):
+        client.search_items("basket", ["id"])
+    assert client.validate_items("stroe", ["id"], item_type_id=12)["itemTypeId"] == 12
+
+
 def test_the_id_of_a_customer_need_not_be_written() -> None:
     item_types = {"customer": {"attributes": {"opened": "datetime"}}}
     client = da.Client("https://cdp.example.com", token="t", item_types=item_types)

@@ -15,8 +15,9 @@ import dataaccess as da
 from dataaccess._client.service_day import DaySearch, ServiceDay
 
 DAY = "2024-01-15"
-# What a check with a day sends: two requests for the scopes, the rows of the day, and the searches of its end.
-MOST_REQUESTS = 12
+# What a check with a day sends: two requests for the scopes, the rows of the day, the searches of its end, and those of
+# the two operators.
+MOST_REQUESTS = 14
 QUARTER = timedelta(minutes=15)
 ROW = {"id": "a", "allocated_time": "2024-01-15 12:00:00", "audience_type": -1003, "allocated_audience": "c-1"}
 

@@ -28,9 +28,15 @@ def marks(steps: list[dict[str, Any]]) -> dict[str, bool | None]:
 
 def test_a_working_client_is_0(run: Any, demo: da.Sandbox) -> None:
     code, found = report(run, "--day", "2024-01-15")
-    assert (code, found["ok"], found["is_day_right"]) == (0, True, True)
+    assert (code, found["ok"], found["is_day_right"], found["is_comparison_right"]) == (0, True, True, True)
     assert marks(found["steps"]) == {"dns": True, "tcp": True, "http": True}
-    assert marks(found["token"]) == {"token": True, "scope item": True, "scope download": True, "day": True}
+    assert marks(found["token"]) == {
+        "token": True,
+        "scope item": True,
+        "scope download": True,
+        "day": True,
+        "ranges": True,
+    }
     assert found["settings"]["base_url"] == {
         "value": demo.base_url,
         "source": "environment variable DATAACCESS_BASE_URL",

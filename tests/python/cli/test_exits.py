@@ -158,6 +158,19 @@ def test_a_zone_that_is_not_that_of_the_service_is_1(run: Any, demo: da.Sandbox)
     assert demo.requests
 
 
+def test_a_comparison_that_is_not_that_of_the_service_is_1(run: Any, demo: da.Sandbox) -> None:
+    before = len(demo.requests)
+    ended = run("doctor", "--day", "2024-01-15", "--day-comparison", "inclusive", "--json")
+    found = json.loads(ended.output)
+    assert (ended.code, found["is_day_right"], found["is_comparison_right"], found["ok"]) == (1, True, False, False)
+    assert found["token"][-1] == {
+        "name": "ranges",
+        "ok": False,
+        "detail": "after_date and before_date do not include the day that they name: set --day-comparison exclusive",
+    }
+    assert 10 <= len(demo.requests) - before <= 13
+
+
 def test_without_click_one_line_says_what_to_install(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

@@ -249,7 +249,8 @@ def test_a_client_with_the_settings_of_a_probe_reads_right_rows_without_a_warnin
         settings = probe(sandbox.client(), DAY, export_id=5637054).settings
         client = sandbox.client(**settings)
 
-        assert client.check(DAY).is_day_right
+        check = client.check(DAY)
+        assert (check.is_day_right, check.is_comparison_right) == (True, True), str(check)
         # Warnings are errors in tests.
         ids = {
             name: {row["id"] for row in client.search_codes(["id", "allocated_time"], allocated_time=time)}

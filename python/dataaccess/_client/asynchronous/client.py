@@ -100,7 +100,7 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
     """
 
     async def check(self, day: Time | None = None, *, timeout: float | timedelta | None = None) -> ClientCheck:
-        """Checks address, token, scopes and, with a day, the time zone. Changes nothing on the service.
+        """Checks address, token, scopes and, with a day, time zones and comparison. Changes nothing on the service.
 
         Sends a search that finds nothing and asks for the status of an export, each once. An error of the service is
         part of the result.
@@ -108,7 +108,7 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         Args:
             day: A day that has rows. Up to ten searches find where that day ends: the instant that they send moves
                 until the rows of the next day come. So the zone of days is found whichever zone times in records have,
-                which is then read from the rows.
+                which is then read from the rows. Two more searches find whether `day_comparison` is right.
             timeout: Seconds, or a timedelta, for all requests together; None is 30, or that of the client if it is
                 less. What was not asked by then is not known.
 
@@ -147,6 +147,12 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
                     found, _ = await raw.search_codes_async(search.arguments(instant, left))
                     search.add(row["id"] for row in found)
                 findings.add_day(day, search)
+        if (comparison := findings.comparison_search()) is not None:
+            with findings.of("day_comparison"):
+                while comparison.operator is not None and (left := findings.left()) is not None:
+                    found, _ = await raw.search_codes_async(comparison.arguments(left))
+                    comparison.add(row["id"] for row in found)
+                findings.add_comparison(comparison)
         return findings.result()
 
     async def post(

@@ -101,7 +101,7 @@ class Client(Managed, Searches, Scans, Segments):
     """
 
     def check(self, day: Time | None = None, *, timeout: float | timedelta | None = None) -> ClientCheck:
-        """Checks address, token, scopes and, with a day, the time zone. Changes nothing on the service.
+        """Checks address, token, scopes and, with a day, time zones and comparison. Changes nothing on the service.
 
         Sends a search that finds nothing and asks for the status of an export, each once. An error of the service is
         part of the result.
@@ -109,7 +109,7 @@ class Client(Managed, Searches, Scans, Segments):
         Args:
             day: A day that has rows. Up to ten searches find where that day ends: the instant that they send moves
                 until the rows of the next day come. So the zone of days is found whichever zone times in records have,
-                which is then read from the rows.
+                which is then read from the rows. Two more searches find whether `day_comparison` is right.
             timeout: Seconds, or a timedelta, for all requests together; None is 30, or that of the client if it is
                 less. What was not asked by then is not known.
 
@@ -148,6 +148,12 @@ class Client(Managed, Searches, Scans, Segments):
                     found, _ = raw.search_codes(search.arguments(instant, left))
                     search.add(row["id"] for row in found)
                 findings.add_day(day, search)
+        if (comparison := findings.comparison_search()) is not None:
+            with findings.of("day_comparison"):
+                while comparison.operator is not None and (left := findings.left()) is not None:
+                    found, _ = raw.search_codes(comparison.arguments(left))
+                    comparison.add(row["id"] for row in found)
+                findings.add_comparison(comparison)
         return findings.result()
 
     def post(

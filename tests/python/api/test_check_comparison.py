@@ -1,0 +1,118 @@
+"""`check(day)` finds out whether `day_comparison` is that of the service, in two searches."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from support.raw_server import http, serving
+
+import dataaccess as da
+from dataaccess._client.comparison_search import ComparisonSearch
+from dataaccess._client.service_day import DaySearch, ServiceDay
+
+DAY = "2024-01-15"
+EXCLUDES = "after_date and before_date do not include the day that they name"
+INCLUDES = "after_date and before_date include the day that they name"
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Ho_Chi_Minh"])
+@pytest.mark.parametrize("compared", ["exclusive", "inclusive", "instants"])
+@pytest.mark.parametrize("setting", ["exclusive", "inclusive"])
+def test_a_wrong_setting_is_named(connect: Any, compared: str, setting: str, zone: str) -> None:
+    right = "inclusive" if compared == "inclusive" else "exclusive"
+    with da.Sandbox.demo(switches={"day_comparison": compared, "day_zone": zone}) as sandbox:
+        check = connect(sandbox, day_comparison=setting, timezone=zone).check(DAY)
+    is_right = setting == right
+    said = INCLUDES if compared == "inclusive" else EXCLUDES
+    advice = "" if is_right else f": set day_comparison='{right}'"
+    assert (check.is_comparison_right, check.comparison) == (is_right, f"{said}{advice}")
+    assert (check.is_day_right, check.is_ok) == (True, is_right)
+    assert check.day_comparison == setting
+    assert f"\nranges:    {setting}: {said}{advice}" in str(check)
+    kind = "good" if is_right else "bad"
+    assert f'<span class="{kind} wide">{setting}: {said}' in check._repr_html_()
+
+
+def test_the_comparison_is_found_by_a_client_of_another_zone(connect: Any) -> None:
+    with da.Sandbox.demo(switches={"day_comparison": "inclusive", "day_zone": "Asia/Kolkata"}) as sandbox:
+        check = connect(sandbox).check(DAY)
+    assert (check.is_day_right, check.is_comparison_right) == (False, False)
+
+
+def test_two_searches_find_it(connect: Any, sandbox: da.Sandbox) -> None:
+    before = len(sandbox.requests)
+    connect(sandbox).check(DAY)
+    searches = [request.body for request in sandbox.requests[before:] if "filters" in request.body]
+    operators = [body["filters"]["OR"][0]["AND"][-1]["operator"] for body in searches]
+    assert [operator for operator in operators if operator != "equals"] == ["after_date", "before_date"]
+
+
+@pytest.mark.parametrize("day", [None, "1999-01-01"])
+def test_without_a_day_nothing_is_known(connect: Any, sandbox: da.Sandbox, day: str | None) -> None:
+    check = connect(sandbox).check(day)
+    assert (check.is_comparison_right, check.comparison, check.is_ok) == (None, None, True)
+    said = "not checked" if day is None else "not known"
+    assert f"\nranges:    exclusive: {said}" in str(check)
+
+
+def test_a_code_without_an_audience_leaves_it_open(connect: Any) -> None:
+    with da.Sandbox() as sandbox:
+        sandbox.load("promotion_code", [{"id": "a", "allocated_time": f"{DAY} 12:00:00"}])
+        check = connect(sandbox).check(DAY)
+    assert (check.is_day_right, check.is_comparison_right) == (True, None)
+    assert check.comparison == "not known: no code of the day has an audience to search for; name another day"
+
+
+ROW = {"id": "a", "allocated_time": f"{DAY} 12:00:00", "audience_type": -1003, "allocated_audience": "c-1"}
+REFUSAL = http({"code": 400, "message": "no such operator", "data": None}, "400 Bad Request")
+
+
+def test_a_refused_operator_is_a_finding(connect: Any) -> None:
+    def respond(connection: Any, number: int) -> None:
+        request = server.requests[number].json
+        condition = request["filters"]["OR"][0]["AND"][-1] if "filters" in request else {}
+        if condition.get("operator", "equals") != "equals":
+            connection.sendall(REFUSAL)
+            return
+        day = datetime.fromtimestamp(condition.get("value", 0) / 1_000, UTC).date()
+        rows = [ROW] if day.isoformat() == DAY else []
+        connection.sendall(http({"code": 200, "message": "", "data": {"status": True, "data": rows}}))
+
+    with serving(respond) as server:
+        check = connect(server.base_url).check(DAY)
+    assert (check.is_day_right, check.comparison, check.is_comparison_right) == (True, None, None)
+    assert isinstance(check.errors["day_comparison"], da.ApiError)
+    assert "\nranges:    exclusive: not known" in str(check)
+    assert "\nday_comparison: " in str(check)
+
+
+def searched(after: list[str], before: list[str], setting: str = "exclusive") -> tuple[str, bool | None]:
+    """What is found if the two searches find these codes, and `a` is a code of the day."""
+    day = DaySearch(0, [ROW])
+    while day.instant is not None:
+        day.add(["a"] if day.instant < datetime(1970, 1, 2, tzinfo=UTC) else [])
+    assert day.end is not None
+    search = ComparisonSearch(day, ServiceDay(day.end, ()), setting)
+    for ids in (after, before):
+        if search.operator is not None:
+            search.add(ids)
+    assert search.operator is None
+    return search.found
+
+
+def test_operators_that_differ_fit_no_setting() -> None:
+    assert searched(["a", "b"], []) == (
+        "after_date includes the day that it names, and before_date does not: no day_comparison= fits both",
+        False,
+    )
+    assert searched([], ["a"])[0].startswith("before_date includes the day that it names, and after_date does not")
+
+
+def test_a_response_that_may_be_cut_off_shows_nothing() -> None:
+    many = [f"b-{number}" for number in range(100)]
+    said = "not known: after_date found 100 codes, and more may have been cut off; name another day"
+    assert searched(many, []) == (said, None)
+    assert searched([*many, "a"], [*many, "a"], "inclusive") == (INCLUDES, True)
+    assert searched(many[1:], []) == (EXCLUDES, True)
