@@ -1,4 +1,4 @@
-"""Names and numbers of the API specification. A test compares them with those of the core in `src/contract`."""
+"""Names and numbers of the API specification. A test compares them with the core in `src/contract`."""
 
 from __future__ import annotations
 

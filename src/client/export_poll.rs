@@ -94,7 +94,7 @@ fn has_ended(envelope: &Envelope, success: Option<&[String]>) -> bool {
     })
 }
 
-/// The code of an entry as the Python package writes those of success: 200, 200.0 and "200" are one.
+/// The code of an entry as the Python package writes the codes of success: 200, 200.0 and "200" are one.
 fn code_text(code: &Value) -> String {
     let text = code.as_str().map_or_else(|| code.to_string(), ToOwned::to_owned);
     text.strip_suffix(".0").unwrap_or(&text).to_owned()

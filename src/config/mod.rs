@@ -78,8 +78,8 @@ pub struct Arguments {
     pub strict_empty: bool,
     /// File to record the exchanges into.
     pub record: Option<PathBuf>,
-    /// Variables of the environment that are not read: for a client of the sandbox all, else those of settings that are
-    /// cleared.
+    /// Variables of the environment that are not read: for a client of the sandbox all, else the variables of cleared
+    /// settings.
     pub ignored_variables: Vec<String>,
     /// Names of the arguments that the caller chose, of `timezone`, which is then the zone of results too, and
     /// `retry_for`, which then holds for the first contact too.

@@ -22,7 +22,7 @@ pub enum Days {
     },
     /// `month("2024-01")`.
     Month(InputValue),
-    /// `last_days(7)`: so many complete days, up to yesterday.
+    /// `last_days(7)`: complete days, up to yesterday.
     Last(InputValue),
     /// `yesterday()`.
     Yesterday,

@@ -34,7 +34,7 @@ pub struct ItemsArguments {
     pub known_row_cap: InputValue,
     /// `"array"` or null sends `attrs` as an array, `"text"` as a string, but not for promotion codes.
     pub attrs_format: InputValue,
-    /// All attributes of the business object and their types, if the user declared them; codes have those of 4.2.
+    /// All attributes of the business object and their types, if the user declared them; 4.2 has the attributes of codes.
     pub known_attributes: InputValue,
 }
 

@@ -12,7 +12,7 @@ use super::reply::{Refusal, SERVER, object};
 use super::switches::{KeyOrder, Switches};
 use crate::contract::envelope::field;
 
-/// A response with this status. Without `body` it has an envelope; that of 403 is in section 7.
+/// A response with this status. Without `body` it has an envelope: of 403 the one in section 7.
 pub(super) fn status(status: u16, retry_after: Option<u64>, body: Option<String>, switches: &Switches) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = match body {

@@ -136,7 +136,7 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// A scan of a plan with the types of `schema=`. `calendar` is that of the plan's times.
+    /// A scan of a plan with the types of `schema=`. `calendar` is the calendar of the plan.
     ///
     /// # Errors
     /// `Validation`, with every problem of the plan and of the schema.

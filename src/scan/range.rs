@@ -66,7 +66,7 @@ impl RowRange {
         self.start.is_none_or(|start| start.at <= least) && self.end.is_none_or(|end| greatest < end.at)
     }
 
-    /// The days outside the range of which rows came: those of the least and of the greatest time.
+    /// The days outside the range of which rows came: the day of the least time, and of the greatest.
     pub(super) fn stray_days(&self, times: Option<&(String, String)>) -> Vec<String> {
         let Some((least, greatest)) = times.and_then(|times| self.instants(times)) else { return Vec::new() };
         let before = self.start.filter(|start| least < start.at).map(|_| least);

@@ -24,7 +24,7 @@ impl ZoneFit {
         *times = (times.0.min(least), times.1.max(greatest));
     }
 
-    /// What the rows say about the zone. The offsets are those of the day with this instant. `source` is the zone in
+    /// What the rows say about the zone. The offsets are of the day with this instant. `source` is the zone in
     /// which times are written, as far as the client knows.
     pub(super) fn advice(&self, instant: i64, source: &Zone) -> String {
         let fitting = |fits: fn(&Self, &Zone, &Zone) -> bool| {

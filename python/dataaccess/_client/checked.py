@@ -130,7 +130,7 @@ class Refused:
             del value
 
     def add(self, other: Refused) -> None:
-        """Adds those of another list."""
+        """Adds the refusals of another list."""
         self._errors += other._errors
 
     def error(self) -> ConfigError:

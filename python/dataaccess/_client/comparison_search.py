@@ -27,7 +27,7 @@ _LEAST_CAP = 100
 
 
 class ComparisonSearch:
-    """Finds out, in two searches, whether a `day_comparison` is that of the service."""
+    """Finds out, in two searches, whether a `day_comparison` fits the service."""
 
     def __init__(self, search: DaySearch, day: ServiceDay, setting: str) -> None:
         """Takes the search that found the end of the day, that day, and the `day_comparison` of the client."""

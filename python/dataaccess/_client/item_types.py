@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _KEYS = ("id", "attributes")
-_TYPES = ("string", "int64", "float64", "bool", "timestamp", "json")
 
 
 def checked_item_types(given: object) -> dict[str, Any]:
@@ -75,6 +74,7 @@ def _checked(name: str, value: object) -> int | dict[str, Any]:
 
 
 def _attributes(name: str, where: str, value: Mapping[str, Any]) -> dict[str, str]:
+    from dataaccess._display.column_types import COLUMN_TYPES
     from dataaccess._native import column_type
 
     where = f"{where}['attributes']"
@@ -88,7 +88,7 @@ def _attributes(name: str, where: str, value: Mapping[str, Any]) -> dict[str, st
     for attribute, kind in named.items():
         found = column_type(kind) if isinstance(kind, str) else None
         if found is None:
-            advice = did_you_mean(str(kind), _TYPES)
-            raise ConfigError(f"{where}[{attribute!r}] must be one of {', '.join(_TYPES)}, not {kind!r}{advice}")
+            advice = did_you_mean(str(kind), COLUMN_TYPES)
+            raise ConfigError(f"{where}[{attribute!r}] must be one of {', '.join(COLUMN_TYPES)}, not {kind!r}{advice}")
         types[string("item_types", attribute)] = found
     return types

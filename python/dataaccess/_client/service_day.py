@@ -134,7 +134,7 @@ class ServiceDay:
         hours, rest = divmod(offsets[0], _HOUR)
         if rest:
             return next((zone for zone in self.zones if not _changes(zone, self.end)), None)
-        # In these names the sign is that of POSIX: west is positive.
+        # These names have the sign of POSIX: west is positive.
         return "UTC" if hours == 0 else f"Etc/GMT{-hours:+d}"
 
     @property

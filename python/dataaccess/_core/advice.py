@@ -68,7 +68,7 @@ ATTRIBUTES = {
     "Batch": _ROWS,
     "Table": _ROWS,
     "Scan": _SCANS,
-    "Task": {**_SCANS, "lazy": "a task has no LazyFrame: use that of its scan"},
+    "Task": {**_SCANS, "lazy": "a task has no LazyFrame: use to_lazyframe() of its scan"},
     "AsyncScan": _ASYNC_SCANS,
     "AsyncTask": _ASYNC_SCANS,
     "Client": {

@@ -55,7 +55,7 @@ def failed_status(session: Session) -> tuple[int, str]:
 
 
 def failed_code(session: Session) -> tuple[str, str]:
-    """Code of an entry that failed: any but those of success counts as failed."""
+    """Code of an entry that failed: any code but the codes of success."""
     return _code(_entry(session, has_failed=True)), "the responseCode of an entry that has ended"
 
 

@@ -16,7 +16,7 @@ class Finding:
     """What is known of one open point.
 
     Attributes:
-        name: Its name in `docs/open-points.md`, or that of a setting of clients.
+        name: Its name in `docs/open-points.md`, or a setting of clients.
         value: What it is at this service; None if that was not settled.
         detail: What was seen, or why the point is open.
         is_switch: Whether a sandbox has a switch for it.

@@ -163,6 +163,6 @@ class LazySource(Planned):
         schema = {name: kind for name, kind in schema.items() if name in query.columns}
         arguments = {**self._arguments, "attrs": query.columns, **by}
         made = type(self)(self._client, self._call, arguments, schema, self._ordered, now=self._raw.now)
-        # The statistics of a query are those of this scan.
+        # The statistics of a query belong to this scan.
         made._raw = made._raw.for_use_of(scan)  # noqa: SLF001 - of this class
         return Narrowed(made._raw, made.explain, by)  # noqa: SLF001 - likewise

@@ -32,7 +32,7 @@ class Clocks(NamedTuple):
 
     Attributes:
         shown: Shows Unix milliseconds in its time zone.
-        is_exact: Whether the days that a query names are those of the client: the user has said in which zones days
+        is_exact: Whether the days that a query names are days of the client: the user has said in which zones days
             are cut and records are written.
     """
 

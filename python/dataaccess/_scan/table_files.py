@@ -35,7 +35,7 @@ class TableFiles(Rows):
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode.
             private: Whether only you may read the file; otherwise the umask decides.
-            storage_options: As those of `Scan.to_parquet`.
+            storage_options: As in `Scan.to_parquet`.
 
         Raises:
             ValidationError: The path is a URL of another kind, or has the suffix of another format.
@@ -70,7 +70,7 @@ class TableFiles(Rows):
             compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
                 without one, and for open files.
             private: Whether only you may read the file; otherwise the umask decides.
-            storage_options: As those of `Scan.to_parquet`.
+            storage_options: As in `Scan.to_parquet`.
 
         Raises:
             ValidationError: The path is a URL of another kind, or has the suffix of another format; `separator` or
@@ -104,7 +104,7 @@ class TableFiles(Rows):
             compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
                 without one, and for open files.
             private: Whether only you may read the file; otherwise the umask decides.
-            storage_options: As those of `Scan.to_parquet`.
+            storage_options: As in `Scan.to_parquet`.
 
         Raises:
             ValidationError: The path is a URL of another kind, or has a suffix that is not written; `compression` is

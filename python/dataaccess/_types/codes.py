@@ -15,8 +15,8 @@ from dataaccess.filters import Comparison, Scalar
 class Named(IntEnum):
     """A number of the service with a name: equal to both, so that it selects rows of columns that hold either.
 
-    Its hash is that of the number. pandas hands its comparisons to the operand with the higher priority, which compares
-    a column of names with the name.
+    It has the hash of its number, so sets and indexes of names do not find it. pandas hands comparisons to the operand
+    with the higher priority, which compares a column of names with the name.
     """
 
     __pandas_priority__ = 10_000

@@ -147,7 +147,7 @@ _ITEMS = all_of(
             "--attrs-format",
             type=click.Choice(["array", "string"]),
             section=_SECTION,
-            help="How the attributes are sent. [that of the profile, else array]",
+            help="How the attributes are sent. [as the profile says, else array]",
         ),
     ]
 )

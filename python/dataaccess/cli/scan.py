@@ -92,7 +92,7 @@ _WRITING = all_of(
             type=int,
             metavar="N",
             section="Requests",
-            help="Rows at which the service cuts off. [that of the profile]",
+            help="Rows at which the service cuts off. [as the profile says]",
         ),
         option("--split-capped", is_flag=True, section="Requests", help="Split requests that look cut off."),
         option(

@@ -94,7 +94,7 @@ class Column(NotOrdered, Given):
     if not TYPE_CHECKING:  # so that type checkers report a method that does not exist
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Raises the error for an unknown method, with the one to write for that of another library."""
+            """Raises the error for an unknown method, with the method to write in place of one of another library."""
             if (advice := _INSTEAD.get(name)) is not None:
                 raise AttributeError(f"'Column' object has no attribute {name!r}: write {self!r}{advice}", obj=self)
             raise no_attribute(self, "'Column' object", name)

@@ -199,10 +199,10 @@ class ScanReport:
         Only the tasks that the scan asked for are read: the folder may hold other days.
 
         Args:
-            dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is that of `Scan.to_pandas`.
+            dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None uses the types of `Scan.to_pandas`.
             tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as the files have
                 them.
-            storage_options: In place of those of the run, which a pickled report does not have.
+            storage_options: Instead of the options of the run, which a pickled report does not have.
 
         Returns:
             A DataFrame with the columns and types of `Scan.to_pandas`.
@@ -233,7 +233,7 @@ class ScanReport:
         Args:
             tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as the files have
                 them.
-            storage_options: In place of those of the run, which a pickled report does not have.
+            storage_options: Instead of the options of the run, which a pickled report does not have.
 
         Returns:
             A DataFrame with the columns and types of `Scan.to_polars`.
@@ -264,7 +264,7 @@ class ScanReport:
         Args:
             tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as the files have
                 them.
-            storage_options: In place of those of the run, which a pickled report does not have.
+            storage_options: Instead of the options of the run, which a pickled report does not have.
 
         Returns:
             A table with the columns and types of `Scan.to_arrow`.

@@ -1,4 +1,4 @@
-"""`check(day)` finds out whether `day_comparison` is that of the service, in two searches."""
+"""`check(day)` finds out whether `day_comparison` fits the service, in two searches."""
 
 from __future__ import annotations
 

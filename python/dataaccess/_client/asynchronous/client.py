@@ -78,7 +78,7 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         strict_empty: Whether an empty result must be `[]`; otherwise `{}`, null and a missing `data` are empty too.
         attrs_format: How searches of other objects than promotion codes send `attrs`: "array", or "string" for one
             comma-separated string. The API specification describes both.
-        known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
+        known_row_cap: A number of rows at which the service is known to cap responses: one with exactly that number is
             reported (`IncompleteWarning`).
         export_success_codes: `responseCode` of an export entry that succeeded: one, or several. Any other one of an
             entry that has ended is a failure.
@@ -165,7 +165,7 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
             body: Anything `json.dumps` accepts.
             idempotent: Whether the request may be sent twice. Otherwise it is retried only if nothing can have left
                 this machine.
-            timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
+            timeout: Seconds, or a timedelta, for this call with its retries; None is the client's.
 
         Returns:
             The whole envelope as a dict.

@@ -62,8 +62,8 @@ class AsyncSearches(BaseClient):
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
             timeout: Seconds, or a timedelta, for the whole call: all days of `da.days` and all retries together; None
                 is that of the client.
-            known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
-                reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
+            known_row_cap: A number of rows at which the service is known to cap responses: a response of that size
+                is reported (`IncompleteWarning`). None is the client's. Without either, equal highest or round
                 numbers of rows are.
 
         Returns:
@@ -121,11 +121,11 @@ class AsyncSearches(BaseClient):
             item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
                 client.
             attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
-                specification describes both. None is that of the client. Promotion codes always take the array.
+                specification describes both. None is the client's. Promotion codes always take the array.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
-            timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
-            known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
-                reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
+            timeout: Seconds, or a timedelta, for this call with its retries; None is the client's.
+            known_row_cap: A number of rows at which the service is known to cap responses: a response of that size
+                is reported (`IncompleteWarning`). None is the client's. Without either, equal highest or round
                 numbers of rows are.
 
         Returns:

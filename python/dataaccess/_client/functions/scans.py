@@ -64,8 +64,8 @@ def scan_codes(
         code_status: 1 or "available", 3 or "sent", 4 or "used", or several: the status that a code has now. A code
             that was sent and used since is `used`, so codes that were ever sent are `["sent", "used"]`.
         limit: Number of rows, at most. With a limit the requests are sent one after another.
-        known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
-            reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
+        known_row_cap: A number of rows at which the service is known to cap responses: a response of that size
+            is reported (`IncompleteWarning`). None is the client's. Without either, equal highest or round
             numbers of rows are.
         on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
             again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
@@ -78,10 +78,10 @@ def scan_codes(
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.
         decode_status: Whether the columns `code_status` and `audience_type` hold names ("used", "customer") in
             place of numbers: a category of pandas, an Enum of polars, a dictionary of Arrow. `da.CodeStatus.USED`
-            equals both forms in pandas. `to_dicts` and `to_jsonl` keep the numbers. None is that of the client.
+            equals both forms in pandas. `to_dicts` and `to_jsonl` keep the numbers. None is the client's.
         timeout: Seconds, or a timedelta, for each request with its retries, not for the scan as a whole: a scan of
             many requests may take longer. It counts up to the first row of a response; from then on only a stall
-            ends it. None is that of the client.
+            ends it. None is the client's.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
@@ -148,10 +148,10 @@ def scan_items(
         item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
             client.
         attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
-            specification describes both. None is that of the client. Promotion codes always take the array.
+            specification describes both. None is the client's. Promotion codes always take the array.
         limit: Number of rows, at most. With a limit the requests are sent one after another.
-        known_row_cap: A number of rows at which the service is known to cap responses: one with exactly so many is
-            reported (`IncompleteWarning`). None is that of the client. Without either, equal highest or round
+        known_row_cap: A number of rows at which the service is known to cap responses: a response of that size
+            is reported (`IncompleteWarning`). None is the client's. Without either, equal highest or round
             numbers of rows are.
         on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
             again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
@@ -165,7 +165,7 @@ def scan_items(
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.
         timeout: Seconds, or a timedelta, for each request with its retries, not for the scan as a whole: a scan of
             many requests may take longer. It counts up to the first row of a response; from then on only a stall
-            ends it. None is that of the client.
+            ends it. None is the client's.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:

@@ -29,7 +29,7 @@ def download_segment(
 
     Args:
         export_id: Id of the export.
-        timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
+        timeout: Seconds, or a timedelta, for this call with its retries; None is the client's.
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:

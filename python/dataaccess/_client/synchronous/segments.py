@@ -30,7 +30,7 @@ class Segments(BaseClient):
 
         Args:
             export_id: Id of the export.
-            timeout: Seconds, or a timedelta, for this call with its retries; None is that of the client.
+            timeout: Seconds, or a timedelta, for this call with its retries; None is the client's.
 
         Returns:
             A dict with `entries` (a list of dicts; an entry that has ended has an `endTime`, and its `responseCode`
