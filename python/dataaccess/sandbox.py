@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._core.checks import boolean, duration, integer, string, strings
-from dataaccess._core.embedded import LOOPBACK, start_sandbox
+from dataaccess._core.embedded import LOOPBACK, start_sandbox, stop_sandbox
 from dataaccess._core.paths import local_path
 from dataaccess._public import public
 from dataaccess._sandbox.access import Access
@@ -208,7 +208,7 @@ class Sandbox(Data, Access, Exports, Faults):
             >>> sandbox = da.Sandbox.demo()
             >>> sandbox.stop()
         """
-        self._raw.stop()
+        stop_sandbox(self._raw)
 
     def __enter__(self) -> Self:
         """The sandbox itself."""

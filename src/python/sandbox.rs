@@ -35,7 +35,7 @@ type RawFiles = (Option<PathBuf>, Option<PathBuf>);
 type RawLoggedRequest<'py> = (f64, String, String, Vec<(String, String)>, Option<Bound<'py, PyBytes>>, Option<u16>);
 
 /// A running sandbox. It stops when it is dropped, but never in a forked child.
-#[pyclass(frozen, module = "dataaccess._native")]
+#[pyclass(frozen, weakref, module = "dataaccess._native")]
 pub(super) struct RawSandbox(pub(super) Arc<Sandbox>);
 
 #[pymethods]
@@ -201,9 +201,9 @@ impl RawSandbox {
         py.detach(|| self.0.clear_requests()).map_err(|error| raise(py, error))
     }
 
-    /// Stops the sandbox. Idempotent.
-    fn stop(&self, py: Python<'_>) {
-        py.detach(|| self.0.stop());
+    /// Stops the sandbox. Idempotent. False in a forked child, which cannot stop it.
+    fn stop(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.0.stop())
     }
 }
 

@@ -249,11 +249,14 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Stops the service and closes its port within two seconds. A second call does nothing.
-    pub fn stop(&self) {
-        if !self.is_forked() {
+    /// Stops the service and closes its port within two seconds. A second call does nothing. False in a forked child,
+    /// which cannot stop it.
+    pub fn stop(&self) -> bool {
+        let is_own = !self.is_forked();
+        if is_own {
             self.running.stop();
         }
+        is_own
     }
 
     fn is_forked(&self) -> bool {

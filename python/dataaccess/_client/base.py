@@ -44,6 +44,7 @@ class BaseClient(Validation):
     _token: RawToken
     _raw: RawClient
     _embedded: str | None
+    _is_sandbox: bool
     _service: object = None
     _sources: Sources
     # The names of the arguments, while it is made.
@@ -149,8 +150,8 @@ class BaseClient(Validation):
         elif is_sandbox(settings["base_url"]):
             settings = Settings(settings, base_url=address_of(settings["base_url"]))
         cleared = (SETTINGS[name].variables for name in self._sources.given if settings[name] is None)
-        is_alone = name is not None or is_sandbox(settings["base_url"])
-        ignored = ENVIRONMENT if is_alone else [variable for variables in cleared for variable in variables]
+        self._is_sandbox = name is not None or is_sandbox(settings["base_url"])
+        ignored = ENVIRONMENT if self._is_sandbox else [variable for variables in cleared for variable in variables]
         given = [name for name in ("timezone", "retry_for") if self._sources.of(name) != "default"]
         settings = Settings({"ignored_variables": ignored, **settings, "given": given})
         if refused or token is None:
@@ -181,7 +182,7 @@ class BaseClient(Validation):
     @property
     def is_sandbox(self) -> bool:
         """Whether the service is the sandbox, whose data is synthetic."""
-        return self._embedded is not None or is_sandbox(self._raw.base_url)
+        return self._is_sandbox
 
     @property
     def timezone(self) -> str:

@@ -1,8 +1,9 @@
-"""The one sandbox of a process behind `sandbox:demo`, and the addresses of all its sandboxes."""
+"""The one sandbox of a process behind `sandbox:demo`, and all sandboxes that run in it."""
 
 from __future__ import annotations
 
 import os
+from weakref import WeakValueDictionary
 
 from dataaccess._core.process import ProcessLock
 from dataaccess._core.warn import warn_caller
@@ -21,16 +22,24 @@ LOOPBACK = "127.0.0.1"
 # By process: a forked child starts its own server. All clients share one token, as a sandbox issues only so many.
 _demo: dict[int, tuple[RawSandbox, str]] = {}
 _lock = ProcessLock()
-_origins: set[str | None] = set()
+# A port is given out again: the address of a stopped sandbox may be another service's.
+_running: WeakValueDictionary[str | None, RawSandbox] = WeakValueDictionary()
 
 
 def start_sandbox(**options: Any) -> RawSandbox:
-    """Starts a sandbox and keeps its origin."""
+    """Starts a sandbox, whose address is known as one of synthetic data while it runs."""
     nothing = (None, None)
     usual: dict[str, Any] = {"demo": False, "port": 0, "times": nothing, "files": nothing, "switches": {}}
     sandbox = RawSandbox(**{**usual, **options})
-    _origins.add(origin(sandbox.base_url))
+    _running[origin(sandbox.base_url)] = sandbox
     return sandbox
+
+
+def stop_sandbox(sandbox: RawSandbox) -> None:
+    """Stops it. A forked child of its process has no effect."""
+    address = origin(sandbox.base_url)
+    if sandbox.stop() and _running.get(address) is sandbox:
+        del _running[address]
 
 
 def address_of(base_url: object) -> object:
@@ -39,8 +48,8 @@ def address_of(base_url: object) -> object:
 
 
 def is_sandbox(base_url: object) -> bool:
-    """Whether the address, as given or from the environment, is of a sandbox of this process or of a parent of it."""
-    return origin(address_of(base_url)) in _origins
+    """Whether the address, as given or from the environment, is of a sandbox that runs in this process or in a parent of it."""
+    return origin(address_of(base_url)) in _running
 
 
 def embedded_name(base_url: object) -> str | None:

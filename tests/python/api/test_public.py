@@ -235,3 +235,18 @@ def test_synthetic_data_is_reported_once_a_process() -> None:
 
 def test_a_real_address_is_no_sandbox() -> None:
     assert not da.Client("https://cdp.example.com", token="tok").is_sandbox
+
+
+@pytest.mark.parametrize("end", ["stopped", "dropped"])
+def test_an_address_is_of_a_sandbox_only_while_it_runs(end: str) -> None:
+    service = da.Sandbox()
+    address = service.base_url
+    client = da.Client(address, token=service.issue_token())
+    assert client.is_sandbox
+    if end == "stopped":
+        service.stop()
+    else:
+        del service
+    # Another service may have the port by now.
+    assert not da.Client(address, token="tok").is_sandbox
+    assert client.is_sandbox
