@@ -3,7 +3,7 @@
 from airflow.sdk import dag, task
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessHook, ScanRequestOperator, scan_requests
+from dataaccess.airflow import DataAccessHook, DataAccessScanRequestOperator, scan_requests
 
 
 @dag(schedule=None, params={"start": "2024-01-01", "stop": "2024-01-02", "folder": ""})
@@ -15,7 +15,7 @@ def mapped_codes() -> None:
         days = da.days(params["start"], params["stop"])
         return scan_requests(DataAccessHook().get_conn().scan_codes(allocated_time=days))
 
-    ScanRequestOperator.partial(task_id="codes", folder="{{ params.folder }}").expand(request=plan())
+    DataAccessScanRequestOperator.partial(task_id="codes", folder="{{ params.folder }}").expand(request=plan())
 
 
 mapped_codes()

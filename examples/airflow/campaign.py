@@ -3,7 +3,12 @@
 from airflow.sdk import Asset, Param, dag, task
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessHook, ScanRequestOperator, SegmentExportSensor, scan_requests
+from dataaccess.airflow import (
+    DataAccessHook,
+    DataAccessScanRequestOperator,
+    DataAccessSegmentExportSensor,
+    scan_requests,
+)
 
 
 @dag(
@@ -16,7 +21,7 @@ from dataaccess.airflow import DataAccessHook, ScanRequestOperator, SegmentExpor
 )
 def campaign():
     """Codes of the days from `start` to the day before `stop`, once the export has ended."""
-    ended = SegmentExportSensor(
+    ended = DataAccessSegmentExportSensor(
         task_id="ended", export_id="{{ params.export_id }}", deferrable=True, poke_interval=30, timeout=6 * 3600
     )
 
@@ -25,7 +30,7 @@ def campaign():
         scan = DataAccessHook().get_conn().scan_codes(allocated_time=da.days(params["start"], params["stop"]))
         return scan_requests(scan)
 
-    codes = ScanRequestOperator.partial(
+    codes = DataAccessScanRequestOperator.partial(
         task_id="codes",
         folder="{{ var.value.warehouse }}/campaign",
         outlets=[Asset("campaign_codes")],

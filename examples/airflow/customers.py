@@ -3,7 +3,7 @@
 from airflow.sdk import Param, dag, task
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessHook, SearchCodesOperator, SearchItemsOperator
+from dataaccess.airflow import DataAccessHook, DataAccessSearchCodesOperator, DataAccessSearchItemsOperator
 
 
 @dag(
@@ -15,14 +15,14 @@ from dataaccess.airflow import DataAccessHook, SearchCodesOperator, SearchItemsO
 )
 def customers():
     """Some customers, and the codes of a day."""
-    found = SearchItemsOperator(
+    found = DataAccessSearchItemsOperator(
         task_id="customers",
         item_type_name="customer",
         attrs=["customer_id", "name"],
         where="col('customer_id').matches({{ params.customers }})",
     )
 
-    SearchCodesOperator(
+    DataAccessSearchCodesOperator(
         task_id="used",
         attrs=["id", "allocated_time"],
         allocated_time="on('{{ params.day }}')",

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from airflow.sdk import Asset, CronDataIntervalTimetable, dag
 
-from dataaccess.airflow import ScanOperator
+from dataaccess.airflow import DataAccessScanOperator
 
 
 @dag(
@@ -18,7 +18,7 @@ from dataaccess.airflow import ScanOperator
 )
 def daily_codes():
     """The codes of each day, in the folder `codes` below that of the Airflow variable `warehouse`."""
-    ScanOperator(
+    DataAccessScanOperator(
         task_id="codes",
         folder="{{ var.value.warehouse }}/codes",  # for this scan alone
         attrs=["id", "name", "code_status", "allocated_time"],

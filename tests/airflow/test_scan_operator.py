@@ -1,4 +1,4 @@
-"""`ScanOperator`: folders that grow by the days of runs, retries that resume, object stores, locks."""
+"""`DataAccessScanOperator`: folders that grow by the days of runs, retries that resume, object stores, locks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from service import wait_until
 from structlog.testing import capture_logs
 
 import dataaccess as da
-from dataaccess.airflow import ScanOperator, scan
+from dataaccess.airflow import DataAccessScanOperator, scan
 
 ON_15 = da.on("2024-01-15")
 WEEK = da.days("2024-01-08", "2024-01-15")
@@ -42,7 +42,9 @@ def test_a_retry_requests_only_what_is_missing(
 ) -> None:
     connect(extra={"retry_for": 0, "concurrency": 1})
     with dag:
-        ScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=1, outlets=[Asset("week")])
+        DataAccessScanOperator(
+            task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=1, outlets=[Asset("week")]
+        )
     with sandbox.fault("cut", after_bytes=2_000, after=4, times=1) as fault:
         done = run(dag)
 
@@ -73,7 +75,7 @@ def test_a_retry_requests_only_what_is_missing(
 def test_a_backfill_is_one_folder(sandbox: da.Sandbox, tmp_path: Path) -> None:
     schedule = CronDataIntervalTimetable("@daily", timezone="UTC")
     with DAG("backfill", schedule=schedule, start_date=datetime(2024, 1, 1, tzinfo=UTC)) as dag:
-        task = ScanOperator(task_id="codes", folder=str(tmp_path), attrs=["id"])
+        task = DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=["id"])
     # The scheduler so starts one run after the other.
     assert task.max_active_tis_per_dag == 1
     rows = [run(dag, logical_date=datetime(2024, 1, day, tzinfo=UTC)).result("codes")["rows"] for day in range(2, 6)]
@@ -89,10 +91,10 @@ def test_a_day_that_may_grow_is_requested_again_unless_every_file_is_kept(dag: D
     arguments: dict[str, Any] = {"folder": str(tmp_path), "allocated_time": WEEK, "settle": timedelta(days=36_500)}
     with dag:
         chain(
-            ScanOperator(task_id="first", **arguments),
-            ScanOperator(task_id="again", **arguments),
-            ScanOperator(task_id="kept", keep="all", **arguments),
-            ScanOperator(task_id="settled", **{**arguments, "settle": 3600}),
+            DataAccessScanOperator(task_id="first", **arguments),
+            DataAccessScanOperator(task_id="again", **arguments),
+            DataAccessScanOperator(task_id="kept", keep="all", **arguments),
+            DataAccessScanOperator(task_id="settled", **{**arguments, "settle": 3600}),
         )
     done = run(dag)
 
@@ -110,12 +112,12 @@ def test_doubtful_rows_replace_nothing_unless_an_argument_says_so(
         other.load("promotion_code", [{"id": "a", "allocated_time": "2024-01-15 09:00:00"}])
         connect("less", host=other.base_url, password=other.issue_token())
         chain(
-            ScanOperator(task_id="first", **shared),
-            ScanOperator(task_id="elsewhere", **less),
-            ScanOperator(task_id="keep", same_service=True, **less),
-            ScanOperator(task_id="shrunk", same_service=True, on_shrink="error", **less),
-            ScanOperator(task_id="doubt", same_service=True, on_doubt="error", **less),
-            ScanOperator(task_id="replace", same_service=True, on_shrink="replace", **less),
+            DataAccessScanOperator(task_id="first", **shared),
+            DataAccessScanOperator(task_id="elsewhere", **less),
+            DataAccessScanOperator(task_id="keep", same_service=True, **less),
+            DataAccessScanOperator(task_id="shrunk", same_service=True, on_shrink="error", **less),
+            DataAccessScanOperator(task_id="doubt", same_service=True, on_doubt="error", **less),
+            DataAccessScanOperator(task_id="replace", same_service=True, on_shrink="replace", **less),
         )
         done = run(dag)
 
@@ -128,10 +130,12 @@ def test_doubtful_rows_replace_nothing_unless_an_argument_says_so(
 def test_items_are_scanned_too(dag: DAG, tmp_path: Path) -> None:
     who = da.col("customer_id").matches([f"demo-customer-{number:04}" for number in range(1, 4)])
     with dag:
-        ScanOperator(
+        DataAccessScanOperator(
             task_id="customers", folder=str(tmp_path), item_type_name="customer", attrs=["customer_id"], where=who
         )
-        ScanOperator(task_id="mixed", folder=str(tmp_path), item_type_name="customer", code_status="used", retries=2)
+        DataAccessScanOperator(
+            task_id="mixed", folder=str(tmp_path), item_type_name="customer", code_status="used", retries=2
+        )
     done = run(dag)
 
     assert done.result("customers")["rows"] == 3
@@ -141,14 +145,14 @@ def test_items_are_scanned_too(dag: DAG, tmp_path: Path) -> None:
 def test_another_query_in_the_folder_is_not_retried(dag: DAG, sandbox: da.Sandbox, tmp_path: Path) -> None:
     sandbox.client().scan_codes(["id"], allocated_time=da.days("2024-01-08", "2024-01-09")).to_folder(tmp_path)
     with dag:
-        ScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=2)
+        DataAccessScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=2)
     assert tries(run(dag), "week") == 1
 
 
 def test_a_folder_with_other_files_is_not_retried(dag: DAG, sandbox: da.Sandbox, tmp_path: Path) -> None:
     (tmp_path / "used.jsonl.gz").touch()
     with dag:
-        ScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=2)
+        DataAccessScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, retries=2)
     done = run(dag)
     assert (done.states, tries(done, "week")) == ({"week": "failed"}, 1)
     assert not sandbox.requests
@@ -172,7 +176,7 @@ def test_a_run_waits_for_a_folder_in_use(
 ) -> None:
     monkeypatch.setattr(scan, "_SECONDS_BETWEEN_TRIES", 0.1)
     with dag:
-        ScanOperator(task_id="waits", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"])
+        DataAccessScanOperator(task_id="waits", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"])
     with in_use(sandbox, tmp_path) as holding, capture_logs() as logged:
 
         def release() -> None:
@@ -194,7 +198,9 @@ def test_a_run_gives_up_on_a_folder_that_stays_in_use(
     dag: DAG, sandbox: da.Sandbox, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with dag:
-        ScanOperator(task_id="week", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"], lock_timeout=0.2)
+        DataAccessScanOperator(
+            task_id="week", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"], lock_timeout=0.2
+        )
     with in_use(sandbox, tmp_path):
         done = run(dag)
         # That of the other run.
@@ -228,8 +234,10 @@ def test_an_airflow_connection_opens_an_object_store(
     connect("warehouse", conn_type="aws", host=None, login="key", password="secret", extra=extra)
     connect("mail", conn_type="smtp")
     with dag:
-        ScanOperator(task_id="week", folder="s3://warehouse@warehouse/codes", allocated_time=WEEK, attrs=["id"])
-        ScanOperator(task_id="other", folder="s3://mail@warehouse/codes", allocated_time=WEEK, retries=2)
+        DataAccessScanOperator(
+            task_id="week", folder="s3://warehouse@warehouse/codes", allocated_time=WEEK, attrs=["id"]
+        )
+        DataAccessScanOperator(task_id="other", folder="s3://mail@warehouse/codes", allocated_time=WEEK, retries=2)
     done = run(dag)
 
     assert done.result("week")["folder"] == "s3://warehouse/codes"

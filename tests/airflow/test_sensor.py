@@ -1,4 +1,4 @@
-"""`SegmentExportSensor`, in its task and in the triggerer."""
+"""`DataAccessSegmentExportSensor`, in its task and in the triggerer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dags import run, tries
 from service import at_request
 
 import dataaccess as da
-from dataaccess.airflow import SegmentExportSensor, SegmentExportTrigger
+from dataaccess.airflow import DataAccessSegmentExportSensor, DataAccessSegmentExportTrigger
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def token(connect: Callable[..., str]) -> str:
 
 def sensor(dag: DAG, export_id: Any, **options: Any) -> None:
     with dag:
-        SegmentExportSensor(task_id="ended", export_id=export_id, poke_interval=0.2, timeout=20, **options)
+        DataAccessSegmentExportSensor(task_id="ended", export_id=export_id, poke_interval=0.2, timeout=20, **options)
 
 
 @pytest.fixture
@@ -163,9 +163,9 @@ def test_an_id_that_is_no_number_fails(dag: DAG, sandbox: da.Sandbox, export_id:
 
 
 def test_the_trigger_is_made_again_from_what_is_stored() -> None:
-    path, stored = SegmentExportTrigger(7, 30, "cdp").serialize()
-    assert path == "dataaccess.airflow.trigger.SegmentExportTrigger"
-    assert SegmentExportTrigger(**stored).serialize() == (
+    path, stored = DataAccessSegmentExportTrigger(7, 30, "cdp").serialize()
+    assert path == "dataaccess.airflow.trigger.DataAccessSegmentExportTrigger"
+    assert DataAccessSegmentExportTrigger(**stored).serialize() == (
         path,
         {"export_id": 7, "poll_interval": 30, "dataaccess_conn_id": "cdp", "check": False},
     )

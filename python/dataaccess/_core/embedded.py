@@ -48,7 +48,7 @@ def address_of(base_url: object) -> object:
 
 
 def is_sandbox(base_url: object) -> bool:
-    """Whether the address, as given or from the environment, is of a sandbox that runs in this process or in a parent of it."""
+    """Whether the address, as given or from the environment, is of a sandbox that runs here or in a parent process."""
     return origin(address_of(base_url)) in _running
 
 

@@ -10,32 +10,32 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess.airflow.hook import DataAccessHook
-    from dataaccess.airflow.mapping import ScanRequestOperator
+    from dataaccess.airflow.mapping import DataAccessScanRequestOperator
     from dataaccess.airflow.plan import scan_requests
-    from dataaccess.airflow.scan import ScanOperator
-    from dataaccess.airflow.search import SearchCodesOperator, SearchItemsOperator
-    from dataaccess.airflow.sensor import SegmentExportSensor
-    from dataaccess.airflow.trigger import SegmentExportTrigger
+    from dataaccess.airflow.scan import DataAccessScanOperator
+    from dataaccess.airflow.search import DataAccessSearchCodesOperator, DataAccessSearchItemsOperator
+    from dataaccess.airflow.sensor import DataAccessSegmentExportSensor
+    from dataaccess.airflow.trigger import DataAccessSegmentExportTrigger
 
 __all__ = [
     "DataAccessHook",
-    "ScanOperator",
-    "ScanRequestOperator",
-    "SearchCodesOperator",
-    "SearchItemsOperator",
-    "SegmentExportSensor",
-    "SegmentExportTrigger",
+    "DataAccessScanOperator",
+    "DataAccessScanRequestOperator",
+    "DataAccessSearchCodesOperator",
+    "DataAccessSearchItemsOperator",
+    "DataAccessSegmentExportSensor",
+    "DataAccessSegmentExportTrigger",
     "scan_requests",
 ]
 
 _MODULES = {
     "hook": ["DataAccessHook"],
-    "mapping": ["ScanRequestOperator"],
+    "mapping": ["DataAccessScanRequestOperator"],
     "plan": ["scan_requests"],
-    "scan": ["ScanOperator"],
-    "search": ["SearchCodesOperator", "SearchItemsOperator"],
-    "sensor": ["SegmentExportSensor"],
-    "trigger": ["SegmentExportTrigger"],
+    "scan": ["DataAccessScanOperator"],
+    "search": ["DataAccessSearchCodesOperator", "DataAccessSearchItemsOperator"],
+    "sensor": ["DataAccessSegmentExportSensor"],
+    "trigger": ["DataAccessSegmentExportTrigger"],
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -1,4 +1,4 @@
-"""`ScanRequestOperator`: the operator that is mapped over the requests of a scan."""
+"""`DataAccessScanRequestOperator`: the operator that is mapped over the requests of a scan."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
 
-class ScanRequestOperator(ClientUser, BaseOperator):
+class DataAccessScanRequestOperator(ClientUser, BaseOperator):
     """Sends one request of a scan and writes its rows into a Parquet file: the operator for dynamic task mapping.
 
     The mapped tasks of a scan run on as many workers as there are, and each is retried alone. A retry replaces its own
-    file, so each row is in the folder once. The rows of one request are held in memory. A folder that `ScanOperator`
-    fills is another kind of folder: give each its own.
+    file, so each row is in the folder once. The rows of one request are held in memory. A folder that
+    `DataAccessScanOperator` fills is another kind of folder: give each its own.
 
     Args:
         request: An element of `scan_requests(scan)`.
@@ -46,7 +46,7 @@ class ScanRequestOperator(ClientUser, BaseOperator):
         ...         client = DataAccessHook().get_conn()
         ...         return scan_requests(client.scan_codes(allocated_time=da.days("2024-01-15", "2024-01-17")))
         ...
-        ...     ScanRequestOperator.partial(task_id="codes", folder="s3://warehouse/codes").expand(request=plan())
+        ...     DataAccessScanRequestOperator.partial(task_id="codes", folder="s3://warehouse/codes").expand(request=plan())
         >>> codes().task_ids
         ['plan', 'codes']
     """

@@ -28,8 +28,8 @@ def scan_requests(scan: Scan) -> list[dict[str, Any]]:
         scan: A scan of several requests: by days, or with a long list of values.
 
     Returns:
-        A list of dicts, for `ScanRequestOperator` or `DataAccessHook.scan_task`. `file` is the name of the file of the
-        request: `day=2024-01-15/part-0.parquet` in a scan by days, else `part-00000.parquet`.
+        A list of dicts, for `DataAccessScanRequestOperator` or `DataAccessHook.scan_task`. `file` is the name of the
+        file of the request: `day=2024-01-15/part-0.parquet` in a scan by days, else `part-00000.parquet`.
 
     Raises:
         ValidationError: The scan has a limit.

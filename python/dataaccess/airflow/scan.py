@@ -1,4 +1,4 @@
-"""`ScanOperator`: a scan into a folder, which a retry of the task goes on with."""
+"""`DataAccessScanOperator`: a scan into a folder, which a retry of the task goes on with."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SECONDS_BETWEEN_LOGS = 10
 _SECONDS_BETWEEN_TRIES = 5
 
 
-class ScanOperator(ClientUser, BaseOperator):
+class DataAccessScanOperator(ClientUser, BaseOperator):
     """Scans promotion codes, or with `item_type_name` other items, into a folder of Parquet files.
 
     Resumable: each request becomes a file of its own, and a retry of the task requests only what is missing. By default
@@ -87,7 +87,7 @@ class ScanOperator(ClientUser, BaseOperator):
         run requests again; `maybe_capped`.
 
     Examples:
-        >>> codes = ScanOperator(task_id="codes", folder="s3://warehouse/codes", code_status=["sent", "used"])
+        >>> codes = DataAccessScanOperator(task_id="codes", folder="s3://warehouse/codes", code_status=["sent", "used"])
     """
 
     template_fields: Sequence[str] = (

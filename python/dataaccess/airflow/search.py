@@ -83,7 +83,7 @@ class _SearchOperator(ClientUser, BaseOperator):
         """The search as a scan, which is also what writes files."""
 
 
-class SearchCodesOperator(_SearchOperator):
+class DataAccessSearchCodesOperator(_SearchOperator):
     """Searches promotion codes. The rows go to XCom, or with `path` into a file.
 
     All arguments but `max_xcom_rows` and `limit` are templated.
@@ -110,7 +110,7 @@ class SearchCodesOperator(_SearchOperator):
 
     Examples:
         >>> import dataaccess as da
-        >>> used = SearchCodesOperator(
+        >>> used = DataAccessSearchCodesOperator(
         ...     task_id="used", attrs=["id"], allocated_time="on('{{ params.day }}')", code_status="used"
         ... )
     """
@@ -169,7 +169,7 @@ class SearchCodesOperator(_SearchOperator):
         )
 
 
-class SearchItemsOperator(_SearchOperator):
+class DataAccessSearchItemsOperator(_SearchOperator):
     """Searches the items of a business object. The rows go to XCom, or with `path` into a file.
 
     All arguments but `max_xcom_rows` and `limit` are templated.
@@ -182,7 +182,7 @@ class SearchItemsOperator(_SearchOperator):
             None: every record.
         item_type_id: Id of the business object; not needed for customers, promotion codes and the `item_types` in the
             extra of the connection.
-        path: As for `SearchCodesOperator`.
+        path: As for `DataAccessSearchCodesOperator`.
         max_xcom_rows: The most rows that may go to XCom, which is a database; more are an error without retries.
         limit: Number of rows, at most.
         schema: Column types of the file, as in `Client.scan_items`.
@@ -195,7 +195,7 @@ class SearchItemsOperator(_SearchOperator):
 
     Examples:
         >>> import dataaccess as da
-        >>> customers = SearchItemsOperator(
+        >>> customers = DataAccessSearchItemsOperator(
         ...     task_id="customers",
         ...     item_type_name="customer",
         ...     attrs=["customer_id", "name"],

@@ -1,4 +1,4 @@
-"""`SegmentExportSensor`: waits until a segment export has ended."""
+"""`DataAccessSegmentExportSensor`: waits until a segment export has ended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dataaccess._types import SegmentStatus
 
 
-class SegmentExportSensor(ClientUser, BaseSensorOperator):
+class DataAccessSegmentExportSensor(ClientUser, BaseSensorOperator):
     """Waits until a segment export has entries and each of them has an `endTime`.
 
     It takes no worker while it waits if it is deferrable, or with `mode="reschedule"`.
@@ -38,7 +38,7 @@ class SegmentExportSensor(ClientUser, BaseSensorOperator):
         To XCom: the status of the export, as `Client.download_segment` returns it.
 
     Examples:
-        >>> ended = SegmentExportSensor(task_id="ended", export_id="{{ params.export_id }}", deferrable=True)
+        >>> ended = DataAccessSegmentExportSensor(task_id="ended", export_id="{{ params.export_id }}", deferrable=True)
     """
 
     template_fields: Sequence[str] = ("export_id", "dataaccess_conn_id")
@@ -67,10 +67,12 @@ class SegmentExportSensor(ClientUser, BaseSensorOperator):
             return super().execute(context)
         found = self.poke(context)
         if not found.is_done:
-            from dataaccess.airflow.trigger import SegmentExportTrigger
+            from dataaccess.airflow.trigger import DataAccessSegmentExportTrigger
 
             self.defer(
-                trigger=SegmentExportTrigger(self._id(), self.poke_interval, self.dataaccess_conn_id, check=self.check),
+                trigger=DataAccessSegmentExportTrigger(
+                    self._id(), self.poke_interval, self.dataaccess_conn_id, check=self.check
+                ),
                 method_name=self.resume.__name__,
                 timeout=timedelta(seconds=self.timeout),
             )

@@ -1,4 +1,4 @@
-"""The trigger of `SegmentExportSensor`: waits in the triggerer, beside hundreds of others."""
+"""The trigger of `DataAccessSegmentExportSensor`: waits in the triggerer, beside hundreds of others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LONGER_THAN_ANY_SENSOR = timedelta(days=365)
 
 
-class SegmentExportTrigger(BaseTrigger):
+class DataAccessSegmentExportTrigger(BaseTrigger):
     """Waits until a segment export has entries and each of them has an `endTime`.
 
     Fires one event: a dict with `status`, as `Client.download_segment` returns it, or with `error` (text) and
@@ -32,7 +32,7 @@ class SegmentExportTrigger(BaseTrigger):
 
     Examples:
         >>> import asyncio
-        >>> trigger = SegmentExportTrigger(5637051, poll_interval=1, dataaccess_conn_id=None)
+        >>> trigger = DataAccessSegmentExportTrigger(5637051, poll_interval=1, dataaccess_conn_id=None)
         >>> async def main():
         ...     return [event.payload["status"]["message"] async for event in trigger.run()]
         >>> asyncio.run(main())

@@ -6,7 +6,13 @@ from typing import Any
 from airflow.sdk import Asset, dag, task
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessHook, ScanOperator, ScanRequestOperator, SegmentExportSensor, scan_requests
+from dataaccess.airflow import (
+    DataAccessHook,
+    DataAccessScanOperator,
+    DataAccessScanRequestOperator,
+    DataAccessSegmentExportSensor,
+    scan_requests,
+)
 
 FOLDER = "{{ var.value.warehouse }}"
 RETRIES: dict[str, Any] = {"retries": 1, "retry_delay": timedelta(seconds=1)}
@@ -15,7 +21,7 @@ RETRIES: dict[str, Any] = {"retries": 1, "retry_delay": timedelta(seconds=1)}
 @dag(schedule=None, params={"export_id": 0})
 def killed():
     """Ten days into one folder, three days as mapped tasks."""
-    ended = SegmentExportSensor(
+    ended = DataAccessSegmentExportSensor(
         task_id="ended",
         export_id="{{ params.export_id }}",
         deferrable=True,
@@ -24,7 +30,7 @@ def killed():
         **RETRIES,
     )
 
-    scan = ScanOperator(
+    scan = DataAccessScanOperator(
         task_id="scan",
         folder=f"{FOLDER}/scan",
         attrs=["id"],
@@ -40,7 +46,7 @@ def killed():
 
     requests = plan()
     ended >> scan >> requests
-    ScanRequestOperator.partial(
+    DataAccessScanRequestOperator.partial(
         task_id="mapped", folder=f"{FOLDER}/mapped", outlets=[Asset("mapped")], **RETRIES
     ).expand(request=requests)
 
