@@ -132,13 +132,7 @@ fn count(index: usize, names: &[PartName], (part, record): &(Footer, Record)) ->
     let name = names.get(index)?;
     let name = name.day.clone().unwrap_or_else(|| name.to_string());
     let total = record.figures.other_total.clone();
-    record.figures.split.is_none().then_some(Count {
-        request: index,
-        name,
-        rows: part.rows,
-        is_explained: false,
-        total,
-    })
+    record.figures.split.is_none().then_some(Count { request: index, name, rows: part.rows, total, ..Count::default() })
 }
 
 fn doubts(record: &Record, bounds: Option<(Moment, Moment)>, source: &Zone) -> Vec<String> {
