@@ -45,8 +45,8 @@ impl Tasks {
                 Err(error) if error.kind() == Kind::FolderCorrupt => {}
                 read => {
                     let figures = read?.record.figures;
-                    let list = self.lists.get(name.number).copied().unwrap_or_default() as u64;
-                    others.push(OtherFile { is_explained: figures.rows > 0 && figures.rows == list, figures });
+                    let longest = self.lists.get(name.number).copied().unwrap_or_default() as u64;
+                    others.push(OtherFile { is_explained: figures.rows > 0 && figures.rows == longest, figures });
                 }
             }
         }
