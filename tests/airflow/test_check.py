@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from airflow.sdk import DAG, CronDataIntervalTimetable
 from dags import Run, run, tries
-from structlog.testing import capture_logs
 
 import dataaccess as da
 from dataaccess.airflow import DataAccessCheckOperator
@@ -39,15 +38,17 @@ def fill(sandbox: da.Sandbox, tmp_path: Path, connect: Callable[..., str]) -> Ca
 
 
 @pytest.fixture
-def errors(capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[[Run, str], str]]:
-    """The error of a task that failed."""
-    with capture_logs() as logged:
+def errors(capfd: pytest.CaptureFixture[str]) -> Callable[[Run, str], str]:
+    """What is logged until a task has failed."""
+    logged = ""
 
-        def error(done: Run, task_id: str) -> str:
-            assert done.states[task_id] == "failed"
-            return str(logged) + "".join(capfd.readouterr())
+    def error(done: Run, task_id: str) -> str:
+        nonlocal logged
+        assert done.states[task_id] == "failed"
+        logged += "".join(capfd.readouterr())
+        return logged
 
-        yield error
+    return error
 
 
 def test_a_complete_folder_passes(dag: DAG, fill: Callable[..., str]) -> None:
