@@ -10,6 +10,10 @@ from typing import Any
 from scratch import EXAMPLES
 
 
+# What XCom says of rows that nobody doubts.
+NO_DOUBTS: dict[str, Any] = {"maybe_capped": False, "reasons": [], "stray_days": [], "absent": [], "warnings": []}
+
+
 @dataclass(frozen=True)
 class Run:
     """A DAG run that has ended."""

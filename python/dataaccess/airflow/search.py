@@ -77,7 +77,8 @@ class _SearchOperator(SearchingOperator):
             figures = of_stats(scan.last_stats)
             log_figures(self.log, figures)
             self.accept(scan.last_stats)
-            context["ti"].xcom_push(key="figures", value=figures)
+            if "ti" in context:  # Not in a process that the task has forked.
+                context["ti"].xcom_push(key="figures", value=figures)
             self.describe_outlets(context, figures)
         return rows
 
