@@ -9,7 +9,6 @@ from typing import Any
 
 from scratch import EXAMPLES
 
-
 # What XCom says of rows that nobody doubts.
 NO_DOUBTS: dict[str, Any] = {"maybe_capped": False, "reasons": [], "stray_days": [], "absent": [], "warnings": []}
 

@@ -167,3 +167,14 @@ def test_what_names_no_days_is_not_retried(
     done = run(dag)
     assert message in errors(done, "check")
     assert tries(done, "check") == 1
+
+
+def test_a_known_cap_needs_no_comparison(dag: DAG, fill: Callable[..., str], errors: Any) -> None:
+    with da.Sandbox.demo(switches={"maximum_rows": 50}) as capped:
+        folder = fill(da.on("2024-01-08"), capped.client())
+    with dag:
+        for cap in (49, 50):
+            DataAccessCheckOperator(task_id=f"of_{cap}", folder=folder, days=da.on("2024-01-08"), known_row_cap=cap)
+    done = run(dag)
+    assert done.states["of_49"] == "success"
+    assert "exactly the 50 rows of known_row_cap" in errors(done, "of_50")

@@ -79,7 +79,7 @@ class Month:
         self.rows |= {row["id"]: row for row in rows}
         self.service.load("promotion_code", rows, replace=True)
 
-    def run(self, *, retries: int = 0, check: Any = None, **arguments: Any) -> Run:
+    def run(self, *, retries: int = 0, **arguments: Any) -> Run:
         """A run of this night, as it is each night but for these arguments. Its rows are compared."""
         schedule = CronDataIntervalTimetable("15 2 * * *", timezone="UTC")
         with DAG("month", schedule=schedule, start_date=datetime(2024, 3, 1, tzinfo=UTC)) as dag:
@@ -93,7 +93,10 @@ class Month:
             }
             codes = DataAccessScanOperator(task_id="codes", **given)
             codes >> DataAccessCheckOperator(
-                task_id="complete", folder=str(self.folder), days=check or arguments.get("allocated_time")
+                task_id="complete",
+                folder=str(self.folder),
+                days=arguments.get("allocated_time"),
+                known_row_cap=CAP,
             )
         done = run(dag, logical_date=BEGINS + timedelta(days=self.night))
         self._compare(done)

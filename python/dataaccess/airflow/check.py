@@ -45,6 +45,8 @@ class DataAccessCheckOperator(BaseOperator):
             whole.
         max_age: Seconds, or a timedelta, since the oldest of these days was requested, at most.
         settle: Seconds, or a timedelta, for which a day that is over may still grow, as in `Scan.to_folder`.
+        known_row_cap: A number of rows at which the service is known to cap responses: a file with exactly that number
+            is in doubt. Give it here too if `DataAccessScanOperator` has it.
         on_doubt: "error", or "warn": what is in doubt is logged, and in XCom.
         min_rows: The fewest rows of these days together.
         fail_on_empty: Whether a day without rows fails the task.
@@ -68,6 +70,7 @@ class DataAccessCheckOperator(BaseOperator):
         days: TimeCondition | str | None = None,
         max_age: float | timedelta | None = None,
         settle: float | timedelta = 3600,
+        known_row_cap: int | None = None,
         on_doubt: Literal["warn", "error"] = "error",
         min_rows: int | None = None,
         fail_on_empty: bool = False,
@@ -84,6 +87,7 @@ class DataAccessCheckOperator(BaseOperator):
         self.days: Any = stated("days", days)
         self.max_age = max_age
         self.settle = settle
+        self.known_row_cap = known_row_cap
         self.on_doubt = on_doubt
         self.min_rows = min_rows
         self.fail_on_empty = fail_on_empty
@@ -92,7 +96,9 @@ class DataAccessCheckOperator(BaseOperator):
         """Reads the folder. Airflow calls it."""
         with without_useless_retries():
             folder, storage_options = located(self.folder)
-            status = folder_status(folder, settle=self.settle, storage_options=storage_options)
+            status = folder_status(
+                folder, settle=self.settle, known_row_cap=self.known_row_cap, storage_options=storage_options
+            )
             days = self._days(context, status)
             figures = self._figures(status, days)
             log_figures(self.log, figures)

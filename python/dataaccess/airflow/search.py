@@ -49,10 +49,9 @@ class _SearchOperator(SearchingOperator):
         super().__init__(**options)
         if path is None and self.private:
             raise invalid("private", "is for a file: pass path=", self.private)
-        most = max_xcom_rows if path is None else None
-        for name, limit_ in (("limit", limit), ("max_xcom_rows", most)):
-            if limit_ is not None and (self.min_rows or 0) > limit_:
-                raise invalid("min_rows", f"is more than {name}={limit_}, so each run would fail", self.min_rows)
+        for name, most in {"limit": limit, "max_xcom_rows": max_xcom_rows if path is None else None}.items():
+            if most is not None and (self.min_rows or 0) > most:
+                raise invalid("min_rows", f"is more than {name}={most}, so each run would fail", self.min_rows)
         self.path = path
         self.max_xcom_rows = max_xcom_rows
         self.limit = limit
@@ -83,14 +82,14 @@ class _SearchOperator(SearchingOperator):
         return rows
 
     def _to_file(self, context: Context, scan: Scan, path: str | ObjectStoragePath) -> dict[str, Any]:
-        figures: dict[str, Any] = {}
+        of_rows: dict[str, Any] = {}
 
         def accept(stats: ScanStats) -> bool:
-            figures.update(of_stats(stats))
+            of_rows.update(of_stats(stats))
             return self.accept(stats)
 
         written = write(scan, path, on_doubt=accept, private=self.private)
-        figures = {"path": written["path"], **figures, **written}
+        figures = {**written, **of_rows}
         log_figures(self.log, figures)
         self.describe_outlets(context, figures)
         return figures
@@ -222,7 +221,7 @@ class DataAccessSearchItemsOperator(_SearchOperator):
         decode_status: As in `Client`, in place of the connection's.
         attrs_format: As in `Client`, in place of the connection's.
         timeout: As in `Client`, in place of the connection's: seconds, or a timedelta.
-        values_per_request: As in `Client.scan_codes`.
+        values_per_request: As in `Client.scan_items`.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and the file is as before.
         private: Whether only the user of the worker may read the file.
         min_rows: The fewest rows; fewer fail the task, and the file is as before. Each try searches again, so `retries`
