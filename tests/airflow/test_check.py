@@ -87,7 +87,7 @@ def test_each_problem_fails_and_names_the_days(dag: DAG, fill: Callable[..., str
     damaged.write_bytes(damaged.read_bytes()[:-9])
     missing.unlink()
     missing.parent.rmdir()
-    expected = {
+    expected: dict[str, tuple[str, dict[str, Any]]] = {
         "missing": ("missing: 2024-01-07, 2024-01-12", {"days": da.days("2024-01-07", "2024-01-15")}),
         "damaged": ("damaged: 2024-01-10", {"days": WEEK}),
         "open": ("open: 2024-01-08, 2024-01-09", {"days": WEEK, "settle": timedelta(days=36_500)}),
