@@ -67,6 +67,12 @@ class BaseScan(Suggesting):
 
             raise TypeError(ITEM)
 
+        def serialize(self) -> NoReturn:
+            """Raises a `TypeError` that says what to return. Airflow calls it for a value that goes to XCom."""
+            from dataaccess._core.advice import SCAN_TO_XCOM
+
+            raise TypeError(SCAN_TO_XCOM)
+
     def __bool__(self) -> bool:
         """True, whether or not there are rows: nothing is sent."""
         return True

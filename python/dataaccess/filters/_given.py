@@ -9,13 +9,16 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import Any, ClassVar, NoReturn, Self
 
 
 class Given:
     """A value that cannot be changed. Equality, copies and pickles follow the arguments that it was made with."""
 
     __slots__: tuple[str, ...] = ()
+
+    # Of what `serialize` returns, for Airflow.
+    __version__: ClassVar[int] = 1
 
     def __init__(self, *given: object) -> None:
         """Takes a value for each of the slots."""
@@ -40,3 +43,46 @@ class Given:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._given()
+
+    def serialize(self) -> str:
+        """Returns the condition as text, which `parse` reads. Airflow calls it for a condition that goes to XCom.
+
+        Raises:
+            ValueError: A value is neither a string, a number nor a date.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> da.on("2024-01-15").serialize()
+            "on('2024-01-15')"
+        """
+        from dataaccess.filters._parse import parse
+        from dataaccess.filters._text import text_of
+
+        text = text_of(self)
+        # A column alone is no condition.
+        parse(text)
+        return text
+
+    @classmethod
+    def deserialize(cls, data: str, version: int) -> Self:
+        """Returns the condition of a text. Airflow calls it for a condition that comes from XCom.
+
+        Args:
+            data: What `serialize` returned.
+            version: The version of that text: 1.
+
+        Raises:
+            ValueError: A newer version of this package wrote the text, or it is of another kind of condition.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> da.filters.Comparison.deserialize("on('2024-01-15')", 1)
+            on('2024-01-15')
+        """
+        from dataaccess.filters._parse import parse
+
+        if version > cls.__version__:
+            raise ValueError(f"{data!r} was written by a newer version of dataaccess: install it here too")
+        if not isinstance(found := parse(data), cls):
+            raise ValueError(f"{data!r} is a {type(found).__name__}, not a {cls.__name__}")  # noqa: TRY004
+        return found
