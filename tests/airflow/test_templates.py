@@ -205,11 +205,15 @@ def test_outputs_in_conditions_make_dependencies() -> None:
 
 
 def of_codes(customers: list[str]) -> list[dict[str, Any]]:
-    return DataAccessHook().get_conn().search_codes(
-        ["allocated_audience"],
-        allocated_time=da.since("2024-01-01"),
-        audience_type="customer",
-        allocated_audience=customers,
+    return (
+        DataAccessHook()
+        .get_conn()
+        .search_codes(
+            ["allocated_audience"],
+            allocated_time=da.since("2024-01-01"),
+            audience_type="customer",
+            allocated_audience=customers,
+        )
     )
 
 

@@ -89,8 +89,8 @@ ROWS_TO_XCOM = (
     "to_parquet(path) and return the path"
 )
 SCAN_TO_XCOM = (
-    "a scan or task does not go to XCom: return its rows by to_dicts(), write them with to_parquet(path) and return the "
-    "path, or return dataaccess.airflow.scan_requests(scan), which a mapped operator takes"
+    "a scan or task does not go to XCom: return its rows by to_dicts(), write them with to_parquet(path) and return "
+    "the path, or return dataaccess.airflow.scan_requests(scan), which a mapped operator takes"
 )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk.exceptions import AirflowFailException
 
 from dataaccess.airflow.condition import TEMPLATE_MARKS, has_outputs, is_output, listed, stated, with_outputs
-from dataaccess.filters._text import plain_of
+from dataaccess.filters._plain import plain_of
 
 if TYPE_CHECKING:
     import jinja2

@@ -5,15 +5,14 @@ Airflow loads a class from XCom only if somebody allowed it.
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.util import find_spec
+
 from dataaccess import ScanReport
 from dataaccess.filters import Comparison, Days, Expression
 
-try:
-    from airflow.sdk import serde
-except ImportError:
-    # Airflow 3.1.
-    from airflow.serialization import serde
-
+# It was in another place until Airflow 3.1.
+_SERDE = "airflow.sdk.serde" if find_spec("airflow.sdk.serde") else "airflow.serialization.serde"
 _CLASSES = (Comparison, Days, Expression, ScanReport)
 
 
@@ -22,4 +21,4 @@ def allow() -> None:
 
     The text of a condition is parsed, never evaluated.
     """
-    serde._extra_allowed.update(f"{each.__module__}.{each.__qualname__}" for each in _CLASSES)  # noqa: SLF001 - `allow_class` is of Airflow 3.3
+    import_module(_SERDE)._extra_allowed.update(f"{each.__module__}.{each.__qualname__}" for each in _CLASSES)  # noqa: SLF001 - `allow_class` is of Airflow 3.3

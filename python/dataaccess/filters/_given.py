@@ -9,6 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, ClassVar, NoReturn, Self
 
 
@@ -44,6 +45,12 @@ class Given:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._given()
 
+    def _changed(self, change: Callable[[object], object]) -> Self:
+        """The same condition of other values."""
+        return type(self)(
+            *(each._changed(change) if isinstance(each, Given) else change(each) for each in self._given())
+        )
+
     def serialize(self) -> str:
         """Returns the condition as text, which `parse` reads. Airflow calls it for a condition that goes to XCom.
 
@@ -55,12 +62,15 @@ class Given:
             >>> da.on("2024-01-15").serialize()
             "on('2024-01-15')"
         """
-        from dataaccess.filters._parse import parse
-        from dataaccess.filters._text import text_of
+        # The package loads `parse` at its first use.
+        from dataaccess import filters
+        from dataaccess.filters._plain import plain_of
 
-        text = text_of(self)
-        # A column alone is no condition.
-        parse(text)
+        text = repr(self._changed(plain_of))
+        try:
+            filters.parse(text)
+        except ValueError as error:
+            raise ValueError(f"{error}; values of a condition in XCom are strings, numbers and dates") from None
         return text
 
     @classmethod
@@ -79,10 +89,10 @@ class Given:
             >>> da.filters.Comparison.deserialize("on('2024-01-15')", 1)
             on('2024-01-15')
         """
-        from dataaccess.filters._parse import parse
+        from dataaccess import filters
 
         if version > cls.__version__:
             raise ValueError(f"{data!r} was written by a newer version of dataaccess: install it here too")
-        if not isinstance(found := parse(data), cls):
-            raise ValueError(f"{data!r} is a {type(found).__name__}, not a {cls.__name__}")  # noqa: TRY004
+        if not isinstance(found := filters.parse(data), cls):
+            raise ValueError(f"{data!r} is of the class {type(found).__name__}, not {cls.__name__}")  # noqa: TRY004
         return found

@@ -42,9 +42,9 @@ _NAMES = ", ".join(each.__name__ for each in _CONDITIONS)
 _METHODS = ("matches", "equals", "after", "before", "since", "until", "between", "on", "op")
 # What may precede a name: `da.days(…)`, `datetime.date(…)`.
 _MODULES = re.compile(r"^(?:da|dataaccess|datetime|zoneinfo)\.")
-_UTC = ("datetime.timezone.utc", "timezone.utc")
+_UTC = dict.fromkeys(("datetime.timezone.utc", "timezone.utc"), UTC)
 _DAY = re.compile(r"\d{4}-\d\d")
-_ADJACENT = re.compile(r"""['"]\s*\w{0,2}['"]""")
+_ADJACENT = re.compile(r"""['"]\s*[bfruBFRU]{0,2}['"]""")
 _INSTEAD: dict[type[ast.expr], str] = {
     ast.BoolOp: ": join conditions by & and |",
     ast.Compare: ": write a method of col, such as col('customer_id').equals('17')",
@@ -142,7 +142,7 @@ class _Reader:
         """Takes what Python reads, the number of characters that the text has before it, and values by name."""
         self._lines = source.splitlines(keepends=True)
         self._skipped = skipped
-        self._names = names
+        self._names = {**_UTC, **names}
 
     def place(self, line: int, column: int) -> str:
         """Where a character is in the text of the user."""
@@ -154,10 +154,8 @@ class _Reader:
             return self._joined(node)
         if isinstance(node, ast.Call):
             return self._called(node)
-        if isinstance(node, ast.Attribute) and ast.unparse(node) in _UTC:
-            return UTC
-        if isinstance(node, ast.Name) and node.id in self._names:
-            return self._names[node.id]
+        if isinstance(node, ast.Name | ast.Attribute) and (name := ast.unparse(node)) in self._names:
+            return self._names[name]
         try:
             return ast.literal_eval(node)
         except (ValueError, TypeError):

@@ -203,6 +203,10 @@ class ScanReport:
     def deserialize(data: dict[str, Any], version: int) -> dict[str, Any]:  # noqa: ARG004 - Airflow's
         """Returns the figures as a dict. Airflow calls it for a report that comes from XCom.
 
+        Args:
+            data: What `serialize` returned.
+            version: The version of Airflow's text, which is not used.
+
         Examples:
             >>> import dataaccess as da
             >>> da.ScanReport.deserialize({"rows": 73}, 1)
