@@ -61,3 +61,13 @@ def test_searches_go_to_xcom_or_into_a_file(folder: Path, sandbox: da.Sandbox) -
     used = sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15"), code_status="used")
     assert done.result("used") == {"path": str(path), "rows": len(used), "bytes": path.stat().st_size}
     assert query(f"select id from '{path}'") == [(row["id"],) for row in used]
+
+
+def test_conditions_come_from_templates_and_tasks(sandbox: da.Sandbox) -> None:
+    done = run(example("conditions"))
+
+    assert [row["customer_id"] for row in done.result("of_params")] == ["demo-customer-0001", "demo-customer-0002"]
+    assert [row["customer_id"] for row in done.result("of_output")] == ["demo-customer-0003", "demo-customer-0004"]
+    later = sandbox.client().search_codes(["id"], allocated_time=da.days("2024-01-16", "2024-01-18"))
+    # The tasks of a mapped one run in any order.
+    assert sorted(len(rows) for rows in done.result("mapped")) == sorted([73, len(later)])
