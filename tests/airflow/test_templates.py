@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from airflow.sdk import DAG, task
 from dags import run, tries
+from jinja2 import Undefined
 
 import dataaccess as da
 from dataaccess.airflow import DataAccessHook, DataAccessSearchCodesOperator, DataAccessSearchItemsOperator
@@ -114,6 +115,7 @@ WRONG = {
     "audience_none": lambda: of_audience("audience_none", "{{ params.none }}"),
     "audience_pulled": lambda: of_audience("audience_pulled", "{{ ti.xcom_pull('nothing') }}"),
     "audience_output": lambda: of_audience("audience_output", nothing()),
+    "audience_missing": lambda: of_audience("audience_missing", "{{ params.missing }}"),
     "attrs": lambda: DataAccessSearchItemsOperator(
         task_id="attrs", item_type_name="customer", attrs="{{ params.csv }}", where=None
     ),
@@ -138,7 +140,7 @@ WRONG = {
 
 @NATIVE
 def test_what_would_find_nothing_is_an_error(sandbox: da.Sandbox, *, is_native: bool) -> None:
-    with a_dag("wrong", is_native=is_native, default_args={"retries": 2}) as dag:
+    with a_dag("wrong", is_native=is_native, default_args={"retries": 2}, template_undefined=Undefined) as dag:
         for make in WRONG.values():
             make()
     done = run(dag)

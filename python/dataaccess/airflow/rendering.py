@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import jinja2
 from airflow.sdk.exceptions import AirflowFailException
 
 from dataaccess.airflow.condition import TEMPLATE_MARKS, has_outputs, is_output, listed, stated, with_outputs
 from dataaccess.filters._plain import plain_of
 
 if TYPE_CHECKING:
-    import jinja2
     from airflow.sdk import Context
 
 _ONE_EXPRESSION = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
@@ -84,8 +84,8 @@ class _Values:
     def finalize(self, value: Any) -> Any:
         """The value of an expression, as it is rendered."""
         value = value if self._given is None else self._given(value)
-        if value is None:
-            raise AirflowFailException(f"{self._template}: the value of an expression is None")
+        if value is None or isinstance(value, jinja2.Undefined):
+            raise AirflowFailException(f"{self._template}: an expression has no value, or None")
         if isinstance(value, Iterable) and not isinstance(value, str | bytes):
             value = plain_of(value)
         self._values.append(value)
