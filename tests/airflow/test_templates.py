@@ -15,6 +15,9 @@ from jinja2 import Undefined
 import dataaccess as da
 from dataaccess.airflow import DataAccessHook, DataAccessSearchCodesOperator, DataAccessSearchItemsOperator
 
+# Of dozens of tasks each.
+pytestmark = pytest.mark.timeout(180)
+
 CUSTOMERS = ["demo-customer-0001", "demo-customer-0002"]
 ROWS = [{"customer_id": each} for each in CUSTOMERS]
 NATIVE = pytest.mark.parametrize("is_native", [False, True], ids=["text", "native"])
