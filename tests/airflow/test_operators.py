@@ -225,9 +225,9 @@ def test_a_list_in_quotes_is_an_error(customers: list[Any], sandbox: da.Sandbox)
     ("condition", "problem"),
     [
         (da.col("customer_id").matches("{{ params.customers }}"), "where: has a template in a condition: write"),
-        (da.col("customer_id").matches([object()]), "where: has a value that is neither a string, a number nor a date"),
+        (da.col("customer_id").matches([object()]), "where: a value is neither a string, a number nor a date"),
     ],
-    ids=["template", "output"],
+    ids=["template", "object"],
 )
 def test_a_condition_that_no_text_can_hold_is_refused_when_the_dag_is_read(condition: Any, problem: str) -> None:
     with pytest.raises(da.ValidationError, match=problem):

@@ -193,9 +193,9 @@ class DataAccessScanOperator(SearchingOperator):
             _refuse(items, "is for other items: pass item_type_name=")
             window = condition("allocated_time", self.allocated_time)
             window = days_of_run(context, client.timezone) if window is None else window
-            return client.scan_codes(self.attrs, allocated_time=window, **codes, **shared)
+            return client.scan_codes(values("attrs", self.attrs), allocated_time=window, **codes, **shared)
         _refuse({"allocated_time": self.allocated_time, **codes}, "is for promotion codes: write it into where=")
-        return client.scan_items(self.item_type_name, self.attrs or (), **items, **shared)
+        return client.scan_items(self.item_type_name, values("attrs", self.attrs) or (), **items, **shared)
 
     def _run_unlocked(
         self, scan: Scan, folder: str, storage_options: dict[str, str] | None, refresh: Refresh | None

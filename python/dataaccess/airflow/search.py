@@ -189,7 +189,7 @@ class DataAccessSearchCodesOperator(_SearchOperator):
     def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:
         window = condition("allocated_time", self.allocated_time)
         return client.scan_codes(
-            self.attrs,
+            values("attrs", self.attrs),
             allocated_time=days_of_run(context, client.timezone) if window is None else window,
             audience_type=values("audience_type", self.audience_type),
             allocated_audience=values("allocated_audience", self.allocated_audience),
@@ -284,7 +284,7 @@ class DataAccessSearchItemsOperator(_SearchOperator):
     def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:  # noqa: ARG002 - as the other one
         return client.scan_items(
             self.item_type_name,
-            self.attrs,
+            values("attrs", self.attrs),
             condition("where", self.where),
             item_type_id=None if self.item_type_id is None else int(self.item_type_id),
             limit=limit,
