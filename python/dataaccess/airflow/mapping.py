@@ -10,7 +10,7 @@ from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.operator import ClientUser
 from dataaccess.airflow.output import write
-from dataaccess.airflow.plan import task_of
+from dataaccess.airflow.plan import refuse_other_files, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,8 +22,10 @@ class DataAccessScanRequestOperator(ClientUser, BaseOperator):
     """Sends one request of a scan and writes its rows into a Parquet file: the operator for dynamic task mapping.
 
     The mapped tasks of a scan run on as many workers as there are, and each is retried alone. A retry replaces its own
-    file, so each row is in the folder once. The rows of one request are held in memory. A folder that
-    `DataAccessScanOperator` fills is another kind of folder: give each its own.
+    file, so each row is in the folder once. The rows of one request are held in memory.
+
+    A folder belongs to one query, as the names of its files show: a task fails without retries if the folder has a file
+    of another query, also of a longer list of values, or of `DataAccessScanOperator`.
 
     Args:
         request: An element of `scan_requests(scan)`.
@@ -70,8 +72,10 @@ class DataAccessScanRequestOperator(ClientUser, BaseOperator):
     def execute(self, context: Context) -> dict[str, Any]:
         """Sends the request. Airflow calls it."""
         with without_useless_retries():
-            table = task_of(self.connect(), self.request).collect()
             folder = self.folder if isinstance(self.folder, ObjectStoragePath) else ObjectStoragePath(self.folder)
+            task = task_of(self.connect(), self.request)
+            refuse_other_files(folder, self.request)
+            table = task.collect()
             figures = {"rows": table.num_rows, **write(table, folder / self.request["file"])}
             self.describe_outlets(context, figures)
             return figures

@@ -1,13 +1,15 @@
-"""What operators and sensor share: the client, its end when the task is killed, and templates that render lists."""
+"""What operators and sensor share: the client, its end when the task is killed, and how templates are rendered."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from airflow.sdk import Asset
 
 from dataaccess.airflow.condition import with_list
+from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
+from dataaccess.airflow.window import RunDays
 
 if TYPE_CHECKING:
     import jinja2
@@ -21,6 +23,8 @@ class ClientUser:
 
     dataaccess_conn_id: str | None
     outlets: list[Any]
+    # Days before those of the run.
+    lookback: int = 0
     # Of the running task; never part of the serialized DAG.
     _client: Client | None = None
 
@@ -41,7 +45,15 @@ class ClientUser:
         jinja_env: jinja2.Environment | None = None,
         seen_oids: set[int] | None = None,
     ) -> Any:
-        """Renders templates as Airflow does, but a list as a list."""
+        """Renders templates as Airflow does, but a list as a list, and with the days of the run as `dataaccess`."""
+        if "dataaccess" not in context:
+
+            def timezone() -> str:
+                conn_id = self.render_template(self.dataaccess_conn_id, context, jinja_env)
+                with without_useless_retries():
+                    return DataAccessHook(conn_id).get_conn().timezone
+
+            context = cast("Context", {**context, "dataaccess": RunDays(context, timezone, self.lookback)})
         rendered = super().render_template(content, context, jinja_env, seen_oids)  # type: ignore[misc] # of Airflow
         is_new = isinstance(content, str) and isinstance(rendered, str) and rendered != content
         return with_list(content, rendered) if is_new else rendered
