@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
-from airflow.sdk import DAG
+from airflow.sdk import DAG, ObjectStoragePath
+from airflow.sdk.io import attach
 from dags import query, run, tries
 
 import dataaccess as da
@@ -23,10 +25,12 @@ def token(connect: Callable[..., str]) -> str:
     return connect()
 
 
-def mapped(name: str, scan: da.Scan, folder: Path) -> Any:
+def mapped(name: str, scan: da.Scan, folder: Path | ObjectStoragePath) -> Any:
     """A DAG with a mapped task for each request."""
     with DAG(name, schedule=None) as dag:
-        operator = DataAccessScanRequestOperator.partial(task_id="codes", folder=str(folder), retries=2)
+        operator = DataAccessScanRequestOperator.partial(
+            task_id="codes", folder=folder if isinstance(folder, ObjectStoragePath) else str(folder), retries=2
+        )
         operator.expand(request=scan_requests(scan))
     return dag
 
@@ -76,6 +80,17 @@ def test_another_query_is_refused(
     same = client.scan_codes(**{**arguments, "allocated_time": ON_16})
     assert run(mapped("same", same, tmp_path)).states == {"codes[0]": "success"}
     assert query(f"select count(distinct day) from '{tmp_path}/*/*.parquet'") == [(2,)]
+
+
+def test_another_query_is_refused_in_an_object_store(sandbox: da.Sandbox) -> None:
+    memory = fsspec.filesystem("memory")
+    attach("memory", fs=memory)
+    client = sandbox.client()
+    folder = ObjectStoragePath("memory://warehouse/codes")
+    for attrs, state in ((["id"], "success"), (["id", "pool_id"], "failed"), (["id"], "success")):
+        dag = mapped(f"memory_{len(attrs)}", client.scan_codes(attrs, allocated_time=ON_15), folder)
+        assert run(dag).states == {"codes[0]": state}
+    assert len(memory.find("/warehouse/codes")) == 1
 
 
 def test_scans_and_mapped_requests_do_not_share_a_folder(sandbox: da.Sandbox, tmp_path: Path) -> None:

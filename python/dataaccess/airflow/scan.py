@@ -69,10 +69,10 @@ class DataAccessScanOperator(ClientUser, BaseOperator):
         where: Its conditions, as in `Client.scan_items`. For the days of the run write
             `"col('opened').on({{ dataaccess.days }})"`.
         schema: Column types, as in `Client.scan_codes`.
-        lookback: Number of days before those of the run that each run requests too. The run requests all of its days again
-            although the folder has them, as their statuses may have changed; a retry keeps what the run has.
-        refresh: Days to request again although the folder has them, as in `Scan.to_folder`, such as "older than 7 days":
-            of the days that the task requests. With `lookback` they all are.
+        lookback: Number of days before those of the run that each run requests too. The run requests all of its days
+            again although the folder has them, as their statuses may have changed; a retry keeps what the run has.
+        refresh: Days to request again although the folder has them, as in `Scan.to_folder`, such as
+            "older than 7 days": of the days that the task requests. With `lookback` they all are.
         keep: "final" or "all", as in `Scan.to_folder`.
         settle: Seconds, or a timedelta, for which a day that is over may still grow, as in `Scan.to_folder`.
         on_shrink: "keep", "replace" or "error", as in `Scan.to_folder`.
