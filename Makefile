@@ -102,7 +102,7 @@ test-airflow: .venv/.built .venv/.lint target/envs/airflow/.installed ## the Air
 	$(AIRFLOW_PYTEST) tests/airflow
 
 .PHONY: soak-airflow
-soak-airflow: .venv/.built target/envs/airflow/.installed ## a real scheduler whose tasks are killed: two minutes, 1.5 GB
+soak-airflow: .venv/.built target/envs/airflow/.installed ## a real scheduler whose tasks are killed: four minutes, 1.5 GB
 	$(call say,'Running Airflow with its scheduler and triggerer and web server')
 	$(AIRFLOW_PYTEST) -m soak tests/airflow
 

@@ -1,6 +1,7 @@
 """Every night the codes of the day before, into one folder that pandas, polars, DuckDB and Spark read as one dataset.
 
-A backfill of a month fills the same folder, and a task that was killed goes on where it was.
+The three days before are requested again, as their codes are used meanwhile. A backfill of a month fills the same
+folder, and a task that was killed goes on where it was.
 """
 
 from datetime import datetime, timedelta
@@ -23,6 +24,7 @@ def daily_codes():
         folder="{{ var.value.warehouse }}/codes",  # for this scan alone
         attrs=["id", "name", "code_status", "allocated_time"],
         code_status=["sent", "used"],
+        lookback=3,  # days before, whose statuses may have changed
         outlets=[Asset("promotion_codes")],  # starts the DAGs that wait for it
         retries=3,
         retry_delay=timedelta(minutes=5),

@@ -146,6 +146,12 @@ impl RawScan {
         self.scan.types().collect()
     }
 
+    /// The query of the folder of a run: everything but its days, with digests of what may be personal.
+    #[getter]
+    fn query<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, &self.scan.folder_query())?)
+    }
+
     /// The figures of the last complete use.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {

@@ -20,6 +20,8 @@ pub(super) struct Refresh {
     tasks: BTreeSet<usize>,
     /// Tasks whose last request is older are asked for too.
     older_than: Option<Duration>,
+    /// Tasks whose last request was sent before are asked for too.
+    requested_before: Option<Moment>,
     /// One of this many tasks is asked for too, the oldest first.
     one_of: Option<usize>,
 }
@@ -32,9 +34,11 @@ impl Refresh {
         let is_final =
             |done: &&TaskReport| done.lacks.is_none() && scan.is_final(done.index, done.figures.requested_at(), settle);
         let done: Vec<&TaskReport> = done.iter().filter(is_final).collect();
-        if let Some(age) = self.older_than {
+        let of_age = self.older_than.map(|age| {
             let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-            let limit = now.milliseconds().saturating_sub(age);
+            now.milliseconds().saturating_sub(age)
+        });
+        if let Some(limit) = of_age.max(self.requested_before.map(Moment::milliseconds)) {
             tasks.extend(done.iter().filter(|done| done.figures.requested_at < limit).map(|done| done.index));
         }
         if let Some(parts) = self.one_of {
@@ -67,6 +71,11 @@ impl Scan {
         match form {
             Form::All => all.tasks.extend(0..self.requests()),
             Form::OlderThan(age) => all.older_than = Some(all.older_than.map_or(age, |other| other.min(age))),
+            Form::RequestedBefore(time) => {
+                let time = moment(&InputValue::text(time), &self.calendar.zone);
+                let time = time.map_err(|problem| invalid("refresh", &problem))?;
+                all.requested_before = all.requested_before.max(Some(time));
+            }
             Form::OneOf(parts) => all.one_of = Some(all.one_of.map_or(parts, |other| other.min(parts))),
             Form::Last(_) | Form::To(..) | Form::Days(_) | Form::Day(_) => all.tasks.extend(self.tasks_of_days(&form)?),
         }
@@ -107,6 +116,8 @@ enum Form<'a> {
     Last(usize),
     /// `older than 7 days`.
     OlderThan(Duration),
+    /// `requested before 2024-02-01T06:00`.
+    RequestedBefore(&'a str),
     /// `1/30`.
     OneOf(usize),
     /// From the first to the last day.
@@ -131,6 +142,9 @@ impl<'a> Form<'a> {
 
     /// None for a text that may be a day.
     fn of_text(text: &'a str) -> Option<Result<Self, String>> {
+        if let Some(time) = text.strip_prefix("requested before ") {
+            return Some(Ok(Self::RequestedBefore(time.trim())));
+        }
         if let Some((first, last)) = text.split_once(" to ") {
             return Some(Ok(Self::To(first.trim(), last.trim())));
         }
@@ -163,7 +177,9 @@ impl<'a> Form<'a> {
             }
             Self::Days(range) => range.bounds(calendar).map(|(start, stop)| days(start, stop)),
             Self::Day(day) => Ok(vec![zone.day_of(moment(day, zone)?)]),
-            Self::All | Self::Last(_) | Self::OlderThan(_) | Self::OneOf(_) => Ok(Vec::new()),
+            Self::All | Self::Last(_) | Self::OlderThan(_) | Self::RequestedBefore(_) | Self::OneOf(_) => {
+                Ok(Vec::new())
+            }
         }
     }
 }

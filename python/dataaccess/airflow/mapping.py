@@ -11,7 +11,7 @@ from dataaccess.airflow.arguments import RequestingOperator
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.figures import log_figures, of_stats
 from dataaccess.airflow.output import write
-from dataaccess.airflow.plan import task_of
+from dataaccess.airflow.plan import refuse_other_files, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,8 +23,10 @@ class DataAccessScanRequestOperator(RequestingOperator):
     """Sends one request of a scan and writes its rows into a Parquet file: the operator for dynamic task mapping.
 
     The mapped tasks of a scan run on as many workers as there are, and each is retried alone. A retry replaces its own
-    file, so each row is in the folder once. The rows of one request are held in memory. A folder that
-    `DataAccessScanOperator` fills is another kind of folder: give each its own.
+    file, so each row is in the folder once. The rows of one request are held in memory.
+
+    A folder belongs to one query, as the names of its files show: a task fails without retries if the folder has a file
+    of another query, also of a longer list of values, or of `DataAccessScanOperator`.
 
     Args:
         request: An element of `scan_requests(scan)`.
@@ -76,9 +78,11 @@ class DataAccessScanRequestOperator(RequestingOperator):
     def execute(self, context: Context) -> dict[str, Any]:
         """Sends the request. Airflow calls it."""
         with without_useless_retries():
-            table = task_of(self.connect(), self._overridden(self.request)).collect()
-            self.accept(table.stats)
             folder = self.folder if isinstance(self.folder, ObjectStoragePath) else ObjectStoragePath(self.folder)
+            task = task_of(self.connect(), self._overridden(self.request))
+            refuse_other_files(folder, self.request)
+            table = task.collect()
+            self.accept(table.stats)
             written = write(table, folder / self.request["file"], private=self.private)
             figures = {**of_stats(table.stats), **written}
             log_figures(self.log, figures)

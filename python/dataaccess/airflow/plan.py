@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import Task
-from dataaccess.errors import ConfigError
+from dataaccess._core.checks import invalid
+from dataaccess.errors import ConfigError, FolderMismatchError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from airflow.sdk import ObjectStoragePath
 
     from dataaccess import Client, Scan
 
 # The parts of a pickled task behind its client, by name: JSON that XCom takes.
 _PARTS = ("call", "body", "schema", "id", "timeout", "known_row_cap", "splits")
 _DAY = len("2024-01-15")
+# Hexadecimal digits of a query in the names of its files.
+_DIGITS = 12
 
 
 def scan_requests(scan: Scan) -> list[dict[str, Any]]:
@@ -29,24 +36,31 @@ def scan_requests(scan: Scan) -> list[dict[str, Any]]:
 
     Returns:
         A list of dicts, for `DataAccessScanRequestOperator` or `DataAccessHook.scan_task`. `file` is the name of the
-        file of the request: `day=2024-01-15/part-0.parquet` in a scan by days, else `part-00000.parquet`.
+        file of the request: `day=2024-01-15/part-0-8f14e45fceea.parquet` in a scan by days, else
+        `part-00000-8f14e45fceea.parquet`. The digits are the same for the same query: attributes, types, time zones,
+        and filters, but no days in a scan by days.
 
     Raises:
-        ValidationError: The scan has a limit.
+        ValidationError: The scan has a limit, or columns whose types are inferred: each file would have its own.
 
     Examples:
         >>> import dataaccess as da
         >>> scan = da.Client("sandbox:demo").scan_codes(allocated_time=da.days("2024-01-15", "2024-01-17"))
         >>> [request["file"] for request in scan_requests(scan)]
-        ['day=2024-01-15/part-0.parquet', 'day=2024-01-16/part-0.parquet']
+        ['day=2024-01-15/part-0-...parquet', 'day=2024-01-16/part-0-...parquet']
     """
+    inferred = [name for name, kind in scan.schema.items() if kind == "inferred"]
+    if inferred:
+        message = f"each task would infer its own types of {', '.join(inferred)}: pass schema= to the scan"
+        raise invalid("scan", message, inferred)
+    query = _digest(scan)
     requests, of_day = [], Counter[str]()
     for index, task in enumerate(scan.tasks()):
         _, (_, *parts) = task.__reduce__()
         day = day_of(task)
-        name = f"part-{index:05}.parquet" if day is None else f"day={day}/part-{of_day[day]}.parquet"
+        name = f"part-{index:05}" if day is None else f"day={day}/part-{of_day[day]}"
         of_day[str(day)] += 1
-        requests.append({"file": name, **dict(zip(_PARTS, parts, strict=True))})
+        requests.append({"file": f"{name}-{query}.parquet", **dict(zip(_PARTS, parts, strict=True))})
     return requests
 
 
@@ -64,3 +78,26 @@ def task_of(client: Client, request: Mapping[str, Any]) -> Task:
     if not isinstance(request, dict) or not request.keys() >= set(_PARTS):
         raise ConfigError(f"request must be an element of scan_requests(scan), not of type {type(request).__name__}")
     return Task._from_body(client, *(request[part] for part in _PARTS))  # noqa: SLF001 - as its pickle does
+
+
+def refuse_other_files(folder: ObjectStoragePath, request: Mapping[str, Any]) -> None:
+    """Refuses a folder with files of another query, which readers would take for rows of this one.
+
+    Raises:
+        FolderMismatchError: It has such files.
+    """
+    ending = str(request["file"]).rpartition("-")[2]
+    for path in folder.fs.find(folder.path):
+        # The paths are absolute, also those of a relative folder.
+        name = path.rpartition(f"{folder.path.rstrip('/')}/")[2]
+        is_hidden = any(part.startswith((".", "_")) for part in name.split("/"))
+        if not is_hidden and not path.endswith(f"-{ending}"):
+            raise FolderMismatchError(
+                f"{folder} has the file {name}, which is not of this query: name another folder, such as one with "
+                "{{ run_id }}, or remove its files"
+            )
+
+
+def _digest(scan: Scan) -> str:
+    query = json.dumps([scan._raw.query, scan.schema], sort_keys=True)  # noqa: SLF001 - as for the folder of a run
+    return hashlib.sha256(query.encode()).hexdigest()[:_DIGITS]

@@ -10,7 +10,7 @@ from dataaccess.airflow.condition import condition, stated, values
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.figures import log_figures, of_report
 from dataaccess.airflow.storage import located
-from dataaccess.airflow.window import days_of_run
+from dataaccess.airflow.window import checked_lookback, days_of_run, refresh_of_run
 from dataaccess.errors import FolderLockedError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from airflow.sdk import Context, ObjectStoragePath
+    from airflow.sdk.definitions.mappedoperator import OperatorPartial
 
     from dataaccess import Client, Scan, ScanReport
     from dataaccess._types import (
@@ -44,14 +45,16 @@ class DataAccessScanOperator(SearchingOperator):
     a run requests the days of its data interval. So a DAG run per day, and a backfill of a month, fill one folder
     (`day=2024-01-15/part-0.parquet`), which pandas, polars, DuckDB and Spark read as one dataset.
 
-    The arguments from `folder` to `refresh`, and `dataaccess_conn_id`, are templated. One task
-    at a time writes into a folder: Airflow runs no two of this operator's tasks of a DAG at once
-    (`max_active_tis_per_dag=1`), unless you set another number. Mapped tasks need a folder each.
+    The arguments from `folder` to `refresh`, and `dataaccess_conn_id`, are templated. In a template,
+    `{{ dataaccess.days }}` is the days of the run. A task that is cleared requests its days again.
+
+    One task at a time writes into a folder: Airflow runs no two of this operator's tasks of a DAG at once, mapped or
+    not (`max_active_tis_per_dag=1`), unless you set another number. A folder belongs to one query.
 
     Args:
         folder: A path on the worker, or a URL such as `s3://warehouse/codes`. Its store takes credentials from the
             worker's environment, or from an AWS connection whose id precedes the bucket:
-            `s3://aws_default@warehouse/codes`. A folder belongs to one query.
+            `s3://aws_default@warehouse/codes`.
         attrs: Names of the attributes to return; None is all of promotion codes but `channel_id`.
         allocated_time: As in `Client.scan_codes`, or as text for `da.filters.parse`, such as
             `"days('{{ params.start }}', '{{ params.stop }}')"`; None: the days that ended in the data interval of the
@@ -62,11 +65,12 @@ class DataAccessScanOperator(SearchingOperator):
         item_type_name: Another business object than promotion codes, such as "customer".
         item_type_id: Its id, as in `Client.scan_items`.
         where: Its conditions, as in `Client.scan_items`. For the days of the run write
-            `"col('opened').on(days('{{ data_interval_start | ds }}', '{{ data_interval_end | ds }}'))"`.
+            `"col('opened').on({{ dataaccess.days }})"`.
         schema: Column types, as in `Client.scan_codes`.
-        refresh: Days to request again although the folder has them, as in `Scan.to_folder`, such as "last 3 days". A
-            task that is cleared in the web UI keeps what the folder has; with
-            `refresh="{{ data_interval_start | ds }}"` it requests its day again.
+        lookback: Number of days before those of the run that each run requests too. The run requests all of its days
+            again although the folder has them, as their statuses may have changed; a retry keeps what the run has.
+        refresh: Days to request again although the folder has them, as in `Scan.to_folder`, such as
+            "older than 7 days": of the days that the task requests. With `lookback` they all are.
         keep: "final" or "all", as in `Scan.to_folder`.
         settle: Seconds, or a timedelta, for which a day that is over may still grow, as in `Scan.to_folder`.
         on_shrink: "keep", "replace" or "error", as in `Scan.to_folder`.
@@ -127,6 +131,7 @@ class DataAccessScanOperator(SearchingOperator):
         item_type_id: int | str | None = None,
         where: Where | str | None = None,
         schema: Schema | None = None,
+        lookback: int = 0,
         refresh: Refresh | None = None,
         keep: Literal["final", "all"] = "final",
         settle: float | timedelta = 3600,
@@ -150,6 +155,7 @@ class DataAccessScanOperator(SearchingOperator):
         self.item_type_id = item_type_id
         self.where: Any = stated("where", where)
         self.schema = schema
+        self.lookback = checked_lookback(lookback, item_type_name, self.allocated_time, self.where)
         self.refresh = refresh
         self.keep = keep
         self.settle = settle
@@ -159,12 +165,19 @@ class DataAccessScanOperator(SearchingOperator):
         self.on_suspected_cap = on_suspected_cap
         self.lock_timeout = lock_timeout
 
+    @classmethod
+    def partial(cls, **arguments: Any) -> OperatorPartial:
+        """As of every operator, with this one's `max_active_tis_per_dag`, which Airflow takes from no signature."""
+        mapped: OperatorPartial = super().partial(**arguments)
+        mapped.kwargs.setdefault("max_active_tis_per_dag", 1)
+        return mapped
+
     def execute(self, context: Context) -> dict[str, Any]:
         """Runs what the folder lacks of the scan. Airflow calls it."""
         with without_useless_retries():
             scan = self._scan(self.connect(), context)
             folder, storage_options = located(self.folder)
-            report = self._run_unlocked(scan, folder, storage_options, self.refresh)
+            report = self._run_unlocked(scan, folder, storage_options, self._refresh(context))
             if days := self.required_rows.days_to_repeat(report):
                 self.log.info("requesting again, as there are too few rows: %s", ", ".join(days))
                 report = self._run_unlocked(scan, folder, storage_options, days)
@@ -192,13 +205,18 @@ class DataAccessScanOperator(SearchingOperator):
         if self.item_type_name is None:
             _refuse(items, "is for other items: pass item_type_name=")
             window = condition("allocated_time", self.allocated_time)
-            window = days_of_run(context, client.timezone) if window is None else window
+            window = days_of_run(context, client.timezone, self.lookback) if window is None else window
             return client.scan_codes(values("attrs", self.attrs), allocated_time=window, **codes, **shared)
         _refuse({"allocated_time": self.allocated_time, **codes}, "is for promotion codes: write it into where=")
         return client.scan_items(self.item_type_name, values("attrs", self.attrs) or (), **items, **shared)
 
+    def _refresh(self, context: Context) -> list[Any]:
+        given = self.refresh if isinstance(self.refresh, (list, tuple)) else [self.refresh]
+        of_run = refresh_of_run(context, self.retries or 0, self.lookback)
+        return [each for each in (*given, of_run) if each is not None]
+
     def _run_unlocked(
-        self, scan: Scan, folder: str, storage_options: dict[str, str] | None, refresh: Refresh | None
+        self, scan: Scan, folder: str, storage_options: dict[str, str] | None, refresh: list[Any]
     ) -> ScanReport:
         """Runs the scan, once no other task uses its folder."""
         deadline = time.monotonic() + self.lock_timeout

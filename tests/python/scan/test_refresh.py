@@ -74,6 +74,7 @@ def test_days_and_ranges_are_requested_again(
         ("2024-01-05 to soon", "`soon` is not a day: write"),
         ("older than 0 days", "`older than 0 days` names no days: write"),
         ("older than a week", "`older than a week` is not a day: write"),
+        ("requested before lunch", "`lunch` is not a day: write"),
         ("1/0", "`1/0` names no days"),
         ("1/x", "`1/x` names no days"),
         (["all", "soon"], "`soon` is not a day"),
@@ -97,6 +98,22 @@ def test_what_is_old_is_requested_again(connect: Any, service: da.Sandbox, tmp_p
     assert asked(scan.to_folder(tmp_path, refresh="older than 7 days")) == [*DAYS[:3], *DAYS[7:]]
     assert asked(scan.to_folder(tmp_path, refresh="older than 7 days")) == []
     assert asked(scan.to_folder(tmp_path, refresh=["older than 7 days", "older than 100 hours"])) == DAYS[3:7]
+
+
+def test_what_was_requested_before_a_time_is_requested_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    client = connect(service)
+    now = datetime.now(UTC)
+    # Five days before now, and three.
+    service.advance(timedelta(days=95))
+    scan_of(client, "2024-01-04").to_folder(tmp_path)
+    service.advance(timedelta(days=2))
+    scan = scan_of(client, "2024-01-08")
+    scan.to_folder(tmp_path)
+    between = f"requested before {(now - timedelta(days=4)).isoformat()}"
+    assert asked(scan.to_folder(tmp_path, refresh=between)) == DAYS[:3]
+    assert asked(scan.to_folder(tmp_path, refresh=between)) == []
+    later = f"requested before {(now - timedelta(days=2)).date().isoformat()}"
+    assert asked(scan.to_folder(tmp_path, refresh=[between, later])) == DAYS[:7]
 
 
 def test_a_part_in_turn_takes_the_oldest_first(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
