@@ -7,9 +7,8 @@ import json
 import re
 from typing import Any
 
-from airflow.sdk.exceptions import AirflowFailException
-
 from dataaccess._core.checks import invalid
+from dataaccess.airflow.compat import AirflowFailException
 from dataaccess.filters import Column, Comparison, Days, Expression, parse
 
 _CONDITIONS = (Comparison, Days, Expression, Column)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import BaseOperator, ObjectStoragePath
-
-from dataaccess.airflow.failures import without_useless_retries
+from dataaccess.airflow.compat import ObjectStoragePath
 from dataaccess.airflow.hook import DataAccessHook
-from dataaccess.airflow.operator import ClientUser
+from dataaccess.airflow.operator import ClientOperator
 from dataaccess.airflow.output import write
 from dataaccess.airflow.plan import task_of
 
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
 
-class DataAccessScanRequestOperator(ClientUser, BaseOperator):
+class DataAccessScanRequestOperator(ClientOperator):
     """Sends one request of a scan and writes its rows into a Parquet file: the operator for dynamic task mapping.
 
     The mapped tasks of a scan run on as many workers as there are, and each is retried alone. A retry replaces its own
@@ -69,7 +67,7 @@ class DataAccessScanRequestOperator(ClientUser, BaseOperator):
 
     def execute(self, context: Context) -> dict[str, Any]:
         """Sends the request. Airflow calls it."""
-        with without_useless_retries():
+        with self.without_useless_retries():
             table = task_of(self.connect(), self.request).collect()
             folder = self.folder if isinstance(self.folder, ObjectStoragePath) else ObjectStoragePath(self.folder)
             figures = {"rows": table.num_rows, **write(table, folder / self.request["file"])}

@@ -4,30 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import Asset
-
+from dataaccess.airflow.compat import Asset, BaseOperator
 from dataaccess.airflow.condition import with_list
+from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import jinja2
     from airflow.sdk import Context
 
     from dataaccess import Client
 
 
-class ClientUser:
-    """A mixin for operators that use a client."""
+class ClientOperator(BaseOperator):
+    """An operator that uses a client."""
 
     dataaccess_conn_id: str | None
-    outlets: list[Any]
     # Of the running task; never part of the serialized DAG.
     _client: Client | None = None
+
+    def __init__(self, *, retry_permission_denied: bool = False, **options: Any) -> None:
+        """Takes whether Airflow retries a task whose token was refused: its secrets backend may have a new one soon."""
+        super().__init__(**options)
+        self.retry_permission_denied = retry_permission_denied
 
     def connect(self) -> Client:
         """Makes the client of this task."""
         self._client = DataAccessHook(self.dataaccess_conn_id).get_conn()
         return self._client
+
+    def without_useless_retries(self) -> AbstractContextManager[None]:
+        """A block whose permanent errors end the task, whatever its `retries` are."""
+        return without_useless_retries(retry_permission_denied=self.retry_permission_denied)
 
     def on_kill(self) -> None:
         """Ends the requests in flight: the call that waits for them raises `ClientClosedError`."""
@@ -42,7 +52,7 @@ class ClientUser:
         seen_oids: set[int] | None = None,
     ) -> Any:
         """Renders templates as Airflow does, but a list as a list."""
-        rendered = super().render_template(content, context, jinja_env, seen_oids)  # type: ignore[misc] # of Airflow
+        rendered = super().render_template(content, context, jinja_env, seen_oids)
         is_new = isinstance(content, str) and isinstance(rendered, str) and rendered != content
         return with_list(content, rendered) if is_new else rendered
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
-from airflow.sdk import BaseOperator
-
 from dataaccess.airflow.condition import condition, stated, values
-from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
-from dataaccess.airflow.operator import ClientUser
+from dataaccess.airflow.operator import ClientOperator
 from dataaccess.airflow.storage import located
 from dataaccess.airflow.window import days_of_run
 from dataaccess.errors import FolderLockedError
@@ -39,7 +36,7 @@ _SECONDS_BETWEEN_LOGS = 10
 _SECONDS_BETWEEN_TRIES = 5
 
 
-class DataAccessScanOperator(ClientUser, BaseOperator):
+class DataAccessScanOperator(ClientOperator):
     """Scans promotion codes, or with `item_type_name` other items, into a folder of Parquet files.
 
     Resumable: each request becomes a file of its own, and a retry of the task requests only what is missing. By default
@@ -156,7 +153,7 @@ class DataAccessScanOperator(ClientUser, BaseOperator):
 
     def execute(self, context: Context) -> dict[str, Any]:
         """Runs what the folder lacks of the scan. Airflow calls it."""
-        with without_useless_retries():
+        with self.without_useless_retries():
             scan = self._scan(self.connect(), context)
             folder, storage_options = located(self.folder)
             report = self._run_unlocked(scan, folder, storage_options)

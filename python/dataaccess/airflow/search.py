@@ -5,13 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import BaseOperator
-from airflow.sdk.exceptions import AirflowFailException
-
+from dataaccess.airflow.compat import AirflowFailException
 from dataaccess.airflow.condition import condition, stated, values
-from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
-from dataaccess.airflow.operator import ClientUser
+from dataaccess.airflow.operator import ClientOperator
 from dataaccess.airflow.output import write
 from dataaccess.airflow.window import days_of_run
 
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
     )
 
 
-class _SearchOperator(ClientUser, BaseOperator):
+class _SearchOperator(ClientOperator):
     """What both operators do with their search."""
 
     def __init__(
@@ -55,7 +52,7 @@ class _SearchOperator(ClientUser, BaseOperator):
 
     def execute(self, context: Context) -> list[Row] | dict[str, Any]:
         """Sends the search. Airflow calls it."""
-        with without_useless_retries():
+        with self.without_useless_retries():
             client = self.connect()
             if self.path is None:
                 return self._checked(self._scan(client, context, self._xcom_limit()).to_dicts(progress=False))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-
+from dataaccess.airflow.compat import AirflowFailException, AirflowSkipException
 from dataaccess.filters import days
 
 if TYPE_CHECKING:
