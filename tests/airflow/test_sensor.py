@@ -219,7 +219,7 @@ def timed_out(task: Any) -> None:
         task.execute({})
     # Airflow's own timeout comes later, for a triggerer that is down.
     assert deferred.value.timeout.total_seconds() == 60
-    path, stored = deferred.value.trigger.serialize()
+    _, stored = deferred.value.trigger.serialize()
 
     async def event() -> Any:
         return [event.payload async for event in DataAccessSegmentExportTrigger(**stored).run()]

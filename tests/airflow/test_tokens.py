@@ -153,7 +153,7 @@ def test_a_secrets_backend_that_hangs_leaves_no_thread_or_coroutine(
             hanging.append(False)
             return await read(conn_id)
         hanging.append(True)
-        await asyncio.Event().wait()
+        return await asyncio.Event().wait()
 
     monkeypatch.setattr(hook, "read_connection", read_connection)
 
@@ -162,7 +162,7 @@ def test_a_secrets_backend_that_hangs_leaves_no_thread_or_coroutine(
         async with await DataAccessHook().async_client() as client:
             await client.download_segment(5637051)
             sandbox.revoke(token)
-            with pytest.raises(da.ConfigError, match="'dataaccess_default' was not read within 0.05 s") as caught:
+            with pytest.raises(da.ConfigError, match=r"'dataaccess_default' was not read within 0\.05 s") as caught:
                 await client.download_segment(5637051)
             # So Airflow may retry the task.
             assert caught.value.retryable

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dataaccess._client.results import check_entries, entry_state, entry_states
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from logging import Logger
 
     from dataaccess._types import SegmentStatus
     from dataaccess.errors import DataAccessError
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 class ExportWatch:
     """Follows an export from one request to the next. Logs each entry whose state has changed."""
 
-    def __init__(self, export_id: int, success: Collection[str], log: Logger, *, check: bool) -> None:
+    def __init__(self, export_id: int, success: Collection[str], log: Any, *, check: bool) -> None:
         """Takes the codes of success, with which `check` compares the entries."""
         self._export_id, self._success, self._log, self._check = export_id, success, log, check
         self._status: SegmentStatus | None = None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # The same task fails again until somebody changes the DAG, the connection or the token.
 _PERMANENT = (PermissionDeniedError, ValidationError, ConfigError, FolderMismatchError, SegmentExportError)
 _OK = 200
-# HTTP statuses, and codes of envelopes, that say that the request is wrong: an unknown attribute or export, a long body.
+# HTTP statuses, and codes of envelopes, of a wrong request: an unknown attribute or export, a body that is too long.
 _WRONG_REQUEST = frozenset({400, 404, 413, 414, 422, 431})
 
 

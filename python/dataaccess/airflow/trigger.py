@@ -34,7 +34,7 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         poll_interval: Seconds between two requests.
         dataaccess_conn_id: Id of the connection; None: everything from the triggerer's environment.
         check: Whether an entry that failed ends the wait, with an `error`.
-        until: When the time is over, in seconds since 1970, which a restart of the triggerer does not change; None: never.
+        until: When the time is over, in seconds since 1970, whatever restarts the triggerer has; None: never.
         retry_permission_denied: Whether the `error` of a refused token is not permanent.
 
     Examples:
