@@ -5,7 +5,8 @@ A backfill of a month fills the same folder, and a task that was killed goes on 
 
 from datetime import datetime, timedelta
 
-from airflow.sdk import Asset, CronDataIntervalTimetable, dag
+from airflow.sdk import Asset, dag
+from airflow.timetables.interval import CronDataIntervalTimetable
 
 from dataaccess.airflow import DataAccessScanOperator
 

@@ -47,16 +47,29 @@ def example(name: str) -> Any:
 def run(dag: Any, *, conf: dict[str, Any] | None = None, logical_date: datetime | None = None) -> Run:
     """Runs a DAG in this process, its tasks without a pause between tries."""
     from airflow.dag_processing.bundles.manager import DagBundlesManager
-    from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
+
 
     for task in dag.tasks:
         # Not the minutes of a user.
         (task.partial_kwargs if task.is_mapped else vars(task))["retry_delay"] = timedelta(0)
+    DagBundlesManager().sync_bundles_to_db()
+    _store(dag)
+    return Run(dag.test(run_conf=conf, logical_date=logical_date))
+
+
+def _store(dag: Any) -> None:
+    try:
+        from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
+    except ImportError:  # before Airflow 3.2
+        from airflow.models import dagbag
+
+        DagBag, sync_bag_to_db = dagbag.DagBag, getattr(dagbag, "sync_bag_to_db", None)  # noqa: N806 - a class
     bag = DagBag(str(EXAMPLES / "none"), collect_dags=False)
     bag.bag_dag(dag)
-    DagBundlesManager().sync_bundles_to_db()
-    sync_bag_to_db(bag, "dags-folder", None)
-    return Run(dag.test(run_conf=conf, logical_date=logical_date))
+    if sync_bag_to_db is None:  # before Airflow 3.1
+        bag.sync_to_db("dags-folder", None)
+    else:
+        sync_bag_to_db(bag, "dags-folder", None)
 
 
 def tries(done: Any, task_id: str) -> int:

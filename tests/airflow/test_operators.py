@@ -13,7 +13,8 @@ from typing import Any
 
 import fsspec
 import pytest
-from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, ObjectStoragePath
+from airflow.sdk import DAG, Asset, ObjectStoragePath
+from airflow.timetables.interval import CronDataIntervalTimetable
 from airflow.sdk.io import attach
 from dags import extras, query, run, tries
 from service import at_request, wait_until

@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 from airflow.sdk import DAG
-from airflow.sdk.exceptions import (
+from dags import run, tries
+from service import at_request
+
+import dataaccess as da
+from dataaccess.airflow import DataAccessSegmentExportSensor, DataAccessSegmentExportTrigger
+from dataaccess.airflow.compat import (
     AirflowException,
     AirflowFailException,
     AirflowSensorTimeout,
     AirflowSkipException,
     TaskDeferred,
 )
-from dags import run, tries
-from service import at_request
-
-import dataaccess as da
-from dataaccess.airflow import DataAccessSegmentExportSensor, DataAccessSegmentExportTrigger
 
 
 @pytest.fixture(autouse=True)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         AirflowFailException,
         AirflowSensorTimeout,
         AirflowSkipException,
+        TaskDeferred,
     )
 else:
     try:
@@ -46,6 +47,7 @@ else:
             AirflowFailException,
             AirflowSensorTimeout,
             AirflowSkipException,
+            TaskDeferred,
         )
     except ImportError:  # before 3.2
         from airflow.exceptions import (
@@ -53,6 +55,7 @@ else:
             AirflowFailException,
             AirflowSensorTimeout,
             AirflowSkipException,
+            TaskDeferred,
         )
 
 __all__ = [
@@ -68,6 +71,7 @@ __all__ = [
     "BaseTrigger",
     "ObjectStoragePath",
     "PokeReturnValue",
+    "TaskDeferred",
     "TriggerEvent",
     "conf",
     "read_connection",
