@@ -48,7 +48,6 @@ def run(dag: Any, *, conf: dict[str, Any] | None = None, logical_date: datetime 
     """Runs a DAG in this process, its tasks without a pause between tries."""
     from airflow.dag_processing.bundles.manager import DagBundlesManager
 
-
     for task in dag.tasks:
         # Not the minutes of a user.
         (task.partial_kwargs if task.is_mapped else vars(task))["retry_delay"] = timedelta(0)

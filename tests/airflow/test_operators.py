@@ -14,8 +14,8 @@ from typing import Any
 import fsspec
 import pytest
 from airflow.sdk import DAG, Asset, ObjectStoragePath
-from airflow.timetables.interval import CronDataIntervalTimetable
 from airflow.sdk.io import attach
+from airflow.timetables.interval import CronDataIntervalTimetable
 from dags import extras, query, run, tries
 from service import at_request, wait_until
 

@@ -32,7 +32,12 @@ if TYPE_CHECKING:
         AirflowSkipException,
         TaskDeferred,
     )
+    from airflow.sdk.lineage import get_hook_lineage_collector
 else:
+    try:
+        from airflow.sdk.lineage import get_hook_lineage_collector
+    except ImportError:  # before 3.2
+        from airflow.lineage.hook import get_hook_lineage_collector
     try:
         from airflow.sdk import BaseHook
     except ImportError:  # before 3.1
@@ -74,6 +79,7 @@ __all__ = [
     "TaskDeferred",
     "TriggerEvent",
     "conf",
+    "get_hook_lineage_collector",
     "read_connection",
 ]
 

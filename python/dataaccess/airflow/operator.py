@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dataaccess.airflow.compat import Asset, BaseOperator
 from dataaccess.airflow.condition import with_list
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
+from dataaccess.airflow.lineage import FolderLink, record_lineage
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -22,7 +23,17 @@ class ClientOperator(BaseOperator):
     """An operator that uses a client."""
 
     dataaccess_conn_id: str | None
+    # How the web UI shows arguments. No `template_ext`: every text that ends so would be read as a file.
+    template_fields_renderers: ClassVar[dict[str, str]] = {
+        "allocated_time": "py",
+        "where": "py",
+        "attrs": "json",
+        "schema": "json",
+        "request": "json",
+    }
+    operator_extra_links = (FolderLink(),)
     # Of the running task; never part of the serialized DAG.
+    _hook: DataAccessHook | None = None
     _client: Client | None = None
 
     def __init__(self, *, retry_permission_denied: bool = False, **options: Any) -> None:
@@ -32,7 +43,8 @@ class ClientOperator(BaseOperator):
 
     def connect(self) -> Client:
         """Makes the client of this task."""
-        self._client = DataAccessHook(self.dataaccess_conn_id).get_conn()
+        self._hook = DataAccessHook(self.dataaccess_conn_id)
+        self._client = self._hook.get_conn()
         return self._client
 
     def without_useless_retries(self) -> AbstractContextManager[None]:
@@ -57,7 +69,9 @@ class ClientOperator(BaseOperator):
         return with_list(content, rendered) if is_new else rendered
 
     def describe_outlets(self, context: Context, figures: dict[str, Any]) -> None:
-        """Adds figures to the asset events of this task."""
+        """Adds figures to the asset events of this task, and what it wrote to its lineage."""
+        if self._hook is not None and self._client is not None:
+            record_lineage(self._hook, self._client.base_url, figures.get("folder", figures.get("path")))
         for outlet in self.outlets:
             if isinstance(outlet, Asset):
                 context["outlet_events"][outlet].extra.update(figures)

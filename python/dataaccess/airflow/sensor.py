@@ -55,6 +55,8 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
     """
 
     template_fields: Sequence[str] = ("export_id", "dataaccess_conn_id")
+    # The API specification has no page of an export.
+    operator_extra_links = ()
     # Of the running task; never part of the serialized DAG.
     _watch: ExportWatch | None = None
 
