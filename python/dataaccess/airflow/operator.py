@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dataaccess.airflow.compat import Asset, BaseOperator
+from dataaccess.airflow.compat import Asset, BaseOperator, BaseOperatorLink
 from dataaccess.airflow.condition import with_list
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.lineage import FolderLink, record_lineage
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from contextlib import AbstractContextManager
 
     import jinja2
@@ -31,7 +32,7 @@ class ClientOperator(BaseOperator):
         "schema": "json",
         "request": "json",
     }
-    operator_extra_links = (FolderLink(),)
+    operator_extra_links: Collection[BaseOperatorLink] = (FolderLink(),)
     # Of the running task; never part of the serialized DAG.
     _hook: DataAccessHook | None = None
     _client: Client | None = None

@@ -11,6 +11,7 @@ from dataaccess.airflow.compat import (
     AirflowFailException,
     AirflowSensorTimeout,
     AirflowSkipException,
+    BaseOperatorLink,
     BaseSensorOperator,
     PokeReturnValue,
     conf,
@@ -21,7 +22,7 @@ from dataaccess.airflow.operator import ClientOperator
 from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from airflow.sdk import Context
 
@@ -56,7 +57,7 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
 
     template_fields: Sequence[str] = ("export_id", "dataaccess_conn_id")
     # The API specification has no page of an export.
-    operator_extra_links = ()
+    operator_extra_links: Collection[BaseOperatorLink] = ()
     # Of the running task; never part of the serialized DAG.
     _watch: ExportWatch | None = None
 
