@@ -1,4 +1,4 @@
-"""The names of Airflow, which its versions 3.0 to 3.3 have in different modules. No other module here imports Airflow.
+"""The names of Airflow, which its versions have in different modules. No other module here imports Airflow.
 
 Airflow 2 is refused in words: it has another interface for tasks.
 """
@@ -19,7 +19,7 @@ except ImportError as error:
     if _version.startswith("3."):
         raise
     raise ImportError(
-        f"dataaccess.airflow needs Airflow 3.0 or newer, and this is Airflow {_version}: upgrade it, or use "
+        f"dataaccess.airflow needs Airflow 3.2 or newer, and this is Airflow {_version}: upgrade it, or use "
         "dataaccess.Client in a task of your own"
     ) from error
 

@@ -28,7 +28,8 @@ class DataAccessScanRequestOperator(ClientOperator):
         folder: Where the files go: a path on the worker, or a URL or `ObjectStoragePath` such as
             `s3://aws_default@warehouse/codes`. Templated.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
-        **options: Arguments of every operator. `Asset`s among `outlets` get the returned dict as metadata.
+        **options: `retry_permission_denied` (whether Airflow retries a task whose token was refused), and arguments of
+            every operator. `Asset`s among `outlets` get the returned dict as metadata.
 
     Returns:
         To XCom: a dict of `path`, `rows` and `bytes`.

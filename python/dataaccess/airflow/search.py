@@ -99,7 +99,8 @@ class DataAccessSearchCodesOperator(_SearchOperator):
         limit: Number of rows, at most.
         schema: Column types of the file, as in `Client.scan_codes`.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
-        **options: Arguments of every operator. `Asset`s among `outlets` get `path`, `rows` and `bytes` as metadata.
+        **options: `retry_permission_denied` (whether Airflow retries a task whose token was refused), and arguments of
+            every operator. `Asset`s among `outlets` get `path`, `rows` and `bytes` as metadata.
 
     Returns:
         To XCom: a list of dicts, with the values as the service sends them; with `path` a dict of `path`, `rows` and
@@ -184,7 +185,8 @@ class DataAccessSearchItemsOperator(_SearchOperator):
         limit: Number of rows, at most.
         schema: Column types of the file, as in `Client.scan_items`.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
-        **options: Arguments of every operator. `Asset`s among `outlets` get `path`, `rows` and `bytes` as metadata.
+        **options: `retry_permission_denied` (whether Airflow retries a task whose token was refused), and arguments of
+            every operator. `Asset`s among `outlets` get `path`, `rows` and `bytes` as metadata.
 
     Returns:
         To XCom: a list of dicts, with the values as the service sends them; with `path` a dict of `path`, `rows` and
