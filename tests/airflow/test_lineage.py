@@ -39,7 +39,7 @@ def dag(request: pytest.FixtureRequest, tmp_path: Path) -> DAG:
         ("gs://google@warehouse/codes", "gs://warehouse/codes"),
         ("abfss://container@account.dfs.core.windows.net/x", "abfss://container@account.dfs.core.windows.net/x"),
         ("file:///data/codes", "file:///data/codes"),
-        ("/data/my codes", "file:///data/my%20codes"),
+        ("/data/my codes", "file:///data/my codes"),
     ],
 )
 def test_an_asset_uri_has_no_connection(target: str, expected: str) -> None:

@@ -30,7 +30,8 @@ def asset_uri(target: object) -> str:
     text = str(target).rstrip("/")
     url = urlsplit(text)
     if url.scheme in ("", "file"):
-        return Path(url.path if url.scheme else text).absolute().as_uri()
+        # Not quoted, as in the assets of Airflow's own file provider.
+        return f"file://{Path(url.path if url.scheme else text).absolute()}"
     if url.scheme in _WITH_CONNECTION:
         url = url._replace(netloc=url.netloc.rpartition("@")[2])
     return url.geturl()
