@@ -6,7 +6,8 @@ folder, and a task that was killed goes on where it was.
 
 from datetime import datetime, timedelta
 
-from airflow.sdk import Asset, CronDataIntervalTimetable, dag
+from airflow.sdk import Asset, dag
+from airflow.timetables.interval import CronDataIntervalTimetable
 
 from dataaccess.airflow import DataAccessScanOperator
 

@@ -54,12 +54,20 @@ def example(name: str) -> Any:
 def register(dag: Any) -> None:
     """Writes a DAG into the database, as the DAG processor does."""
     from airflow.dag_processing.bundles.manager import DagBundlesManager
-    from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
 
+    try:
+        from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
+    except ImportError:  # before Airflow 3.2
+        from airflow.models import dagbag
+
+        DagBag, sync_bag_to_db = dagbag.DagBag, getattr(dagbag, "sync_bag_to_db", None)  # noqa: N806 - a class
     bag = DagBag(str(EXAMPLES / "none"), collect_dags=False)
     bag.bag_dag(dag)
     DagBundlesManager().sync_bundles_to_db()
-    sync_bag_to_db(bag, "dags-folder", None)
+    if sync_bag_to_db is None:  # before Airflow 3.1
+        bag.sync_to_db("dags-folder", None)
+    else:
+        sync_bag_to_db(bag, "dags-folder", None)
 
 
 def run(dag: Any, *, conf: dict[str, Any] | None = None, logical_date: datetime | None = None) -> Run:

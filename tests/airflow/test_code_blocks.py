@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import logging
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
@@ -63,6 +64,8 @@ def test_the_example_runs(
 ) -> None:
     connect()
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    # Airflow's own goes to the standard output.
+    monkeypatch.setattr("airflow.triggers.base.BaseTrigger.log", logging.getLogger(__name__))
     report: list[str] = []
     outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=report.append)
     assert outcome.attempted

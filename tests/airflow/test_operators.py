@@ -13,8 +13,9 @@ from typing import Any
 
 import fsspec
 import pytest
-from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, ObjectStoragePath
+from airflow.sdk import DAG, Asset, ObjectStoragePath
 from airflow.sdk.io import attach
+from airflow.timetables.interval import CronDataIntervalTimetable
 from dags import NO_DOUBTS, extras, query, run, tries
 from service import at_request, wait_until
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dataaccess as da
+import dataaccess.airflow
 from dataaccess.airflow import DataAccessHook
 from dataaccess.airflow.connection import base_url
 from dataaccess.airflow.provider import get_provider_info
@@ -21,7 +25,7 @@ class Given:
 
     def __init__(self, host: str | None, port: int | None = None, schema: str | None = None) -> None:
         self.conn_id, self.host, self.port, self.schema = "cdp", host, port, schema
-        self.login = self.password = None
+        self.login = self.password = self.conn_type = None
 
 
 def test_airflow_registers_the_provider() -> None:
@@ -61,6 +65,8 @@ def test_the_form_loads_neither_airflow_nor_the_extension() -> None:
         (Given("https://cdp.example.com"), "https://cdp.example.com"),
         (Given("cdp.example.com", 8443, "api"), "https://cdp.example.com:8443/api"),
         (Given("http://localhost:80/"), "http://localhost:80"),
+        (Given("cdp.example.com", 8080, "http"), "http://cdp.example.com:8080"),
+        (Given("https://cdp.example.com", None, "https"), "https://cdp.example.com"),
         (Given("sandbox:demo"), "sandbox:demo"),
         (Given(None), None),
     ],
@@ -91,6 +97,8 @@ def test_settings_come_from_the_extra(connect: Callable[..., str]) -> None:
         ({"extra": {"allow_http": "maybe"}}, "allow_http: 'maybe' is neither true nor false"),
         ({"extra": {"headers": "X-Key: hunter2"}}, "headers: it is not a JSON object"),
         ({"login": "me"}, "login is not used"),
+        ({"conn_type": "http"}, "is of the type 'http': make one of the type dataaccess"),
+        ({"schema": "https"}, "schema is 'https' and the host http://127.0.0.1"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_an_error(
@@ -134,3 +142,35 @@ def test_the_client_of_a_connection_does_not_pickle() -> None:
     client = DataAccessHook().get_conn()
     with pytest.raises(TypeError, match="let forked processes inherit it"):
         pickle.dumps(client)
+
+
+def test_airflow_2_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "airflow").mkdir()
+    (tmp_path / "airflow" / "__init__.py").write_text("__version__ = '2.11.2'")
+    path = os.pathsep.join([str(tmp_path), str(Path(da.__file__).parents[1])])
+    for code in ("from dataaccess.airflow import DataAccessHook", "import dataaccess.airflow.sensor"):
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": path},
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        message = "ImportError: dataaccess.airflow needs Airflow 3.2 or newer, and this is Airflow 2.11.2: upgrade it"
+        assert message in done.stderr
+
+
+def test_one_module_imports_airflow() -> None:
+    """Its versions have names in different modules."""
+    for file in Path(dataaccess.airflow.__file__).parent.glob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        checked = [
+            node for node in tree.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
+        ]
+        nodes = [node for part in checked for node in ast.walk(part)]
+        names = [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+        names += [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
+        found = [name for name in names if name and name.split(".")[0] == "airflow"]
+        assert not found or file.name == "compat.py", (
+            f"{file.name} imports {found}: import from dataaccess.airflow.compat"
+        )

@@ -15,7 +15,8 @@ from typing import Any
 
 import boto3
 import pytest
-from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, chain
+from airflow.sdk import DAG, Asset, chain
+from airflow.timetables.interval import CronDataIntervalTimetable
 from dags import NO_DOUBTS, extras, query, run, tries
 from service import wait_until
 from structlog.testing import capture_logs

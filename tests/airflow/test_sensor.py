@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
 import pytest
 from airflow.sdk import DAG
-from airflow.sdk.exceptions import AirflowException, AirflowFailException
 from dags import run, tries
 from service import at_request
 
 import dataaccess as da
 from dataaccess.airflow import DataAccessSegmentExportSensor, DataAccessSegmentExportTrigger
+from dataaccess.airflow.compat import (
+    AirflowException,
+    AirflowFailException,
+    AirflowSensorTimeout,
+    AirflowSkipException,
+    TaskDeferred,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -136,13 +145,117 @@ def test_a_secrets_backend_that_is_down_does_not_end_the_trigger(
     assert [request.status for request in sandbox.requests] == [200, 403, 200, 200]
 
 
-def test_an_outage_does_not_end_the_trigger(dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str]) -> None:
+MODES: list[dict[str, Any]] = [{"mode": "poke"}, {"mode": "reschedule"}, {"deferrable": True}]
+
+
+@pytest.mark.parametrize("options", MODES)
+@pytest.mark.parametrize("after", [0, 1])
+def test_an_outage_is_not_yet(
+    dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], options: dict[str, Any], after: int
+) -> None:
     connect(extra={"retries": 0})
-    outage = sandbox.fault("status", path="download", status=502, after=1, times=2)
+    outage = sandbox.fault("status", path="download", status=502, after=after, times=2)
     with export(sandbox, ends_at=5) as export_id, outage:
-        sensor(dag, export_id, deferrable=True, retries=1)
+        sensor(dag, export_id, retries=1, **options)
         done = run(dag)
     assert (done.states, tries(done, "ended"), outage.hits) == ({"ended": "success"}, 1, 2)
+
+
+@pytest.mark.parametrize("options", MODES)
+@pytest.mark.parametrize("status", [400, 404])
+def test_a_request_that_is_wrong_is_not_retried(
+    dag: DAG, sandbox: da.Sandbox, options: dict[str, Any], status: int
+) -> None:
+    # The sandbox does not know the export, by default with a 404.
+    fault = sandbox.fault("status", path="download", status=400) if status == 400 else nullcontext()
+    with fault:
+        sensor(dag, 999_999_999, retries=3, **options)
+        done = run(dag)
+    assert (done.states, tries(done, "ended")) == ({"ended": "failed"}, 1)
+    assert [request.status for request in sandbox.requests] == [status]
+
+
+def test_the_log_has_each_change_of_an_entry(
+    dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], caplog: pytest.LogCaptureFixture, monkeypatch: Any
+) -> None:
+    connect(extra={"retries": 0})
+    export_id = sandbox.start_export(seconds=600, entries=2)
+    sensor(dag, export_id)
+    (task,) = dag.tasks
+    # Airflow's loggers do not propagate.
+    monkeypatch.setattr(type(task), "log", logging.getLogger("sensor"))
+    with caplog.at_level("INFO", "sensor"):
+        for change in (lambda: None, lambda: None, lambda: sandbox.advance(400)):
+            change()
+            assert not task.poke({})
+        with sandbox.fault("status", path="download", status=503):
+            assert not task.poke({})
+        sandbox.advance(600)
+        assert task.poke({}).xcom_value["entries"]
+    lines = [re.sub(r"\d{4}-\S+", "TIME", line) for line in caplog.messages if line.startswith("export ")]
+    assert lines[:3] == [
+        f"export {export_id}: entry 1 is running since TIME",
+        f"export {export_id}: entry 2 is running since TIME",
+        f"export {export_id}: entry 1 ended at TIME with 200 'OK'",
+    ]
+    assert lines[3].startswith(f"export {export_id}: trying again after ThrottledError: ")
+    assert lines[4:] == [f"export {export_id}: entry 2 ended at TIME with 200 'OK'"]
+
+
+class FirstPoke:
+    """A task instance whose first request was an hour ago."""
+
+    def get_first_reschedule_date(self, _context: Any) -> datetime:
+        return datetime.now(UTC) - timedelta(hours=1)
+
+
+def timed_out(task: Any) -> None:
+    """Executes a sensor whose timeout is over after its first request."""
+    task.timeout = 0
+    if not task.deferrable:
+        task.execute({"ti": FirstPoke()})
+        return
+    with pytest.raises(TaskDeferred) as deferred:
+        task.execute({})
+    # Airflow's own timeout comes later, for a triggerer that is down.
+    assert deferred.value.timeout.total_seconds() == 60
+    _, stored = deferred.value.trigger.serialize()
+
+    async def event() -> Any:
+        return [event.payload async for event in DataAccessSegmentExportTrigger(**stored).run()]
+
+    (payload,) = asyncio.run(event())
+    task.resume_execution(deferred.value.method_name, {"event": payload}, {})
+
+
+@pytest.mark.parametrize("options", MODES)
+def test_a_time_out_names_the_open_entries(
+    dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], options: dict[str, Any]
+) -> None:
+    connect(extra={"retries": 0})
+    export_id = sandbox.start_export(seconds=600, entries=2)
+    sandbox.advance(400)
+    sensor(dag, export_id, **options)
+    (task,) = dag.tasks
+    with pytest.raises(AirflowSensorTimeout, match=rf"Export {export_id} has not ended: entry 2 is running since \S+$"):
+        timed_out(task)
+    message = r"has not ended: (entry 2 is .*|there was no response); the last request failed: .*HTTP 503"
+    task.soft_fail = True
+    with sandbox.fault("status", path="download", status=503), pytest.raises(AirflowSkipException) as skipped:
+        timed_out(task)
+    assert re.search(message, str(skipped.value.__cause__ or skipped.value))
+
+
+@pytest.mark.parametrize("options", MODES)
+def test_a_refused_token_may_be_retried(
+    dag: DAG, sandbox: da.Sandbox, token: str, connect: Callable[..., str], options: dict[str, Any]
+) -> None:
+    sandbox.revoke(token)
+    # The secrets backend has the new token a little later.
+    with export(sandbox, ends_at=4) as export_id, at_request(sandbox, 2, connect):
+        sensor(dag, export_id, retries=1, retry_permission_denied=True, **options)
+        done = run(dag)
+    assert (done.states, tries(done, "ended")) == ({"ended": "success"}, 2)
 
 
 def test_what_the_trigger_reports_fails_the_task(dag: DAG) -> None:
@@ -167,5 +280,12 @@ def test_the_trigger_is_made_again_from_what_is_stored() -> None:
     assert path == "dataaccess.airflow.trigger.DataAccessSegmentExportTrigger"
     assert DataAccessSegmentExportTrigger(**stored).serialize() == (
         path,
-        {"export_id": 7, "poll_interval": 30, "dataaccess_conn_id": "cdp", "check": False},
+        {
+            "export_id": 7,
+            "poll_interval": 30,
+            "dataaccess_conn_id": "cdp",
+            "check": False,
+            "until": None,
+            "retry_permission_denied": False,
+        },
     )

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from service import wait_until
 
 import dataaccess as da
-from dataaccess.airflow import DataAccessHook
+from dataaccess.airflow import DataAccessHook, hook
 
 Connect = Callable[..., str]
 
@@ -137,3 +138,42 @@ def test_a_password_goes_to_the_host_of_its_connection_alone(
         with pytest.raises(da.ConfigError, match="make a new client"):
             make().with_options(base_url=stranger.base_url)
     assert [make().base_url for make in both(base_url=f"{sandbox.base_url}/v2")] == [f"{sandbox.base_url}/v2"] * 2
+
+
+def test_a_secrets_backend_that_hangs_leaves_no_thread_or_coroutine(
+    connect: Connect, sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hook, "_SECONDS_FOR_TOKEN", 0.05)
+    token = connect(extra={"retries": 1})
+    read = hook.read_connection
+    hanging = []
+
+    async def read_connection(conn_id: str) -> Any:
+        if not hanging:
+            hanging.append(False)
+            return await read(conn_id)
+        hanging.append(True)
+        return await asyncio.Event().wait()
+
+    monkeypatch.setattr(hook, "read_connection", read_connection)
+
+    async def ask() -> None:
+        tasks = asyncio.all_tasks()
+        async with await DataAccessHook().async_client() as client:
+            await client.download_segment(5637051)
+            sandbox.revoke(token)
+            with pytest.raises(da.ConfigError, match=r"'dataaccess_default' was not read within 0\.05 s") as caught:
+                await client.download_segment(5637051)
+            # So Airflow may retry the task.
+            assert caught.value.retryable
+            while asyncio.all_tasks() != tasks:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(ask(), 30))
+    assert any(hanging)
+    wait_until(lambda: "dataaccess-toke" not in thread_names(), "the end of the threads that read the token")
+
+
+def thread_names() -> list[str]:
+    """Of this process; Linux cuts them."""
+    return [name.read_text().strip() for name in Path("/proc/self/task").glob("*/comm")]

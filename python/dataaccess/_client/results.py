@@ -86,14 +86,15 @@ def _status(response: dict[str, Any], export_id: object, success: Collection[str
     return Status(status, export_id, success)  # type: ignore[return-value] # the members of the envelope
 
 
-def _states(entries: list[ExportEntry], chosen: list[ExportEntry]) -> str:
+def entry_states(entries: list[ExportEntry], chosen: list[ExportEntry]) -> str:
     """The state of some entries, in one line."""
     numbered = [(number, entry) for number, entry in enumerate(entries, 1) if entry in chosen]
-    texts = [f"entry {number} {_state(entry)}" for number, entry in numbered[:_SHOWN]]
+    texts = [f"entry {number} {entry_state(entry)}" for number, entry in numbered[:_SHOWN]]
     return ", ".join([*texts, *([f"and {len(numbered) - _SHOWN} more"] if len(numbered) > _SHOWN else [])])
 
 
-def _state(entry: ExportEntry) -> str:
+def entry_state(entry: ExportEntry) -> str:
+    """What an entry does, or how it ended: the verb of a sentence about it."""
     from dataaccess._display.text import cell
 
     started, end = entry.get("startTime"), entry.get("endTime")
@@ -181,7 +182,7 @@ def ended(
         if check:
             check_entries(export_id, entries, success)
         return status
-    states = _states(entries, entries) or "it has no entries yet"
+    states = entry_states(entries, entries) or "it has no entries yet"
     hint = f"raise {argument('timeout')}{for_programs(', the last response is in .last')}"
     raise WaitTimeoutError(
         f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; {hint}",
@@ -208,7 +209,7 @@ def check_entries(export_id: object, entries: list[ExportEntry], success: Collec
         )
         raise SegmentExportError(
             f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "
-            f"{_states(entries, failed)}; {hint}",
+            f"{entry_states(entries, failed)}; {hint}",
             operation="wait_for_segment",
             hint=hint,
             entries=entries,

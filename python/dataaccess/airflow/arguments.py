@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from airflow.sdk import BaseOperator
-
 from dataaccess._core.checks import invalid
 from dataaccess.airflow.figures import RequiredRows
 from dataaccess.airflow.hook import DataAccessHook
-from dataaccess.airflow.operator import ClientUser
+from dataaccess.airflow.operator import ClientOperator
 from dataaccess.errors import DoubtfulDataError
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from dataaccess.reports import ScanStats
 
 
-class RequestingOperator(ClientUser, BaseOperator):
+class RequestingOperator(ClientOperator):
     """The arguments of an operator that sends requests.
 
     `known_row_cap` and `timeout` take the place of the settings of the connection.
@@ -59,7 +57,8 @@ class RequestingOperator(ClientUser, BaseOperator):
     def connect(self) -> Client:
         """Makes the client of this task."""
         settings = {name: value for name, value in self.client_settings().items() if value is not None}
-        self._client = DataAccessHook(self.dataaccess_conn_id).client(**settings)
+        self._hook = DataAccessHook(self.dataaccess_conn_id)
+        self._client = self._hook.client(**settings)
         return self._client
 
     def client_settings(self) -> dict[str, Any]:

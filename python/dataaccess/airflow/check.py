@@ -5,17 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from airflow.sdk import BaseOperator
-from airflow.sdk.exceptions import AirflowException
-
 from dataaccess import folder_status
 from dataaccess._client.unconnected import unconnected_client
 from dataaccess._core.checks import duration, invalid
 from dataaccess._display.text import shorten
+from dataaccess.airflow.compat import AirflowException, BaseOperator
 from dataaccess.airflow.condition import condition, stated
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.figures import RequiredRows, log_figures
 from dataaccess.airflow.plan import day_of
+from dataaccess.airflow.rendering import Templated
 from dataaccess.airflow.storage import located
 from dataaccess.airflow.window import days_of_run
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from dataaccess.reports import FolderStatus, PartStatus
 
 
-class DataAccessCheckOperator(BaseOperator):
+class DataAccessCheckOperator(Templated, BaseOperator):
     """Checks a folder that `DataAccessScanOperator` fills, before other tasks read it. Sends nothing to the service.
 
     The task fails, and its error names the days, if a day has no file or one that is damaged, was not over when it was

@@ -6,9 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk.exceptions import AirflowFailException
-
 from dataaccess._core.checks import invalid
+from dataaccess.airflow.compat import AirflowFailException
 from dataaccess.filters import Column, Comparison, Days, Expression, parse
 from dataaccess.filters._parse import cut, read
 from dataaccess.filters._text import comparisons, text_of

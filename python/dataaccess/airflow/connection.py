@@ -15,6 +15,8 @@ from dataaccess.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+_TYPE = "dataaccess"
+_SCHEMES = ("http", "https")
 _SETTINGS = {"profile", *SETTINGS} - {"base_url"}
 
 
@@ -22,6 +24,7 @@ class Connection(Protocol):
     """What is read of an Airflow connection."""
 
     conn_id: str
+    conn_type: str | None
     host: str | None
     port: int | None
     schema: str | None
@@ -46,6 +49,8 @@ def client_arguments(
     Raises:
         ConfigError: A setting is invalid, or a token or header would be sent to the address of another service.
     """
+    if connection.conn_type not in (None, "", _TYPE):
+        raise ConfigError(f"{_named(connection)} is of the type {connection.conn_type!r}: make one of the type {_TYPE}")
     settings = _settings(connection, extra)
     own = settings["base_url"] or os.environ.get("DATAACCESS_BASE_URL")
     if given.get("base_url") is not None:
@@ -89,14 +94,24 @@ def _settings(connection: Connection, extra: Mapping[str, object]) -> dict[str, 
 
 
 def base_url(connection: Connection) -> str | None:
-    """The address of the service; None for that of the environment. A URI has its scheme apart, so https is assumed."""
-    host = connection.host
+    """The address of the service; None for that of the environment. A URI has its scheme apart, so https is assumed.
+
+    Raises:
+        ConfigError: The schema is another scheme than the one of the host.
+    """
+    host, path = connection.host, connection.schema
     if not host:
         return None
+    scheme = "https"
+    if path in _SCHEMES:
+        # As in the connections of Airflow's HTTP provider.
+        scheme, path = path, None
+        if "://" in host and not host.startswith(f"{scheme}://"):
+            raise ConfigError(f"{_named(connection)}: schema is {scheme!r} and the host {host}: leave schema empty")
     if "://" not in host and not host.startswith("sandbox:"):
-        host = f"https://{host}"
+        host = f"{scheme}://{host}"
     port = f":{connection.port}" if connection.port else ""
-    return f"{host.rstrip('/')}{port}{f'/{connection.schema}' if connection.schema else ''}"
+    return f"{host.rstrip('/')}{port}{f'/{path}' if path else ''}"
 
 
 class ConnectionToken:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from airflow.sdk.exceptions import AirflowFailException
-
+from dataaccess.airflow.compat import AirflowFailException
 from dataaccess.errors import (
+    ApiError,
     ConfigError,
     DataAccessError,
     FolderError,
     FolderMismatchError,
     PermissionDeniedError,
+    ScanIncompleteError,
     SegmentExportError,
     ValidationError,
 )
@@ -22,22 +23,34 @@ if TYPE_CHECKING:
 
 # The same task fails again until somebody changes the DAG, the connection or the token.
 _PERMANENT = (PermissionDeniedError, ValidationError, ConfigError, FolderMismatchError, SegmentExportError)
+_OK = 200
+# HTTP statuses, and codes of envelopes, of a wrong request: an unknown attribute or export, a body that is too long.
+_WRONG_REQUEST = frozenset({400, 404, 413, 414, 422, 431})
 
 
-def is_permanent(error: DataAccessError) -> bool:
+def is_permanent(error: DataAccessError, *, retry_permission_denied: bool = False) -> bool:
     """Whether no retry of the task can help."""
+    if isinstance(error, ScanIncompleteError):
+        # A retry of the others does not complete the folder.
+        return any(
+            is_permanent(each, retry_permission_denied=retry_permission_denied) for each in error.failed.values()
+        )
+    if isinstance(error, PermissionDeniedError) and retry_permission_denied:
+        return False
+    if isinstance(error, ApiError) and (error.code if error.status == _OK else error.status) in _WRONG_REQUEST:
+        return True
     # A token that could not be read is a `ConfigError` that is worth a retry.
     has_other_files = type(error) is FolderError
     return (isinstance(error, _PERMANENT) or has_other_files) and not error.retryable
 
 
 @contextmanager
-def without_useless_retries() -> Iterator[None]:
+def without_useless_retries(*, retry_permission_denied: bool = False) -> Iterator[None]:
     """Turns permanent errors into `AirflowFailException`, which ends the task whatever its `retries` are."""
     try:
         yield
     except DataAccessError as error:
-        if is_permanent(error):
+        if is_permanent(error, retry_permission_denied=retry_permission_denied):
             notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
             raise AirflowFailException(f"{type(error).__name__}: {error}{notes}") from error
         raise

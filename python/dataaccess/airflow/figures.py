@@ -10,10 +10,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk.exceptions import AirflowException
-
 from dataaccess._core.checks import boolean_argument, count
 from dataaccess._display.text import counted, shorten
+from dataaccess.airflow.compat import AirflowException
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

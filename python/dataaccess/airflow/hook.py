@@ -7,9 +7,8 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import BaseHook
-
 from dataaccess import AsyncClient, Client, Task
+from dataaccess.airflow.compat import BaseHook, read_connection
 from dataaccess.airflow.connection import client_arguments
 from dataaccess.airflow.plan import task_of
 from dataaccess.airflow.xcom import allow
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 allow()
+# Less than a client waits for its token, so that its threads end.
+_SECONDS_FOR_TOKEN = 30
 
 
 class DataAccessHook(BaseHook):
@@ -106,15 +107,23 @@ class DataAccessHook(BaseHook):
         """
         if self.dataaccess_conn_id is None:
             return AsyncClient(**settings)
-        connection = await self.aget_connection(self.dataaccess_conn_id)
+        connection = await read_connection(self.dataaccess_conn_id)
         # Airflow masked the secrets when it read the connection; the property would block the event loop.
         extra = json.loads(connection.extra or "{}")
         loop = asyncio.get_running_loop()
 
         def read_token() -> str | None:
             # A thread of the client calls this; the channel of the triggerer to Airflow belongs to the event loop.
-            reading = self.aget_connection(str(self.dataaccess_conn_id))
-            password: str | None = asyncio.run_coroutine_threadsafe(reading, loop).result().password
+            reading = asyncio.run_coroutine_threadsafe(read_connection(str(self.dataaccess_conn_id)), loop)
+            try:
+                password: str | None = reading.result(_SECONDS_FOR_TOKEN).password
+            except TimeoutError:
+                raise TimeoutError(
+                    f"the Airflow connection {self.dataaccess_conn_id!r} was not read within {_SECONDS_FOR_TOKEN} s"
+                ) from None
+            finally:
+                # Otherwise a secrets backend that hangs keeps a coroutine for each try.
+                reading.cancel()
             return password
 
         return AsyncClient(**client_arguments(connection, extra, settings, read_token))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import ObjectStoragePath
-
 from dataaccess._core.checks import call_timeout
 from dataaccess.airflow.arguments import RequestingOperator
-from dataaccess.airflow.failures import without_useless_retries
+from dataaccess.airflow.compat import ObjectStoragePath
 from dataaccess.airflow.figures import log_figures, of_stats
 from dataaccess.airflow.output import write
 from dataaccess.airflow.plan import refuse_other_files, task_of
@@ -39,7 +37,8 @@ class DataAccessScanRequestOperator(RequestingOperator):
         min_rows: The fewest rows; fewer fail the task, which writes no file. Each try sends the request again.
         fail_on_empty: Whether a response without rows fails the task, likewise.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
-        **options: Arguments of every operator. `Asset`s among `outlets` get the returned dict as metadata.
+        **options: `retry_permission_denied` (whether Airflow retries a task whose token was refused), and arguments of
+            every operator. `Asset`s among `outlets` get the returned dict as metadata.
 
     Returns:
         To XCom: a dict of `path`, `rows`, `bytes`, and what is in doubt in this response, by the names of `ScanReport`:
@@ -77,7 +76,7 @@ class DataAccessScanRequestOperator(RequestingOperator):
 
     def execute(self, context: Context) -> dict[str, Any]:
         """Sends the request. Airflow calls it."""
-        with without_useless_retries():
+        with self.without_useless_retries():
             folder = self.folder if isinstance(self.folder, ObjectStoragePath) else ObjectStoragePath(self.folder)
             task = task_of(self.connect(), self._overridden(self.request))
             refuse_other_files(folder, self.request)

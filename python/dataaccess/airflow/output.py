@@ -6,9 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import ObjectStoragePath
-
 from dataaccess import Scan
+from dataaccess.airflow.compat import ObjectStoragePath
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:

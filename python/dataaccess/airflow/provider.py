@@ -77,5 +77,6 @@ def get_provider_info() -> dict[str, Any]:
             }
         ],
         "sensors": [{"integration-name": integration, "python-modules": ["dataaccess.airflow.sensor"]}],
+        "extra-links": ["dataaccess.airflow.lineage.FolderLink"],
         "triggers": [{"integration-name": integration, "python-modules": ["dataaccess.airflow.trigger"]}],
     }

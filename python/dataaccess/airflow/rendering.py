@@ -12,8 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jinja2
-from airflow.sdk.exceptions import AirflowFailException
 
+from dataaccess.airflow.compat import AirflowFailException
 from dataaccess.airflow.condition import TEMPLATE_MARKS, has_outputs, is_output, listed, stated, with_outputs
 from dataaccess.filters._plain import plain_of
 

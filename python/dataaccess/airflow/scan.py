@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dataaccess.airflow.arguments import SearchingOperator
 from dataaccess.airflow.condition import condition, stated, values
-from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.figures import log_figures, of_report
 from dataaccess.airflow.storage import located
 from dataaccess.airflow.window import checked_lookback, days_of_run, refresh_of_run
@@ -91,7 +90,8 @@ class DataAccessScanOperator(SearchingOperator):
             again, also those that the folder has, so `retries` and `retry_delay` say how long to wait for late rows.
         fail_on_empty: Whether a day without rows fails the task, likewise. In a scan without days, no rows at all do.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
-        **options: Arguments of every operator. `Asset`s among `outlets` get the returned dict as metadata.
+        **options: `retry_permission_denied` (whether Airflow retries a task whose token was refused), and arguments of
+            every operator. `Asset`s among `outlets` get the returned dict as metadata.
 
     Returns:
         To XCom: a dict of `folder`, `rows` and `bytes` (of the days of this run, as files), `tasks` (requests), and of
@@ -174,7 +174,7 @@ class DataAccessScanOperator(SearchingOperator):
 
     def execute(self, context: Context) -> dict[str, Any]:
         """Runs what the folder lacks of the scan. Airflow calls it."""
-        with without_useless_retries():
+        with self.without_useless_retries():
             scan = self._scan(self.connect(), context)
             folder, storage_options = located(self.folder)
             report = self._run_unlocked(scan, folder, storage_options, self._refresh(context))

@@ -5,12 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk.exceptions import AirflowFailException
-
 from dataaccess._core.checks import invalid
 from dataaccess.airflow.arguments import SearchingOperator
+from dataaccess.airflow.compat import AirflowFailException
 from dataaccess.airflow.condition import condition, stated, values
-from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.figures import log_figures, of_stats
 from dataaccess.airflow.output import write
 from dataaccess.airflow.window import days_of_run
@@ -59,7 +57,7 @@ class _SearchOperator(SearchingOperator):
 
     def execute(self, context: Context) -> list[Row] | dict[str, Any]:
         """Sends the search. Airflow calls it."""
-        with without_useless_retries():
+        with self.without_useless_retries():
             client = self.connect()
             if self.path is None:
                 return self._to_xcom(context, self._scan(client, context, self._xcom_limit()))
@@ -133,7 +131,8 @@ class DataAccessSearchCodesOperator(_SearchOperator):
             and `retry_delay` say how long to wait for late rows.
         fail_on_empty: Whether a result without rows fails the task, likewise.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
-        **options: Arguments of every operator. `Asset`s among `outlets` get the figures as metadata.
+        **options: `retry_permission_denied` (whether Airflow retries a task whose token was refused), and arguments of
+            every operator. `Asset`s among `outlets` get the figures as metadata.
 
     Returns:
         To XCom: a list of dicts, with the values as the service sends them, and under the key `figures` the figures;
@@ -228,7 +227,8 @@ class DataAccessSearchItemsOperator(_SearchOperator):
             and `retry_delay` say how long to wait for late rows.
         fail_on_empty: Whether a result without rows fails the task, likewise.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
-        **options: Arguments of every operator. `Asset`s among `outlets` get the figures as metadata.
+        **options: `retry_permission_denied` (whether Airflow retries a task whose token was refused), and arguments of
+            every operator. `Asset`s among `outlets` get the figures as metadata.
 
     Returns:
         To XCom: a list of dicts, with the values as the service sends them, and under the key `figures` the figures;

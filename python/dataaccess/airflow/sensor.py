@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import BaseSensorOperator, PokeReturnValue, conf
-from airflow.sdk.exceptions import AirflowException, AirflowFailException
-
-from dataaccess._client.results import check_entries
-from dataaccess.airflow.failures import without_useless_retries
+from dataaccess.airflow.compat import (
+    AirflowException,
+    AirflowFailException,
+    AirflowSensorTimeout,
+    AirflowSkipException,
+    BaseOperatorLink,
+    BaseSensorOperator,
+    PokeReturnValue,
+    conf,
+)
+from dataaccess.airflow.export import ExportWatch
 from dataaccess.airflow.hook import DataAccessHook
-from dataaccess.airflow.operator import ClientUser
+from dataaccess.airflow.operator import ClientOperator
+from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from airflow.sdk import Context
 
     from dataaccess._types import SegmentStatus
 
+# Airflow's own timeout of a deferred task comes after that of the trigger, which knows the open entries.
+_SECONDS_FOR_THE_TRIGGER = 60
 
-class DataAccessSegmentExportSensor(ClientUser, BaseSensorOperator):
+
+class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
     """Waits until a segment export has entries and each of them has an `endTime`.
 
-    It takes no worker while it waits if it is deferrable, or with `mode="reschedule"`.
+    It takes no worker while it waits if it is deferrable, or with `mode="reschedule"`. A service that is down, also for
+    longer than `retry_for` of the connection, does not end the wait. The log has each change of an entry, and the error
+    of a time-out names the open entries.
 
     Args:
         export_id: Id of the export. Templated.
@@ -32,7 +45,8 @@ class DataAccessSegmentExportSensor(ClientUser, BaseSensorOperator):
             connection) fails the task at once, without retries.
         deferrable: Whether to wait in the triggerer; default: `[operators] default_deferrable`.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment. Templated.
-        **options: Arguments of every sensor, such as `poke_interval` and `timeout` (seconds).
+        **options: `retry_permission_denied`, and arguments of every sensor, such as `poke_interval` and `timeout`
+            (seconds).
 
     Returns:
         To XCom: the status of the export, as `Client.download_segment` returns it.
@@ -42,6 +56,10 @@ class DataAccessSegmentExportSensor(ClientUser, BaseSensorOperator):
     """
 
     template_fields: Sequence[str] = ("export_id", "dataaccess_conn_id")
+    # The API specification has no page of an export.
+    operator_extra_links: Collection[BaseOperatorLink] = ()
+    # Of the running task; never part of the serialized DAG.
+    _watch: ExportWatch | None = None
 
     def __init__(
         self,
@@ -64,34 +82,54 @@ class DataAccessSegmentExportSensor(ClientUser, BaseSensorOperator):
     def execute(self, context: Context) -> Any:
         """Asks once, and then waits here or in the triggerer. Airflow calls it."""
         if not self.deferrable:
-            return super().execute(context)
+            return self._execute_here(context)
         found = self.poke(context)
         if not found.is_done:
             from dataaccess.airflow.trigger import DataAccessSegmentExportTrigger
 
             self.defer(
                 trigger=DataAccessSegmentExportTrigger(
-                    self._id(), self.poke_interval, self.dataaccess_conn_id, check=self.check
+                    self._id(),
+                    self.poke_interval,
+                    self.dataaccess_conn_id,
+                    check=self.check,
+                    until=time.time() + self.timeout,
+                    retry_permission_denied=self.retry_permission_denied,
                 ),
                 method_name=self.resume.__name__,
-                timeout=timedelta(seconds=self.timeout),
+                timeout=timedelta(seconds=self.timeout + _SECONDS_FOR_THE_TRIGGER),
             )
         return found.xcom_value
 
+    def _execute_here(self, context: Context) -> Any:
+        try:
+            return super().execute(context)
+        except (AirflowSensorTimeout, AirflowSkipException) as error:
+            # With a cause, `soft_fail` made it of another error.
+            if self._watch is None or error.__cause__ is not None:
+                raise
+            raise type(error)(f"{error} {self._watch.unfinished}") from None
+
     def poke(self, context: Context) -> PokeReturnValue:  # noqa: ARG002 - that of Airflow
         """Asks once. Airflow calls it."""
-        with without_useless_retries():
+        with self.without_useless_retries():
             client = self._client or self.connect()
-            status = client.download_segment(self._id())
-            entries = status["entries"]
-            if self.check:
-                check_entries(self._id(), entries, client._success)  # noqa: SLF001 - of this package
-            if not entries or any(entry.get("endTime") is None for entry in entries):
+            if self._watch is None:
+                self._watch = ExportWatch(self._id(), client._success, self.log, check=self.check)  # noqa: SLF001 - of this package
+            try:
+                status = client.download_segment(self._id())
+            except DataAccessError as error:
+                if not self._watch.is_outage(error):
+                    raise
+                return PokeReturnValue(is_done=False)
+            if not self._watch.has_ended(status):
                 return PokeReturnValue(is_done=False)
             return PokeReturnValue(is_done=True, xcom_value=status)
 
     def resume(self, context: Context, event: dict[str, Any]) -> SegmentStatus:  # noqa: ARG002 - that of Airflow
         """Goes on with the event of the trigger. Airflow calls it."""
+        if (unfinished := event.get("unfinished")) is not None:
+            raise AirflowSensorTimeout(f"Sensor has timed out after {self.timeout:g} s. {unfinished}")
         if (error := event.get("error")) is not None:
             raise (AirflowFailException if event["is_permanent"] else AirflowException)(error)
         # The trigger has checked the entries.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from airflow.sdk import BaseHook
-
+from dataaccess.airflow.compat import BaseHook
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import asyncio
+import math
+import time
 from typing import TYPE_CHECKING, Any
 
-from airflow.triggers.base import BaseTrigger, TriggerEvent
-
+from dataaccess.airflow.compat import BaseTrigger, TriggerEvent
+from dataaccess.airflow.export import ExportWatch
 from dataaccess.airflow.failures import is_permanent
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.errors import DataAccessError
@@ -14,21 +16,26 @@ from dataaccess.errors import DataAccessError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-# Airflow ends the trigger at the timeout of the sensor, which a restart of the triggerer must not extend.
-_LONGER_THAN_ANY_SENSOR = timedelta(days=365)
+    from dataaccess import AsyncClient
+
+# For the last request, also where the triggerer was down when the time was over.
+_SECONDS_FOR_LAST_REQUEST = 20
 
 
 class DataAccessSegmentExportTrigger(BaseTrigger):
     """Waits until a segment export has entries and each of them has an `endTime`.
 
-    Fires one event: a dict with `status`, as `Client.download_segment` returns it, or with `error` (text) and
-    `is_permanent`. It has no token: the triggerer reads the connection.
+    Fires one event: a dict with `status`, as `Client.download_segment` returns it; with `unfinished`, a text that names
+    the open entries, when the time is over; or with `error` (text) and `is_permanent`. It has no token: the triggerer
+    reads the connection.
 
     Args:
         export_id: Id of the export.
         poll_interval: Seconds between two requests.
         dataaccess_conn_id: Id of the connection; None: everything from the triggerer's environment.
         check: Whether an entry that failed ends the wait, with an `error`.
+        until: When the time is over, in seconds since 1970, whatever restarts the triggerer has; None: never.
+        retry_permission_denied: Whether the `error` of a refused token is not permanent.
 
     Examples:
         >>> import asyncio
@@ -40,7 +47,14 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
     """
 
     def __init__(
-        self, export_id: int, poll_interval: float, dataaccess_conn_id: str | None, *, check: bool = False
+        self,
+        export_id: int,
+        poll_interval: float,
+        dataaccess_conn_id: str | None,
+        *,
+        check: bool = False,
+        until: float | None = None,
+        retry_permission_denied: bool = False,
     ) -> None:
         """Sends nothing yet."""
         super().__init__()
@@ -48,6 +62,8 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         self.poll_interval = poll_interval
         self.dataaccess_conn_id = dataaccess_conn_id
         self.check = check
+        self.until = until
+        self.retry_permission_denied = retry_permission_denied
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """What Airflow keeps of the trigger in its database."""
@@ -56,17 +72,35 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
             "poll_interval": self.poll_interval,
             "dataaccess_conn_id": self.dataaccess_conn_id,
             "check": self.check,
+            "until": self.until,
+            "retry_permission_denied": self.retry_permission_denied,
         }
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Waits, and fires the event. The triggerer calls it."""
         try:
             async with await DataAccessHook(self.dataaccess_conn_id).async_client() as client:
-                status = await client.wait_for_segment(
-                    self.export_id, timeout=_LONGER_THAN_ANY_SENSOR, poll=self.poll_interval, check=self.check
-                )
+                event = await self._event(client)
         except DataAccessError as error:
-            text = f"{type(error).__name__}: {error}"
-            yield TriggerEvent({"error": text, "is_permanent": is_permanent(error)})
-        else:
-            yield TriggerEvent({"status": status})
+            is_final = is_permanent(error, retry_permission_denied=self.retry_permission_denied)
+            event = {"error": f"{type(error).__name__}: {error}", "is_permanent": is_final}
+        yield TriggerEvent(event)
+
+    async def _event(self, client: AsyncClient) -> dict[str, Any]:
+        watch = ExportWatch(self.export_id, client._success, self.log, check=self.check)  # noqa: SLF001 - of this package
+        longest = client._settings["timeout"]  # noqa: SLF001 - of this package
+        while True:
+            allowed = min(longest, max(self._left(), _SECONDS_FOR_LAST_REQUEST))
+            try:
+                status = await client.download_segment(self.export_id, timeout=allowed)
+                if watch.has_ended(status):
+                    return {"status": status}
+            except DataAccessError as error:
+                if not watch.is_outage(error):
+                    raise
+            if self._left() <= 0:
+                return {"unfinished": watch.unfinished}
+            await asyncio.sleep(min(self.poll_interval, self._left()))
+
+    def _left(self) -> float:
+        return math.inf if self.until is None else self.until - time.time()

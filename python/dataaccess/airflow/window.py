@@ -7,9 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-
 from dataaccess._core.checks import count, invalid
+from dataaccess.airflow.compat import AirflowFailException, AirflowSkipException
 from dataaccess.filters import days
 
 if TYPE_CHECKING:
