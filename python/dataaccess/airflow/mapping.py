@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import BaseOperator, ObjectStoragePath
+from airflow.sdk import BaseOperator
 
 from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.operator import ClientUser
 from dataaccess.airflow.output import write
 from dataaccess.airflow.plan import task_of
+from dataaccess.airflow.storage import located
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from airflow.sdk import Context
+    from airflow.sdk import Context, ObjectStoragePath
 
 
 class DataAccessScanRequestOperator(ClientUser, BaseOperator):
@@ -27,8 +28,8 @@ class DataAccessScanRequestOperator(ClientUser, BaseOperator):
 
     Args:
         request: An element of `scan_requests(scan)`.
-        folder: Where the files go: a path on the worker, or a URL or `ObjectStoragePath` such as
-            `s3://aws_default@warehouse/codes`. Templated.
+        folder: Where the files go: an absolute path on the worker, or a URL or `ObjectStoragePath` such as
+            `s3://aws_default@warehouse/codes`, as for `DataAccessScanOperator`. Templated.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
         **options: Arguments of every operator. `Asset`s among `outlets` get the returned dict as metadata.
 
@@ -70,8 +71,9 @@ class DataAccessScanRequestOperator(ClientUser, BaseOperator):
     def execute(self, context: Context) -> dict[str, Any]:
         """Sends the request. Airflow calls it."""
         with without_useless_retries():
+            folder, storage_options = located(self.folder)
             table = task_of(self.connect(), self.request).collect()
-            folder = self.folder if isinstance(self.folder, ObjectStoragePath) else ObjectStoragePath(self.folder)
-            figures = {"rows": table.num_rows, **write(table, folder / self.request["file"])}
+            target = f"{folder.rstrip('/')}/{self.request['file']}"
+            figures = {"rows": table.num_rows, **write(table, target, storage_options)}
             self.describe_outlets(context, figures)
             return figures

@@ -13,6 +13,7 @@ from dataaccess.airflow.failures import without_useless_retries
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.operator import ClientUser
 from dataaccess.airflow.output import write
+from dataaccess.airflow.storage import located
 from dataaccess.airflow.window import days_of_run
 
 if TYPE_CHECKING:
@@ -59,8 +60,9 @@ class _SearchOperator(ClientUser, BaseOperator):
             client = self.connect()
             if self.path is None:
                 return self._checked(self._scan(client, context, self._xcom_limit()).to_dicts(progress=False))
+            target, storage_options = located(self.path, "path")
             scan = self._scan(client, context, self.limit)
-            written = write(scan, self.path)
+            written = write(scan, target, storage_options)
             figures = {"path": written["path"], "rows": scan.last_stats.rows if scan.last_stats else 0} | written
             self.describe_outlets(context, figures)
             return figures
@@ -96,8 +98,9 @@ class DataAccessSearchCodesOperator(_SearchOperator):
         audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`.
         allocated_audience: One id of a customer or visitor, or several.
         code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
-        path: A file that ends in `.parquet`, `.jsonl`, `.jsonl.gz` or `.jsonl.zst`: a path on the worker, or a URL or
-            `ObjectStoragePath` such as `s3://aws_default@warehouse/codes.parquet`. It is replaced when it is complete.
+        path: A file that ends in `.parquet`, `.jsonl`, `.jsonl.gz` or `.jsonl.zst`: an absolute path on the worker, or
+            a URL or `ObjectStoragePath` such as `s3://aws_default@warehouse/codes.parquet`, as for `folder` of
+            `DataAccessScanOperator`. It is replaced when it is complete.
         max_xcom_rows: The most rows that may go to XCom, which is a database; more are an error without retries.
         limit: Number of rows, at most.
         schema: Column types of the file, as in `Client.scan_codes`.
