@@ -77,7 +77,7 @@ class Store:
 @contextmanager
 def running_store() -> Iterator[Store]:
     """Runs the server."""
-    from moto.server import DomainDispatcherApplication, create_backend_app
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import WSGIRequestHandler, make_server
 
     class Silent(WSGIRequestHandler):

@@ -24,7 +24,7 @@ class StoreConnection(Protocol):
     """What is read of an Airflow connection."""
 
     conn_id: str
-    conn_type: str
+    conn_type: str | None
     host: str | None
     login: str | None
     password: str | None
@@ -164,9 +164,10 @@ def of_azure(connection: StoreConnection, url: str) -> Options:  # noqa: ARG001 
     known = {"account_name", "tenant_id", *_AZURE_CREDENTIALS} - {"password"}
     unfit = [*extra.keys() - known, *_fields(connection, "schema", "port")]
     _refuse(connection, unfit, "cannot be followed")
-    host = urlsplit(connection.host if "://" in (connection.host or "") else f"https://{connection.host or ''}")
+    given = connection.host or ""
+    host = urlsplit(given if "://" in given else f"https://{given}")
     account, has_domain, domain = host.netloc.partition(".")
-    options = {}
+    options: Options = {}
     if has_domain and domain not in ("blob.core.windows.net", "dfs.core.windows.net"):
         options["azure_storage_endpoint"] = f"{host.scheme}://{host.netloc}{host.path.rstrip('/')}"
     extra["password"] = connection.password or ""

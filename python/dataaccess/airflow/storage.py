@@ -17,10 +17,11 @@ from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     import os
+    from typing import TypeAlias
 
     from dataaccess.airflow.credentials import Store
 
-    Place = str | os.PathLike[str] | ObjectStoragePath
+    Place: TypeAlias = str | os.PathLike[str] | ObjectStoragePath
 
 # What Airflow calls the disk of the worker.
 _LOCAL = ("", "file", "local")
