@@ -150,6 +150,7 @@ def test_a_retry_gets_new_credentials_of_a_role_and_keeps_what_is_done(
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "misspelled": ({"rolearn": ROLE}, "rolearn"),
     "CA file": ({"verify": "/etc/ca.pem"}, "verify"),
     "acceleration": ({"config_kwargs": {"s3": {"use_accelerate_endpoint": True}}}, "config_kwargs.s3.use_accelerate"),
     "signature": ({"config_kwargs": {"signature_version": "s3"}}, "config_kwargs.signature_version"),
@@ -234,7 +235,7 @@ def test_without_the_provider_other_keys_are_errors(dag: DAG, aws: Callable[...,
 def test_a_connection_of_another_type_is_not_retried(dag: DAG, connect: Callable[..., str]) -> None:
     connect("mail", conn_type="smtp")
     for place in ("s3://mail@warehouse/x.parquet", "gs://mail@warehouse/x.parquet"):
-        with pytest.raises(da.ConfigError, match=r"^path names the connection 'mail', .* 'smtp'; \w\w:// takes the"):
+        with pytest.raises(da.ConfigError, match=r"^path= names the connection 'mail', .* 'smtp'; \w\w:// takes the"):
             located(place, "path")
     with dag:
         DataAccessScanOperator(task_id="other", folder="s3://mail@warehouse/codes", allocated_time=WEEK, retries=2)

@@ -36,6 +36,26 @@ class StoreConnection(Protocol):
         """The keys of `extra`."""
 
 
+# Keys of an AWS connection that its hook reads. It ignores others, as a misspelled `role_arn`.
+_OF_AWS_HOOK = {
+    "assume_role_kwargs",
+    "assume_role_method",
+    "assume_role_with_saml",
+    "assume_role_with_web_identity_federation",
+    "assume_role_with_web_identity_federation_audience",
+    "assume_role_with_web_identity_token_file",
+    "aws_access_key_id",
+    "aws_secret_access_key",
+    "aws_session_token",
+    "config_kwargs",
+    "endpoint_url",
+    "profile_name",
+    "region_name",
+    "role_arn",
+    "service_config",
+    "session_kwargs",
+    "verify",
+}
 # Keys of `config_kwargs` that change how boto3 sends its requests, and not where to or as whom.
 _OF_BOTO3 = {
     "connect_timeout",
@@ -93,7 +113,8 @@ def _check_aws(connection: StoreConnection, verify: object) -> None:
     extra = connection.extra_dejson
     config, service = extra.get("config_kwargs") or {}, (extra.get("service_config") or {}).get("s3") or {}
     followed = {"region_name", "proxies", "s3", "signature_version"}
-    unfit = [f"config_kwargs.{key}" for key in config.keys() - _OF_BOTO3 - followed]
+    unfit = [*_given(extra).keys() - _OF_AWS_HOOK]
+    unfit += [f"config_kwargs.{key}" for key in config.keys() - _OF_BOTO3 - followed]
     unfit += [f"config_kwargs.s3.{key}" for key in (config.get("s3") or {}).keys() - {"addressing_style"}]
     unfit += [f"service_config.s3.{key}" for key in service.keys() - _OF_S3_HOOK - {"endpoint_url"}]
     if config.get("signature_version") not in (None, "s3v4", "unsigned"):

@@ -11,6 +11,7 @@ from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.output import parquet_format, text_format
 from dataaccess.airflow.storage import is_remote
 from dataaccess.errors import ConfigError
+from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
     from dataaccess import Table
@@ -33,7 +34,7 @@ def write(source: Scan | Table, target: str, options: dict[str, str] | None) -> 
         ConfigError: The suffix is another one.
     """
     if not target.endswith((".parquet", *_LINES)):
-        raise ConfigError(f"path must end in .parquet, {', '.join(_LINES)}, and {target} does not")
+        raise ConfigError(f"{argument('path')} must end in .parquet, {', '.join(_LINES)}, and {target} does not")
     if not is_remote(target):
         Path(target).parent.mkdir(parents=True, exist_ok=True)
     is_parquet = target.endswith(".parquet")
