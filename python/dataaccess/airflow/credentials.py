@@ -82,10 +82,10 @@ def of_aws(connection: StoreConnection, url: str) -> Options:
 
     hook = AwsBaseHook(aws_conn_id=connection.conn_id, client_type="s3")
     endpoint = hook.conn_config.get_service_endpoint_url("s3")
-    _check_aws(connection, hook.verify)
+    _check_aws(connection)
     session = hook.get_session()
     # Sends nothing, and resolves what profiles and the environment add.
-    client = session.client("s3", endpoint_url=endpoint, config=hook.config, verify=hook.verify)
+    client = session.client("s3", endpoint_url=endpoint, config=hook.config)
     config = client.meta.config
     options = {"aws_region": hook.config.region_name or session.region_name or ""}
     if config.signature_version not in (None, "s3", "s3v4"):
@@ -104,12 +104,11 @@ def of_aws(connection: StoreConnection, url: str) -> Options:
         bucket = f"{urlsplit(url).netloc}." if is_virtual else ""
         options["aws_endpoint_url"] = f"{address.scheme}://{bucket}{address.netloc}{address.path}"
     options["aws_virtual_hosted_style_request"] = "true" if is_virtual else ""
-    options["aws_allow_invalid_certificates"] = "true" if hook.verify is False else ""
     options["aws_proxy_url"] = (config.proxies or {}).get(address.scheme, "")
     return _checked(options)
 
 
-def _check_aws(connection: StoreConnection, verify: object) -> None:
+def _check_aws(connection: StoreConnection) -> None:
     extra = connection.extra_dejson
     config, service = extra.get("config_kwargs") or {}, (extra.get("service_config") or {}).get("s3") or {}
     followed = {"region_name", "proxies", "s3", "signature_version"}
@@ -119,9 +118,9 @@ def _check_aws(connection: StoreConnection, verify: object) -> None:
     unfit += [f"service_config.s3.{key}" for key in service.keys() - _OF_S3_HOOK - {"endpoint_url"}]
     if config.get("signature_version") not in (None, "s3v4", "unsigned"):
         unfit.append("config_kwargs.signature_version")
-    if isinstance(verify, str):
-        unfit.append("verify")
-    _refuse(connection, unfit, "cannot be followed; the CA of a store belongs into SSL_CERT_FILE of the worker")
+    if extra.get("verify") not in (None, "", True):
+        unfit.append("verify (certificates are checked, with the CAs of the system or of SSL_CERT_FILE)")
+    _refuse(connection, unfit, "cannot be followed")
 
 
 def _of_aws_keys(connection: StoreConnection) -> Options:
