@@ -15,8 +15,8 @@ use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::{BackoffConfig, ObjectStore, ObjectStoreScheme, RetryConfig};
 
-use super::{Bucket, of_library};
 use super::failure::redact;
+use super::{Bucket, of_library};
 use crate::error::{Error, Kind, Result, excerpt};
 
 /// How long a request is retried, unless a client says it.
