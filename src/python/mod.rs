@@ -55,7 +55,7 @@ mod _native {
     #[pymodule_export]
     use super::request::{column_type, today, validate_codes, validate_items, zone_name};
     #[pymodule_export]
-    use super::runs::folder_status;
+    use super::runs::{folder_status, object_names};
     #[pymodule_export]
     use super::sandbox::{RawFault, RawSandbox};
     #[pymodule_export]

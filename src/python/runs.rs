@@ -11,6 +11,7 @@ use pythonize::pythonize;
 use super::bridge::{self, with_gil};
 use super::input::input;
 use super::raise::raise;
+use crate::error::Kind;
 use crate::files::Location;
 use crate::scan::{self, Keep, Layout, OnDoubt, OnShrink, Report, RunOptions, Service, TaskReport};
 use crate::store::StorageOptions;
@@ -118,6 +119,16 @@ pub(super) fn folder_status(
     let settle = Duration::try_from_secs_f64(settle).unwrap_or(Duration::MAX);
     let status = bridge::block(py, async move { scan::folder_status(&location, settle, known_row_cap).await })?;
     Ok(pythonize(py, &status)?.unbind())
+}
+
+/// The names of the objects below a URL, from there on.
+#[pyfunction]
+pub(super) fn object_names(py: Python<'_>, url: PathBuf, storage_options: Storage) -> PyResult<Vec<String>> {
+    let Location::Object(folder) = location(py, url, storage_options, None)? else { return Ok(Vec::new()) };
+    let listed = bridge::block(py, async move {
+        folder.list().await.map_err(|failure| failure.into_error(Kind::FolderFile, folder.url(), "listed"))
+    })?;
+    Ok(listed.into_keys().collect())
 }
 
 /// What Python gets of a report.

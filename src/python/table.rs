@@ -175,7 +175,7 @@ impl RawTable {
         Ok(self.part(schema, batches.collect::<PyResult<_>>()?))
     }
 
-    /// Writes it into a file.
+    /// Writes it into a file, and returns its size.
     fn write(
         &self,
         py: Python<'_>,
@@ -183,7 +183,7 @@ impl RawTable {
         format: RawFormat,
         private: bool,
         storage_options: Storage,
-    ) -> PyResult<()> {
+    ) -> PyResult<u64> {
         let (batches, schema, format) = (self.batches.clone(), SchemaRef::clone(&self.schema), format_of(format));
         let abandoned = CancellationToken::new();
         let _ends = abandoned.clone().drop_guard();
@@ -193,7 +193,8 @@ impl RawTable {
                 let complete = write(location.create(Kind::File, private)?, format, &schema, &batches);
                 complete.map(|complete| complete.unless(&abandoned))
             });
-            complete.await.unwrap_or_else(|_| Err(scan::panicked()))?.publish().await.map(drop)
+            let complete = complete.await.unwrap_or_else(|_| Err(scan::panicked()))?;
+            complete.publish().await.map(|published| published.bytes)
         })
     }
 

@@ -29,20 +29,20 @@ impl RawUnpublished {
 
 #[pymethods]
 impl RawUnpublished {
-    /// Moves the file to its path, or uploads it. After Ctrl-C it does not appear.
-    fn publish(&self, py: Python<'_>) -> PyResult<()> {
+    /// Moves the file to its path, or uploads it, and returns its size. After Ctrl-C it does not appear.
+    fn publish(&self, py: Python<'_>) -> PyResult<u64> {
         let abandoned = CancellationToken::new();
         let _ends = abandoned.clone().drop_guard();
         let complete = self.take(py, &abandoned)?;
-        bridge::block(py, async move { complete.publish().await.map(drop) })
+        bridge::block(py, async move { complete.publish().await.map(|published| published.bytes) })
     }
 
     /// As `publish`, awaited. Once the future was cancelled, the file does not appear.
     fn publish_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let abandoned = CancellationToken::new();
         let complete = self.take(py, &abandoned)?;
-        let published = async move { complete.publish().await.map(drop) };
-        let future = bridge::spawn_call(py, published, ready(Ok(())), |_, (), ()| Ok(()))?;
+        let published = async move { complete.publish().await.map(|published| published.bytes) };
+        let future = bridge::spawn_call(py, published, ready(Ok(())), |_, bytes, ()| Ok(bytes))?;
         future.call_method1("add_done_callback", (Cancel(abandoned),))?;
         Ok(future)
     }

@@ -9,6 +9,7 @@ mod options;
 mod process_count;
 mod upload;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -31,7 +32,7 @@ pub use upload::{Replaces, Upload};
 use crate::error::{Error, Kind, Result, argument, excerpt};
 
 /// The schemes of URLs.
-const SCHEMES: [&str; 7] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];
+const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "wasb", "wasbs"];
 /// Characters of a URL that an error shows.
 const SHOWN: usize = 200;
 /// The pause before a request is sent again that the library did not repeat.
@@ -211,6 +212,14 @@ impl Object {
     }
 }
 
+/// The URL as the library knows it: `wasbs` is the older name of `abfss`.
+fn of_library(url: &str) -> Cow<'_, str> {
+    match url.split_at_checked("wasb".len()) {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("wasb") => Cow::Owned(format!("abfs{rest}")),
+        _ => Cow::Borrowed(url),
+    }
+}
+
 /// The store that a URL names, and the path in its bucket.
 fn parse(text: &str) -> Result<(ObjectStoreScheme, Path)> {
     // A URL may have a password.
@@ -220,7 +229,7 @@ fn parse(text: &str) -> Result<(ObjectStoreScheme, Path)> {
         let named = if named.len() < text.len() { format!("{scheme}://…@{named}") } else { named.to_owned() };
         Error::new(Kind::Config, format!("`{}` {problem}", excerpt(&named, SHOWN)))
     };
-    let url = Url::parse(text).map_err(|cause| refused(&format!("is not a URL: {cause}")))?;
+    let url = Url::parse(&of_library(text)).map_err(|cause| refused(&format!("is not a URL: {cause}")))?;
     if url.query().is_some() || url.fragment().is_some() {
         return Err(refused("has a `?` or `#`")
             .with_hint(format!("write %3F or %23, and options in {}", argument("storage_options"))));

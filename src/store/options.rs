@@ -15,8 +15,8 @@ use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::{BackoffConfig, ObjectStore, ObjectStoreScheme, RetryConfig};
 
-use super::Bucket;
 use super::failure::redact;
+use super::{Bucket, of_library};
 use crate::error::{Error, Kind, Result, excerpt};
 
 /// How long a request is retried, unless a client says it.
@@ -85,15 +85,15 @@ impl StorageOptions {
             Error::new(Kind::Config, format!("storage_options cannot be used for `{url}`: {}", excerpt(&text, 300)))
                 .with_hint("the environment has options too, as AWS_ENDPOINT_URL: see docs/configuration.md")
         };
-        let retry = self.retry();
+        let (retry, address) = (self.retry(), of_library(url));
         let store = match scheme {
             ObjectStoreScheme::AmazonS3 => {
-                build!(AmazonS3Builder::new().with_url(url), AmazonS3ConfigKey, settings, retry, failed)
+                build!(AmazonS3Builder::new().with_url(address), AmazonS3ConfigKey, settings, retry, failed)
             }
             ObjectStoreScheme::GoogleCloudStorage => {
-                build!(GoogleCloudStorageBuilder::new().with_url(url), GoogleConfigKey, settings, retry, failed)
+                build!(GoogleCloudStorageBuilder::new().with_url(address), GoogleConfigKey, settings, retry, failed)
             }
-            _ => build!(MicrosoftAzureBuilder::new().with_url(url), AzureConfigKey, settings, retry, failed),
+            _ => build!(MicrosoftAzureBuilder::new().with_url(address), AzureConfigKey, settings, retry, failed),
         };
         Ok(Bucket { store, options: self.clone(), secrets, has_credentials })
     }

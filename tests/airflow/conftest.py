@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import scratch  # noqa: F401 - first, as Airflow reads its settings at import
+from store import Store, running_store
 
 import dataaccess as da
 
@@ -30,6 +31,20 @@ def _database() -> None:
     from airflow.utils.db import initdb
 
     initdb()
+
+
+@pytest.fixture(scope="session")
+def _store() -> Iterator[Store]:
+    with running_store() as store:
+        yield store
+
+
+@pytest.fixture
+def store(_store: Store) -> Iterator[Store]:
+    """A new bucket of an S3 server."""
+    _store.make()
+    yield _store
+    _store.respond = lambda _request: None
 
 
 @pytest.fixture

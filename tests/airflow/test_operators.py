@@ -11,12 +11,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pytest
-from airflow.sdk import DAG, Asset, ObjectStoragePath
-from airflow.sdk.io import attach
+from airflow.sdk import DAG, Asset
 from airflow.timetables.interval import CronDataIntervalTimetable
-from dags import NO_DOUBTS, extras, query, run, tries
+from dags import query, run, tries
 from service import at_request, wait_until
 
 import dataaccess as da
@@ -33,27 +31,6 @@ def token(connect: Callable[..., str]) -> str:
 @pytest.fixture
 def dag(request: pytest.FixtureRequest) -> DAG:
     return DAG(str(request.node.name).partition("[")[0], schedule=None, params={"day": "2024-01-15"})
-
-
-def test_an_object_store_gets_the_file(dag: DAG) -> None:
-    memory = fsspec.filesystem("memory")
-    attach("memory", fs=memory)
-    asset = Asset("codes")
-    with dag:
-        DataAccessSearchCodesOperator(
-            task_id="codes",
-            allocated_time=ON_15,
-            path=ObjectStoragePath("memory://warehouse/{{ params.day }}.parquet"),
-            outlets=[asset],
-        )
-    done = run(dag)
-
-    written = done.result("codes")
-    content = memory.cat("/warehouse/2024-01-15.parquet")
-    name = "memory://warehouse/2024-01-15.parquet"
-    assert written == {"path": name, "rows": 73, "bytes": len(content), **NO_DOUBTS}
-    assert content[:4] == b"PAR1"
-    assert extras("codes") == written
 
 
 def test_a_failed_search_leaves_no_file(dag: DAG, tmp_path: Path, sandbox: da.Sandbox, connect: Any) -> None:

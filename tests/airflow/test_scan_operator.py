@@ -1,11 +1,7 @@
-"""`DataAccessScanOperator`: folders that grow by the days of runs, retries that resume, object stores, locks."""
+"""`DataAccessScanOperator`: folders that grow by the days of runs, retries that resume, locks."""
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from airflow.sdk import DAG, Asset, chain
 from airflow.timetables.interval import CronDataIntervalTimetable
@@ -209,40 +204,3 @@ def test_a_run_gives_up_on_a_folder_that_stays_in_use(
         assert len(sandbox.requests) == 1
     assert done.states == {"week": "failed"}
     assert "FolderLockedError: " in "".join(capfd.readouterr())
-
-
-@pytest.fixture
-def warehouse() -> Iterator[Any]:
-    """A bucket of an S3 server."""
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:  # noqa: S603 - our own
-        try:
-            assert server.stderr is not None
-            url = next(found[0] for line in server.stderr if (found := re.search(r"http://127\.0\.0\.1:\d+", line)))
-            keys = {"aws_access_key_id": "key", "aws_secret_access_key": "secret", "region_name": "us-east-1"}
-            bucket = boto3.resource("s3", endpoint_url=url, **keys).Bucket("warehouse")
-            bucket.create()
-            yield bucket
-        finally:
-            server.kill()
-
-
-def test_an_airflow_connection_opens_an_object_store(
-    dag: DAG, warehouse: Any, connect: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in [name for name in os.environ if name.startswith("AWS")]:
-        monkeypatch.delenv(name)
-    extra = {"endpoint_url": warehouse.meta.client.meta.endpoint_url, "region_name": "us-east-1"}
-    connect("warehouse", conn_type="aws", host=None, login="key", password="secret", extra=extra)
-    connect("mail", conn_type="smtp")
-    with dag:
-        DataAccessScanOperator(
-            task_id="week", folder="s3://warehouse@warehouse/codes", allocated_time=WEEK, attrs=["id"]
-        )
-        DataAccessScanOperator(task_id="other", folder="s3://mail@warehouse/codes", allocated_time=WEEK, retries=2)
-    done = run(dag)
-
-    assert done.result("week")["folder"] == "s3://warehouse/codes"
-    names = [found.key for found in warehouse.objects.all()]
-    assert len([name for name in names if name.startswith("codes/day=2024-01-")]) == 7
-    assert (done.states["other"], tries(done, "other")) == ("failed", 1)

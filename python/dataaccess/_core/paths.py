@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # `Path("s3://bucket")` has one slash less. One letter is a drive of Windows.
 _SCHEME = r"([A-Za-z][A-Za-z0-9+.-]+):/"
 _FILE_URL = r"(?i)file:(?://(?:localhost)?)?(?=/(?!/))"
-_STORES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss")
+_STORES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "wasb", "wasbs")
 
 
 def local_path(path: str | os.PathLike[str]) -> str:

@@ -122,9 +122,11 @@ class TableFiles(Rows):
 
     def _write(
         self, target: FileTarget, method: str, file_format: Format, private: object, storage_options: Hidden | None
-    ) -> None:
+    ) -> int:
+        """Writes the rows into a file. Returns its size."""
         is_private = boolean_argument("private", private)
         with output_path(target, method, storage_options, private=is_private) as (path, file):
-            self._raw.write(path, file_format, is_private, checked(storage_options))
+            size: int = self._raw.write(path, file_format, is_private, checked(storage_options))
             if file is not None:
                 copy_into(file, path)
+            return size

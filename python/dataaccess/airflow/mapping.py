@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import call_timeout
 from dataaccess.airflow.arguments import RequestingOperator
-from dataaccess.airflow.compat import ObjectStoragePath
 from dataaccess.airflow.figures import log_figures, of_stats
 from dataaccess.airflow.output import write
 from dataaccess.airflow.plan import refuse_other_files, task_of
+from dataaccess.airflow.storage import located
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from airflow.sdk import Context
+    from airflow.sdk import Context, ObjectStoragePath
 
 
 class DataAccessScanRequestOperator(RequestingOperator):
@@ -28,8 +28,8 @@ class DataAccessScanRequestOperator(RequestingOperator):
 
     Args:
         request: An element of `scan_requests(scan)`.
-        folder: Where the files go: a path on the worker, or a URL or `ObjectStoragePath` such as
-            `s3://aws_default@warehouse/codes`. Templated.
+        folder: Where the files go: an absolute path on the worker, or a URL or `ObjectStoragePath` such as
+            `s3://aws_default@warehouse/codes`, as for `DataAccessScanOperator`. Templated.
         known_row_cap: As in `Client.scan_codes`, in place of the one of the scan.
         timeout: As in `Client.scan_codes`, in place of the one of the scan: seconds.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and writes no file.
@@ -77,12 +77,13 @@ class DataAccessScanRequestOperator(RequestingOperator):
     def execute(self, context: Context) -> dict[str, Any]:
         """Sends the request. Airflow calls it."""
         with self.without_useless_retries():
-            folder = self.folder if isinstance(self.folder, ObjectStoragePath) else ObjectStoragePath(self.folder)
+            folder, storage_options = located(self.folder)
             task = task_of(self.connect(), self._overridden(self.request))
-            refuse_other_files(folder, self.request)
+            refuse_other_files(folder, storage_options, self.request)
             table = task.collect()
             self.accept(table.stats)
-            written = write(table, folder / self.request["file"], private=self.private)
+            target = f"{folder.rstrip('/')}/{self.request['file']}"
+            written = write(table, target, storage_options, private=self.private)
             figures = {**of_stats(table.stats), **written}
             log_figures(self.log, figures)
             self.describe_outlets(context, figures)

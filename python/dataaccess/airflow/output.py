@@ -1,58 +1,62 @@
-"""Files of operators: on the worker, or in any object store of `ObjectStoragePath`."""
+"""Files of operators: on the worker, or in an object store."""
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import Scan
-from dataaccess.airflow.compat import ObjectStoragePath
+from dataaccess._core.storage import hidden
+from dataaccess._public import CLIENT_ZONE
+from dataaccess._scan.output import parquet_format, text_format
+from dataaccess.airflow.storage import is_remote
 from dataaccess.errors import ConfigError
+from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
-    from dataaccess import Table
+    from collections.abc import Callable
 
-_LOCAL = ("", "file", "local")
+    from dataaccess import Table
+    from dataaccess.reports import ScanStats
+
 _LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 
-def write(source: Scan | Table, path: str | ObjectStoragePath, **options: Any) -> dict[str, object]:
+def write(
+    source: Scan | Table,
+    target: str,
+    options: dict[str, str] | None,
+    *,
+    private: bool = False,
+    on_doubt: Callable[[ScanStats], bool] | None = None,
+) -> dict[str, object]:
     """Writes the rows into a file by its suffix: Parquet or JSON lines. The file appears only when it is complete.
 
     Args:
         source: The rows.
-        path: The file.
-        **options: Arguments of `Scan.to_parquet`.
+        target: The file, as `located` returns it.
+        options: How to reach its store.
+        private: Whether only the user of the worker may read the file.
+        on_doubt: Accepts the result of a scan, or raises.
 
     Returns:
-        Its path and size in bytes.
+        Its path or URL, and its size in bytes.
 
     Raises:
         ConfigError: The suffix is another one, or `private` is for an object store.
     """
-    target = path if isinstance(path, ObjectStoragePath) else ObjectStoragePath(path)
-    suffix = "".join(Path(target.name).suffixes[-2:])
-    if not suffix.endswith((".parquet", *_LINES)):
-        raise ConfigError(f"path must end in .parquet, {', '.join(_LINES)}, and {target} does not")
-    if target.protocol in _LOCAL:
-        local = Path(target.path)
-        local.parent.mkdir(parents=True, exist_ok=True)
-        _write_local(source, local, options)
-        return {"path": str(target), "bytes": local.stat().st_size}
-    if options.get("private"):
-        raise ConfigError(f"private is for files on the worker, and {target} is in a store, whose access is its own")
-    with tempfile.TemporaryDirectory() as folder:
-        local = Path(folder, target.name)
-        _write_local(source, local, options)
-        # Stores show an object once its upload is complete.
-        target.fs.put_file(str(local), target.path)
-        return {"path": str(target), "bytes": local.stat().st_size}
-
-
-def _write_local(source: Scan | Table, path: Path, options: dict[str, Any]) -> None:
-    if isinstance(source, Scan) and path.suffix != ".parquet":
-        source.to_jsonl(path, **options)
-    else:
-        # The file of a table is always Parquet.
-        source.to_parquet(path, **options)
+    if not target.endswith((".parquet", *_LINES)):
+        raise ConfigError(f"{argument('path')} must end in .parquet, {', '.join(_LINES)}, and {target} does not")
+    if not is_remote(target):
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+    elif private:
+        problem = f"is for files on the worker, and {target} is in a store, whose access is its own"
+        raise ConfigError(f"{argument('private')} {problem}")
+    is_parquet = target.endswith(".parquet")
+    file_format = parquet_format() if is_parquet else text_format("jsonl", target, "infer")
+    arguments: dict[str, Any] = {"private": private, "storage_options": hidden(options)}
+    if isinstance(source, Scan):
+        arguments |= {"tz": CLIENT_ZONE, "on_doubt": on_doubt or "warn", "progress": None}
+    # The methods of users do not return the size, which the client alone knows of an object.
+    size = source._write(target, "to_parquet" if is_parquet else "to_jsonl", file_format, **arguments)  # noqa: SLF001
+    return {"path": target, "bytes": size}

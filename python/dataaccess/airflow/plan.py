@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import Task
 from dataaccess._core.checks import invalid
+from dataaccess._native import object_names
+from dataaccess.airflow.storage import is_remote
 from dataaccess.errors import ConfigError, FolderMismatchError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from airflow.sdk import ObjectStoragePath
 
     from dataaccess import Client, Scan
 
@@ -80,22 +81,27 @@ def task_of(client: Client, request: Mapping[str, Any]) -> Task:
     return Task._from_body(client, *(request[part] for part in _PARTS))  # noqa: SLF001 - as its pickle does
 
 
-def refuse_other_files(folder: ObjectStoragePath, request: Mapping[str, Any]) -> None:
+def refuse_other_files(folder: str, storage_options: dict[str, str] | None, request: Mapping[str, Any]) -> None:
     """Refuses a folder with files of another query, which readers would take for rows of this one.
 
     Raises:
         FolderMismatchError: It has such files.
     """
     ending = str(request["file"]).rpartition("-")[2]
-    for path in folder.fs.find(folder.path):
-        # The paths are absolute, also those of a relative folder.
-        name = path.rpartition(f"{folder.path.rstrip('/')}/")[2]
+    for name in _names(folder, storage_options):
         is_hidden = any(part.startswith((".", "_")) for part in name.split("/"))
-        if not is_hidden and not path.endswith(f"-{ending}"):
+        if not is_hidden and not name.endswith(f"-{ending}"):
             raise FolderMismatchError(
                 f"{folder} has the file {name}, which is not of this query: name another folder, such as one with "
                 "{{ run_id }}, or remove its files"
             )
+
+
+def _names(folder: str, storage_options: dict[str, str] | None) -> list[str]:
+    """The files below a folder, by their names from there on."""
+    if is_remote(folder):
+        return object_names(folder, storage_options)
+    return [path.relative_to(folder).as_posix() for path in Path(folder).rglob("*") if path.is_file()]
 
 
 def _digest(scan: Scan) -> str:

@@ -51,9 +51,9 @@ class DataAccessScanOperator(SearchingOperator):
     not (`max_active_tis_per_dag=1`), unless you set another number. A folder belongs to one query.
 
     Args:
-        folder: A path on the worker, or a URL such as `s3://warehouse/codes`. Its store takes credentials from the
-            worker's environment, or from an AWS connection whose id precedes the bucket:
-            `s3://aws_default@warehouse/codes`.
+        folder: An absolute path on the worker, or a URL such as `s3://warehouse/codes`. Its store takes credentials
+            from the worker's environment, or from an Airflow connection whose id precedes the bucket
+            (`s3://aws_default@warehouse/codes`), or for Azure is the `conn_id` of an `ObjectStoragePath`.
         attrs: Names of the attributes to return; None is all of promotion codes but `channel_id`.
         allocated_time: As in `Client.scan_codes`, or as text for `da.filters.parse`, such as
             `"days('{{ params.start }}', '{{ params.stop }}')"`; None: the days that ended in the data interval of the

@@ -11,6 +11,7 @@ from dataaccess.airflow.compat import AirflowFailException
 from dataaccess.airflow.condition import condition, stated, values
 from dataaccess.airflow.figures import log_figures, of_stats
 from dataaccess.airflow.output import write
+from dataaccess.airflow.storage import located
 from dataaccess.airflow.window import days_of_run
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class _SearchOperator(SearchingOperator):
             client = self.connect()
             if self.path is None:
                 return self._to_xcom(context, self._scan(client, context, self._xcom_limit()))
-            return self._to_file(context, self._scan(client, context, self.limit), self.path)
+            target, storage_options = located(self.path, "path")
+            return self._to_file(context, self._scan(client, context, self.limit), target, storage_options)
 
     def _to_xcom(self, context: Context, scan: Scan) -> list[Row]:
         rows = scan.to_dicts(progress=False)
@@ -79,14 +81,16 @@ class _SearchOperator(SearchingOperator):
             self.describe_outlets(context, figures)
         return rows
 
-    def _to_file(self, context: Context, scan: Scan, path: str | ObjectStoragePath) -> dict[str, Any]:
+    def _to_file(
+        self, context: Context, scan: Scan, target: str, storage_options: dict[str, str] | None
+    ) -> dict[str, Any]:
         of_rows: dict[str, Any] = {}
 
         def accept(stats: ScanStats) -> bool:
             of_rows.update(of_stats(stats))
             return self.accept(stats)
 
-        written = write(scan, path, on_doubt=accept, private=self.private)
+        written = write(scan, target, storage_options, on_doubt=accept, private=self.private)
         figures = {**written, **of_rows}
         log_figures(self.log, figures)
         self.describe_outlets(context, figures)
@@ -115,8 +119,9 @@ class DataAccessSearchCodesOperator(_SearchOperator):
         audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`.
         allocated_audience: One id of a customer or visitor, or several.
         code_status: 1 or "available", 3 or "sent", 4 or "used", or several.
-        path: A file that ends in `.parquet`, `.jsonl`, `.jsonl.gz` or `.jsonl.zst`: a path on the worker, or a URL or
-            `ObjectStoragePath` such as `s3://aws_default@warehouse/codes.parquet`. It is replaced when it is complete.
+        path: A file that ends in `.parquet`, `.jsonl`, `.jsonl.gz` or `.jsonl.zst`: an absolute path on the worker, or
+            a URL or `ObjectStoragePath` such as `s3://aws_default@warehouse/codes.parquet`, as for `folder` of
+            `DataAccessScanOperator`. It is replaced when it is complete.
         max_xcom_rows: The most rows that may go to XCom, which is a database; more are an error without retries.
         limit: Number of rows, at most.
         schema: Column types of the file, as in `Client.scan_codes`.

@@ -125,6 +125,16 @@ STORES = {
         r"^/box$",
         r"^SharedKey account-of-test:",
     ),
+    "wasbs": (
+        "wasbs://box@account.blob.core.windows.net/codes",
+        {
+            "azure_storage_account_key": base64.b64encode(b"key-of-test").decode(),
+            "azure_storage_endpoint": "URL",
+            "azure_allow_http": "true",
+        },
+        r"^/box$",
+        r"^SharedKey account:",
+    ),
 }
 
 

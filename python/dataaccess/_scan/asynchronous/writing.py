@@ -182,7 +182,8 @@ class AsyncWriting(BaseScan):
         on_doubt: object,
         progress: ProgressArgument,
         storage_options: Hidden | None,
-    ) -> None:
+    ) -> int:
+        """Writes the rows into a file. Returns its size."""
         scan = self._in_zone_of_files(tz)
         is_private, accepted = boolean_argument("private", private), on_doubt_argument(on_doubt)
         with output_path(target, method, storage_options, private=is_private) as (path, file):
@@ -190,6 +191,7 @@ class AsyncWriting(BaseScan):
             with follow_async(progress, self._call, self._progress, self._waits_for) as report:
                 outcome, unpublished = await scan.write_async(path, file_format, is_private, report, options)
             decide(accepted, outcome, unpublished)
-            await unpublished.publish_async()
+            size = await unpublished.publish_async()
             if file is not None:
                 await convert_async(copy_into, file, path)
+            return size

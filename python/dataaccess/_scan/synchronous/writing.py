@@ -183,7 +183,8 @@ class Writing(BaseScan):
         on_doubt: object,
         progress: ProgressArgument,
         storage_options: Hidden | None,
-    ) -> None:
+    ) -> int:
+        """Writes the rows into a file. Returns its size."""
         scan = self._in_zone_of_files(tz)
         is_private, accepted = boolean_argument("private", private), on_doubt_argument(on_doubt)
         with output_path(target, method, storage_options, private=is_private) as (path, file):
@@ -191,6 +192,7 @@ class Writing(BaseScan):
             with follow(progress, self._call, self._progress, self._waits_for) as report:
                 outcome, unpublished = scan.write(path, file_format, is_private, report, options)
             decide(accepted, outcome, unpublished)
-            unpublished.publish()
+            size = unpublished.publish()
             if file is not None:
                 convert(copy_into, file, path)
+            return size

@@ -1,0 +1,424 @@
+"""Where operators write: object stores with the identity of an Airflow connection, and absolute paths."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.sdk import DAG, Asset, ObjectStoragePath
+from dags import extras, run, tries
+from store import Request, Store
+
+import dataaccess as da
+from dataaccess.airflow import (
+    DataAccessHook,
+    DataAccessScanOperator,
+    DataAccessScanRequestOperator,
+    DataAccessSearchCodesOperator,
+    scan_requests,
+)
+from dataaccess.airflow.storage import located
+
+ON_15 = da.on("2024-01-15")
+WEEK = da.days("2024-01-08", "2024-01-15")
+
+
+@pytest.fixture(autouse=True)
+def machine(connect: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A connection to the service, and a worker with credentials of its own."""
+    connect()
+    for name in [name for name in os.environ if name.startswith(("AWS_", "GOOGLE_", "AZURE_"))]:
+        monkeypatch.delenv(name)
+    credentials = tmp_path / "credentials"
+    credentials.write_text("[etl]\naws_access_key_id = of-the-profile\naws_secret_access_key = secret\n")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(credentials))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "of-the-machine")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+
+
+@pytest.fixture
+def without_provider(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker without the Amazon provider."""
+    monkeypatch.setitem(sys.modules, "airflow.providers.amazon", None)
+
+
+@pytest.fixture
+def dag(request: pytest.FixtureRequest) -> DAG:
+    return DAG(str(request.node.name).partition("[")[0], schedule=None, params={"name": "codes"})
+
+
+@pytest.fixture
+def aws(connect: Callable[..., str], store: Store) -> Callable[..., None]:
+    """Sets the connection `aws` to the S3 server."""
+
+    def aws(login: str | None = None, **extra: Any) -> None:
+        extra = {"endpoint_url": store.url, "region_name": "us-east-1", **extra}
+        password = None if login is None else "secret"
+        connect("aws", conn_type="aws", host=None, login=login, password=password, extra=extra)
+
+    return aws
+
+
+ROLE = "arn:aws:iam::123456789012:role/writer"
+# What a connection has, and the key that signs then; None is one that STS made.
+IDENTITIES: dict[str, tuple[str | None, dict[str, Any], str | None]] = {
+    "login": ("of-the-login", {}, "of-the-login"),
+    "extra": (None, {"aws_access_key_id": "of-the-extra", "aws_secret_access_key": "secret"}, "of-the-extra"),
+    "profile": (None, {"profile_name": "etl"}, "of-the-profile"),
+    "role": ("of-the-login", {"role_arn": ROLE}, None),
+    "nothing": (None, {}, "of-the-machine"),
+}
+
+
+@pytest.mark.parametrize("name", IDENTITIES)
+def test_every_operator_writes_as_the_connection_says(
+    dag: DAG, name: str, aws: Callable[..., None], store: Store
+) -> None:
+    login, extra, key = IDENTITIES[name]
+    # The endpoint of S3 alone, and that of STS, which the common endpoint is not for.
+    endpoints = {service: {"endpoint_url": store.url} for service in ("s3", "sts")}
+    aws(login, **extra, endpoint_url="http://127.0.0.1:1", service_config=endpoints)
+    (request,) = scan_requests(DataAccessHook().get_conn().scan_codes(["id"], allocated_time=ON_15))
+    bucket = f"s3://aws@{store.bucket}"
+    with dag:
+        DataAccessScanOperator(task_id="scan", folder=f"{bucket}/scan", allocated_time=WEEK, attrs=["id"])
+        DataAccessScanRequestOperator(task_id="request", folder=f"{bucket}/request", request=request)
+        for path in (f"{bucket}/codes.parquet", ObjectStoragePath(f"{bucket}/{{{{ params.name }}}}.jsonl.gz")):
+            suffix = str(path).rpartition(".")[2]
+            DataAccessSearchCodesOperator(
+                task_id=suffix, path=path, allocated_time=ON_15, attrs=["id"], outlets=[Asset(suffix)]
+            )
+    done = run(dag)
+
+    assert set(done.states.values()) == {"success"}
+    signed_by = store.keys
+    assert signed_by == {key} if key else all(found.startswith("ASIA") for found in signed_by)
+    assumed = [found.key for found in store.requests if found.path == "/"]
+    assert set(assumed) == (set() if key else {"of-the-login"})
+    assert {bool(found.token) for found in store.requests if found.key in signed_by} == {key is None}
+
+    days = [f"scan/day=2024-01-{day:02}/part-0.parquet" for day in range(8, 15)]
+    assert store.names == ["codes.jsonl.gz", "codes.parquet", "request/day=2024-01-15/part-0.parquet", *days]
+    assert done.result("scan")["folder"] == f"s3://{store.bucket}/scan"
+    for task, file in (
+        ("parquet", "codes.parquet"),
+        ("gz", "codes.jsonl.gz"),
+        ("request", "request/day=2024-01-15/part-0.parquet"),
+    ):
+        written = {"path": f"s3://{store.bucket}/{file}", "rows": 73, "bytes": len(store.get(file))}
+        assert done.result(task) == written
+        assert task == "request" or extras(task) == written
+
+
+def test_a_retry_gets_new_credentials_of_a_role_and_keeps_what_is_done(
+    dag: DAG, aws: Callable[..., None], connect: Callable[..., str], store: Store
+) -> None:
+    connect(extra={"concurrency": 1})
+    aws("of-the-login", role_arn=ROLE, service_config={"sts": {"endpoint_url": store.url}})
+    expired: set[str] = set()
+
+    def respond(request: Request) -> tuple[str, str] | None:
+        if "day=2024-01-11" in request.path and not expired:
+            expired.add(request.key)
+        # The lock would outlive its run by two minutes otherwise, for which no test waits.
+        if request.key in expired and "part-0" in request.path:
+            return "403 Forbidden", "<Error><Code>ExpiredToken</Code><Message>expired</Message></Error>"
+        return None
+
+    store.respond = respond
+    with dag:
+        DataAccessScanOperator(
+            task_id="week",
+            folder=f"s3://aws@{store.bucket}/codes",
+            allocated_time=WEEK,
+            attrs=["id"],
+            retries=1,
+        )
+    done = run(dag)
+    assert (done.states, tries(done, "week")) == ({"week": "success"}, 2)
+    result = done.result("week")
+    assert result["kept"] > 0
+    assert (result["new"] + result["kept"], len(store.keys)) == (7, 2)
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "misspelled": ({"rolearn": ROLE}, "rolearn"),
+    "no verification": ({"verify": False}, "verify"),
+    "CA file": ({"verify": "/etc/ca.pem"}, "verify"),
+    "acceleration": ({"config_kwargs": {"s3": {"use_accelerate_endpoint": True}}}, "config_kwargs.s3.use_accelerate"),
+    "signature": ({"config_kwargs": {"signature_version": "s3"}}, "config_kwargs.signature_version"),
+    "certificate": ({"config_kwargs": {"client_cert": "/etc/own.pem"}}, "config_kwargs.client_cert"),
+    "signer": ({"service_config": {"s3": {"signer": "S3V4RestSigner"}}}, "service_config.s3.signer"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_key_that_the_store_cannot_follow_is_an_error(name: str, aws: Callable[..., None], store: Store) -> None:
+    extra, key = REFUSED[name]
+    aws("of-the-login", **extra)
+    with pytest.raises(
+        da.ConfigError, match=rf"^the Airflow connection 'aws' has {key}[^,]*(, with[^,]*)?, which cannot be followed"
+    ):
+        located(f"s3://aws@{store.bucket}/codes")
+    assert not store.keys
+
+
+def test_the_config_of_the_connection_is_followed(aws: Callable[..., None], store: Store) -> None:
+    def options(**extra: Any) -> dict[str, str]:
+        aws("of-the-login", **extra)
+        return located("s3://aws@warehouse/codes")[1] or {}
+
+    given = {
+        "aws_access_key_id": "of-the-login",
+        "aws_secret_access_key": "secret",
+        "aws_region": "us-east-1",
+        "aws_endpoint_url": store.url,
+        "aws_allow_http": "true",
+    }
+    assert options(config_kwargs={"retries": {"max_attempts": 9}, "read_timeout": 5}) == given
+    assert options(verify=True) == given
+    proxies = {"http": "http://proxy.example:3128"}
+    assert options(config_kwargs={"proxies": proxies}) == {**given, "aws_proxy_url": proxies["http"]}
+    unsigned = options(config_kwargs={"signature_version": "unsigned"})
+    assert unsigned.keys() == given.keys() - {"aws_access_key_id", "aws_secret_access_key"} | {"aws_skip_signature"}
+    virtual = {"config_kwargs": {"s3": {"addressing_style": "virtual"}}}
+    named = {**given, "aws_virtual_hosted_style_request": "true", "aws_endpoint_url": "https://warehouse.store.example"}
+    del named["aws_allow_http"]
+    assert options(endpoint_url="https://store.example", **virtual) == named
+    # The endpoints of Amazon are the store's own, but where they have another name.
+    assert "aws_endpoint_url" not in options(endpoint_url=None, region_name="eu-west-1")
+    assert options(config_kwargs={"region_name": "eu-west-1"})["aws_region"] == "eu-west-1"
+    assert options(endpoint_url=None, region_name="cn-north-1")["aws_endpoint_url"].endswith(".amazonaws.com.cn")
+    assert "aws_region" not in options(endpoint_url=None, region_name=None)
+
+
+@pytest.mark.usefixtures("without_provider")
+def test_without_the_provider_keys_alone_are_followed(dag: DAG, aws: Callable[..., None], store: Store) -> None:
+    aws("of-the-login")
+    with dag:
+        DataAccessSearchCodesOperator(task_id="codes", path=f"s3://aws@{store.bucket}/x.parquet", allocated_time=ON_15)
+    assert set(run(dag).states.values()) == {"success"}
+    assert (store.keys, store.names) == ({"of-the-login"}, ["x.parquet"])
+
+
+@pytest.mark.usefixtures("without_provider")
+def test_without_the_provider_other_keys_are_errors(dag: DAG, aws: Callable[..., None], store: Store) -> None:
+    others: dict[str, Any] = {
+        "role_arn": ROLE,
+        "profile_name": "etl",
+        "service_config": {"s3": {"endpoint_url": store.url}},
+        "verify": False,
+        "config_kwargs": {"retries": {}},
+        "assume_role_kwargs": {"ExternalId": "x"},
+        "regoin_name": "us-east-1",
+    }
+    for key, value in others.items():
+        aws("of-the-login", **{key: value})
+        with pytest.raises(da.ConfigError, match=rf"has {key}, which cannot be followed without the package apache-"):
+            located(f"s3://aws@{store.bucket}/codes")
+    aws("of-the-login", **others)
+    with pytest.raises(da.ConfigError, match=f"has {', '.join(sorted(others))}, which"):
+        located(f"s3://aws@{store.bucket}/codes")
+    with dag:
+        DataAccessScanOperator(
+            task_id="week", folder=f"s3://aws@{store.bucket}/codes", allocated_time=WEEK, attrs=["id"], retries=2
+        )
+    done = run(dag)
+    assert (done.states, tries(done, "week"), store.requests) == ({"week": "failed"}, 1, [])
+
+
+def test_a_connection_of_another_type_is_not_retried(dag: DAG, connect: Callable[..., str]) -> None:
+    connect("mail", conn_type="smtp")
+    for place in ("s3://mail@warehouse/x.parquet", "gs://mail@warehouse/x.parquet"):
+        with pytest.raises(da.ConfigError, match=r"^path= names the connection 'mail', .* 'smtp'; \w\w:// takes the"):
+            located(place, "path")
+    with dag:
+        DataAccessScanOperator(task_id="other", folder="s3://mail@warehouse/codes", allocated_time=WEEK, retries=2)
+    assert tries(run(dag), "other") == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "s3://warehouse/codes",
+        "s3a://warehouse/a@b",
+        "gs://warehouse/codes",
+        "abfss://container@account.dfs.core.windows.net/codes",
+        "wasbs://container@account.blob.core.windows.net/codes",
+        "az://container/codes",
+        "/warehouse/a@b",
+    ],
+)
+def test_a_place_without_a_connection_stays_as_it_is(url: str) -> None:
+    assert located(url) == (url, None)
+    if "@account" not in url:
+        assert located(ObjectStoragePath(url)) == (url, None)
+
+
+def test_a_file_of_the_worker_has_an_absolute_path(dag: DAG, tmp_path: Path, sandbox: da.Sandbox) -> None:
+    assert located(f"file://{tmp_path}") == located(ObjectStoragePath(f"file://{tmp_path}")) == (str(tmp_path), None)
+    assert located("~/codes") == (str(Path.home() / "codes"), None)
+    with pytest.raises(da.ValidationError, match=r"^path: 'codes.jsonl' is relative to the folder in which a worker"):
+        located("codes.jsonl", "path")
+    (request,) = scan_requests(DataAccessHook().get_conn().scan_codes(["id"], allocated_time=ON_15))
+    with dag:
+        DataAccessScanOperator(task_id="scan", folder="codes", allocated_time=WEEK, retries=2)
+        DataAccessScanRequestOperator(task_id="request", folder="codes", request=request, retries=2)
+        DataAccessSearchCodesOperator(task_id="search", path="codes.parquet", allocated_time=ON_15, retries=2)
+    done = run(dag)
+    assert [tries(done, task.task_id) for task in dag.tasks] == [1, 1, 1]
+    assert set(done.states.values()) == {"failed"}
+    assert not sandbox.requests
+
+
+def test_other_places_are_refused() -> None:
+    for place in ("sftp://host/codes", ObjectStoragePath("memory://warehouse/codes")):
+        with pytest.raises(da.ValidationError, match="only paths and file://, s3://, gs:// and az:// URLs"):
+            located(place)
+    with pytest.raises(da.ConfigError, match=r"conn_id='azure'\)$"):
+        located("abfss://azure@container/codes")
+
+
+def test_a_secret_in_a_url_is_shown_nowhere(dag: DAG, capfd: pytest.CaptureFixture[str]) -> None:
+    with dag:
+        DataAccessScanOperator(task_id="week", folder="s3://key:hidden@warehouse/codes", allocated_time=WEEK, retries=2)
+    assert tries(run(dag), "week") == 1
+    logged = [line for line in "".join(capfd.readouterr()).splitlines() if "credentials in it" in line]
+    assert logged
+    assert "hidden" not in "".join(logged)
+
+
+KEY = base64.b64encode(b"key-of-test").decode()
+ACCOUNT = {"azure_storage_account_name": "account"}
+AZURE: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+    "key": ({"login": "account", "password": KEY}, {**ACCOUNT, "azure_storage_account_key": KEY}),
+    "shared key": (
+        {"login": "account", "password": "other", "extra": {"shared_access_key": KEY}},
+        {**ACCOUNT, "azure_storage_account_key": KEY},
+    ),
+    "token": (
+        {"host": "account.blob.core.windows.net", "extra": {"sas_token": "?sv=1&sig=x"}},
+        {**ACCOUNT, "azure_storage_sas_token": "sv=1&sig=x"},
+    ),
+    "principal": (
+        {
+            "host": "https://account.blob.core.windows.net/",
+            "login": "client",
+            "password": "secret",
+            "extra": {"extra__wasb__tenant_id": "tenant", "sas_token": ""},
+        },
+        {
+            **ACCOUNT,
+            "azure_tenant_id": "tenant",
+            "azure_client_id": "client",
+            "azure_client_secret": "secret",
+        },
+    ),
+    "identity": (
+        {"host": "account", "extra": {"managed_identity_client_id": "client"}},
+        {**ACCOUNT, "azure_client_id": "client"},
+    ),
+    "cloud": (
+        {"host": "account.blob.core.chinacloudapi.cn", "password": KEY},
+        {
+            **ACCOUNT,
+            "azure_storage_account_key": KEY,
+            "azure_storage_endpoint": "https://account.blob.core.chinacloudapi.cn",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AZURE)
+@pytest.mark.parametrize("conn_type", ["wasb", "adls"])
+def test_an_azure_connection_becomes_options(name: str, conn_type: str, connect: Callable[..., str]) -> None:
+    fields, options = AZURE[name]
+    fields = json.loads(json.dumps(fields).replace("extra__wasb", f"extra__{conn_type}"))
+    connect("azure", conn_type=conn_type, **{"host": None, "password": None, **fields})
+    place = ObjectStoragePath("abfss://container/codes", conn_id="azure")
+    assert located(place) == ("abfss://container/codes", options)
+
+
+def test_an_azure_key_that_is_not_understood_is_an_error(connect: Callable[..., str]) -> None:
+    extra = {"connection_string": "x", "client_secret_auth_config": {"proxies": {}}, "password": "x"}
+    connect("azure", conn_type="wasb", host=None, login="account", password=KEY, extra=extra)
+    with pytest.raises(da.ConfigError, match="has client_secret_auth_config, connection_string, password, which"):
+        located(ObjectStoragePath("az://container/codes", conn_id="azure"))
+
+
+def test_azure_and_google_get_the_credentials_of_their_connections(
+    dag: DAG, connect: Callable[..., str], store: Store
+) -> None:
+    store.respond = lambda _request: ("404 Not Found", "<Error><Code>Nothing</Code></Error>")
+    connect("azure", conn_type="wasb", host=f"{store.url}/account", login="account", password=KEY)
+    key = {
+        "gcs_base_url": store.url,
+        "disable_oauth": True,
+        "client_email": "etl@example.com",
+        "private_key": "none",
+        "private_key_id": "none",
+    }
+    extra = {"keyfile_dict": json.dumps(key), "project": "warehouse", "num_retries": 5, "is_anonymous": False}
+    connect("google", conn_type="google_cloud_platform", host=None, password=None, extra=extra)
+    with dag:
+        DataAccessScanOperator(
+            task_id="azure", folder=ObjectStoragePath("az://box/codes", conn_id="azure"), allocated_time=WEEK
+        )
+        DataAccessScanOperator(task_id="google", folder="gs://google@box/codes", allocated_time=WEEK)
+    run(dag)
+    # The key of Google names the server, and that it takes no token.
+    sent = {request.path: request.authorization.partition(":")[0] for request in store.requests}
+    assert sent == {"/account/box": "SharedKey account", "/box": ""}
+
+
+HOOK = """
+class Credentials:
+    token = None
+
+    def refresh(self, request):
+        self.token = "token-of-" + type(request).__module__
+
+
+class GoogleBaseHook:
+    def __init__(self, gcp_conn_id):
+        assert gcp_conn_id == "google"
+
+    def get_credentials(self):
+        return Credentials()
+"""
+
+
+def test_other_google_connections_need_their_hook(
+    connect: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def options(**extra: Any) -> dict[str, str] | None:
+        connect("google", conn_type="google_cloud_platform", host=None, password=None, extra=extra)
+        return located("gs://google@warehouse/codes")[1]
+
+    assert options() == options(project="warehouse") == {}
+    assert options(extra__google_cloud_platform__key_path="/key.json") == {"google_service_account": "/key.json"}
+    with pytest.raises(da.ConfigError, match="has impersonation_chain, which cannot be followed without the package"):
+        options(key_path="/key.json", impersonation_chain="etl@example.com")
+
+    # The classes of the provider and of google-auth, which are too large for these tests.
+    for name, text in (
+        ("providers/google/common/hooks/base_google.py", HOOK),
+        ("google/auth/transport/requests.py", "class Request: pass"),
+    ):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    import airflow.providers
+
+    monkeypatch.setattr(airflow.providers, "__path__", [*airflow.providers.__path__, str(tmp_path / "providers")])
+    monkeypatch.syspath_prepend(tmp_path)
+    expected = {"google_bearer_token": "token-of-google.auth.transport.requests"}
+    assert options(key_path="/key.json", impersonation_chain="etl@example.com") == expected
