@@ -56,14 +56,23 @@ def other() -> Iterator[da.Sandbox]:
 
 
 @pytest.fixture(scope="session")
-def spark(service: da.Sandbox, token: str, events: Path, allowed: Path, other: da.Sandbox) -> Iterator[Any]:
+def capped() -> Iterator[da.Sandbox]:
+    """A service that cuts its responses at 50 rows. Most of its days have more."""
+    with da.Sandbox.demo(switches={"maximum_rows": 50}) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="session")
+def spark(
+    service: da.Sandbox, token: str, events: Path, allowed: Path, other: da.Sandbox, capped: da.Sandbox
+) -> Iterator[Any]:
     """A session of two cores, which ends with the tests. Its zone is not UTC."""
     from pyspark.sql import SparkSession
 
     # The JVM is a child of this process: it and its Python workers have the environment of now.
     own = {"DATAACCESS_BASE_URL": service.base_url, "DATAACCESS_TOKEN": token, "PYTHONPATH": _PATH}
     lists = {
-        "DATAACCESS_SPARK_ALLOW_HOSTS": other.base_url,
+        "DATAACCESS_SPARK_ALLOW_HOSTS": f"{other.base_url}, {capped.base_url}",
         "DATAACCESS_SPARK_ALLOW_TOKEN_FILES": str(allowed),
         "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES": "tokens_of_tests:fetch",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,6 +63,37 @@ def test_a_wrong_column_fails_when_the_query_is_planned(
     with pytest.raises(AnalysisException) as caught:
         read(schema, allocated_time=da.on("2024-01-15")).count()
     assert lines_of(caught.value)[-1] == f"dataaccess.ValidationError: {line}"
+    assert service.requests == []
+
+
+def test_our_error_is_before_the_traceback_of_spark(read: Read, service: da.Sandbox) -> None:
+    from pyspark.errors import AnalysisException, PythonException
+
+    with pytest.raises(AnalysisException) as at_load:
+        read(allocatd_time="x")
+    with pytest.raises(AnalysisException) as at_plan:
+        read("id string, pool bigint", allocated_time=da.on("2024-01-15")).count()
+    frame = read(allocated_time=da.on("2024-01-15"), retry_for=0)
+    with service.fault("status", status=500, path="search"), pytest.raises(PythonException) as at_read:
+        frame.collect()
+    for error in (at_load, at_plan, at_read):
+        before, _, _ = str(error.value).partition("Traceback")
+        assert "dataaccess." in before
+        assert len(before.splitlines()) < 7
+    assert str(at_load.value).splitlines()[0].partition("dataaccess.")[2].startswith("ValidationError: allocatd_time: ")
+
+
+def test_writing_says_that_it_cannot_write(read: Read, service: da.Sandbox, tmp_path: Path) -> None:
+    from pyspark.errors import AnalysisException
+
+    frame = read(allocated_time=da.on("2024-01-15"))
+    service.clear_requests()
+    for mode in ("append", "overwrite"):
+        with pytest.raises(AnalysisException) as caught:
+            frame.write.format("dataaccess").mode(mode).save()
+        assert "dataaccess.ConfigError: the format dataaccess cannot be written" in str(caught.value).splitlines()[0]
+    with pytest.raises(AnalysisException, match="this source cannot be written"):
+        frame.write.format("dataaccess").mode("append").save(str(tmp_path))
     assert service.requests == []
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyspark import SparkFiles
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from dataaccess._core.tracebacks import at_the_caller
+from dataaccess.spark._doubts import Doubts
+from dataaccess.spark._errors import shown_first
 from dataaccess.spark._options import checked, scan_of
-from dataaccess.spark._schema import scan_columns
+from dataaccess.spark._responses import Response
+from dataaccess.spark._schema import columns_of, scan_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +28,7 @@ class ScanPartition(InputPartition):
     """One request of the scan. It pickles without the token."""
 
     task: Task
+    index: int
 
 
 class ScanReader(DataSourceReader):
@@ -32,26 +36,19 @@ class ScanReader(DataSourceReader):
 
     def __init__(self, options: dict[str, str], schema: StructType) -> None:
         """Checks the columns."""
-        self._schema = schema
-        with at_the_caller:
+        with shown_first:
             values = checked(options)
             self._scan = scan_of(values, *scan_columns(schema, values))
+            self._columns = columns_of(schema, values)
+            self._doubts = Doubts(values.get("on_doubt", "warn"), self._scan._raw.requests)  # noqa: SLF001 - its scan
 
     def partitions(self) -> list[ScanPartition]:
         """One for each request, in the order of the plan. Sends nothing."""
-        return [ScanPartition(task) for task in self._scan.tasks()]
+        return [ScanPartition(task, index) for index, task in enumerate(self._scan.tasks())]
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         """The rows of one request, batch by batch."""
-        import pyarrow as pa
-        from pyspark.sql.pandas.types import to_arrow_schema
-
-        target = to_arrow_schema(self._schema, timezone="UTC")
-        # A `timestamp` is an instant; a `timestamp_ntz` is the time as the service wrote it.
-        are_instants = [pa.types.is_timestamp(field.type) and field.type.tz is not None for field in target]
-        with partition.task.batches(tz=None) as batches:
-            for batch in batches:
-                written, instants = batch.to_arrow(), batch.to_arrow(tz="UTC")
-                pairs = zip(are_instants, written.columns, instants.columns, strict=True)
-                columns = [instant if is_instant else text for is_instant, text, instant in pairs]
-                yield pa.RecordBatch.from_arrays(columns, names=written.schema.names).cast(target)
+        with shown_first:
+            response = Response(partition.task, self._columns)
+            yield from response.batches()
+            self._doubts.check(partition.task, partition.index, response.outcome, SparkFiles.getRootDirectory())

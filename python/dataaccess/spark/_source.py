@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource
 
-from dataaccess._core.tracebacks import at_the_caller
-from dataaccess.spark._options import checked, scan_of
+from dataaccess.errors import ConfigError
+from dataaccess.spark._errors import shown_first
+from dataaccess.spark._options import checked, has_scan, scan_of
 from dataaccess.spark._reader import ScanReader
 from dataaccess.spark._schema import fixed_schema
 
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from pyspark.sql.types import StructType
 
 
@@ -34,16 +37,31 @@ class DataAccessSource(DataSource):
     def __init__(self, options: dict[str, str]) -> None:
         """Checks the options, so that `load()` and not an executor reports what is wrong with them."""
         super().__init__(options)
-        with at_the_caller:
+        with shown_first:
             values = checked(options)
+            if not has_scan(values):
+                # Whether this is a write is known later.
+                return
             # Which columns there are is known later; each object has an id.
             scan_of(values, None if "attrs" in values or "item_type_name" not in values else ["id"], None)
 
     def schema(self) -> str:
         """The columns, where the service fixes them: those of promotion codes."""
-        with at_the_caller:
+        with shown_first:
             return fixed_schema(checked(self.options))
 
     def reader(self, schema: StructType) -> ScanReader:
         """The reader of these columns."""
         return ScanReader(self.options, schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> NoReturn:  # noqa: ARG002, FBT001 - as Spark calls it
+        """Says that there is none.
+
+        Raises:
+            ConfigError: Always.
+        """
+        with shown_first:
+            raise ConfigError(
+                "the format dataaccess cannot be written, as the service takes no rows: write files or tables, such as "
+                "frame.write.parquet(path)"
+            )
