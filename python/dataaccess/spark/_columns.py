@@ -82,6 +82,14 @@ class Columns:
     day: str | None = None
     has_request_time: bool = False
 
+    @property
+    def has_instants(self) -> bool:
+        """Whether a column of the rows is of type `timestamp`."""
+        return any(column.kind == "timestamp" and not self._is_of_request(column) for column in self.columns)
+
+    def _is_of_request(self, column: SparkColumn) -> bool:
+        return column.name == self.day or (self.has_request_time and column.name == REQUESTED_AT)
+
     def batch(
         self, written: Any, instants: Any, day: date | None, requested_at: datetime | None, first_row: int
     ) -> pa.RecordBatch:
