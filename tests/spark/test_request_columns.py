@@ -60,7 +60,11 @@ def test_each_row_has_the_time_of_its_request(read: Read) -> None:
 @pytest.mark.parametrize(
     ("schema", "options", "message"),
     [
-        (None, {"allocated_time": da.since("2024-01-15"), "day_column": "day"}, "day_column: a request of this scan is"),
+        (
+            None,
+            {"allocated_time": da.since("2024-01-15"), "day_column": "day"},
+            "day_column: a request of this scan is",
+        ),
         (None, {"allocated_time": THREE_DAYS, "day_column": "id"}, "day_column: 'id' is an attribute of the rows"),
         (None, {"allocated_time": THREE_DAYS, "day_column": " "}, "day_column: must be the name of a column"),
         (None, {"allocated_time": THREE_DAYS, "requested_at": "when"}, "requested_at: 'when' must be"),

@@ -82,6 +82,10 @@ class Columns:
     day: str | None = None
     has_request_time: bool = False
 
+    def kind(self, name: str) -> str | None:
+        """The type of a column in Spark's SQL; None if there is no such column."""
+        return next((column.kind for column in self.columns if column.name == name), None)
+
     def batch(
         self, written: Any, instants: Any, day: date | None, requested_at: datetime | None, first_row: int
     ) -> pa.RecordBatch:
