@@ -42,6 +42,12 @@ def allowed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def token_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with a line for each call of `tokens_of_tests:counted`: the process that called it."""
+    return tmp_path_factory.mktemp("calls") / "pids"
+
+
+@pytest.fixture(scope="session")
 def stranger() -> Iterator[da.Sandbox]:
     """A service that the environment of Spark does not name."""
     with da.Sandbox.demo() as sandbox:
@@ -64,7 +70,13 @@ def capped() -> Iterator[da.Sandbox]:
 
 @pytest.fixture(scope="session")
 def spark(
-    service: da.Sandbox, token: str, events: Path, allowed: Path, other: da.Sandbox, capped: da.Sandbox
+    service: da.Sandbox,
+    token: str,
+    events: Path,
+    allowed: Path,
+    other: da.Sandbox,
+    capped: da.Sandbox,
+    token_calls: Path,
 ) -> Iterator[Any]:
     """A session of two cores, which ends with the tests. Its zone is not UTC."""
     from pyspark.sql import SparkSession
@@ -74,9 +86,9 @@ def spark(
     lists = {
         "DATAACCESS_SPARK_ALLOW_HOSTS": f"{other.base_url}, {capped.base_url}",
         "DATAACCESS_SPARK_ALLOW_TOKEN_FILES": str(allowed),
-        "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES": "tokens_of_tests:fetch",
+        "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES": "tokens_of_tests:fetch, tokens_of_tests:counted",
     }
-    os.environ |= {**LOCAL, **own, **lists}
+    os.environ |= {**LOCAL, **own, **lists, "CALLS_OF_TOKEN": str(token_calls)}
     session = (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.extraJavaOptions", QUICK_START)
