@@ -147,7 +147,7 @@ where
     }
 
     /// When the response of the last batch was requested.
-        pub(super) fn requested_at(&self) -> Moment {
+    pub(super) fn requested_at(&self) -> Moment {
         let of_last = self.open.iter().find(|response| response.index == self.last);
         let requested_at = of_last.and_then(|response| response.delivery.requested_at());
         Moment::from(requested_at.unwrap_or_else(SystemTime::now))

@@ -38,7 +38,9 @@ fn reasons(requests: usize, tasks: Vec<TaskCount>, known_row_cap: Option<u64>) -
     let are_compared = tasks.len() >= COMPARED.min(requests);
     let count = |(request, task)| {
         let TaskCount { name, rows, is_explained, total } = task;
-        Count { request, name, rows, is_explained: is_explained || !are_compared, total, ..Count::default() }
+        let mut count = Count { request, name, rows, total, ..Count::default() };
+        count.is_explained = is_explained || !are_compared;
+        count
     };
     let counts: Vec<Count> = (0..).zip(tasks).map(count).collect();
     Suspicion::in_reports(u32::try_from(requests).unwrap_or(u32::MAX), &counts, known_row_cap).reasons

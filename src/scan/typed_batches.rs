@@ -68,7 +68,7 @@ impl TypedBatches {
     }
 
     /// When the response of the last batch was requested.
-        pub(super) fn requested_at(&self) -> Moment {
+    pub(super) fn requested_at(&self) -> Moment {
         self.responses.requested_at()
     }
 

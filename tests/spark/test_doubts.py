@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.spark_cluster import LOCAL, QUICK_START
 
 import dataaccess as da
 from dataaccess.spark._doubts import Doubts
@@ -16,6 +20,9 @@ from dataaccess.spark._doubts import Doubts
 Read = Callable[..., Any]
 
 pytestmark = pytest.mark.timeout(400)
+
+# Since Spark 4.1.
+HAS_LOGS = "python_worker_logs" in vars(pytest.importorskip("pyspark.sql.tvf").TableValuedFunction)
 
 MONTH = da.days("2024-01-01", "2024-02-01")
 WEEK = da.days("2024-01-15", "2024-01-22")
@@ -42,7 +49,7 @@ def logged(spark: Any) -> Iterator[None]:
 
 def lines(spark: Any, part: str) -> list[str]:
     """The lines of the executors' logs with this text."""
-    rows = spark.table("system.session.python_worker_logs").select("msg").collect()
+    rows = spark.tvf.python_worker_logs().select("msg").collect()
     return [line for row in rows for line in row.msg.splitlines() if part in line]
 
 
@@ -61,12 +68,12 @@ def test_equal_counts_of_a_month_are_an_error_of_the_driver(read: Read, of_cappe
     assert "responses have exactly 50 rows, and none has more" in line
 
 
-def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path) -> None:
+def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path, client: da.Client) -> None:
     days = da.days("2024-01-01", "2024-03-01")
-    tasks = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=days).tasks()
+    tasks = client.scan_codes(["id"], allocated_time=days).tasks()
     response = {"warnings": [], "split": None, "rows": 50, "other_total": None}
     plan = Doubts("error", len(tasks))
-    processes = [pickle.loads(pickle.dumps(plan)) for _ in range(4)]  # noqa: S301 - our own
+    processes = [pickle.loads(pickle.dumps(plan)) for _ in range(4)]
 
     for index in range(4):
         processes[index].check(tasks[index], index, response, str(tmp_path))
@@ -84,8 +91,8 @@ def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path) 
     processes[1].check(tasks[5], 5, {**response, "rows": 51}, str(tmp_path))
 
 
-def test_responses_that_cannot_be_compared_are_a_doubt(tmp_path: Path) -> None:
-    tasks = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=WEEK).tasks()
+def test_responses_that_cannot_be_compared_are_a_doubt(tmp_path: Path, client: da.Client) -> None:
+    tasks = client.scan_codes(["id"], allocated_time=WEEK).tasks()
     response = {"warnings": [], "split": None, "rows": 50, "other_total": None}
     with pytest.raises(da.DoubtfulDataError, match="the rows of responses were not compared"):
         Doubts("error", 7).check(tasks[0], 0, response, str(tmp_path / "gone"))
@@ -122,6 +129,27 @@ def test_rows_without_a_doubt_are_those_of_the_client(read: Read, client: da.Cli
     assert [row.id for row in rows] == [row["id"] for row in client.search_codes(["id"], allocated_time=MONTH)]
 
 
+def test_two_executors_report_to_the_driver(capped: da.Sandbox) -> None:
+    """Each compares the responses that it has received itself."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("DATAACCESS_")}
+    own = {"DATAACCESS_BASE_URL": capped.base_url, "DATAACCESS_TOKEN": capped.issue_token(["item"])}
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, Path(__file__).parent / "programs" / "doubts_on_cluster.py", QUICK_START],
+        env=environment | LOCAL | own,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows, *warned, error = done.stdout.splitlines()
+    assert int(rows) == 31 * 50
+    assert len(warned) == HAS_LOGS
+    assert all(1 <= int(number) <= 2 for number in warned)
+    assert "dataaccess.DoubtfulDataError: request " in error
+    assert "responses have exactly 50 rows, and none has more" in error
+
+
+@pytest.mark.skipif(not HAS_LOGS, reason="this Spark keeps no logs of executors")
 def test_warnings_name_the_request_in_the_logs_of_executors(
     spark: Any, read: Read, of_capped: dict[str, object]
 ) -> None:

@@ -67,7 +67,11 @@ def test_each_row_has_the_time_of_its_request(read: Read) -> None:
         ),
         (None, {"allocated_time": THREE_DAYS, "day_column": "id"}, "day_column: 'id' is an attribute of the rows"),
         (None, {"allocated_time": THREE_DAYS, "day_column": " "}, "day_column: must be the name of a column"),
-        (None, {"allocated_time": THREE_DAYS, "requested_at": "when"}, "requested_at: 'when' must be"),
+        (
+            None,
+            {"allocated_time": THREE_DAYS, "requested_at": "when"},
+            "requested_at: 'when' is neither true nor false",
+        ),
         ("id string", {"allocated_time": THREE_DAYS, "day_column": "day"}, "schema: has no column 'day'"),
         (
             "id string, day bigint",

@@ -82,6 +82,14 @@ class Columns:
     day: str | None = None
     has_request_time: bool = False
 
+    @property
+    def has_instants(self) -> bool:
+        """Whether a column of the rows is of type `timestamp`."""
+        return any(column.kind == "timestamp" and not self._is_of_request(column) for column in self.columns)
+
+    def _is_of_request(self, column: SparkColumn) -> bool:
+        return column.name == self.day or (self.has_request_time and column.name == REQUESTED_AT)
+
     def kind(self, name: str) -> str | None:
         """The type of a column in Spark's SQL; None if there is no such column."""
         return next((column.kind for column in self.columns if column.name == name), None)

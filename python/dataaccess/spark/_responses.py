@@ -44,8 +44,7 @@ class Response:
         stream = self._task._open(None, None, None)  # noqa: SLF001 - its task
         try:
             while (raw := stream.next()) is not None:
-                batch = Batch(raw)
-                yield self._batch(batch.to_arrow(), batch.to_arrow(tz="UTC"), stream.requested_at)
+                yield self._batch(*self._forms(Batch(raw)), stream.requested_at)
             self.outcome = stream.stats or {}
         finally:
             stream.close()
@@ -53,9 +52,14 @@ class Response:
     def _collected(self) -> Iterator[pa.RecordBatch]:
         raw = self._task._in_zone(None).collect(None, views=False, on_progress=None)  # noqa: SLF001 - its task
         self.outcome = raw.stats
-        both = (Table(raw).to_arrow(tz=tz).combine_chunks().to_batches(max_chunksize=_ROWS) for tz in (None, "UTC"))
-        for written, instants in zip(*both, strict=True):
+        forms = (form.combine_chunks().to_batches(max_chunksize=_ROWS) for form in self._forms(Table(raw)))
+        for written, instants in zip(*forms, strict=True):
             yield self._batch(written, instants, raw.stats["requested_at"])
+
+    def _forms(self, rows: Batch | Table) -> tuple[Any, Any]:
+        """The rows with times as the service wrote them, and with instants where a column needs them."""
+        written = rows.to_arrow()
+        return written, rows.to_arrow(tz="UTC") if self._columns.has_instants else written
 
     def _batch(self, written: Any, instants: Any, requested_at: int | None) -> pa.RecordBatch:
         time = None if requested_at is None else datetime.fromtimestamp(requested_at / 1000, UTC)
