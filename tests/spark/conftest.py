@@ -16,6 +16,15 @@ import dataaccess as da
 _PATH = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(Path(__file__).parent / "programs")])
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """PySpark before 4.2 leaves the sockets of `collect` to the garbage collector."""
+    import pyspark
+
+    if pyspark.__version__.startswith(("4.0.", "4.1.")):
+        ignored = "ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning"
+        config.addinivalue_line("filterwarnings", ignored)
+
+
 @pytest.fixture(scope="session")
 def service() -> Iterator[da.Sandbox]:
     """The service."""
