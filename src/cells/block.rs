@@ -72,6 +72,8 @@ pub struct Block {
     pub(super) rows: usize,
     pub(super) text: String,
     pub(super) cells: Vec<StoredCell>,
+    /// Whether a cell may be an object or array.
+    pub(super) has_nested: bool,
     pub(super) extras: Vec<Extra>,
     pub(super) pool: PoolHandle<Memory>,
 }
@@ -135,7 +137,9 @@ impl Batch for Block {
     }
 
     fn result_bytes(&self) -> usize {
-        let nested = self.cells.iter().filter(|cell| matches!(cell.tag, Tag::Nested));
+        // Most blocks have none, and their cells need not be read.
+        let cells = if self.has_nested { self.cells.as_slice() } else { &[] };
+        let nested = cells.iter().filter(|cell| matches!(cell.tag, Tag::Nested));
         let nested = nested.map(|cell| (cell.start as usize, cell.length as usize));
         let extras = self.extras.iter().map(|extra| (extra.json.start, extra.json.length));
         let values = |(start, length)| count_values(self.text_at(start, length));

@@ -27,6 +27,8 @@ pub struct Cells {
     text: PaddedBytes,
     /// The cells of the complete rows and of one row that is incomplete.
     values: Vec<StoredCell>,
+    /// Whether a cell may be an object or array.
+    has_nested: bool,
     extras: Vec<Extra>,
     /// Index of the first extra of the incomplete row.
     row_extras: usize,
@@ -52,6 +54,7 @@ impl Cells {
             rows: 0,
             text,
             values,
+            has_nested: false,
             extras,
             row_extras,
             last_extras,
@@ -70,17 +73,21 @@ impl Cells {
         let mut cells = std::mem::take(&mut self.values);
         cells.truncate(self.row);
         let (columns, rows, extras) = (self.columns, self.rows, std::mem::take(&mut self.extras));
+        let has_nested = std::mem::take(&mut self.has_nested);
         (self.rows, self.kept, self.row) = (0, 0, 0);
         (self.row_extras, self.last_extras) = (0, 0);
-        Ok(Block { columns, rows, text, cells, extras, pool: self.pool.handle() })
+        Ok(Block { columns, rows, text, cells, has_nested, extras, pool: self.pool.handle() })
     }
 
-    /// Begins the next block, in the memory of a dropped one if there is any.
-    fn begin(&mut self) {
-        let Some(Memory { mut text, mut cells, mut extras }) = self.pool.take() else {
-            self.values.resize(self.columns, NULL);
-            return;
+    /// Begins the next block, in the memory of a dropped one if there is any, else in as much as `last` had.
+    fn begin(&mut self, last: &Block) {
+        let new = || Memory {
+            // Zeroed pages come from the system: a text that grows would be zeroed and copied each time.
+            text: vec![0; last.text.capacity().min(2 * BLOCK_BYTES)],
+            cells: Vec::with_capacity(last.cells.capacity()),
+            extras: Vec::new(),
         };
+        let Memory { mut text, mut cells, mut extras } = self.pool.take().unwrap_or_else(new);
         text.resize(text.capacity(), 0);
         cells.clear();
         cells.resize(self.columns, NULL);
@@ -127,7 +134,7 @@ impl BatchSink for Cells {
             return Ok(None);
         }
         let block = self.block()?;
-        self.begin();
+        self.begin(&block);
         Ok(Some(block))
     }
 
@@ -136,7 +143,7 @@ impl BatchSink for Cells {
             return Ok(None);
         }
         let block = self.block()?;
-        self.begin();
+        self.values.resize(self.columns, NULL);
         Ok(Some(block))
     }
 }
@@ -154,7 +161,10 @@ impl Sink for Cells {
             Cell::Integer(digits) => (Tag::Integer, digits),
             Cell::Number(text) => (Tag::Number, text),
             Cell::String(text) => (Tag::String, text),
-            Cell::Nested(json) => (Tag::Nested, json),
+            Cell::Nested(json) => {
+                self.has_nested = true;
+                (Tag::Nested, json)
+            }
         };
         let start = self.text.len();
         self.text.push(text.as_bytes());

@@ -49,7 +49,9 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     }
     keywords.set_item("hint", error.marked_hint())?;
     keywords.set_item("retryable", error.is_retryable())?;
-    let raised = PyErr::from_value(class.call((error.marked_summary(),), Some(&keywords))?);
+    // The class writes the message of its problems.
+    let message = if error.problems().is_empty() { error.marked_summary() } else { String::new() };
+    let raised = PyErr::from_value(class.call((message,), Some(&keywords))?);
     if let Some(cause) = std::error::Error::source(error) {
         let cause = if let Some(original) = cause.downcast_ref::<PyErr>() {
             // Raised by a callable of the user.

@@ -251,6 +251,7 @@ impl Sandbox {
 
     /// Stops the service and closes its port within two seconds. A second call does nothing. False in a forked child,
     /// which cannot stop it.
+    #[expect(clippy::must_use_candidate, reason = "most callers need nothing but the end")]
     pub fn stop(&self) -> bool {
         let is_own = !self.is_forked();
         if is_own {

@@ -168,14 +168,14 @@ class ConfigError(DataAccessError, ValueError):
         return cls(f"{len(problems)} settings are invalid: {numbered}", problems=problems)
 
 
-def _message_of(problems: list[Problem]) -> str:
-    """The first problem, and which arguments have others: as the core writes it."""
+def _message_of(problems: list[Problem], operation: str | None) -> str:
+    """The first problem, and which arguments have others."""
     if not problems:
         return ""
     first, *others = problems
     names = list(dict.fromkeys(each.argument for each in others))
     named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-    line = f"{first.argument}: {marked(first.message)}"
+    line = f"{f'{operation}: ' if operation else ''}{first.argument}: {marked(first.message)}"
     return f"{line}; and {len(others)} more ({named})" if others else line
 
 
@@ -205,7 +205,7 @@ class ValidationError(DataAccessError, ValueError):
 
     def __init__(self, message: str = "", **fields: Any) -> None:
         """Takes the fields of the class by name. The message of the problems needs not be given."""
-        super().__init__(message or _message_of(fields.get("problems", [])), **fields)
+        super().__init__(message or _message_of(fields.get("problems", []), fields.get("operation")), **fields)
         if len(self.problems) > 1:
             for problem in self.problems[:_SHOWN]:
                 self.add_note(str(problem))
