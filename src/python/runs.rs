@@ -111,11 +111,12 @@ pub(super) fn folder_status(
     py: Python<'_>,
     folder: PathBuf,
     settle: f64,
+    known_row_cap: Option<u64>,
     storage_options: Storage,
 ) -> PyResult<Py<PyAny>> {
     let location = location(py, folder, storage_options, None)?;
     let settle = Duration::try_from_secs_f64(settle).unwrap_or(Duration::MAX);
-    let status = bridge::block(py, async move { scan::folder_status(&location, settle).await })?;
+    let status = bridge::block(py, async move { scan::folder_status(&location, settle, known_row_cap).await })?;
     Ok(pythonize(py, &status)?.unbind())
 }
 

@@ -28,6 +28,8 @@ pub(super) struct Count {
     pub(super) is_explained: bool,
     /// What the response itself reports, if that is another number of rows.
     pub(super) total: Option<String>,
+    /// Whether it is a file that the scan did not request: compared, and never suspected.
+    pub(super) is_other: bool,
 }
 
 /// Why responses look capped, and which.
@@ -50,34 +52,42 @@ impl Suspicion {
     pub(super) fn in_reports(reports: u32, counts: &[Count], known_row_cap: Option<u64>) -> Self {
         let is_chance = |highest, alike| chance(counts, highest, alike) * f64::from(reports) > CHANCE;
         let mut suspicion = Self::default();
-        let known = known_row_cap.map(|cap| (cap, with_rows(counts, cap, true)));
+        let all = counts.iter().filter(|count| !count.is_other).count();
+        let known = known_row_cap.map(|cap| (cap, own(&with_rows(counts, cap, true))));
         if let Some((cap, alike)) = known.filter(|(_, alike)| !alike.is_empty()) {
-            let reason = match counts.len() {
+            let reason = match all {
                 1 => format!("the response has exactly the {cap} rows of known_row_cap"),
-                all => format!(
+                _ => format!(
                     "{} of {all} responses {} exactly the {cap} rows of known_row_cap",
                     alike.len(),
                     has(&alike)
                 ),
             };
-            suspicion.add(Some(cap), reason, &alike, counts.len());
-        } else if let Some(highest) = counts.iter().map(|count| count.rows).max() {
-            let alike = with_rows(counts, highest, false);
+            suspicion.add(Some(cap), reason, &alike, all);
+        } else if let Some(highest) = counts.iter().map(|count| count.rows).max()
+            && let alike = with_rows(counts, highest, false)
+            && let suspects = own(&alike)
+            && !suspects.is_empty()
+        {
             if alike.len() >= ALIKE && highest >= FEWEST && !is_chance(highest, alike.len()) {
-                let all = counts.len();
-                let reason =
-                    format!("{} of {all} responses have exactly {highest} rows, and none has more", alike.len());
-                suspicion.add(Some(highest), reason, &alike, all);
-            } else if highest > 0 && highest % ROUND == 0 && !alike.is_empty() {
-                let which = if counts.len() == 1 { "the response" } else { "the longest response" };
-                suspicion.add(Some(highest), format!("{which} has exactly {highest} rows"), &alike, counts.len());
+                let (others, more) = (counts.len() - all, alike.len() - suspects.len());
+                let beside =
+                    if more > 0 { format!(" and {more} of {others} other files of the folder") } else { String::new() };
+                let reason = format!(
+                    "{} of {all} responses{beside} have exactly {highest} rows, and none has more",
+                    suspects.len()
+                );
+                suspicion.add(Some(highest), reason, &suspects, counts.len());
+            } else if highest > 0 && highest % ROUND == 0 {
+                let which = if all == 1 { "the response" } else { "the longest response" };
+                suspicion.add(Some(highest), format!("{which} has exactly {highest} rows"), &suspects, all);
             }
         }
         let reported: Vec<_> = counts.iter().filter(|count| count.total.is_some()).collect();
         suspicion.requests.extend(reported.iter().map(|count| count.request));
         for count in reported.iter().take(NAMED) {
             let text = count.total.clone().unwrap_or_default();
-            suspicion.reasons.push(if counts.len() == 1 { text } else { format!("{}: {text}", count.name) });
+            suspicion.reasons.push(if all == 1 { text } else { format!("{}: {text}", count.name) });
         }
         if reported.len() > NAMED {
             suspicion.reasons.push(format!("{} more report another total than they have", reported.len() - NAMED));
@@ -98,6 +108,11 @@ fn with_rows(counts: &[Count], rows: u64, with_explained: bool) -> Vec<&Count> {
         counts.iter().filter(|count| count.rows == rows && (with_explained || !count.is_explained)).collect();
     alike.sort_by_key(|count| count.request);
     alike
+}
+
+/// The counts of responses that the scan requested.
+fn own<'a>(counts: &[&'a Count]) -> Vec<&'a Count> {
+    counts.iter().copied().filter(|count| !count.is_other).collect()
 }
 
 fn has(counts: &[&Count]) -> &'static str {

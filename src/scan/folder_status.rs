@@ -55,11 +55,12 @@ pub struct FolderStatus {
     pub missing_days: Vec<String>,
 }
 
-/// The parts of a folder. A day is final once its request was sent so long after its end.
+/// The parts of a folder. A day is final once its request was sent so long after its end. `known_row_cap` is a number of
+/// rows at which the service is known to cut responses.
 ///
 /// # Errors
 /// There is no folder, it holds other files, or it cannot be read.
-pub async fn folder_status(location: &Location, settle: Duration) -> Result<FolderStatus> {
+pub async fn folder_status(location: &Location, settle: Duration, known_row_cap: Option<u64>) -> Result<FolderStatus> {
     let (folder, names) = Folder::read_only(location).await?;
     let mut all: Vec<PartName> = names.parts.iter().cloned().collect();
     for day in &names.days {
@@ -76,7 +77,7 @@ pub async fn folder_status(location: &Location, settle: Duration) -> Result<Fold
     let (zone, source) = (zone_of("timezone").unwrap_or_default(), zone_of(SOURCE_TIMEZONE).unwrap_or_default());
     let counts: Vec<Count> =
         records.iter().enumerate().filter_map(|(index, read)| count(index, &all, read.as_ref().ok()?)).collect();
-    let suspicion = Suspicion::of(&counts, None);
+    let suspicion = Suspicion::of(&counts, known_row_cap);
     let mut parts = Vec::with_capacity(all.len());
     for (index, (name, read)) in all.iter().zip(records).enumerate() {
         let mut status = PartStatus {
@@ -132,13 +133,7 @@ fn count(index: usize, names: &[PartName], (part, record): &(Footer, Record)) ->
     let name = names.get(index)?;
     let name = name.day.clone().unwrap_or_else(|| name.to_string());
     let total = record.figures.other_total.clone();
-    record.figures.split.is_none().then_some(Count {
-        request: index,
-        name,
-        rows: part.rows,
-        is_explained: false,
-        total,
-    })
+    record.figures.split.is_none().then_some(Count { request: index, name, rows: part.rows, total, ..Count::default() })
 }
 
 fn doubts(record: &Record, bounds: Option<(Moment, Moment)>, source: &Zone) -> Vec<String> {

@@ -14,6 +14,8 @@ mod folder_status;
 mod ids;
 mod one_request;
 #[cfg(feature = "files")]
+mod other_files;
+#[cfg(feature = "files")]
 mod outdated;
 #[cfg(feature = "files")]
 mod part_writer;

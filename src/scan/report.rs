@@ -13,6 +13,7 @@ use super::cap::Suspicion;
 use super::data_warning::{self, DataWarning, Dropped};
 use super::day::OutOfDayRows;
 use super::ids::Ids;
+use super::other_files::OtherFile;
 use super::stats::Figures;
 use super::tasks::Before;
 use crate::error::Error;
@@ -134,7 +135,7 @@ impl Report {
         failed.sort_by_key(|task| task.index);
         let rows: u64 = tasks.iter().map(|task| task.figures.rows).sum();
         let Suspicion { mut reasons, requests: capped, .. } =
-            suspicion(scan, tasks.iter().map(|task| (task.index, &task.figures)), reports);
+            suspicion(scan, tasks.iter().map(|task| (task.index, &task.figures)), &before.others, reports);
         let left = || tasks.iter().flat_map(|task| task.figures.split.iter().flatten().cloned());
         reasons.extend(left().take(NAMED));
         if left().count() > NAMED {
@@ -146,7 +147,7 @@ impl Report {
         let range = if has_days { None } else { scan.row_range() };
         let dropped = dropped(&tasks);
         for task in &mut tasks {
-            let before = before.get(&task.index);
+            let before = before.tasks.get(&task.index);
             task.path = task.path.take().filter(|_| task.file_bytes.is_some());
             task.was_refreshed = !task.was_done && before.is_some();
             task.rows_before = before.and_then(|before| Some(before.as_ref()?.figures.rows));
@@ -169,6 +170,8 @@ impl Report {
         stray_days.dedup();
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
         let absent = absent(&tasks);
+        let misspelled: Vec<String> =
+            absent.iter().filter(|name| dropped.iter().all(|lost| lost.attribute != **name)).cloned().collect();
         let found = tasks.iter().map(|task| (task.index, task.figures.found_ids.as_deref()));
         let missing_ids = if tasks.is_empty() { None } else { Ids::missing_of_tasks(scan, found) };
         let is_whole = tasks.len() == scan.requests();
@@ -180,7 +183,7 @@ impl Report {
             data_warning::stray(out_of_day.message()),
             data_warning::stray(range.and_then(|range| range.message(times.as_ref(), rows, is_whole))),
             data_warning::shrunk(tasks.iter().filter_map(|task| Some((task.name(), task.lacks.as_deref()?)))),
-            data_warning::absent(&absent),
+            data_warning::absent(&misspelled),
             data_warning::dropped(&dropped),
             is_empty.then(|| data_warning::empty(scan.plan.template(), scan.days())).flatten(),
         ];
@@ -254,13 +257,19 @@ fn dropped(tasks: &[TaskReport]) -> Vec<Dropped> {
     tasks.iter().flat_map(of_task).collect()
 }
 
-/// Which tasks look capped. Those that were split are no longer suspected.
-pub(super) fn suspicion<'a>(scan: &Scan, tasks: impl Iterator<Item = (usize, &'a Figures)>, reports: u32) -> Suspicion {
+/// Which tasks look capped, beside `others`. Those that were split are no longer suspected.
+pub(super) fn suspicion<'a>(
+    scan: &Scan,
+    tasks: impl Iterator<Item = (usize, &'a Figures)>,
+    others: &[OtherFile],
+    reports: u32,
+) -> Suspicion {
     let whole = tasks.filter(|(_, figures)| figures.split.is_none());
     let count = |(index, figures): (usize, &Figures)| {
         scan.request(index, None).count(index, figures.rows, figures.other_total.clone())
     };
-    Suspicion::in_reports(reports, &whole.map(count).collect::<Vec<_>>(), scan.known_row_cap())
+    let counts: Vec<_> = whole.map(count).chain(others.iter().filter_map(OtherFile::count)).collect();
+    Suspicion::in_reports(reports, &counts, scan.known_row_cap())
 }
 
 #[cfg(test)]

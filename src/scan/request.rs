@@ -24,7 +24,7 @@ impl PlannedRequest {
     /// What its response says about a cap.
     pub(super) fn count(&self, request: usize, rows: u64, total: Option<String>) -> Count {
         let is_explained = rows > 0 && rows == self.search.longest_list() as u64;
-        Count { request, name: self.name.clone(), rows, is_explained, total }
+        Count { request, name: self.name.clone(), rows, is_explained, total, is_other: false }
     }
 }
 

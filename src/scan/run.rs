@@ -177,7 +177,7 @@ impl Run {
     /// Asks again, in parts, for the finished tasks that look capped, and replaces their parts.
     async fn split_tasks(&self, progress: &mut RunProgress) -> Result<()> {
         let done = progress.done.iter().map(|done| (done.index, &done.figures));
-        let Suspicion { requests, cap, .. } = suspicion(&self.scan, done, 1);
+        let Suspicion { requests, cap, .. } = suspicion(&self.scan, done, &self.before.others, 1);
         progress.fail_fast = true;
         let scan = |task: usize| self.scan.task(task).split_at(cap);
         self.run_at_once(requests.into_iter().map(|task| (task, scan(task))), progress).await
@@ -262,7 +262,7 @@ impl Run {
 
     /// What the folder has of a task.
     fn before(&self, task: usize) -> Option<&TaskReport> {
-        self.before.get(&task).and_then(Option::as_ref)
+        self.before.tasks.get(&task).and_then(Option::as_ref)
     }
 
     /// The attributes that a new response lacks and earlier files had, unless that is right.
@@ -270,9 +270,11 @@ impl Run {
         if self.options.on_shrink == OnShrink::Replace || figures.rows == 0 {
             return Vec::new();
         }
-        let earlier = || self.before.values().flatten().filter(|done| done.index != task && done.figures.rows > 0);
-        let has = |done: &TaskReport, name: &String| !done.figures.absent.contains(name);
-        let had = |done: &TaskReport, name: &String| has(done, name) || done.figures.lost.contains(name);
+        let tasks = || self.before.tasks.values().flatten().filter(|done| done.index != task).map(|done| &done.figures);
+        let others = || self.before.others.iter().map(|other| &other.figures);
+        let earlier = || tasks().chain(others()).filter(|done| done.rows > 0);
+        let has = |done: &Figures, name: &String| !done.absent.contains(name);
+        let had = |done: &Figures, name: &String| has(done, name) || done.lost.contains(name);
         let is_lost = |name: &&String| {
             let is_usual = earlier().next().is_some() && earlier().all(|done| had(done, name));
             is_usual || figures.new_key(name).is_some() && earlier().any(|done| has(done, name))
@@ -296,7 +298,7 @@ impl Run {
         if matches!(self.options.on_doubt, OnDoubt::Warn) {
             return Ok(());
         }
-        let earlier = self.before.values().flatten().filter(|done| done.index != finished.index).take(COMPARED);
+        let earlier = self.before.tasks.values().flatten().filter(|done| done.index != finished.index).take(COMPARED);
         let done = earlier.chain([finished]).cloned().collect();
         let scan = self.scan.clone().splitting(self.splits);
         let reports = u32::try_from(self.tasks.ids.len()).unwrap_or(u32::MAX);
@@ -356,7 +358,7 @@ impl Run {
 
     fn part(&self, task: usize, schema: &SchemaRef, requested_at: Moment) -> Result<PartWriter> {
         let requested_at = self.options.requested_at.then_some(requested_at);
-        let counts_changes = self.before.get(&task).is_some_and(Option::is_some);
+        let counts_changes = self.before(task).is_some();
         PartWriter::new(self.folder.create(self.name(task)?)?, schema, requested_at, counts_changes)
     }
 }

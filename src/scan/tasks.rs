@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::doubts::{AllKept, Kept};
+use super::other_files::OtherFile;
 use super::part_writer::REQUESTED_AT;
 use super::query::TZ;
 use super::report::TaskReport;
@@ -37,6 +38,8 @@ pub(super) struct Tasks {
     pub(super) ids: Vec<String>,
     pub(super) days: Vec<Option<String>>,
     pub(super) names: Vec<PartName>,
+    /// The longest list of each request of a day, by the number of its part.
+    pub(super) lists: Vec<usize>,
     query: Query,
     service: Service,
     /// Whether parts have a column with the time of their request. None if both are read.
@@ -60,12 +63,18 @@ pub(super) struct Stored {
     pub(super) other_service: Option<Service>,
 }
 
-/// What a folder had before a run, by the index of the task.
-pub(super) type Before = BTreeMap<usize, Option<TaskReport>>;
+/// What a folder had before a run.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    /// By the index of the task.
+    pub(super) tasks: BTreeMap<usize, Option<TaskReport>>,
+    /// The files of other days.
+    pub(super) others: Vec<OtherFile>,
+}
 
 /// A part whose record was read.
-struct StoredPart {
-    record: Record,
+pub(super) struct StoredPart {
+    pub(super) record: Record,
     types: Types,
     bytes: u64,
 }
@@ -81,6 +90,8 @@ impl Tasks {
             let number = before.map_or(0, |last| last.number + 1);
             names.push(PartName { day, number });
         }
+        let of_a_day = names.iter().take_while(|name| names.first().is_some_and(|first| first.day == name.day));
+        let lists = of_a_day.zip(0..).map(|(_, index)| scan.request(index, None).search.longest_list()).collect();
         let mut query = scan.query(layout);
         if has_time == Some(true) {
             query.add(REQUESTED_AT, "a column");
@@ -89,6 +100,7 @@ impl Tasks {
             ids: (0..scan.requests()).map(|index| scan.task_id(index)).collect::<Result<_>>()?,
             days,
             names,
+            lists,
             query,
             has_time,
             service: service.clone(),
@@ -166,11 +178,12 @@ impl Tasks {
         let all: Vec<TaskReport> = parts.iter().map(finished).collect();
         let refreshed = refreshed(&all);
         let lost = damaged.iter().map(|(index, _)| (*index, None));
-        let before: Before = all.into_iter().map(|done| (done.index, Some(done))).chain(lost).collect();
+        let tasks = all.into_iter().map(|done| (done.index, Some(done))).chain(lost).collect();
         damaged.retain(|(index, _)| !refreshed.contains(index));
         parts.retain(|(index, _)| !refreshed.contains(index));
 
         let other_days: Vec<&String> = names.days.iter().filter(|day| !days.contains(day)).collect();
+        let before = Before { tasks, others: self.other_files(folder, &other_days).await? };
         let sample = if parts.is_empty() { self.sample(folder, &found, &other_days).await? } else { None };
         if let Some(other) = found.iter().find(|name| !asked.contains(name)) {
             return Err(folder.foreign(other));
@@ -213,7 +226,13 @@ impl Tasks {
     }
 
     /// Checks the record of a part, which must be of this query, and of the task with this index.
-    fn check(&self, folder: &Folder, name: &PartName, index: Option<usize>, part: Footer) -> Result<StoredPart> {
+    pub(super) fn check(
+        &self,
+        folder: &Folder,
+        name: &PartName,
+        index: Option<usize>,
+        part: Footer,
+    ) -> Result<StoredPart> {
         let Footer { record, schema, rows, bytes } = part;
         let format = record.get("format").and_then(Value::as_u64);
         if format != Some(FORMAT.into()) {

@@ -9,6 +9,9 @@ from typing import Any
 
 from scratch import EXAMPLES
 
+# What XCom says of rows that nobody doubts.
+NO_DOUBTS: dict[str, Any] = {"maybe_capped": False, "reasons": [], "stray_days": [], "absent": [], "warnings": []}
+
 
 @dataclass(frozen=True)
 class Run:
@@ -23,12 +26,16 @@ class Run:
 
     def result(self, task_id: str) -> Any:
         """The XCom that a task returned; of a mapped task a list."""
+        return self.xcom(task_id, "return_value")
+
+    def xcom(self, task_id: str, key: str) -> Any:
+        """The XCom of a task with a key; of a mapped task a list."""
         from airflow.models.xcom import XComModel
         from airflow.utils.session import create_session
 
         with create_session() as session:
             found = XComModel.get_many(
-                key="return_value", task_ids=task_id, run_id=self.dag_run.run_id, dag_ids=self.dag_run.dag_id
+                key=key, task_ids=task_id, run_id=self.dag_run.run_id, dag_ids=self.dag_run.dag_id
             )
             values = [XComModel.deserialize_value(row) for row in session.scalars(found.order_by(XComModel.map_index))]
         return values[0] if len(values) == 1 else values

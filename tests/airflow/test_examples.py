@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from dags import example, query, run
+from dags import NO_DOUBTS, example, query, run
 from service import at_request
 
 import dataaccess as da
@@ -59,5 +59,30 @@ def test_searches_go_to_xcom_or_into_a_file(folder: Path, sandbox: da.Sandbox) -
     assert done.result("count") == {"customers": 2, "codes": 73}
     path = folder / "used-2024-01-15.jsonl.gz"
     used = sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15"), code_status="used")
-    assert done.result("used") == {"path": str(path), "rows": len(used), "bytes": path.stat().st_size}
+    assert done.result("used") == {
+        "path": str(path),
+        "rows": len(used),
+        "bytes": path.stat().st_size,
+        **NO_DOUBTS,
+    }
     assert query(f"select id from '{path}'") == [(row["id"],) for row in used]
+
+
+def test_a_week_is_read_if_it_is_complete(folder: Path, sandbox: da.Sandbox) -> None:
+    for stop in (14, 15):
+        days = da.days("2024-01-08", f"2024-01-{stop}")
+        sandbox.client().scan_codes(["id"], allocated_time=days).to_folder(folder / "codes")
+        done = run(example("weekly_codes"), logical_date=datetime(2024, 1, 15, 6, tzinfo=UTC))
+        if stop == 14:
+            assert done.states == {"complete": "failed", "count": "upstream_failed"}
+    assert done.result("count") == "488 codes from 2024-01-08 to 2024-01-14"
+
+
+def test_conditions_come_from_templates_and_tasks(sandbox: da.Sandbox) -> None:
+    done = run(example("conditions"))
+
+    assert [row["customer_id"] for row in done.result("of_params")] == ["demo-customer-0001", "demo-customer-0002"]
+    assert [row["customer_id"] for row in done.result("of_output")] == ["demo-customer-0003", "demo-customer-0004"]
+    later = sandbox.client().search_codes(["id"], allocated_time=da.days("2024-01-16", "2024-01-18"))
+    # The tasks of a mapped one run in any order.
+    assert sorted(len(rows) for rows in done.result("mapped")) == sorted([73, len(later)])

@@ -16,7 +16,7 @@ from typing import Any
 import boto3
 import pytest
 from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, chain
-from dags import extras, query, run, tries
+from dags import NO_DOUBTS, extras, query, run, tries
 from service import wait_until
 from structlog.testing import capture_logs
 
@@ -66,7 +66,8 @@ def test_a_retry_requests_only_what_is_missing(
         "first_day": "2024-01-08",
         "last_day": "2024-01-14",
         "open_days": [],
-        "maybe_capped": False,
+        "doubtful_days": [],
+        **NO_DOUBTS,
     }
     assert result["kept"] > 0
     assert extras("week") == result

@@ -83,6 +83,15 @@ ATTRIBUTES["AsyncClient"] = ATTRIBUTES["Client"]
 # Operators and functions of Python that a scan refuses.
 LENGTH = "a scan has no length before its rows are requested: write scan.count(), or len() of what collect() returns"
 ITEM = "a scan has no rows or columns of its own: write scan.collect()[…], or scan.to_pandas()[…] for a DataFrame"
+# What a task of Airflow returned, and what it returns in its place.
+ROWS_TO_XCOM = (
+    "a table or batch does not go to XCom, which is a database: return to_dicts() of a few rows, or write them with "
+    "to_parquet(path) and return the path"
+)
+SCAN_TO_XCOM = (
+    "a scan or task does not go to XCom: return its rows by to_dicts(), write them with to_parquet(path) and return "
+    "the path, or return dataaccess.airflow.scan_requests(scan), which a mapped operator takes"
+)
 
 
 def advice_for(call: str, argument: str) -> str | None:

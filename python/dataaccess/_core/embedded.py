@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from weakref import WeakValueDictionary
 
 from dataaccess._core.process import ProcessLock
 from dataaccess._core.warn import warn_caller
@@ -14,6 +13,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any
+    from weakref import ref
 
 _PREFIX = "sandbox:"
 _DEMO = "sandbox:demo"
@@ -23,7 +23,7 @@ LOOPBACK = "127.0.0.1"
 _demo: dict[int, tuple[RawSandbox, str]] = {}
 _lock = ProcessLock()
 # A port is given out again: the address of a stopped sandbox may be another service's.
-_running: WeakValueDictionary[str | None, RawSandbox] = WeakValueDictionary()
+_running: dict[str | None, ref[RawSandbox]] = {}
 
 
 def start_sandbox(**options: Any) -> RawSandbox:
@@ -31,14 +31,16 @@ def start_sandbox(**options: Any) -> RawSandbox:
     nothing = (None, None)
     usual: dict[str, Any] = {"demo": False, "port": 0, "times": nothing, "files": nothing, "switches": {}}
     sandbox = RawSandbox(**{**usual, **options})
-    _running[origin(sandbox.base_url)] = sandbox
+    from weakref import ref
+
+    _running[origin(sandbox.base_url)] = ref(sandbox)
     return sandbox
 
 
 def stop_sandbox(sandbox: RawSandbox) -> None:
     """Stops it. A forked child of its process has no effect."""
     address = origin(sandbox.base_url)
-    if sandbox.stop() and _running.get(address) is sandbox:
+    if sandbox.stop() and _sandbox_at(address) is sandbox:
         del _running[address]
 
 
@@ -49,7 +51,12 @@ def address_of(base_url: object) -> object:
 
 def is_sandbox(base_url: object) -> bool:
     """Whether the address, as given or from the environment, is of a sandbox that runs here or in a parent process."""
-    return origin(address_of(base_url)) in _running
+    return _sandbox_at(origin(address_of(base_url))) is not None
+
+
+def _sandbox_at(address: str | None) -> RawSandbox | None:
+    found = _running.get(address)
+    return None if found is None else found()
 
 
 def embedded_name(base_url: object) -> str | None:

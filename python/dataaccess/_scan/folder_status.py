@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from dataaccess._core.checks import duration
+from dataaccess._core.checks import count, duration
 from dataaccess._core.paths import location
 from dataaccess._core.storage import checked, hidden
 from dataaccess._native import folder_status as read_status
@@ -25,6 +25,7 @@ def folder_status(
     folder: PathArgument,
     *,
     settle: float | timedelta = timedelta(hours=1),
+    known_row_cap: int | None = None,
     storage_options: StorageOptions | None = None,
 ) -> FolderStatus:
     """Says what a folder of a run holds: its days and those that are missing, their age, and what looks wrong.
@@ -34,12 +35,15 @@ def folder_status(
     Args:
         folder: The folder, or its URL in an object store.
         settle: A day is final if it was requested so long after its end: seconds, or a timedelta.
+        known_row_cap: A number of rows at which the service is known to cap responses: files with exactly that number
+            are in doubt. Without it, files with equal highest or round numbers of rows are.
         storage_options: How to reach an object store.
 
     Returns:
         The status; `print` shows it in lines.
 
     Raises:
+        ValidationError: `known_row_cap` is no number of rows.
         FolderFileError: There is no such folder, or it cannot be read.
         FolderError: It holds files that are of no run.
 
@@ -53,7 +57,8 @@ def folder_status(
     """
     options = hidden(storage_options)
     place = location("folder", folder, options)
-    found = read_status(place, duration("settle", settle), checked(options))
+    cap = None if known_row_cap is None else count("known_row_cap", known_row_cap)
+    found = read_status(place, duration("settle", settle), cap, checked(options))
     return _status_of(found, str if "://" in place else Path)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataaccess import errors
 from dataaccess._core.warn import warn_caller
-from dataaccess.errors._text import argument
+from dataaccess.errors._text import argument, text_of
 
 TYPE_CHECKING = False
 
@@ -22,7 +22,9 @@ def stats_of(outcome: dict[str, Any]) -> ScanStats:
     """The figures of a use of a scan."""
     from dataaccess.reports import ScanStats
 
-    return ScanStats(**{**members(ScanStats, outcome), "extra_keys": dict(outcome["extra_keys"])})
+    warnings = [text_of(warning["message"]) for warning in outcome["warnings"]]
+    converted = {"extra_keys": dict(outcome["extra_keys"]), "warnings": warnings}
+    return ScanStats(**{**members(ScanStats, outcome), **converted})
 
 
 def members(report: type[DataclassInstance], values: dict[str, Any]) -> dict[str, Any]:

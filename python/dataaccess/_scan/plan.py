@@ -67,6 +67,21 @@ class BaseScan(Suggesting):
 
             raise TypeError(ITEM)
 
+        def serialize(self) -> NoReturn:
+            """Raises a `TypeError` that says what to return. Airflow calls it for a value that goes to XCom.
+
+            Examples:
+                >>> import dataaccess as da
+                >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+                >>> scan.serialize()
+                Traceback (most recent call last):
+                ...
+                TypeError: a scan or task does not go to XCom: return its rows by to_dicts(), ...
+            """
+            from dataaccess._core.advice import SCAN_TO_XCOM
+
+            raise TypeError(SCAN_TO_XCOM)
+
     def __bool__(self) -> bool:
         """True, whether or not there are rows: nothing is sent."""
         return True

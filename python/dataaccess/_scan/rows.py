@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import tzinfo
-    from typing import Any, Self
+    from typing import Any, NoReturn, Self
 
     import pandas as pd
     import polars as pl
@@ -30,6 +30,23 @@ class Rows(Suggesting):
     __slots__ = ("_raw",)
 
     _raw: Any
+
+    if not TYPE_CHECKING:  # so that type checkers report its use
+
+        def serialize(self) -> NoReturn:
+            """Raises a `TypeError` that says what to return. Airflow calls it for a value that goes to XCom.
+
+            Examples:
+                >>> import dataaccess as da
+                >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+                >>> scan.collect().serialize()
+                Traceback (most recent call last):
+                ...
+                TypeError: a table or batch does not go to XCom, which is a database: return to_dicts() ...
+            """
+            from dataaccess._core.advice import ROWS_TO_XCOM
+
+            raise TypeError(ROWS_TO_XCOM)
 
     @property
     def num_rows(self) -> int:

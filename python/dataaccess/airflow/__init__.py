@@ -9,6 +9,7 @@ from importlib import import_module as _import_module
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from dataaccess.airflow.check import DataAccessCheckOperator
     from dataaccess.airflow.hook import DataAccessHook
     from dataaccess.airflow.mapping import DataAccessScanRequestOperator
     from dataaccess.airflow.plan import scan_requests
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from dataaccess.airflow.trigger import DataAccessSegmentExportTrigger
 
 __all__ = [
+    "DataAccessCheckOperator",
     "DataAccessHook",
     "DataAccessScanOperator",
     "DataAccessScanRequestOperator",
@@ -29,6 +31,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "check": ["DataAccessCheckOperator"],
     "hook": ["DataAccessHook"],
     "mapping": ["DataAccessScanRequestOperator"],
     "plan": ["scan_requests"],

@@ -1,77 +1,156 @@
-"""Conditions as texts, which are templates of Airflow, and templates that render a list."""
+"""Conditions and values of operators: as texts that are templates, with outputs of tasks, and once they are known."""
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk.exceptions import AirflowFailException
 
 from dataaccess._core.checks import invalid
 from dataaccess.filters import Column, Comparison, Days, Expression, parse
+from dataaccess.filters._parse import cut, read
+from dataaccess.filters._text import comparisons, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _CONDITIONS = (Comparison, Days, Expression, Column)
 _EXAMPLE = "where=\"col('customer_id').matches({{ params.customers }})\""
 _OPERATOR = re.compile(r"\s*(?:da\.)?op\(")
-_QUOTED_TEMPLATE = re.compile(r"""['"]\s*\{[{%]""")
-_QUOTED_LIST = re.compile(r"""['"]\s*\[""")
+_QUOTED_LIST = re.compile(r"""['"]\s*[\[({]""")
+TEMPLATE_MARKS = ("{{", "{%", "{#")
+_UNQUOTED = "leave out the quotes around the template"
+# The keys of the text and of the first output in the dict of a condition with outputs.
+_TEXT, _OUTPUT = "condition", "output_{}"
 
 
 def stated(argument: str, value: Any) -> Any:
     """A condition as text, which Airflow renders and shows; other values as they are.
 
+    Outputs of tasks and arguments of the DAG have names in the text. It is then a dict of the text and of the outputs
+    by name, so that Airflow finds them, which makes the dependencies.
+
     Raises:
-        ValidationError: It has a template in it, or a value that a text cannot hold, such as the output of a task.
+        ValidationError: It has a template in it, or a value that a text cannot hold.
     """
     if not isinstance(value, _CONDITIONS):
         return value
-    text = repr(value)
-    if "{{" in text or "{%" in text:
-        raise invalid(argument, f"has a template in a condition: write the condition as text, such as {_EXAMPLE}", text)
+    outputs: dict[str, Any] = {}
+
+    def name_of(each: object) -> str | None:
+        if not is_output(each):
+            return None
+        name = _OUTPUT.format(len(outputs) + 1)
+        outputs[name] = each
+        return name
+
+    advice = f"write the condition as text, such as {_EXAMPLE}"
     try:
-        parse(text)
+        text = text_of(value, name_of)
     except ValueError as error:
-        advice = f"write the condition as text, such as {_EXAMPLE}"
-        problem = f"has a value that is neither a string, a number nor a date ({error})"
-        raise invalid(argument, f"{problem}: {advice}", text) from None
-    return text
+        raise invalid(argument, f"{error}; {advice}", repr(value)) from None
+    if any(mark in text for mark in TEMPLATE_MARKS):
+        raise invalid(argument, f"has a template in a condition: {advice}", text)
+    return {_TEXT: text, **outputs} if outputs else text
+
+
+def is_output(value: object) -> bool:
+    """Whether a value is known at run time: the output of a task, or an argument of the DAG."""
+    return all(hasattr(type(value), name) for name in ("iter_references", "resolve"))
+
+
+def has_outputs(value: object) -> bool:
+    """Whether a value is the dict of a condition with outputs."""
+    return isinstance(value, dict) and value.keys() >= {_TEXT, _OUTPUT.format(1)}
+
+
+def with_outputs(known: dict[str, Any]) -> str:
+    """The text of a condition whose outputs are known.
+
+    Raises:
+        AirflowFailException: An output is no value for a condition.
+    """
+    try:
+        return text_of(read(known[_TEXT], known))
+    except ValueError as error:
+        raise AirflowFailException(str(error)) from None
 
 
 def condition(argument: str, value: Any) -> Any:
     """The condition of a rendered text: of filters of the API specification the dict. Other values as they are.
 
     Raises:
-        ValidationError: The text is no condition.
+        ValidationError: The text is no condition, or it has a list in quotes, which would find nothing.
     """
-    if not isinstance(value, str):
-        return value
+    if isinstance(value, str):
+        try:
+            value = json.loads(value) if value.lstrip().startswith("{") else parse(value)
+        except ValueError as error:
+            advice = f"; if it renders a list, {_UNQUOTED}" if _QUOTED_LIST.search(value) else ""
+            raise invalid(argument, f"{error}{advice}", value) from None
+    if isinstance(value, _CONDITIONS):
+        for problem in _problems(value):
+            raise invalid(argument, problem, repr(value))
+    return value
+
+
+def _problems(found: Comparison | Days | Expression | Column) -> Iterator[str]:
+    """Strings of a condition that were meant to be several values."""
+    for comparison in comparisons(found):
+        method, value, *_ = comparison._given()  # noqa: SLF001 - of this package
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, str) and not isinstance(listed(each), str):
+                yield f"{cut(repr(each))} is a list in quotes: {_UNQUOTED}"
+        if method == "matches" and isinstance(value, str) and "," in value:
+            yield f"matches({cut(repr(value))}) is one string with commas: {_of_commas(value)}"
+
+
+def values(argument: str, value: Any) -> Any:
+    """The values of an argument, or the operator that `op(…)` writes.
+
+    Raises:
+        ValidationError: It is one string with commas, or begins as a list and is none.
+    """
+    if isinstance(value, list):
+        return [_listed(argument, each) for each in value]
+    if isinstance(value, str) and _OPERATOR.match(value):
+        return condition(argument, value)
+    found = _listed(argument, value)
+    if isinstance(found, str) and "," in found:
+        raise invalid(argument, f"is one string with commas: {_of_commas(found)}", found)
+    return found
+
+
+def _of_commas(text: str) -> str:
+    return f"write a list for several values, as {{{{ ids.split(',') }}}} does, and [{cut(repr(text))}] for one"
+
+
+def _listed(argument: str, value: Any) -> Any:
     try:
-        return json.loads(value) if value.lstrip().startswith("{") else parse(value)
+        return listed(value) if isinstance(value, str) else value
     except ValueError as error:
         raise invalid(argument, str(error), value) from None
 
 
-def values(argument: str, value: Any) -> Any:
-    """The values of an argument, or the operator that `op(…)` writes."""
-    is_operator = isinstance(value, str) and _OPERATOR.match(value) is not None
-    return condition(argument, value) if is_operator else value
-
-
-def with_list(template: str, rendered: str) -> Any:
-    """What a template renders, where a list is a list: Airflow alone makes one string of it, which finds nothing.
+def listed(text: str) -> Any:
+    """The list or dict that a text writes in Python or JSON; other texts as they are.
 
     Raises:
-        AirflowFailException: A list is in quotes, or cannot be read.
+        ValueError: The text begins as a list and is none.
     """
-    if _QUOTED_TEMPLATE.search(template) and _QUOTED_LIST.search(rendered):
-        raise AirflowFailException(f"{template}: this template renders a list, so leave out the quotes around it")
-    if not rendered.lstrip().startswith("["):
-        return rendered
-    for read in (ast.literal_eval, json.loads):
+    stripped = text.strip()
+    if not stripped.startswith(("[", "(", "{")):
+        return text
+    for reader in (json.loads, read):
         try:
-            return list(read(rendered.strip()))
-        except (ValueError, SyntaxError):
-            pass
-    raise AirflowFailException(f"{template}: what it renders begins as a list and is none: use | tojson")
+            found = reader(stripped)
+        except ValueError:
+            continue
+        if isinstance(found, list | tuple | set):
+            return list(found)
+        return found if isinstance(found, dict) else text
+    if stripped.startswith("["):
+        raise ValueError(f"{cut(text)} begins as a list and is none: use | tojson")
+    return text

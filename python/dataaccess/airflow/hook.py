@@ -12,10 +12,13 @@ from airflow.sdk import BaseHook
 from dataaccess import AsyncClient, Client, Task
 from dataaccess.airflow.connection import client_arguments
 from dataaccess.airflow.plan import task_of
+from dataaccess.airflow.xcom import allow
 from dataaccess.errors import ConfigError, DataAccessError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+allow()
 
 
 class DataAccessHook(BaseHook):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import BaseOperator, ObjectStoragePath
+from airflow.sdk import ObjectStoragePath
 
+from dataaccess._core.checks import call_timeout
+from dataaccess.airflow.arguments import RequestingOperator
 from dataaccess.airflow.failures import without_useless_retries
-from dataaccess.airflow.hook import DataAccessHook
-from dataaccess.airflow.operator import ClientUser
+from dataaccess.airflow.figures import log_figures, of_stats
 from dataaccess.airflow.output import write
 from dataaccess.airflow.plan import task_of
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
 
-class DataAccessScanRequestOperator(ClientUser, BaseOperator):
+class DataAccessScanRequestOperator(RequestingOperator):
     """Sends one request of a scan and writes its rows into a Parquet file: the operator for dynamic task mapping.
 
     The mapped tasks of a scan run on as many workers as there are, and each is retried alone. A retry replaces its own
@@ -29,11 +30,18 @@ class DataAccessScanRequestOperator(ClientUser, BaseOperator):
         request: An element of `scan_requests(scan)`.
         folder: Where the files go: a path on the worker, or a URL or `ObjectStoragePath` such as
             `s3://aws_default@warehouse/codes`. Templated.
+        known_row_cap: As in `Client.scan_codes`, in place of the one of the scan.
+        timeout: As in `Client.scan_codes`, in place of the one of the scan: seconds.
+        on_doubt: "warn", or "error": the task fails if something is in doubt, and writes no file.
+        private: Whether only the user of the worker may read the file.
+        min_rows: The fewest rows; fewer fail the task, which writes no file. Each try sends the request again.
+        fail_on_empty: Whether a response without rows fails the task, likewise.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
         **options: Arguments of every operator. `Asset`s among `outlets` get the returned dict as metadata.
 
     Returns:
-        To XCom: a dict of `path`, `rows` and `bytes`.
+        To XCom: a dict of `path`, `rows`, `bytes`, and what is in doubt in this response, by the names of `ScanReport`:
+        `maybe_capped`, `reasons`, `stray_days`, `absent` and `warnings`. Responses of other tasks are not compared.
 
     Examples:
         >>> import dataaccess as da
@@ -58,20 +66,27 @@ class DataAccessScanRequestOperator(ClientUser, BaseOperator):
         *,
         request: Mapping[str, Any],
         folder: str | ObjectStoragePath,
-        dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
         **options: Any,
     ) -> None:
         """Checks nothing yet: the request comes when the task runs."""
         super().__init__(**options)
         self.request = request
         self.folder = folder
-        self.dataaccess_conn_id = dataaccess_conn_id
 
     def execute(self, context: Context) -> dict[str, Any]:
         """Sends the request. Airflow calls it."""
         with without_useless_retries():
-            table = task_of(self.connect(), self.request).collect()
+            table = task_of(self.connect(), self._overridden(self.request)).collect()
+            self.accept(table.stats)
             folder = self.folder if isinstance(self.folder, ObjectStoragePath) else ObjectStoragePath(self.folder)
-            figures = {"rows": table.num_rows, **write(table, folder / self.request["file"])}
+            written = write(table, folder / self.request["file"], private=self.private)
+            figures = {**of_stats(table.stats), **written}
+            log_figures(self.log, figures)
             self.describe_outlets(context, figures)
             return figures
+
+    def _overridden(self, request: Any) -> Any:
+        """The request with the settings that arguments say in place of those of its scan."""
+        settings = {"known_row_cap": self.known_row_cap, "timeout": call_timeout(self.timeout)}
+        given = {name: value for name, value in settings.items() if value is not None}
+        return {**request, **given} if given and isinstance(request, dict) else request

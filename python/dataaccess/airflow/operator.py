@@ -1,4 +1,4 @@
-"""What operators and sensor share: the client, its end when the task is killed, and templates that render lists."""
+"""What operators and sensor share: the client, its end when the task is killed, and the metadata of assets."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset
 
-from dataaccess.airflow.condition import with_list
 from dataaccess.airflow.hook import DataAccessHook
+from dataaccess.airflow.rendering import Templated
 
 if TYPE_CHECKING:
-    import jinja2
     from airflow.sdk import Context
 
     from dataaccess import Client
 
 
-class ClientUser:
+class ClientUser(Templated):
     """A mixin for operators that use a client."""
 
     dataaccess_conn_id: str | None
@@ -33,18 +32,6 @@ class ClientUser:
         """Ends the requests in flight: the call that waits for them raises `ClientClosedError`."""
         if self._client is not None:
             self._client.close()
-
-    def render_template(
-        self,
-        content: Any,
-        context: Context,
-        jinja_env: jinja2.Environment | None = None,
-        seen_oids: set[int] | None = None,
-    ) -> Any:
-        """Renders templates as Airflow does, but a list as a list."""
-        rendered = super().render_template(content, context, jinja_env, seen_oids)  # type: ignore[misc] # of Airflow
-        is_new = isinstance(content, str) and isinstance(rendered, str) and rendered != content
-        return with_list(content, rendered) if is_new else rendered
 
     def describe_outlets(self, context: Context, figures: dict[str, Any]) -> None:
         """Adds figures to the asset events of this task."""

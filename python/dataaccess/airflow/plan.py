@@ -43,11 +43,16 @@ def scan_requests(scan: Scan) -> list[dict[str, Any]]:
     requests, of_day = [], Counter[str]()
     for index, task in enumerate(scan.tasks()):
         _, (_, *parts) = task.__reduce__()
-        day = task.id[:_DAY] if task.id.count("-") > 1 else None
+        day = day_of(task)
         name = f"part-{index:05}.parquet" if day is None else f"day={day}/part-{of_day[day]}.parquet"
         of_day[str(day)] += 1
         requests.append({"file": name, **dict(zip(_PARTS, parts, strict=True))})
     return requests
+
+
+def day_of(task: Task) -> str | None:
+    """The day that a task asks for; None in a scan without days."""
+    return task.id[:_DAY] if task.id.count("-") > 1 else None
 
 
 def task_of(client: Client, request: Mapping[str, Any]) -> Task:

@@ -73,7 +73,7 @@ def get_provider_info() -> dict[str, Any]:
         "operators": [
             {
                 "integration-name": integration,
-                "python-modules": [f"dataaccess.airflow.{name}" for name in ("search", "scan", "mapping")],
+                "python-modules": [f"dataaccess.airflow.{name}" for name in ("search", "scan", "mapping", "check")],
             }
         ],
         "sensors": [{"integration-name": integration, "python-modules": ["dataaccess.airflow.sensor"]}],

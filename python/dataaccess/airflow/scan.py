@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
-from airflow.sdk import BaseOperator
-
+from dataaccess.airflow.arguments import SearchingOperator
 from dataaccess.airflow.condition import condition, stated, values
 from dataaccess.airflow.failures import without_useless_retries
-from dataaccess.airflow.hook import DataAccessHook
-from dataaccess.airflow.operator import ClientUser
+from dataaccess.airflow.figures import log_figures, of_report
 from dataaccess.airflow.storage import located
 from dataaccess.airflow.window import days_of_run
 from dataaccess.errors import FolderLockedError
@@ -39,7 +37,7 @@ _SECONDS_BETWEEN_LOGS = 10
 _SECONDS_BETWEEN_TRIES = 5
 
 
-class DataAccessScanOperator(ClientUser, BaseOperator):
+class DataAccessScanOperator(SearchingOperator):
     """Scans promotion codes, or with `item_type_name` other items, into a folder of Parquet files.
 
     Resumable: each request becomes a file of its own, and a retry of the task requests only what is missing. By default
@@ -78,13 +76,24 @@ class DataAccessScanOperator(ClientUser, BaseOperator):
         on_suspected_cap: "warn" or "split", as in `Client.scan_codes`.
         lock_timeout: Seconds to wait for a folder that another task uses. In an object store, the lock of a task that
             was killed lasts for up to 120 s.
+        known_row_cap: As in `Client`, in place of the connection's. Without it the days of the run are compared with
+            the other days of the folder.
+        decode_status: As in `Client`, in place of the connection's.
+        attrs_format: As in `Client`, in place of the connection's.
+        timeout: As in `Client`, in place of the connection's: seconds, or a timedelta, for each request.
+        values_per_request: As in `Client.scan_codes`.
+        private: Whether only the user of the worker may read the files, as in `Scan.to_folder`.
+        min_rows: The fewest rows of the days of the run together; fewer fail the task. Each try requests the days
+            again, also those that the folder has, so `retries` and `retry_delay` say how long to wait for late rows.
+        fail_on_empty: Whether a day without rows fails the task, likewise. In a scan without days, no rows at all do.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
         **options: Arguments of every operator. `Asset`s among `outlets` get the returned dict as metadata.
 
     Returns:
         To XCom: a dict of `folder`, `rows` and `bytes` (of the days of this run, as files), `tasks` (requests), and of
-        them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; `open_days`, which the next
-        run requests again; `maybe_capped`.
+        them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; and what is in doubt, by the
+        names of `ScanReport`: `open_days`, which the next run requests again, `doubtful_days`, `stray_days`, `absent`,
+        `maybe_capped`, `reasons` and `warnings`.
 
     Examples:
         >>> codes = DataAccessScanOperator(task_id="codes", folder="s3://warehouse/codes", code_status=["sent", "used"])
@@ -122,12 +131,10 @@ class DataAccessScanOperator(ClientUser, BaseOperator):
         keep: Literal["final", "all"] = "final",
         settle: float | timedelta = 3600,
         on_shrink: Literal["keep", "replace", "error"] = "keep",
-        on_doubt: Literal["warn", "error"] = "warn",
         requested_at: bool = False,
         same_service: bool = False,
         on_suspected_cap: OnSuspectedCap = "warn",
         lock_timeout: float = 180,
-        dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
         max_active_tis_per_dag: int | None = 1,
         **options: Any,
     ) -> None:
@@ -147,25 +154,32 @@ class DataAccessScanOperator(ClientUser, BaseOperator):
         self.keep = keep
         self.settle = settle
         self.on_shrink = on_shrink
-        self.on_doubt = on_doubt
         self.requested_at = requested_at
         self.same_service = same_service
         self.on_suspected_cap = on_suspected_cap
         self.lock_timeout = lock_timeout
-        self.dataaccess_conn_id = dataaccess_conn_id
 
     def execute(self, context: Context) -> dict[str, Any]:
         """Runs what the folder lacks of the scan. Airflow calls it."""
         with without_useless_retries():
             scan = self._scan(self.connect(), context)
             folder, storage_options = located(self.folder)
-            report = self._run_unlocked(scan, folder, storage_options)
-            figures = figures_of(report)
+            report = self._run_unlocked(scan, folder, storage_options, self.refresh)
+            if days := self.required_rows.days_to_repeat(report):
+                self.log.info("requesting again, as there are too few rows: %s", ", ".join(days))
+                report = self._run_unlocked(scan, folder, storage_options, days)
+            figures = of_report(report)
+            log_figures(self.log, figures)
+            self.required_rows.check_report(report)
             self.describe_outlets(context, figures)
             return figures
 
     def _scan(self, client: Client, context: Context) -> Scan:
-        shared: dict[str, Any] = {"schema": self.schema, "on_suspected_cap": self.on_suspected_cap}
+        shared: dict[str, Any] = {
+            "schema": self.schema,
+            "on_suspected_cap": self.on_suspected_cap,
+            "values_per_request": self.values_per_request,
+        }
         codes: dict[str, Any] = {
             "audience_type": values("audience_type", self.audience_type),
             "allocated_audience": values("allocated_audience", self.allocated_audience),
@@ -179,22 +193,25 @@ class DataAccessScanOperator(ClientUser, BaseOperator):
             _refuse(items, "is for other items: pass item_type_name=")
             window = condition("allocated_time", self.allocated_time)
             window = days_of_run(context, client.timezone) if window is None else window
-            return client.scan_codes(self.attrs, allocated_time=window, **codes, **shared)
+            return client.scan_codes(values("attrs", self.attrs), allocated_time=window, **codes, **shared)
         _refuse({"allocated_time": self.allocated_time, **codes}, "is for promotion codes: write it into where=")
-        return client.scan_items(self.item_type_name, self.attrs or (), **items, **shared)
+        return client.scan_items(self.item_type_name, values("attrs", self.attrs) or (), **items, **shared)
 
-    def _run_unlocked(self, scan: Scan, folder: str, storage_options: dict[str, str] | None) -> ScanReport:
+    def _run_unlocked(
+        self, scan: Scan, folder: str, storage_options: dict[str, str] | None, refresh: Refresh | None
+    ) -> ScanReport:
         """Runs the scan, once no other task uses its folder."""
         deadline = time.monotonic() + self.lock_timeout
         while True:
             try:
                 return scan.to_folder(
                     folder,
-                    refresh=self.refresh,
+                    refresh=refresh,
                     keep=self.keep,
                     settle=self.settle,
                     on_shrink=self.on_shrink,
                     on_doubt=self.on_doubt,
+                    private=self.private,
                     requested_at=self.requested_at,
                     same_service=self.same_service,
                     progress=self._log_progress(),
@@ -211,29 +228,11 @@ class DataAccessScanOperator(ClientUser, BaseOperator):
 
         def log(now: Progress) -> None:
             nonlocal last
-            if now.done == now.total or time.monotonic() - last >= _SECONDS_BETWEEN_LOGS:
+            if time.monotonic() - last >= _SECONDS_BETWEEN_LOGS:
                 last = time.monotonic()
                 self.log.info("%s of %s requests done, %s rows, %s failed", now.done, now.total, now.rows, now.failed)
 
         return log
-
-
-def figures_of(report: ScanReport) -> dict[str, Any]:
-    """What of a report goes to XCom and into asset events."""
-    days = [task.day for task in report.tasks if task.day is not None]
-    return {
-        "folder": str(report.folder),
-        "rows": report.rows,
-        "bytes": report.file_bytes,
-        "tasks": len(report.tasks),
-        "new": report.new,
-        "kept": report.kept,
-        "refreshed": report.refreshed,
-        "first_day": min(days, default=None),
-        "last_day": max(days, default=None),
-        "open_days": report.open_days,
-        "maybe_capped": report.maybe_capped,
-    }
 
 
 def _refuse(arguments: dict[str, object], reason: str) -> None:

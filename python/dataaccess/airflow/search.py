@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
+from dataaccess._core.checks import invalid
+from dataaccess.airflow.arguments import SearchingOperator
 from dataaccess.airflow.condition import condition, stated, values
 from dataaccess.airflow.failures import without_useless_retries
-from dataaccess.airflow.hook import DataAccessHook
-from dataaccess.airflow.operator import ClientUser
+from dataaccess.airflow.figures import log_figures, of_stats
 from dataaccess.airflow.output import write
 from dataaccess.airflow.window import days_of_run
 
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
         ValuesOrOperator,
         Where,
     )
+    from dataaccess.reports import ScanStats
 
 
-class _SearchOperator(ClientUser, BaseOperator):
+class _SearchOperator(SearchingOperator):
     """What both operators do with their search."""
 
     def __init__(
@@ -43,40 +44,60 @@ class _SearchOperator(ClientUser, BaseOperator):
         max_xcom_rows: int,
         limit: int | None,
         schema: Schema | None,
-        dataaccess_conn_id: str | None,
         **options: Any,
     ) -> None:
         super().__init__(**options)
+        if path is None and self.private:
+            raise invalid("private", "is for a file: pass path=", self.private)
+        for name, most in {"limit": limit, "max_xcom_rows": max_xcom_rows if path is None else None}.items():
+            if most is not None and (self.min_rows or 0) > most:
+                raise invalid("min_rows", f"is more than {name}={most}, so each run would fail", self.min_rows)
         self.path = path
         self.max_xcom_rows = max_xcom_rows
         self.limit = limit
         self.schema = schema
-        self.dataaccess_conn_id = dataaccess_conn_id
 
     def execute(self, context: Context) -> list[Row] | dict[str, Any]:
         """Sends the search. Airflow calls it."""
         with without_useless_retries():
             client = self.connect()
             if self.path is None:
-                return self._checked(self._scan(client, context, self._xcom_limit()).to_dicts(progress=False))
-            scan = self._scan(client, context, self.limit)
-            written = write(scan, self.path)
-            figures = {"path": written["path"], "rows": scan.last_stats.rows if scan.last_stats else 0} | written
-            self.describe_outlets(context, figures)
-            return figures
+                return self._to_xcom(context, self._scan(client, context, self._xcom_limit()))
+            return self._to_file(context, self._scan(client, context, self.limit), self.path)
 
-    def _xcom_limit(self) -> int:
-        """One row more than XCom may get shows that there are too many, without all of them being transferred."""
-        most = self.max_xcom_rows + 1
-        return most if self.limit is None else min(self.limit, most)
-
-    def _checked(self, rows: list[Row]) -> list[Row]:
+    def _to_xcom(self, context: Context, scan: Scan) -> list[Row]:
+        rows = scan.to_dicts(progress=False)
         if len(rows) > self.max_xcom_rows:
             raise AirflowFailException(
                 f"the search found more than max_xcom_rows={self.max_xcom_rows} rows, which is much for XCom: "
                 "write them into a file with path=, or ask for less"
             )
+        if scan.last_stats is not None:
+            figures = of_stats(scan.last_stats)
+            log_figures(self.log, figures)
+            self.accept(scan.last_stats)
+            if "ti" in context:  # Not in a process that the task has forked.
+                context["ti"].xcom_push(key="figures", value=figures)
+            self.describe_outlets(context, figures)
         return rows
+
+    def _to_file(self, context: Context, scan: Scan, path: str | ObjectStoragePath) -> dict[str, Any]:
+        of_rows: dict[str, Any] = {}
+
+        def accept(stats: ScanStats) -> bool:
+            of_rows.update(of_stats(stats))
+            return self.accept(stats)
+
+        written = write(scan, path, on_doubt=accept, private=self.private)
+        figures = {**written, **of_rows}
+        log_figures(self.log, figures)
+        self.describe_outlets(context, figures)
+        return figures
+
+    def _xcom_limit(self) -> int:
+        """One row more than XCom may get shows that there are too many, without all of them being transferred."""
+        most = self.max_xcom_rows + 1
+        return most if self.limit is None else min(self.limit, most)
 
     @abstractmethod
     def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:
@@ -101,12 +122,23 @@ class DataAccessSearchCodesOperator(_SearchOperator):
         max_xcom_rows: The most rows that may go to XCom, which is a database; more are an error without retries.
         limit: Number of rows, at most.
         schema: Column types of the file, as in `Client.scan_codes`.
+        known_row_cap: As in `Client`, in place of the connection's.
+        decode_status: As in `Client`, in place of the connection's.
+        attrs_format: As in `Client`, in place of the connection's.
+        timeout: As in `Client`, in place of the connection's: seconds, or a timedelta.
+        values_per_request: As in `Client.scan_codes`.
+        on_doubt: "warn", or "error": the task fails if something is in doubt, and the file is as before.
+        private: Whether only the user of the worker may read the file.
+        min_rows: The fewest rows; fewer fail the task, and the file is as before. Each try searches again, so `retries`
+            and `retry_delay` say how long to wait for late rows.
+        fail_on_empty: Whether a result without rows fails the task, likewise.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
-        **options: Arguments of every operator. `Asset`s among `outlets` get `path`, `rows` and `bytes` as metadata.
+        **options: Arguments of every operator. `Asset`s among `outlets` get the figures as metadata.
 
     Returns:
-        To XCom: a list of dicts, with the values as the service sends them; with `path` a dict of `path`, `rows` and
-        `bytes`.
+        To XCom: a list of dicts, with the values as the service sends them, and under the key `figures` the figures;
+        with `path` the figures: a dict of `path`, `rows`, `bytes`, and what is in doubt, by the names of `ScanReport`:
+        `maybe_capped`, `reasons`, `stray_days`, `absent` and `warnings`.
 
     Examples:
         >>> import dataaccess as da
@@ -138,7 +170,6 @@ class DataAccessSearchCodesOperator(_SearchOperator):
         max_xcom_rows: int = 1_000,
         limit: int | None = None,
         schema: Schema | None = None,
-        dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
         **options: Any,
     ) -> None:
         """Checks nothing yet: templates are rendered when the task runs."""
@@ -147,7 +178,6 @@ class DataAccessSearchCodesOperator(_SearchOperator):
             max_xcom_rows=max_xcom_rows,
             limit=limit,
             schema=schema,
-            dataaccess_conn_id=dataaccess_conn_id,
             **options,
         )
         self.attrs = attrs
@@ -159,13 +189,14 @@ class DataAccessSearchCodesOperator(_SearchOperator):
     def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:
         window = condition("allocated_time", self.allocated_time)
         return client.scan_codes(
-            self.attrs,
+            values("attrs", self.attrs),
             allocated_time=days_of_run(context, client.timezone) if window is None else window,
             audience_type=values("audience_type", self.audience_type),
             allocated_audience=values("allocated_audience", self.allocated_audience),
             code_status=values("code_status", self.code_status),
             limit=limit,
             schema=self.schema,
+            values_per_request=self.values_per_request,
         )
 
 
@@ -186,12 +217,23 @@ class DataAccessSearchItemsOperator(_SearchOperator):
         max_xcom_rows: The most rows that may go to XCom, which is a database; more are an error without retries.
         limit: Number of rows, at most.
         schema: Column types of the file, as in `Client.scan_items`.
+        known_row_cap: As in `Client`, in place of the connection's.
+        decode_status: As in `Client`, in place of the connection's.
+        attrs_format: As in `Client`, in place of the connection's.
+        timeout: As in `Client`, in place of the connection's: seconds, or a timedelta.
+        values_per_request: As in `Client.scan_items`.
+        on_doubt: "warn", or "error": the task fails if something is in doubt, and the file is as before.
+        private: Whether only the user of the worker may read the file.
+        min_rows: The fewest rows; fewer fail the task, and the file is as before. Each try searches again, so `retries`
+            and `retry_delay` say how long to wait for late rows.
+        fail_on_empty: Whether a result without rows fails the task, likewise.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
-        **options: Arguments of every operator. `Asset`s among `outlets` get `path`, `rows` and `bytes` as metadata.
+        **options: Arguments of every operator. `Asset`s among `outlets` get the figures as metadata.
 
     Returns:
-        To XCom: a list of dicts, with the values as the service sends them; with `path` a dict of `path`, `rows` and
-        `bytes`.
+        To XCom: a list of dicts, with the values as the service sends them, and under the key `figures` the figures;
+        with `path` the figures: a dict of `path`, `rows`, `bytes`, and what is in doubt, by the names of `ScanReport`:
+        `maybe_capped`, `reasons`, `stray_days`, `absent` and `warnings`.
 
     Examples:
         >>> import dataaccess as da
@@ -224,7 +266,6 @@ class DataAccessSearchItemsOperator(_SearchOperator):
         max_xcom_rows: int = 1_000,
         limit: int | None = None,
         schema: Schema | None = None,
-        dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
         **options: Any,
     ) -> None:
         """Checks nothing yet: templates are rendered when the task runs."""
@@ -233,7 +274,6 @@ class DataAccessSearchItemsOperator(_SearchOperator):
             max_xcom_rows=max_xcom_rows,
             limit=limit,
             schema=schema,
-            dataaccess_conn_id=dataaccess_conn_id,
             **options,
         )
         self.item_type_name = item_type_name
@@ -244,9 +284,10 @@ class DataAccessSearchItemsOperator(_SearchOperator):
     def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:  # noqa: ARG002 - as the other one
         return client.scan_items(
             self.item_type_name,
-            self.attrs,
+            values("attrs", self.attrs),
             condition("where", self.where),
             item_type_id=None if self.item_type_id is None else int(self.item_type_id),
             limit=limit,
             schema=self.schema,
+            values_per_request=self.values_per_request,
         )

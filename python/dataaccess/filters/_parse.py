@@ -6,8 +6,11 @@ Literals, dates and the functions of `dataaccess` that make conditions are all t
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from datetime import UTC, date, datetime, timedelta, timezone
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 from zoneinfo import ZoneInfo
 
@@ -29,7 +32,7 @@ from dataaccess.filters._comparison import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _CONDITIONS = (after, before, col, days, last_days, month, on, op, since, until, yesterday)
 _CALLS: dict[str, Callable[..., Any]] = {
@@ -39,8 +42,9 @@ _NAMES = ", ".join(each.__name__ for each in _CONDITIONS)
 _METHODS = ("matches", "equals", "after", "before", "since", "until", "between", "on", "op")
 # What may precede a name: `da.days(…)`, `datetime.date(…)`.
 _MODULES = re.compile(r"^(?:da|dataaccess|datetime|zoneinfo)\.")
-_UTC = ("datetime.timezone.utc", "timezone.utc")
+_UTC = dict.fromkeys(("datetime.timezone.utc", "timezone.utc"), UTC)
 _DAY = re.compile(r"\d{4}-\d\d")
+_ADJACENT = re.compile(r"""['"]\s*[bfruBFRU]{0,2}['"]""")
 _INSTEAD: dict[type[ast.expr], str] = {
     ast.BoolOp: ": join conditions by & and |",
     ast.Compare: ": write a method of col, such as col('customer_id').equals('17')",
@@ -84,27 +88,29 @@ def parse(text: str) -> Expression | Comparison | Days:
     return found
 
 
-def read(text: str) -> Any:
-    """The value or condition that a text writes.
+def read(text: str, names: Mapping[str, object] = MappingProxyType({})) -> Any:
+    """The value or condition that a text writes, in which names are those of other values.
 
     Raises:
         ValueError: It writes neither.
     """
     try:
-        return _read(text)
+        return _read(text, names)
     except ValueError as error:
         raise ValueError(f"{cut(text)!r}: {error}") from None
 
 
-def _read(text: str) -> Any:
+def _read(text: str, names: Mapping[str, object]) -> Any:
     if _DAY.match(text.strip()):
         raise ValueError(
             "is a day without a condition: write on('2024-01-15'), since(…), until(…), after(…) or before(…)"
         )
+    if _ADJACENT.search(text) and _has_adjacent_strings(text):
+        raise ValueError("has two strings without a comma between them, which Python joins")
     stripped = text.strip()
     # Python continues a line only within parentheses.
     source = f"({stripped})" if "\n" in stripped else stripped
-    reader = _Reader(source, text.index(stripped) - (source != stripped))
+    reader = _Reader(source, text.index(stripped) - (source != stripped), names)
     try:
         return reader.value(ast.parse(source, mode="eval").body)
     except SyntaxError as error:
@@ -115,13 +121,28 @@ def _read(text: str) -> Any:
         raise ValueError(f"is nested too deeply, or has too many conditions: {advice}") from None
 
 
+def _has_adjacent_strings(text: str) -> bool:
+    """Whether a comma is missing, as in numpy's text of an array."""
+    previous = None
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(f"({text.strip()})").readline):
+            if token.type == previous == tokenize.STRING:
+                return True
+            previous = previous if token.type == tokenize.NL else token.type
+    except (tokenize.TokenError, SyntaxError):
+        # No Python: the caller says where.
+        pass
+    return False
+
+
 class _Reader:
     """Reads the nodes of one text."""
 
-    def __init__(self, source: str, skipped: int) -> None:
-        """Takes what Python reads, and the number of characters that the text of the user has before it."""
+    def __init__(self, source: str, skipped: int, names: Mapping[str, object]) -> None:
+        """Takes what Python reads, the number of characters that the text has before it, and values by name."""
         self._lines = source.splitlines(keepends=True)
         self._skipped = skipped
+        self._names = {**_UTC, **names}
 
     def place(self, line: int, column: int) -> str:
         """Where a character is in the text of the user."""
@@ -133,8 +154,8 @@ class _Reader:
             return self._joined(node)
         if isinstance(node, ast.Call):
             return self._called(node)
-        if isinstance(node, ast.Attribute) and ast.unparse(node) in _UTC:
-            return UTC
+        if isinstance(node, ast.Name | ast.Attribute) and (name := ast.unparse(node)) in self._names:
+            return self._names[name]
         try:
             return ast.literal_eval(node)
         except (ValueError, TypeError):

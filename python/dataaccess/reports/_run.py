@@ -187,6 +187,33 @@ class ScanReport:
         oldest = None if self.oldest is None else self.oldest.isoformat()
         return {"folder": str(self.folder), **figures, "oldest": oldest, "tasks": tasks}
 
+    def serialize(self) -> dict[str, Any]:
+        """Returns the figures: `to_dict` without `tasks`. Airflow calls it for a report that goes to XCom.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo")
+            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
+            >>> report.serialize()["rows"]
+            73
+        """
+        return {name: value for name, value in self.to_dict().items() if name != "tasks"}
+
+    @staticmethod
+    def deserialize(data: dict[str, Any], version: int) -> dict[str, Any]:  # noqa: ARG004 - Airflow's
+        """Returns the figures as a dict. Airflow calls it for a report that comes from XCom.
+
+        Args:
+            data: What `serialize` returned.
+            version: The version of Airflow's text, which is not used.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> da.ScanReport.deserialize({"rows": 73}, 1)
+            {'rows': 73}
+        """
+        return data
+
     def to_pandas(
         self,
         dtype_backend: DtypeBackend | None = None,

@@ -105,11 +105,16 @@ fn slow_rows(day: i64, count: usize) -> Reply {
 
 /// A scan of the first days of 2024.
 fn scan(days: i64) -> Scan {
+    scan_of(0, days)
+}
+
+/// A scan of the days from `start` to the one before `stop`.
+fn scan_of(start: i64, stop: i64) -> Scan {
     let text = |day: i64| InputValue::Moment(format!("2024-01-{:02}", day + 1));
     let list = ["id", "code_status", "allocated_time"].map(InputValue::text);
     let arguments = CodesArguments {
         attrs: InputValue::List(list.into()),
-        allocated_time: InputValue::Days(Box::new(filter::Days::Range { start: text(0), stop: text(days) })),
+        allocated_time: InputValue::Days(Box::new(filter::Days::Range { start: text(start), stop: text(stop) })),
         ..CodesArguments::default()
     };
     let calendar = Calendar::default();

@@ -183,3 +183,84 @@ async fn days_without_rows_have_files_too() {
     assert!(report.tasks.iter().all(|task| task.path.as_ref().is_some_and(|path| path.exists())));
     assert!(report.tasks.iter().all(|task| task.is_final));
 }
+
+/// Runs a scan of one day after the other, each with this number of rows.
+async fn run_each_day(folder: &Path, rows_of: &'static [usize], set: fn(RunOptions) -> RunOptions) -> Vec<Report> {
+    let of_day = |day: i64| rows_of[usize::try_from(day).unwrap()];
+    let (client, _) = client(
+        |_| {},
+        move |asked| rows(asked.day, &ids(&format!("{}-{:?}", asked.day, asked.status), of_day(asked.day))),
+    );
+    let mut reports = Vec::new();
+    for day in 0..i64::try_from(rows_of.len()).unwrap() {
+        reports.push(run(&scan_of(day, day + 1), &client, &set(options(folder))).await.unwrap());
+    }
+    reports
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_of_one_day_compares_it_with_the_other_days_of_the_folder() {
+    let folder = Folder::new();
+    let reports = run_each_day(folder.path(), &[50, 50, 41, 50, 50], |options| options).await;
+    let capped: Vec<bool> = reports.iter().map(|report| report.complete == "capped").collect();
+    assert_eq!(capped, [false, false, false, true, true], "as a scan of the days so far; the 41 rows are all of a day");
+    let last = reports.last().unwrap();
+    assert_eq!(
+        last.reasons,
+        ["1 of 1 responses and 3 of 4 other files of the folder have exactly 50 rows, and none has more (2024-01-05)"]
+    );
+    assert_eq!((last.rows, last.tasks[0].doubts.len()), (50, 1));
+    assert_eq!(last.warnings[0].kind, DataWarningKind::Incomplete);
+    let place = Location::Path(folder.path().to_path_buf());
+    assert_eq!(scan_of(4, 5).read(&place, false).await.unwrap().stats.reasons, last.reasons);
+    assert!(scan_of(2, 3).read(&place, false).await.unwrap().stats.reasons.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_day_of_the_folder_with_more_rows_disproves_a_cap() {
+    let folder = Folder::new();
+    let reports = run_each_day(folder.path(), &[51, 50, 50, 50], |options| options).await;
+    assert!(reports.iter().all(|report| report.reasons.is_empty()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_day_that_looks_capped_beside_the_folder_is_refused_or_split() {
+    let folder = Folder::new();
+    let strict = |options| RunOptions { on_doubt: OnDoubt::Error, ..options };
+    let reports = run_each_day(folder.path(), &[50, 50, 50], strict).await;
+    let failed: Vec<usize> = reports.iter().map(|report| report.failed.len()).collect();
+    assert_eq!(failed, [0, 0, 1]);
+    assert!(!folder.path().join("day=2024-01-03").join("part-0.parquet").exists());
+
+    let split = scan_of(2, 3).splitting(true);
+    let (client, _) = client(
+        |_| {},
+        |asked| rows(asked.day, &ids(&format!("{:?}", asked.status), if asked.status.is_none() { 50 } else { 30 })),
+    );
+    let report = run(&split, &client, &options(folder.path())).await.unwrap();
+    assert_eq!((report.rows, report.complete), (90, "unknown"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_of_one_day_misses_an_attribute_that_the_other_days_have() {
+    let folder = Folder::new();
+    let (client, _) = client(
+        |_| {},
+        |asked| match asked.day {
+            0 => usual(asked),
+            _ => Reply::ok(
+                r#"{"code": 200, "data": {"status": true, "data": [{"id": "a", "codeStatus": 3,
+                "allocated_time": "2024-01-02 12:00:00"}]}}"#,
+            ),
+        },
+    );
+    run(&scan_of(0, 1), &client, &options(folder.path())).await.unwrap();
+    let strict = RunOptions { on_doubt: OnDoubt::Error, ..options(folder.path()) };
+    let refused = run(&scan_of(1, 2), &client, &strict).await.unwrap();
+    assert_eq!(refused.failed.first().map(|task| task.error.kind()), Some(Kind::DoubtfulData));
+
+    let report = run(&scan_of(1, 2), &client, &options(folder.path())).await.unwrap();
+    assert_eq!(report.absent, ["code_status"]);
+    let [warning] = report.warnings.as_slice() else { panic!("{:?}", report.warnings) };
+    assert!(warning.message.contains("earlier files have it; the response has 'codeStatus'"), "{}", warning.message);
+}

@@ -37,10 +37,10 @@ FILES = {
         from dataaccess._core import embedded
 
         def test_without():
-            assert embedded._origins == set()
+            assert embedded._running == {}
 
         def test_with(dataaccess_sandbox):
-            assert embedded._origins == {dataaccess_sandbox.base_url}
+            assert set(embedded._running) == {dataaccess_sandbox.base_url}
         """,
     ),
     "test_1_a_test_has_a_client_of_the_demo_data": (

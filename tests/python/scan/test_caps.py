@@ -53,6 +53,40 @@ def test_equal_highest_counts_are_reported_with_their_days(
     assert len(reported.reasons) == 1
 
 
+@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
+def test_runs_of_one_day_report_what_a_run_of_all_days_would(connect: Any, tmp_path: Path) -> None:
+    with some_days(MANY, maximum_rows=18) as service:
+        client = connect(service)
+        reports = []
+        for day in range(1, 9):
+            scan = client.scan_codes(["id"], allocated_time=da.on(f"2024-01-{day:02}"))
+            reports.append(scan.to_folder(tmp_path / "codes"))
+        # Of all days in one run.
+        whole = by_day(client, ["id"]).to_folder(tmp_path / "codes")
+
+    # The 1st, 2nd, 6th, 7th and 8th have 18 rows. Three such numbers may be chance.
+    assert [report.maybe_capped for report in reports] == [False] * 6 + [True] * 2
+    beside = (
+        "1 of 1 responses and 4 of 7 other files of the folder have exactly 18 rows, and none has more (2024-01-08)"
+    )
+    assert reports[-1].reasons == [beside]
+    assert reports[-1].doubtful_days == ["2024-01-08"]
+    assert beside in reports[-1].warnings[0]
+    assert len(whole.doubtful_days) == 5
+
+
+def test_a_run_of_one_day_that_looks_capped_is_refused_before_it_is_written(connect: Any, tmp_path: Path) -> None:
+    with some_days((60, 60, 60), maximum_rows=50) as service:
+        for day in range(1, 4):
+            scan = connect(service).scan_codes(["id"], allocated_time=da.on(f"2024-01-{day:02}"))
+            if day < 3:
+                scan.to_folder(tmp_path, on_doubt="error")
+            else:
+                with pytest.raises(da.ScanIncompleteError, match="other files of the folder"):
+                    scan.to_folder(tmp_path, on_doubt="error")
+    assert sorted(path.name for path in tmp_path.glob("day=*/*")) == ["part-0.parquet"] * 2
+
+
 def test_no_count_is_reported_where_they_differ(connect: Any) -> None:
     with some_days() as service:
         scan = by_day(connect(service))

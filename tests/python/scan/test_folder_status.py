@@ -86,6 +86,17 @@ def test_capped_days_are_doubtful(connect: Any, tmp_path: Path) -> None:
     assert (part.day, "exactly 1000 rows" in part.doubts[0]) == ("2024-03-01", True)
 
 
+def test_days_with_the_rows_of_a_known_cap_are_doubtful(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox() as service:
+        service.load("promotion_code", [row(day, f"{day}-{n}") for day in (1, 2) for n in range(day)])
+        fill(connect(service), tmp_path, 1, 3)
+    assert da.folder_status(tmp_path).doubtful == []
+    (part,) = da.folder_status(tmp_path, known_row_cap=2).doubtful
+    assert (part.day, "exactly the 2 rows of known_row_cap" in part.doubts[0]) == ("2024-03-02", True)
+    with pytest.raises(da.ValidationError, match="known_row_cap"):
+        da.folder_status(tmp_path, known_row_cap=0)
+
+
 def test_a_snapshot_has_files_without_days(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
     connect(sandbox).scan_codes(["id"], allocated_time=da.since("2024-01-15")).to_folder(tmp_path)
     status = da.folder_status(str(tmp_path))

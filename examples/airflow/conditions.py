@@ -1,0 +1,48 @@
+"""Conditions from templates, from the output of a task, and one mapped task for each condition."""
+
+from airflow.sdk import Param, dag, task
+
+import dataaccess as da
+from dataaccess.airflow import DataAccessSearchCodesOperator, DataAccessSearchItemsOperator
+
+
+@dag(
+    schedule=None,
+    params={
+        "customers": Param(["demo-customer-0001", "demo-customer-0002"], type="array"),
+        "day": Param("2024-01-15", type="string", format="date"),
+    },
+)
+def conditions():
+    """Searches whose conditions are known when they run."""
+    # A template: a text, in which a list needs no quotes.
+    DataAccessSearchItemsOperator(
+        task_id="of_params",
+        item_type_name="customer",
+        attrs=["customer_id", "name"],
+        where="col('customer_id').matches({{ params.customers }})",
+    )
+
+    @task
+    def ids() -> list[str]:
+        return ["demo-customer-0003", "demo-customer-0004"]
+
+    # The output of a task: this one waits for it.
+    DataAccessSearchItemsOperator(
+        task_id="of_output",
+        item_type_name="customer",
+        attrs=["customer_id", "name"],
+        where=da.col("customer_id").matches(ids()),
+    )
+
+    @task
+    def days(params: dict) -> list:
+        return [da.on(params["day"]), da.days("2024-01-16", "2024-01-18")]
+
+    # One task for each condition.
+    DataAccessSearchCodesOperator.partial(task_id="mapped", attrs=["id"], max_xcom_rows=5_000).expand(
+        allocated_time=days()
+    )
+
+
+conditions()

@@ -1,0 +1,298 @@
+"""Doubts in XCom, asset events and the log; arguments in place of the connection's settings; rows that are too few."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, chain
+from dags import Run, extras, query, run, tries
+from service import at_request
+from structlog.testing import capture_logs
+
+import dataaccess as da
+from dataaccess.airflow import (
+    DataAccessScanOperator,
+    DataAccessScanRequestOperator,
+    DataAccessSearchCodesOperator,
+    DataAccessSearchItemsOperator,
+    scan_requests,
+)
+
+ON_15 = da.on("2024-01-15")
+ATTRS = ["id", "allocated_time"]
+DOUBTS = ["absent", "maybe_capped", "reasons", "stray_days", "warnings"]
+
+
+@pytest.fixture(autouse=True)
+def token(connect: Callable[..., str]) -> str:
+    return connect()
+
+
+@pytest.fixture
+def capped(connect: Callable[..., str]) -> Iterator[da.Sandbox]:
+    """A service that sends fifty rows at most."""
+    with da.Sandbox.demo(switches={"maximum_rows": 50}) as sandbox:
+        connect(host=sandbox.base_url, password=sandbox.issue_token())
+        yield sandbox
+
+
+@pytest.fixture
+def dag(request: pytest.FixtureRequest) -> DAG:
+    return DAG(str(request.node.name).partition("[")[0], schedule=None)
+
+
+def daily(name: str, **arguments: Any) -> DAG:
+    """A DAG that scans one day into a folder."""
+    schedule = CronDataIntervalTimetable("@daily", timezone="UTC")
+    with DAG(name, schedule=schedule, start_date=datetime(2024, 1, 1, tzinfo=UTC)) as dag:
+        DataAccessScanOperator(task_id="codes", attrs=ATTRS, outlets=[Asset(name)], **arguments)
+    return dag
+
+
+def nights(dag: DAG, first: int, stop: int) -> list[Run]:
+    """The runs for some days of January."""
+    return [run(dag, logical_date=datetime(2024, 1, day + 1, tzinfo=UTC)) for day in range(first, stop)]
+
+
+@pytest.mark.usefixtures("capped")
+def test_runs_of_one_day_see_that_all_days_are_capped(tmp_path: Path) -> None:
+    results = [night.result("codes") for night in nights(daily("capped", folder=str(tmp_path)), 8, 13)]
+
+    assert [result["rows"] for result in results] == [50] * 5
+    # Two equal numbers may be chance.
+    assert [result["maybe_capped"] for result in results] == [False, False, True, True, True]
+    last = results[-1]
+    assert last["reasons"] == [
+        "1 of 1 responses and 4 of 4 other files of the folder have exactly 50 rows, and none has more (2024-01-12)"
+    ]
+    assert last["doubtful_days"] == ["2024-01-12"]
+    assert any("rows may be missing" in warning for warning in last["warnings"])
+    assert extras("capped") == last
+
+
+@pytest.mark.usefixtures("capped")
+def test_a_day_that_looks_capped_fails_where_doubts_are_errors(tmp_path: Path) -> None:
+    known = nights(daily("known", folder=str(tmp_path / "known"), known_row_cap=50, on_doubt="error"), 8, 9)
+    beside = nights(daily("beside", folder=str(tmp_path / "beside"), on_doubt="error"), 8, 12)
+
+    states = [night.states["codes"] for night in [*known, *beside]]
+    assert states == ["failed", "success", "success", "failed", "failed"]
+    assert not list(tmp_path.glob("known/day=*/*")), "nothing doubtful was written"
+    assert len(list(tmp_path.glob("beside/day=*/*"))) == 2
+
+
+def test_a_wrong_zone_is_in_xcom_and_fails_where_doubts_are_errors(
+    dag: DAG, connect: Callable[..., str], tmp_path: Path
+) -> None:
+    connect(extra={"timezone": "Asia/Ho_Chi_Minh"})
+    shared: dict[str, Any] = {"allocated_time": ON_15, "attrs": ATTRS}
+    with dag:
+        DataAccessScanOperator(task_id="folder", folder=str(tmp_path / "folder"), **shared)
+        DataAccessSearchCodesOperator(task_id="file", path=f"{tmp_path}/codes.parquet", **shared)
+        DataAccessSearchCodesOperator(task_id="rows", outlets=[Asset("rows")], **shared)
+        DataAccessScanOperator(task_id="strict_folder", folder=str(tmp_path / "strict"), on_doubt="error", **shared)
+        DataAccessSearchCodesOperator(
+            task_id="strict_file", path=f"{tmp_path}/strict.parquet", on_doubt="error", **shared
+        )
+        DataAccessSearchCodesOperator(task_id="strict_rows", on_doubt="error", **shared)
+    done = run(dag)
+
+    assert {task: state for task, state in done.states.items() if state == "failed"} == dict.fromkeys(
+        ["strict_folder", "strict_file", "strict_rows"], "failed"
+    )
+    assert [path.name for path in tmp_path.glob("strict*/day=*")] == []
+    assert not (tmp_path / "strict.parquet").exists()
+    found = [done.result("folder"), done.result("file"), extras("rows")]
+    assert [figures["stray_days"] for figures in found] == [["2024-01-15"]] * 3
+    assert [figures["rows"] for figures in found] == [len(done.result("rows"))] * 3
+    assert all("rows outside the requested day" in figures["warnings"][0] for figures in found)
+    assert done.xcom("rows", "figures") == extras("rows")
+
+
+def test_each_operator_reports_its_doubts(dag: DAG, capped: da.Sandbox, tmp_path: Path) -> None:
+    scan = capped.client().scan_codes(ATTRS, allocated_time=ON_15)
+    (request,) = scan_requests(scan)
+    with dag:
+        DataAccessSearchCodesOperator(
+            task_id="file", allocated_time=ON_15, path=f"{tmp_path}/codes.parquet", known_row_cap=50
+        )
+        DataAccessSearchItemsOperator(
+            task_id="items",
+            item_type_name="customer",
+            attrs=["customer_id"],
+            known_row_cap=50,
+            path=f"{tmp_path}/customers.jsonl",
+        )
+        DataAccessScanRequestOperator(task_id="request", request=request, folder=str(tmp_path), known_row_cap=50)
+        DataAccessScanRequestOperator(
+            task_id="strict", request=request, folder=str(tmp_path / "strict"), known_row_cap=50, on_doubt="error"
+        )
+    with capture_logs() as logged:
+        done = run(dag)
+
+    assert done.states == {"file": "success", "items": "success", "request": "success", "strict": "failed"}
+    for task in ("file", "items", "request"):
+        result = done.result(task)
+        assert sorted(result) == sorted(["path", "rows", "bytes", *DOUBTS]), task
+        assert (result["rows"], result["maybe_capped"]) == (50, True), task
+        (line,) = [line for line in logged if f"in {result['path']}" in line["event"]]
+        assert line["log_level"] == "warning"
+        assert line["event"].startswith("50 rows in ")
+        assert "known_row_cap" in line["event"]
+    assert not (tmp_path / "strict").exists()
+
+
+def test_a_run_logs_one_line(dag: DAG, tmp_path: Path) -> None:
+    with dag:
+        DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=["id"], allocated_time=ON_15)
+    with capture_logs() as logged:
+        run(dag)
+    lines = [line for line in logged if str(tmp_path) in line["event"] and line["event"].startswith("73 rows")]
+    assert [(line["event"], line["log_level"]) for line in lines] == [
+        (f"73 rows of 2024-01-15 in {tmp_path}; 1 new, 0 kept, 0 refreshed", "info")
+    ]
+
+
+def test_arguments_take_the_place_of_settings_of_the_connection(
+    dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path
+) -> None:
+    connect(extra={"decode_status": False, "attrs_format": "array", "timeout": 300, "retry_for": 0})
+    folder: dict[str, Any] = {"folder": str(tmp_path / "codes"), "allocated_time": ON_15, "attrs": ["code_status"]}
+    who = "col('customer_id').matches(['demo-customer-0001', 'demo-customer-0002'])"
+    of_customers: dict[str, Any] = {"item_type_name": "customer", "attrs": ["customer_id"], "where": who}
+    with dag:
+        chain(
+            DataAccessScanOperator(task_id="codes", decode_status=True, private=True, **folder),
+            DataAccessSearchItemsOperator(
+                task_id="items",
+                attrs_format="string",
+                values_per_request=1,
+                path=f"{tmp_path}/one.jsonl",
+                **of_customers,
+            ),
+            DataAccessSearchCodesOperator(
+                task_id="private", allocated_time=ON_15, path=f"{tmp_path}/private.parquet", private=True
+            ),
+        )
+    done = run(dag)
+
+    assert set(done.states.values()) == {"success"}
+    (file,) = (tmp_path / "codes").glob("day=*/*.parquet")
+    names = query(f"select distinct code_status from '{file}' order by all")
+    assert set(names) <= {("available",), ("sent",), ("used",)}
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, tmp_path / "private.parquet")] == [0o600, 0o600]
+    bodies = [request.body for request in sandbox.requests if request.body["itemTypeName"] == "customer"]
+    assert [body["attrs"] for body in bodies] == ["customer_id", "customer_id"]
+
+
+def test_a_timeout_takes_the_place_of_that_of_the_connection(
+    dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path
+) -> None:
+    connect(extra={"retry_for": 0})
+    (request,) = scan_requests(sandbox.client().scan_codes(["id"], allocated_time=ON_15))
+    with dag:
+        DataAccessSearchCodesOperator(task_id="search", allocated_time=ON_15, timeout=0.2)
+        DataAccessScanOperator(task_id="scan", allocated_time=ON_15, timeout=0.2, folder=str(tmp_path))
+        DataAccessScanRequestOperator(task_id="request", request=request, timeout=0.2, folder=str(tmp_path / "other"))
+    with sandbox.fault("delay", seconds=20) as fault:
+        done = run(dag)
+    assert (set(done.states.values()), fault.hits) == ({"failed"}, 3)
+
+
+@pytest.fixture
+def late(connect: Callable[..., str]) -> Iterator[Callable[[Callable[[], Run]], Run]]:
+    """Runs what is retried once; the rows of the day are there from the second request on."""
+    with da.Sandbox() as service:
+        connect(host=service.base_url, password=service.issue_token())
+        row = {"id": "a", "allocated_time": "2024-01-15 09:00:00"}
+
+        def during(act: Callable[[], Run]) -> Run:
+            with at_request(service, 2, lambda: service.load("promotion_code", [row])):
+                return act()
+
+        yield during
+
+
+@pytest.mark.parametrize("needed", [{"fail_on_empty": True}, {"min_rows": 1}], ids=["fail_on_empty", "min_rows"])
+@pytest.mark.parametrize("kind", ["folder", "file", "rows"])
+def test_rows_that_come_late_are_there_after_a_retry(
+    dag: DAG, late: Callable[[Callable[[], Run]], Run], kind: str, needed: Any, tmp_path: Path
+) -> None:
+    shared: dict[str, Any] = {"task_id": "codes", "allocated_time": ON_15, "attrs": ["id"], "retries": 1, **needed}
+    with dag:
+        if kind == "folder":
+            DataAccessScanOperator(folder=str(tmp_path / "codes"), **shared)
+        elif kind == "file":
+            DataAccessSearchCodesOperator(path=f"{tmp_path}/codes.parquet", **shared)
+        else:
+            DataAccessSearchCodesOperator(**shared)
+    done = late(lambda: run(dag))
+
+    assert (done.states, tries(done, "codes")) == ({"codes": "success"}, 2)
+    result = done.result("codes")
+    assert (len(result) if kind == "rows" else result["rows"]) == 1
+
+
+def test_too_few_rows_fail_and_replace_no_file(
+    dag: DAG, sandbox: da.Sandbox, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = tmp_path / "codes.parquet"
+    before.write_text("of yesterday")
+    (request,) = scan_requests(sandbox.client().scan_codes(["id"], allocated_time=ON_15))
+    few: dict[str, Any] = {"allocated_time": ON_15, "attrs": ["id"], "min_rows": 74}
+    with dag:
+        DataAccessSearchCodesOperator(task_id="file", path=str(before), **few)
+        DataAccessSearchCodesOperator(task_id="rows", **few)
+        DataAccessScanOperator(task_id="folder", folder=str(tmp_path / "folder"), **few)
+        DataAccessScanRequestOperator(
+            task_id="request", request=request, folder=str(tmp_path / "requests"), min_rows=74, fail_on_empty=True
+        )
+        DataAccessSearchCodesOperator(task_id="enough", allocated_time=ON_15, min_rows=73, fail_on_empty=True)
+    done = run(dag)
+
+    assert {task for task, state in done.states.items() if state == "success"} == {"enough"}
+    assert (before.read_text(), (tmp_path / "requests").exists()) == ("of yesterday", False)
+    assert "73 rows, fewer than min_rows=74" in "".join(capfd.readouterr())
+
+
+def test_an_empty_day_beside_others_fails(
+    dag: DAG, tmp_path: Path, connect: Callable[..., str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    with da.Sandbox() as service, dag:
+        service.load("promotion_code", [{"id": "a", "allocated_time": "2024-01-15 09:00:00"}])
+        connect(host=service.base_url, password=service.issue_token())
+        arguments: dict[str, Any] = {"attrs": ["id"], "allocated_time": da.days("2024-01-14", "2024-01-17")}
+        chain(
+            DataAccessScanOperator(task_id="all", folder=str(tmp_path), fail_on_empty=True, retries=1, **arguments),
+            DataAccessScanOperator(
+                task_id="together", folder=str(tmp_path), min_rows=1, trigger_rule="all_done", **arguments
+            ),
+        )
+        done = run(dag)
+        asked = len(service.requests)
+
+    assert done.states == {"all": "failed", "together": "success"}
+    assert "no rows of 2024-01-14, 2024-01-16, and fail_on_empty=True" in "".join(capfd.readouterr())
+    # All days, and then the empty ones once more.
+    assert (asked, tries(done, "all")) == (3 + 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"min_rows": 2, "limit": 1}, "min_rows: is more than limit=1"),
+        ({"min_rows": 2_000}, "min_rows: is more than max_xcom_rows=1000"),
+        ({"min_rows": "1"}, "min_rows"),
+        ({"on_doubt": "fail"}, "on_doubt"),
+        ({"private": True}, "private: is for a file"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_arguments_that_fail_each_run_are_refused_when_the_dag_is_read(arguments: Any, problem: str) -> None:
+    with pytest.raises((da.ValidationError, da.ConfigError), match=problem):
+        DataAccessSearchCodesOperator(task_id="codes", allocated_time=ON_15, **arguments)

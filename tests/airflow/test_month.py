@@ -1,0 +1,378 @@
+"""A month of nights of one DAG, into one folder: each fault that touches when a day is done comes once.
+
+After each night a green task has what the service has, or its XCom names the day; and a green check has it in any case.
+The ids are those of `docs/reliability.md`. `make soak-airflow` runs it: about a minute.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.sdk import DAG, CronDataIntervalTimetable
+from dags import Run, query, run, tries
+from service import at_request, wait_until
+from support.changed_responses import ChangedResponses, nothing, records, renamed, without_data
+
+import dataaccess as da
+from dataaccess.airflow import DataAccessCheckOperator, DataAccessScanOperator
+
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
+
+FIRST = date(2024, 3, 1)
+NIGHTS = 31
+# At a quarter past two, when the first day has settled.
+BEGINS = datetime(2024, 3, 2, 2, 15, tzinfo=UTC)
+ATTRS = ["id", "allocated_time", "code_status"]
+CAP = 40
+GREEN = {"codes": "success", "complete": "success"}
+FAILED = {"codes": "failed", "complete": "upstream_failed"}
+DOUBTFUL = {"codes": "success", "complete": "failed"}
+
+
+class Month:
+    """The service, its clock, and the DAG."""
+
+    def __init__(self, folder: Path, connect: Callable[..., str], service: da.Sandbox) -> None:
+        """Before the first night."""
+        self.folder, self.service, self.night = folder, service, 0
+        self.platform = ChangedResponses(service)
+        self.rows: dict[str, dict[str, Any]] = {}
+        self._connect = connect
+        self.connect()
+
+    def connect(self, **fields: Any) -> None:
+        """Sets the connection, with a new token."""
+        extra = {"retry_for": 0, "concurrency": 1}
+        given = {"host": self.platform.base_url, "password": self.service.issue_token(), "extra": extra, **fields}
+        self._connect(**given)
+
+    def begin(self, night: int) -> None:
+        """The next night: a day is over."""
+        self.service.advance(timedelta(days=night - self.night))
+        self.night = night
+        self.load(self.day(), "usual", 10 + night * 7 % 23)
+
+    def day(self, ago: int = 0) -> str:
+        """The day that has just ended, or an earlier one."""
+        return str(FIRST + timedelta(days=self.night - ago))
+
+    def days(self, ago: int) -> str:
+        """The condition for the days from one to the last."""
+        return f"days('{self.day(ago)}', '{self.day(-1)}')"
+
+    def load(self, day: str, name: str, count: int) -> None:
+        """New codes of a day."""
+        new = [{"id": f"{day}-{name}-{n}", "allocated_time": f"{day} 09:00:00", "code_status": 3} for n in range(count)]
+        self.put(new)
+
+    def put(self, rows: list[dict[str, Any]]) -> None:
+        """New or changed codes."""
+        self.rows |= {row["id"]: row for row in rows}
+        self.service.load("promotion_code", rows, replace=True)
+
+    def run(self, *, retries: int = 0, **arguments: Any) -> Run:
+        """A run of this night, as it is each night but for these arguments. Its rows are compared."""
+        schedule = CronDataIntervalTimetable("15 2 * * *", timezone="UTC")
+        with DAG("month", schedule=schedule, start_date=datetime(2024, 3, 1, tzinfo=UTC)) as dag:
+            given: dict[str, Any] = {
+                "folder": str(self.folder),
+                "attrs": ATTRS,
+                "known_row_cap": CAP,
+                "lock_timeout": 0.2,
+                "retries": retries,
+                **arguments,
+            }
+            codes = DataAccessScanOperator(task_id="codes", **given)
+            codes >> DataAccessCheckOperator(
+                task_id="complete",
+                folder=str(self.folder),
+                days=arguments.get("allocated_time"),
+                known_row_cap=CAP,
+            )
+        done = run(dag, logical_date=BEGINS + timedelta(days=self.night))
+        self._compare(done)
+        return done
+
+    def _compare(self, done: Run) -> None:
+        """No green task whose rows differ, unless its XCom says so; and no green check at all."""
+        if done.states["codes"] != "success":
+            return
+        result = done.result("codes")
+        here = {day for day in self.differing() if result["first_day"] <= day <= result["last_day"]}
+        named = {*result["open_days"], *result["doubtful_days"]}
+        assert here <= named, (self.night, here, result)
+        assert done.states["complete"] == ("failed" if named else "success"), (self.night, result)
+
+    def differing(self) -> set[str]:
+        """The days of which the folder has not what the service has."""
+        wanted: dict[str, set[Any]] = {}
+        for row in self.rows.values():
+            values = (row["id"], row["allocated_time"], row["code_status"])
+            wanted.setdefault(row["allocated_time"][:10], set()).add(values)
+        found: dict[str, set[Any]] = {}
+        for file in self.folder.glob("day=*/*.parquet"):
+            rows = query(f"select id, strftime(allocated_time, '%Y-%m-%d %H:%M:%S'), code_status from '{file}'")
+            found.setdefault(file.parent.name.removeprefix("day="), set()).update(rows)
+        return {day for day in wanted.keys() | found.keys() if wanted.get(day, set()) != found.get(day, set())}
+
+    def parts(self) -> dict[str, bytes]:
+        """The files."""
+        return {str(path): path.read_bytes() for path in self.folder.glob("day=*/*.parquet")}
+
+    def fails(self, **arguments: Any) -> Run:
+        """A run that fails and replaces nothing."""
+        before = self.parts()
+        done = self.run(**arguments)
+        assert done.states == FAILED
+        assert {path: content for path, content in self.parts().items() if path in before} == before
+        return done
+
+    def succeeds(self, **arguments: Any) -> Run:
+        """A run that brings what the service has."""
+        done = self.run(**arguments)
+        assert done.states == GREEN
+        return done
+
+
+def a_killed_task(month: Month) -> None:
+    """S1. The days that were done are kept."""
+    previous = signal.getsignal(signal.SIGTERM)
+    with month.service.fault("stall") as held:
+
+        def kill() -> None:
+            wait_until(lambda: held.hits, "a request")
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        # `dag.test()` runs the task in this process.
+        killer = threading.Thread(target=kill)
+        killer.start()
+        try:
+            month.fails()
+        finally:
+            killer.join()
+            signal.signal(signal.SIGTERM, previous)
+
+
+@contextmanager
+def small_files() -> Iterator[None]:
+    """No file may grow beyond half a kilobyte while a scan runs."""
+    usual = DataAccessScanOperator._run_unlocked
+
+    def limited(self: Any, *arguments: Any) -> Any:
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500, before[1]))
+        try:
+            return usual(self, *arguments)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DataAccessScanOperator, "_run_unlocked", limited)
+        yield
+
+
+def a_full_disk(month: Month) -> None:
+    """S2. No partial file."""
+    with small_files():
+        month.fails()
+    assert not list(month.folder.glob(f"day={month.day()}/*"))
+
+
+def another_query(month: Month) -> None:
+    """S3. It is refused, and not retried."""
+    assert tries(month.fails(attrs=["id"], retries=2), "codes") == 1
+
+
+def two_at_once(month: Month) -> None:
+    """S4. The second one gives up."""
+    client = da.Client(month.platform.base_url, token=month.service.issue_token())
+    scan = client.scan_codes(ATTRS, allocated_time=da.on(month.day()))
+    with ExitStack() as holding:
+        held = holding.enter_context(month.service.fault("stall", times=1))
+        other = threading.Thread(target=lambda: scan.to_folder(month.folder))
+        other.start()
+        wait_until(lambda: held.hits, "a request of the other run")
+        month.fails()
+    other.join()
+
+
+def damage(month: Month) -> None:
+    """S5. The day fails until it is requested again."""
+    month.succeeds()
+    path = month.folder / f"day={month.day()}" / "part-0.parquet"
+    path.write_bytes(path.read_bytes()[:-9])
+    assert month.run().states == FAILED
+    month.succeeds(refresh=month.day())
+
+
+def a_refused_token(month: Month) -> None:
+    """S6. The next run has another one."""
+    month.connect(password="revoked")
+    assert tries(month.fails(retries=2), "codes") == 1
+    month.connect()
+
+
+def a_response_that_is_cut_off(month: Month) -> None:
+    """S7. The retry brings it."""
+    with month.service.fault("cut", after_bytes=500, times=1):
+        assert tries(month.succeeds(retries=1), "codes") == 2
+
+
+def a_request_that_fails_permanently(month: Month) -> None:
+    """S9. The other days are kept, and the next run requests only this one."""
+    days = month.days(2)
+    with month.service.fault("status", status=400, after=2, times=1):
+        assert month.run(allocated_time=days, refresh="all").states == FAILED
+    asked = len(month.platform.asked)
+    assert month.succeeds(allocated_time=days).result("codes")["kept"] == 2
+    assert len(month.platform.asked) == asked + 1
+
+
+def a_folder_that_others_may_write_to(month: Month) -> None:
+    """S10. It is refused before anything is requested."""
+    asked = len(month.platform.asked)
+    month.folder.chmod(0o777)
+    month.fails()
+    month.folder.chmod(0o755)
+    assert len(month.platform.asked) == asked
+
+
+def a_day_that_is_not_over(month: Month) -> None:
+    """S11. Someone runs it for today too: the day is open until the next night requests it again."""
+    today = month.day(-1)
+    month.load(today, "early", 12)
+    done = month.run(allocated_time=f"days('{month.day()}', '{month.day(-2)}')")
+    assert (done.states, done.result("codes")["open_days"]) == (DOUBTFUL, [today])
+    month.load(today, "late", 5)
+    assert today in month.differing()
+
+
+def a_refresh_without_rows(month: Month) -> None:
+    """S12. The files are kept in doubt, until a response has rows again."""
+    month.succeeds()
+    month.put([{**row, "code_status": 4} for row in month.rows.values() if row["allocated_time"][:10] == month.day()])
+    with month.platform.changed(nothing):
+        done = month.run(refresh=month.day())
+        assert (done.states, done.result("codes")["doubtful_days"]) == (DOUBTFUL, [month.day()])
+        month.fails(refresh=month.day(), on_shrink="error")
+    assert month.differing() >= {month.day()}
+
+
+def a_response_without_data(month: Month) -> None:
+    """S12. It does not say whether there are rows."""
+    with month.platform.changed(without_data):
+        month.fails()
+
+
+def another_platform(month: Month) -> None:
+    """S14. Nothing is requested from it."""
+    with da.Sandbox() as other:
+        month.connect(host=other.base_url, password=other.issue_token())
+        month.fails()
+        assert not other.requests
+    month.connect()
+
+
+def statuses_that_changed(month: Month) -> None:
+    """S15. A refresh of the last days brings them."""
+    month.succeeds()
+    month.put([{**row, "code_status": 7 - row["code_status"]} for row in month.rows.values()][-40:])
+    assert month.differing()
+    done = month.succeeds(allocated_time=month.days(4), refresh="all")
+    assert done.result("codes")["refreshed"] == 5
+
+
+def a_renamed_attribute(month: Month) -> None:
+    """S16, S17. It is named, or refused before anything is written."""
+    with month.platform.changed(renamed):
+        month.fails(on_doubt="error")
+        done = month.run()
+        result = done.result("codes")
+        assert (done.states, result["absent"]) == (DOUBTFUL, ["allocated_time"])
+        assert "'allocatedTime'" in "".join(result["warnings"])
+    month.succeeds(refresh=month.day())
+
+
+def a_capped_response(month: Month) -> None:
+    """The service returns no more rows than its cap."""
+    month.load(month.day(), "more", CAP)
+
+    def capped(_request: str, response: Any) -> Any:
+        return records(response["data"]["data"][:CAP])
+
+    with month.platform.changed(capped):
+        month.fails(on_doubt="error")
+        done = month.run()
+        assert (done.states, done.result("codes")["maybe_capped"]) == (DOUBTFUL, True)
+    month.succeeds(refresh=month.day())
+
+
+def rows_of_another_day(month: Month) -> None:
+    """The service cuts its days elsewhere."""
+
+    def shifted(_request: str, response: Any) -> Any:
+        rows = response["data"]["data"]
+        return records([{**rows[0], "allocated_time": f"{month.day(1)} 23:00:00"}, *rows[1:]])
+
+    with month.platform.changed(shifted):
+        done = month.run()
+        assert (done.states, done.result("codes")["stray_days"]) == (DOUBTFUL, [month.day()])
+    month.succeeds(refresh=month.day())
+
+
+def rows_that_come_late(month: Month) -> None:
+    """The rows are there when the retry asks again."""
+    month.platform.change = nothing
+
+    def arrive() -> None:
+        month.platform.change = None
+
+    with at_request(month.service, 2, arrive):
+        assert tries(month.run(retries=1, fail_on_empty=True), "codes") == 2
+
+
+FAULTS: dict[int, Callable[[Month], None]] = {
+    2: a_killed_task,
+    3: a_full_disk,
+    5: another_query,
+    6: two_at_once,
+    8: damage,
+    9: a_refused_token,
+    11: a_response_that_is_cut_off,
+    12: a_request_that_fails_permanently,
+    14: a_folder_that_others_may_write_to,
+    15: a_day_that_is_not_over,
+    17: a_refresh_without_rows,
+    18: a_response_without_data,
+    20: another_platform,
+    21: statuses_that_changed,
+    23: a_renamed_attribute,
+    25: a_capped_response,
+    27: rows_of_another_day,
+    29: rows_that_come_late,
+}
+
+
+def test_no_green_task_of_a_month_has_other_rows_than_the_service(tmp_path: Path, connect: Callable[..., str]) -> None:
+    with da.Sandbox(now=BEGINS) as service:
+        month = Month(tmp_path / "codes", connect, service)
+        for night in range(NIGHTS):
+            month.begin(night)
+            if night in FAULTS:
+                FAULTS[night](month)
+            # Whatever the night was, the next run makes it good.
+            month.succeeds()
+        done = month.succeeds(allocated_time=month.days(NIGHTS - 1), refresh="last 1 days")
+        result = done.result("codes")
+        assert (result["tasks"], result["kept"]) == (NIGHTS, NIGHTS - 1)
+        month.platform.close()
+    assert month.differing() == set()

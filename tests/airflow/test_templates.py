@@ -1,0 +1,356 @@
+"""Templates and outputs of tasks in arguments and conditions: lists, nothing, dependencies, mapped tasks and XCom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.sdk import DAG, task
+from dags import run, tries
+from jinja2 import Undefined
+
+import dataaccess as da
+from dataaccess.airflow import DataAccessHook, DataAccessSearchCodesOperator, DataAccessSearchItemsOperator
+
+# Of dozens of tasks each.
+pytestmark = pytest.mark.timeout(180)
+
+CUSTOMERS = ["demo-customer-0001", "demo-customer-0002"]
+ROWS = [{"customer_id": each} for each in CUSTOMERS]
+NATIVE = pytest.mark.parametrize("is_native", [False, True], ids=["text", "native"])
+PARAMS = {
+    "customers": CUSTOMERS,
+    "json": json.dumps(CUSTOMERS),
+    "python": repr(CUSTOMERS),
+    "tuple": repr(tuple(CUSTOMERS)),
+    "set": repr(set(CUSTOMERS)),
+    "csv": ",".join(CUSTOMERS),
+    "numpy": " ".join(map(repr, CUSTOMERS)).join("[]"),
+    "empty": "",
+    "none": None,
+}
+
+
+@pytest.fixture(autouse=True)
+def token(connect: Callable[..., str]) -> str:
+    return connect()
+
+
+def a_dag(name: str, *, is_native: bool = False, **options: Any) -> DAG:
+    return DAG(name, schedule=None, params=PARAMS, render_template_as_native_obj=is_native, **options)
+
+
+def search(task_id: str, where: Any, **options: Any) -> DataAccessSearchItemsOperator:
+    return DataAccessSearchItemsOperator(
+        task_id=task_id, item_type_name="customer", attrs=["customer_id"], where=where, **options
+    )
+
+
+def of_audience(task_id: str, audience: Any, **options: Any) -> DataAccessSearchCodesOperator:
+    return DataAccessSearchCodesOperator(
+        task_id=task_id,
+        attrs=["allocated_audience"],
+        allocated_time="since('2024-01-01')",
+        audience_type="customer",
+        allocated_audience=audience,
+        **options,
+    )
+
+
+@task
+def ids() -> list[str]:
+    return CUSTOMERS
+
+
+@task
+def json_text() -> str:
+    return json.dumps(CUSTOMERS)
+
+
+@task
+def day() -> str:
+    return "2024-01-15"
+
+
+@task
+def nothing() -> None:
+    return None
+
+
+TEXTS = {
+    "json": "{{ params.json }}",
+    "tojson": "{{ params.customers | tojson }}",
+    "python": "{{ params.python }}",
+    "tuple": "{{ params.tuple }}",
+    "set": "{{ params.set }}",
+    "split": "{{ params.csv.split(',') }}",
+    "keys": "{{ dict.fromkeys(params.customers).keys() }}",
+    "pulled": "{{ ti.xcom_pull('ids') }}",
+    "pulled_text": "{{ ti.xcom_pull('json_text') }}",
+    "loop": "[{% for each in params.customers %}'{{ each }}', {% endfor %}]",
+}
+
+
+@NATIVE
+def test_a_text_of_a_list_is_a_list(*, is_native: bool) -> None:
+    with a_dag("texts", is_native=is_native) as dag:
+        first = [ids(), json_text()]
+        for name, text in TEXTS.items():
+            first >> of_audience(f"audience_{name}", text)
+            first >> search(f"where_{name}", f"col('customer_id').matches({text})")
+        of_audience("audience_output", first[1])
+    done = run(dag)
+    for name in TEXTS:
+        assert done.result(f"where_{name}") == ROWS, name
+    for name in [*TEXTS, "output"]:
+        found = {row["allocated_audience"] for row in done.result(f"audience_{name}")}
+        assert found == set(CUSTOMERS), name
+
+
+WRONG = {
+    "audience_csv": lambda: of_audience("audience_csv", "{{ params.csv }}"),
+    "audience_numpy": lambda: of_audience("audience_numpy", "{{ params.numpy }}"),
+    "audience_nested": lambda: of_audience("audience_nested", ["{{ params.python }}"]),
+    "audience_empty": lambda: of_audience("audience_empty", "{{ params.empty }}"),
+    "audience_none": lambda: of_audience("audience_none", "{{ params.none }}"),
+    "audience_pulled": lambda: of_audience("audience_pulled", "{{ ti.xcom_pull('nothing') }}"),
+    "audience_output": lambda: of_audience("audience_output", nothing()),
+    "audience_missing": lambda: of_audience("audience_missing", "{{ params.missing }}"),
+    "attrs": lambda: DataAccessSearchItemsOperator(
+        task_id="attrs", item_type_name="customer", attrs="{{ params.csv }}", where=None
+    ),
+    "where_none": lambda: search("where_none", "{{ params.none }}"),
+    "where_csv": lambda: search("where_csv", "col('customer_id').matches('{{ params.csv }}')"),
+    "where_json": lambda: search("where_json", "col('customer_id').matches('{{ params.json }}')"),
+    "where_python": lambda: search("where_python", "col('customer_id').matches('{{ params.python }}')"),
+    "where_set": lambda: search("where_set", 'col("customer_id").equals("{{ params.set }}")'),
+    "where_tuple": lambda: search("where_tuple", 'col("customer_id").equals("{{ params.tuple }}")'),
+    "where_keys": lambda: search("where_keys", "col('a').equals(\"{{ {'a': 1} }}\")"),
+    "where_numpy": lambda: search("where_numpy", "col('customer_id').matches({{ params.numpy }})"),
+    "where_empty": lambda: search("where_empty", "col('customer_id').equals('{{ params.empty }}')"),
+    "where_no_value": lambda: search("where_no_value", "col('customer_id').equals({{ params.empty }})"),
+    "where_no": lambda: search("where_no", "col('customer_id').equals('{{ params.none }}')"),
+    "filters": lambda: search(
+        "filters",
+        {"OR": [{"AND": [{"column": "customer_id", "operator": "equals", "value": "{{ params.empty }}"}]}]},
+    ),
+    "output": lambda: search("output", da.col("customer_id").matches(nothing())),
+}
+
+
+@NATIVE
+def test_what_would_find_nothing_is_an_error(sandbox: da.Sandbox, *, is_native: bool) -> None:
+    with a_dag("wrong", is_native=is_native, default_args={"retries": 2}, template_undefined=Undefined) as dag:
+        for make in WRONG.values():
+            make()
+    done = run(dag)
+    assert {name: done.states[name] for name in WRONG} == dict.fromkeys(WRONG, "failed")
+    assert {name: tries(done, name) for name in WRONG} == dict.fromkeys(WRONG, 1)
+    assert sandbox.requests == []
+
+
+def test_one_value_with_a_comma_is_written_in_a_list(sandbox: da.Sandbox) -> None:
+    with a_dag("commas") as dag:
+        search("where", "col('name').matches(['{{ params.csv }}']) | col('name').equals('{{ params.csv }}')")
+        of_audience("audience", ["{{ params.csv }}"])
+    assert set(run(dag).states.values()) == {"success"}
+    assert json.dumps([request.body for request in sandbox.requests]).count(json.dumps(PARAMS["csv"])) == 3
+
+
+def test_native_rendering_makes_no_number_of_an_id(sandbox: da.Sandbox) -> None:
+    with a_dag("numbers", is_native=True) as dag:
+        of_audience("template", "{{ params.id }}")
+        of_audience("literal", "1_000")
+        of_audience("list", ["{{ params.id }}", "1_000"])
+    assert set(run(dag, conf={"id": "1e5"}).states.values()) == {"success"}
+    sent = json.dumps([request.body["filters"] for request in sandbox.requests])
+    assert (sent.count('"1e5"'), sent.count('"1_000"')) == (2, 2)
+
+
+def test_outputs_in_conditions_make_dependencies() -> None:
+    with a_dag("outputs") as dag:
+        mapped = ids.override(task_id="mapped")
+        first, second = ids(), day()
+        each = day.override(task_id="each").expand_kwargs([{}, {}])
+        one = ids.override(task_id="one")()
+        found = search("found", da.col("customer_id").matches(first) | da.col("customer_id").equals(second))
+        codes = DataAccessSearchCodesOperator(task_id="codes", attrs=["id"], allocated_time=da.on(second))
+        days = DataAccessSearchCodesOperator(task_id="days", attrs=["id"], allocated_time=da.days(second, "2024-01-16"))
+        several = search("several", da.col("customer_id").matches([second, dag.param("who", CUSTOMERS[0])]))
+        operator = of_audience("operator", da.op("matches", mapped()))
+        lists = search("lists", da.col("customer_id").op("matches", each))
+        parts = DataAccessSearchItemsOperator.partial(
+            task_id="parts", item_type_name="customer", where=da.col("customer_id").matches(one)
+        ).expand(attrs=[["customer_id"], ["name"]])
+    assert [each.upstream_task_ids for each in (found, codes, days, several, operator, lists, parts)] == [
+        {"ids", "day"},
+        {"day"},
+        {"day"},
+        {"day"},
+        {"mapped"},
+        {"each"},
+        {"one"},
+    ]
+    done = run(dag)
+    assert set(done.states.values()) == {"success"}
+    assert done.result("found") == ROWS
+    assert len(done.result("codes")) == len(done.result("days")) == 73
+    assert done.result("several") == ROWS[:1]
+    assert {row["allocated_audience"] for row in of_codes(CUSTOMERS)} == set(CUSTOMERS)
+    assert len(done.result("operator")) == len(of_codes(CUSTOMERS))
+    assert done.result("lists") == []
+    assert [len(rows) for rows in done.result("parts")] == [2, 2]
+    assert rendered(done, "found") == {
+        "where": "col('customer_id').matches(['demo-customer-0001', 'demo-customer-0002']) | "
+        "col('customer_id').equals('2024-01-15')"
+    }
+
+
+def of_codes(customers: list[str]) -> list[dict[str, Any]]:
+    return (
+        DataAccessHook()
+        .get_conn()
+        .search_codes(
+            ["allocated_audience"],
+            allocated_time=da.since("2024-01-01"),
+            audience_type="customer",
+            allocated_audience=customers,
+        )
+    )
+
+
+def rendered(done: Any, task_id: str) -> dict[str, Any]:
+    """The rendered condition of a task, as the web UI shows it."""
+    from airflow.models.renderedtifields import RenderedTaskInstanceFields
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    with create_session() as session:
+        fields = select(RenderedTaskInstanceFields.rendered_fields).where(
+            RenderedTaskInstanceFields.run_id == done.dag_run.run_id, RenderedTaskInstanceFields.task_id == task_id
+        )
+        return {"where": session.scalars(fields).one()["where"]}
+
+
+def test_a_long_list_is_searched_in_full_and_shown_in_part() -> None:
+    @task
+    def many() -> list[str]:
+        return [f"demo-customer-{index:04}" for index in range(20_000)]
+
+    with a_dag("long") as dag:
+        search("found", da.col("customer_id").matches(many()), max_xcom_rows=5_000)
+    done = run(dag)
+    assert len(done.result("found")) == len(DataAccessHook().get_conn().search_items("customer", ["customer_id"], None))
+    assert 400_000 < len(json.dumps(done.result("many"))) < 500_000
+    assert 3_000 < len(rendered(done, "found")["where"]) < 5_000
+
+
+def test_an_output_in_a_condition_of_expand_needs_a_dependency(capfd: pytest.CaptureFixture[str]) -> None:
+    def conditions(task_id: str, values: Any) -> Any:
+        return DataAccessSearchItemsOperator.partial(
+            task_id=task_id, item_type_name="customer", attrs=["customer_id"]
+        ).expand(where=[da.col("customer_id").matches(values)])
+
+    with a_dag("expanded") as dag:
+        known = ids()
+        conditions("alone", known)
+        known >> conditions("after", known)
+    done = run(dag)
+    assert done.states == {"ids": "success", "alone[0]": "failed", "after[0]": "success"}
+    assert done.result("after") == ROWS
+    assert "this task does not wait for 'ids'" in "".join(capfd.readouterr())
+
+
+@task
+def conditions() -> list[Any]:
+    return [da.on("2024-01-15"), da.days("2024-01-15", "2024-01-16")]
+
+
+@task
+def texts() -> list[str]:
+    return ["on('2024-01-15')", "days('2024-01-15', '2024-01-16')"]
+
+
+@task
+def customers_of() -> list[Any]:
+    return [da.col("customer_id").matches([each]) for each in CUSTOMERS]
+
+
+@task
+def bare_days() -> list[str]:
+    return ["2024-01-15", "2024-01-15"]
+
+
+def test_conditions_map(capfd: pytest.CaptureFixture[str]) -> None:
+    def mapped(task_id: str) -> Any:
+        return DataAccessSearchCodesOperator.partial(task_id=task_id, attrs=["id"])
+
+    def mapped_items(task_id: str) -> Any:
+        return DataAccessSearchItemsOperator.partial(task_id=task_id, item_type_name="customer", attrs=["customer_id"])
+
+    with a_dag("mapped") as dag:
+        mapped("codes").expand(allocated_time=conditions())
+        mapped("texts_of_days").expand(allocated_time=texts())
+        mapped("mapped_days").expand(allocated_time=bare_days().map(da.on))
+        mapped("literal").expand(allocated_time=[da.on("2024-01-15"), "on('{{ params.json[:0] }}2024-01-15')"])
+        mapped("keywords").expand_kwargs([{"allocated_time": da.on("2024-01-15")}] * 2)
+        mapped("ambiguous").expand(allocated_time=bare_days.override(task_id="again")())
+        mapped_items("items").expand(where=customers_of())
+        mapped_items("literals").expand(where=[da.col("customer_id").equals(each) for each in CUSTOMERS])
+    done = run(dag)
+    failed = {name for name, state in done.states.items() if state == "failed"}
+    assert failed == {"ambiguous[0]", "ambiguous[1]"}
+    for name in ("codes", "texts_of_days", "mapped_days", "literal", "keywords"):
+        assert [len(rows) for rows in done.result(name)] == [73, 73], name
+    for name in ("items", "literals"):
+        # The tasks of a mapped one run in any order.
+        assert sorted(rows[0]["customer_id"] for rows in done.result(name)) == CUSTOMERS, name
+    assert "is a day without a condition: write on('2024-01-15')" in "".join(capfd.readouterr())
+
+
+def test_xcom_holds_conditions_and_the_figures_of_a_report(tmp_path: Path) -> None:
+    seen: list[Any] = []
+
+    @task
+    def report() -> da.ScanReport:
+        scan = DataAccessHook().get_conn().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        return scan.to_folder(tmp_path)
+
+    @task
+    def see(given: Any, figures: Any) -> None:
+        seen.extend([*given, figures])
+
+    with a_dag("xcom") as dag:
+        see(conditions(), report())
+    assert set(run(dag).states.values()) == {"success"}
+    first, second, figures = seen
+    assert (first, second) == (da.on("2024-01-15"), da.days("2024-01-15", "2024-01-16"))
+    assert (figures["folder"], figures["rows"], figures["new"]) == (str(tmp_path), 73, 1)
+    assert "tasks" not in figures
+
+
+def test_xcom_refuses_rows_and_scans_in_words(capfd: pytest.CaptureFixture[str]) -> None:
+    @task
+    def scan() -> Any:
+        return DataAccessHook().get_conn().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+    @task
+    def table() -> Any:
+        return DataAccessHook().get_conn().scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()
+
+    @task
+    def column() -> Any:
+        return da.col("customer_id")
+
+    with a_dag("refused") as dag:
+        scan()
+        table()
+        column()
+    assert set(run(dag).states.values()) == {"failed"}
+    logged = "".join(capfd.readouterr())
+    assert "a scan or task does not go to XCom: return its rows by to_dicts()" in logged
+    assert "a table or batch does not go to XCom, which is a database: return to_dicts() of a few rows" in logged
+    assert "is a column without a condition" in logged
