@@ -7,20 +7,18 @@ Reads DATAACCESS_BASE_URL in the driver, and DATAACCESS_TOKEN in the driver and 
 
 import sys
 
-from pyspark.sql import SparkSession, functions
+from pyspark.sql import SparkSession
 
 start, stop, target = sys.argv[1:]
 spark = SparkSession.builder.appName("codes").getOrCreate()
 codes = (
     spark.read.format("dataaccess")
     .option("allocated_time", f"days('{start}', '{stop}')")  # one partition a day; the stop day is excluded
+    .option("day_column", "day")  # the requested day, whatever the zone of the session is
+    .option("on_doubt", "error")
     .option("retry_for", 600)
     .load()
 )
-(
-    codes.withColumn("day", functions.to_date("allocated_time"))
-    .write.partitionBy("day")
-    .mode("overwrite")
-    .parquet(target)
-)
+# Replaces the days that have rows here, and keeps all others.
+codes.write.partitionBy("day").mode("overwrite").option("partitionOverwriteMode", "dynamic").parquet(target)
 spark.stop()

@@ -24,7 +24,7 @@ use super::unpublished::RawUnpublished;
 use super::updates::Updates;
 use super::{bridge, capsule};
 use crate::columns::Options;
-use crate::scan::{Collected, LastStats, Scan};
+use crate::scan::{Collected, LastStats, Scan, TaskCount};
 use crate::time::Zone;
 
 /// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
@@ -95,6 +95,23 @@ impl RawScan {
     /// The body of a request.
     fn body<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         Ok(pythonize(py, &self.scan.body(index))?)
+    }
+
+    /// The day that a request is for; None if it is for no single day.
+    fn day(&self, index: usize) -> Option<String> {
+        self.scan.day(index)
+    }
+
+    /// Whether the request of a task explains a number of rows: it asks for as many values.
+    fn explains(&self, rows: u64) -> bool {
+        self.scan.explains(rows)
+    }
+
+    /// Why responses of a larger scan look capped, given for some of its tasks: name, rows, whether the request explains
+    /// them, another total.
+    fn cap_reasons(&self, requests: usize, tasks: Vec<(String, u64, bool, Option<String>)>) -> Vec<String> {
+        let count = |(name, rows, is_explained, total)| TaskCount { name, rows, is_explained, total };
+        self.scan.cap_reasons(requests, tasks.into_iter().map(count).collect())
     }
 
     /// The days that are not over by the clock of this machine, or were over for less than `settle` seconds.

@@ -24,7 +24,7 @@ use super::raise::raise;
 use super::table::RawBatch;
 use crate::error::{Error, Kind, Result};
 use crate::scan::{Next, Progress, Stream, panicked};
-use crate::time::Zone;
+use crate::time::{Moment, Zone};
 
 /// A stream, with the log records of its tasks and its progress.
 pub(super) struct Open {
@@ -195,6 +195,12 @@ impl RawStream {
     #[getter]
     fn ended(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.open(py)?.stream.has_ended())
+    }
+
+    /// When the response of the last batch was requested, in Unix milliseconds; None before the first.
+    #[getter]
+    fn requested_at(&self, py: Python<'_>) -> PyResult<Option<i64>> {
+        Ok(self.open(py)?.stream.requested_at().map(Moment::milliseconds))
     }
 
     /// The figures, once the scan is complete.

@@ -48,6 +48,7 @@ mod split;
 mod stats;
 mod stream;
 mod task;
+mod task_counts;
 #[cfg(feature = "files")]
 mod tasks;
 mod typed_batches;
@@ -80,6 +81,7 @@ pub use run_options::{Ask, Keep, Layout, OnDoubt, OnShrink, RunOptions};
 pub use service::Service;
 pub use stats::{Figures, Stats};
 pub use stream::{LastStats, Next, Stream};
+pub use task_counts::TaskCount;
 #[cfg(feature = "files")]
 pub use write::Format;
 

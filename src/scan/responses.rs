@@ -10,7 +10,6 @@ use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-#[cfg(feature = "files")]
 use std::time::SystemTime;
 
 use tokio::task::{JoinError, JoinHandle};
@@ -27,7 +26,6 @@ use crate::decode::{Batch, BatchSink};
 use crate::error::{Error, Kind, Result, defect};
 use crate::filter::Search;
 use crate::observe::{self, Observer};
-#[cfg(feature = "files")]
 use crate::time::Moment;
 
 /// All responses of a scan. Dropped, it cancels the requests in flight and closes their connections.
@@ -149,7 +147,6 @@ where
     }
 
     /// When the response of the last batch was requested.
-    #[cfg(feature = "files")]
     pub(super) fn requested_at(&self) -> Moment {
         let of_last = self.open.iter().find(|response| response.index == self.last);
         let requested_at = of_last.and_then(|response| response.delivery.requested_at());

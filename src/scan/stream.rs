@@ -15,6 +15,7 @@ use super::{Consumer, Scan, Stats};
 use crate::client::{Client, Delivered, SearchMode, TokenWait};
 use crate::columns::Options;
 use crate::error::{Error, Kind, Result};
+use crate::time::Moment;
 
 /// Holds the figures of the last use of a scan.
 pub type LastStats = Arc<ArcSwapOption<Stats>>;
@@ -35,6 +36,8 @@ struct State {
     ready: Option<RecordBatch>,
     /// The schema of the first batch.
     schema: Option<SchemaRef>,
+    /// When the response of the last batch was requested.
+    requested_at: Option<Moment>,
     rows: u64,
     end: Option<Result<()>>,
     stats: Option<Arc<Stats>>,
@@ -138,6 +141,12 @@ impl Stream {
         state.ready.is_none() && matches!(state.end, Some(Ok(())))
     }
 
+    /// When the response of the last batch was requested; none before the first.
+    #[must_use]
+    pub fn requested_at(&self) -> Option<Moment> {
+        self.state().requested_at
+    }
+
     /// The figures, once the scan is complete.
     #[must_use]
     pub fn stats(&self) -> Option<Arc<Stats>> {
@@ -177,6 +186,7 @@ impl Stream {
             Ok(Some(Delivered { batch, .. })) => {
                 state.schema.get_or_insert_with(|| batch.schema());
                 state.rows += batch.num_rows() as u64;
+                state.requested_at = Some(batches.requested_at());
                 state.ready = Some(batch);
             }
             Ok(None) => {

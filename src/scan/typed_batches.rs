@@ -13,7 +13,6 @@ use super::{Scan, Stats};
 use crate::client::{Client, Delivered, SearchMode};
 use crate::columns::{self, Column, ColumnSink, Options};
 use crate::error::Result;
-#[cfg(feature = "files")]
 use crate::time::Moment;
 
 pub(super) struct TypedBatches {
@@ -69,7 +68,6 @@ impl TypedBatches {
     }
 
     /// When the response of the last batch was requested.
-    #[cfg(feature = "files")]
     pub(super) fn requested_at(&self) -> Moment {
         self.responses.requested_at()
     }

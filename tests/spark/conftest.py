@@ -16,6 +16,15 @@ import dataaccess as da
 _PATH = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(Path(__file__).parent / "programs")])
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """PySpark before 4.2 leaves the sockets of `collect` to the garbage collector."""
+    import pyspark
+
+    if pyspark.__version__.startswith(("4.0.", "4.1.")):
+        ignored = "ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning"
+        config.addinivalue_line("filterwarnings", ignored)
+
+
 @pytest.fixture(scope="session")
 def service() -> Iterator[da.Sandbox]:
     """The service."""
@@ -42,6 +51,12 @@ def allowed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def token_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with a line for each call of `tokens_of_tests:counted`: the process that called it."""
+    return tmp_path_factory.mktemp("calls") / "pids"
+
+
+@pytest.fixture(scope="session")
 def stranger() -> Iterator[da.Sandbox]:
     """A service that the environment of Spark does not name."""
     with da.Sandbox.demo() as sandbox:
@@ -56,18 +71,33 @@ def other() -> Iterator[da.Sandbox]:
 
 
 @pytest.fixture(scope="session")
-def spark(service: da.Sandbox, token: str, events: Path, allowed: Path, other: da.Sandbox) -> Iterator[Any]:
+def capped() -> Iterator[da.Sandbox]:
+    """A service that cuts its responses at 50 rows. Most of its days have more."""
+    with da.Sandbox.demo(switches={"maximum_rows": 50}) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="session")
+def spark(
+    service: da.Sandbox,
+    token: str,
+    events: Path,
+    allowed: Path,
+    other: da.Sandbox,
+    capped: da.Sandbox,
+    token_calls: Path,
+) -> Iterator[Any]:
     """A session of two cores, which ends with the tests. Its zone is not UTC."""
     from pyspark.sql import SparkSession
 
     # The JVM is a child of this process: it and its Python workers have the environment of now.
     own = {"DATAACCESS_BASE_URL": service.base_url, "DATAACCESS_TOKEN": token, "PYTHONPATH": _PATH}
     lists = {
-        "DATAACCESS_SPARK_ALLOW_HOSTS": other.base_url,
+        "DATAACCESS_SPARK_ALLOW_HOSTS": f"{other.base_url}, {capped.base_url}",
         "DATAACCESS_SPARK_ALLOW_TOKEN_FILES": str(allowed),
-        "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES": "tokens_of_tests:fetch",
+        "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES": "tokens_of_tests:fetch, tokens_of_tests:counted",
     }
-    os.environ |= {**LOCAL, **own, **lists}
+    os.environ |= {**LOCAL, **own, **lists, "CALLS_OF_TOKEN": str(token_calls)}
     session = (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.extraJavaOptions", QUICK_START)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,7 +50,7 @@ def test_load_reports_a_wrong_option_and_sends_nothing(
 @pytest.mark.parametrize(
     ("schema", "line"),
     [
-        ("id string, pool_id int", 'schema["pool_id"]: the type int is not read: write bigint'),
+        ("id string, pool_id float", 'schema["pool_id"]: the type float is not read: write double'),
         ("id string, pool bigint", 'attrs[1]: "pool" is not an attribute of promotion codes; did you mean "pool_id"?'),
     ],
 )
@@ -65,13 +66,45 @@ def test_a_wrong_column_fails_when_the_query_is_planned(
     assert service.requests == []
 
 
+def test_our_error_is_before_the_traceback_of_spark(read: Read, service: da.Sandbox) -> None:
+    from pyspark.errors import AnalysisException, PythonException
+
+    with pytest.raises(AnalysisException) as at_load:
+        read(allocatd_time="x")
+    with pytest.raises(AnalysisException) as at_plan:
+        read("id string, pool bigint", allocated_time=da.on("2024-01-15")).count()
+    frame = read(allocated_time=da.on("2024-01-15"), retry_for=0)
+    with service.fault("status", status=500, path="search"), pytest.raises(PythonException) as at_read:
+        frame.collect()
+    assert "dataaccess.ValidationError: allocatd_time: is no option" in str(at_load.value).splitlines()[0]
+    # Spark drops the chain of this one, and all frames but one.
+    assert any("dataaccess.ValidationError: attrs[1]: " in line for line in str(at_plan.value).splitlines()[:6])
+    before, _, _ = str(at_read.value).partition("Traceback")
+    assert "dataaccess.ServerError: scan_codes: request for 2024-01-15: " in before
+
+
+def test_writing_says_that_it_cannot_write(read: Read, service: da.Sandbox, tmp_path: Path) -> None:
+    from pyspark.errors import AnalysisException
+
+    frame = read(allocated_time=da.on("2024-01-15"))
+    service.clear_requests()
+    for mode in ("append", "overwrite"):
+        with pytest.raises(AnalysisException) as caught:
+            frame.write.format("dataaccess").mode(mode).save()
+        assert "dataaccess.ConfigError: the format dataaccess cannot be written" in str(caught.value).splitlines()[0]
+    with pytest.raises(AnalysisException, match="this source cannot be written"):
+        frame.write.format("dataaccess").mode("append").save(str(tmp_path))
+    assert service.requests == []
+
+
 def test_a_failure_of_a_task_reaches_the_driver(read: Read, service: da.Sandbox) -> None:
     from pyspark.errors import PythonException
 
     frame = read(allocated_time=da.on("2024-01-15"), retry_for=0)
     with service.fault("status", status=500, path="search"), pytest.raises(PythonException) as caught:
         frame.collect()
-    [line] = lines_of(caught.value)
+    line, last = lines_of(caught.value)
+    assert line == last
     assert line.startswith("dataaccess.ServerError: ")
     assert "2024-01-15" in line
     assert "500" in line
@@ -83,6 +116,7 @@ def test_a_value_of_another_type_says_the_type_to_write(read: Read) -> None:
 
     with pytest.raises(PythonException) as caught:
         read("id bigint", allocated_time=da.on("2024-01-15")).collect()
-    [line] = lines_of(caught.value)
+    line, last = lines_of(caught.value)
+    assert line == last
     assert line.startswith("dataaccess.RecordError: ")
     assert "string" in line

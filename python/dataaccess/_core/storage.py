@@ -68,3 +68,10 @@ def checked(options: StoredOptions) -> StorageOptions | None:
     if isinstance(options, str):
         raise ConfigError(_LOST)
     return None if options is None else options.checked()
+
+
+def object_names(url: str, options: dict[str, str] | None) -> list[str]:
+    """The names of the objects below a URL, from there on."""
+    from dataaccess import _native
+
+    return _native.object_names(url, options)

@@ -35,15 +35,15 @@ class ColumnTypeInfo(NamedTuple):
 COLUMN_TYPES = {
     "string": ColumnTypeInfo(str, lambda polars: polars.String, ("string",)),
     "int64": ColumnTypeInfo(
-        int, lambda polars: polars.Int64, ("bigint",), ("tinyint", "smallint", "int"), is_number=True, is_whole=True
+        int, lambda polars: polars.Int64, ("bigint", "int", "smallint", "tinyint"), is_number=True, is_whole=True
     ),
     "float64": ColumnTypeInfo(
         float, lambda polars: polars.Float64, ("double",), ("float",), is_number=True, is_whole=True
     ),
     "bool": ColumnTypeInfo(bool, lambda polars: polars.Boolean, ("boolean",), is_whole=True),
     "timestamp": ColumnTypeInfo(
-        datetime, lambda polars: polars.Datetime("us"), ("timestamp", "timestamp_ntz"), ("date",), is_whole=True
+        datetime, lambda polars: polars.Datetime("us"), ("timestamp", "timestamp_ntz", "date"), is_whole=True
     ),
-    # In Spark these are the strings of the option `json_attrs`.
+    # In Spark these are the strings of the option `json_attrs`, and decimals.
     "json": ColumnTypeInfo(object, lambda polars: polars.String, ()),
 }

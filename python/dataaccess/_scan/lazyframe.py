@@ -1,4 +1,4 @@
-"""Scans that lazy queries of polars read. What serves the queries is loaded with the first of them."""
+"""Scans that lazy queries read, of polars and of Spark. What serves the queries is loaded with the first of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Self
 
     import polars as pl
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dataaccess._core.progress import Callback, Silence
     from dataaccess._native import RawScan
     from dataaccess._scan.polars_source import Narrowed, Query
+    from dataaccess._scan.selected import Selected
     from dataaccess._types import ResultZone
 
 
@@ -130,7 +131,7 @@ class LazySource(Planned):
     def _narrowed(self, scan: RawScan, query: Query) -> Narrowed:
         """The requests of a query: they return each row that it reads, and maybe others, which polars filters."""
         from dataaccess._scan.polars_source import Narrowed
-        from dataaccess._scan.pushdown import Clocks, NoRowsError, check_types, narrowed
+        from dataaccess._scan.pushdown import NoRowsError, check_types
 
         by: dict[str, Any] = {}
         nothing = Narrowed(None, lambda: "no request: the scan has no such rows", {"no rows": True})
@@ -140,12 +141,9 @@ class LazySource(Planned):
             by = {"limit": query.n_rows if self._limit is None else min(query.n_rows, self._limit)}
         elif query.selected is not None:
             check_types(query.types, query.selected)
-            bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
-            clock = self._client._raw.wall_clock  # noqa: SLF001 - its client
             try:
                 is_exact = scan.result_zone is not None and scan.result_zone == self._raw.result_zone
-                clocks = Clocks(clock, is_exact=is_exact)
-                by = narrowed(self._call, self._arguments, bodies, clocks, query.types, query.selected)
+                by = self._changed_by(query.selected, query.types, is_exact=is_exact)
                 return self._made(scan, query, by)
             except NoRowsError:
                 return nothing
@@ -153,6 +151,27 @@ class LazySource(Planned):
                 # A value that no request takes, such as an empty id: polars filters.
                 by = {}
         return self._made(scan, query, by)
+
+    def _selecting(self, selected: Selected, *, is_exact: bool) -> tuple[Self, set[str]]:
+        """The scan of these rows, and maybe of others, with the same columns; and the arguments that are others.
+
+        Raises:
+            NoRowsError: The scan has no such rows.
+        """
+        try:
+            by = self._changed_by(selected, self.schema, is_exact=is_exact)
+            return self._with(by), set(by)
+        except ValidationError:
+            # A value that no request takes, such as an empty id: the engine filters.
+            return self, set()
+
+    def _changed_by(self, selected: Selected, types: dict[str, str], *, is_exact: bool) -> dict[str, Any]:
+        """The arguments that change as only these rows are read."""
+        from dataaccess._scan.pushdown import Clocks, narrowed
+
+        bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
+        clocks = Clocks(self._client._raw.wall_clock, is_exact=is_exact)  # noqa: SLF001 - its client
+        return narrowed(self._call, self._arguments, bodies, clocks, types, selected)
 
     def _made(self, scan: RawScan, query: Query, by: dict[str, Any]) -> Narrowed:
         """The scan with other arguments. Inferred types are those that are known by now."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from dataaccess._native import RawScan
-    from dataaccess._scan.predicate import Selected
+    from dataaccess._scan.selected import Selected
 
 _LOG = logging.getLogger("dataaccess.polars")
 # The first major version of polars whose sources have a name.

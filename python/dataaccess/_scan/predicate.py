@@ -7,69 +7,17 @@ predicate as well: what is read here holds for every row that the predicate sele
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any
+
+from dataaccess._scan.selected import Column, Selected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import polars as pl
 
-Value: TypeAlias = str | int
-_T = TypeVar("_T", bound=date)
-
-_DAY = timedelta(days=1)
-_MICROSECOND = timedelta(microseconds=1)
 # Operators that say the same with both sides exchanged.
 _MIRRORED = {"Eq": "Eq", "EqValidity": "EqValidity", "Lt": "Gt", "LtEq": "GtEq", "Gt": "Lt", "GtEq": "LtEq"}
-
-
-@dataclass(slots=True)
-class Selected:
-    """What every selected row has.
-
-    Attributes:
-        values: The values that a column may have, by its name.
-        times: The least and the greatest time that a column may have, by its name; None where there is no limit. polars
-            reads a date as its midnight in UTC, also where the column has another zone.
-        days: The first and the last day of its times, as `dt.date()` shows them, by its name; None likewise.
-    """
-
-    values: dict[str, list[Value]] = field(default_factory=dict)
-    times: dict[str, tuple[datetime | None, datetime | None]] = field(default_factory=dict)
-    days: dict[str, tuple[date | None, date | None]] = field(default_factory=dict)
-
-    def _narrow(self, column: Column, values: list[Any]) -> None:
-        if values and all(isinstance(value, date) for value in values):
-            self._bound(column, min(values), max(values))
-        elif values and all(type(value) in (str, int) for value in values):
-            known = self.values.get(column.name)
-            self.values[column.name] = [value for value in dict.fromkeys(values) if known is None or value in known]
-
-    def _bound(self, column: Column, least: date | None, most: date | None) -> None:
-        if column.is_day:
-            self.days[column.name] = _within(self.days.get(column.name), least, most)
-        else:
-            first = None if least is None else _start(least)
-            last = None if most is None else _end(most)
-            self.times[column.name] = _within(self.times.get(column.name), first, last)
-
-
-class Column(NamedTuple):
-    """A column, or the days of its times."""
-
-    name: str
-    is_day: bool
-
-
-def _within(
-    known: tuple[_T | None, _T | None] | None, least: _T | None, most: _T | None
-) -> tuple[_T | None, _T | None]:
-    """The narrower bounds."""
-    pairs = zip(known or (None, None), (least, most), strict=True)
-    leasts, mosts = ([bound for bound in pair if bound] for pair in pairs)
-    return max(leasts, default=None), min(mosts, default=None)
 
 
 def selected_by(predicate: pl.Expr) -> Selected:
@@ -104,32 +52,19 @@ def _read(expression: pl.Expr, node: Any, selected: Selected) -> None:
                 left, right, operator = right, left, _MIRRORED[operator]
             column = _column(left)
             if column is not None and _is_literal(right):
-                _compare(column, operator, _literal(right), selected)
+                selected.compare(column, operator.removesuffix("Validity"), _literal(right))
         case {"Function": {"function": {"Boolean": {"IsIn": _}}}}:
             left, right = _inputs(expression)
             column = _column(left)
             if column is not None and _is_literal(right):
                 values = _literal(right)
-                selected._narrow(column, values if isinstance(values, list) else values.to_list())  # noqa: SLF001 - of this module
+                selected.narrow(column, values if isinstance(values, list) else values.to_list())
         case {"Function": {"function": {"Boolean": {"IsBetween": _}}}}:
             middle, least, most = _inputs(expression)
             column = _column(middle)
             if column is not None and _is_literal(least) and _is_literal(most):
-                _compare(column, "GtEq", _literal(least), selected)
-                _compare(column, "LtEq", _literal(most), selected)
-
-
-def _compare(column: Column, operator: str, value: Any, selected: Selected) -> None:
-    if operator in ("Eq", "EqValidity"):
-        selected._narrow(column, [value])  # noqa: SLF001 - of this module
-    elif isinstance(value, date):
-        is_least = operator in ("Gt", "GtEq")
-        if column.is_day and operator in ("Gt", "Lt"):
-            value += _DAY if is_least else -_DAY
-        elif operator == "Lt" and isinstance(value, datetime):
-            # The last time of the column: the midnight at which a day ends is of the next one.
-            value -= _MICROSECOND
-        selected._bound(column, value if is_least else None, None if is_least else value)  # noqa: SLF001 - likewise
+                selected.compare(column, "GtEq", _literal(least))
+                selected.compare(column, "LtEq", _literal(most))
 
 
 def _inputs(expression: pl.Expr) -> list[pl.Expr]:
@@ -154,15 +89,3 @@ def _literal(expression: pl.Expr) -> Any:
     from dataaccess._core.optional import optional
 
     return optional("polars", "polars").select(expression).to_series().item()
-
-
-def _start(value: date) -> datetime:
-    """The instant, or the first of a day."""
-    return value if isinstance(value, datetime) else datetime.combine(value, time())
-
-
-def _end(value: date) -> datetime:
-    """The instant, or the end of a day."""
-    if isinstance(value, datetime):
-        return value
-    return datetime.combine(value, time()) + _DAY if value < date.max else datetime.max  # noqa: DTZ901 - as columns

@@ -1,7 +1,7 @@
-"""Narrows the requests of a scan to what a query of polars reads. It knows no expressions of polars.
+"""Narrows the requests of a scan to what a query of polars or Spark reads. It knows no expressions of either.
 
-Narrowed requests return every row that the query selects, in the order of the scan, and maybe others: polars applies
-the whole predicate to them. So what is in doubt is left as it is.
+Narrowed requests return every row that the query selects, in the order of the scan, and maybe others: the engine
+applies the whole predicate to them. So what is in doubt is left as it is.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataaccess.filters._column import Expression
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from dataaccess._scan.predicate import Selected, Value
+    from dataaccess._scan.selected import Selected, Value
 
 # How far the time of a record can be from the day that found it: a day, as the service may cut its days in another zone
 # than the client; 14 hours, as times may be written in any; an hour for a change of clocks. docs/open-points.md

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess import Task
 from dataaccess._core.checks import invalid
-from dataaccess._native import object_names
+from dataaccess._core.storage import object_names
 from dataaccess.airflow.storage import is_remote
 from dataaccess.errors import ConfigError, FolderMismatchError
 

@@ -1,4 +1,4 @@
-"""Spark 4 data source: `spark.read.format("dataaccess")` reads a scan, one partition for each of its requests.
+"""Data source for Spark 4: `spark.read.format("dataaccess")` reads a scan, one partition for each of its requests.
 
 Spark finds it by itself where this package is installed. Needs the extra `spark`; described in `docs/spark.md`.
 """
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DataAccessSource"]
 
+# The first major version of PySpark with data sources in Python.
+_PYSPARK_MAJOR = 4
+
 
 if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
 
@@ -24,7 +27,10 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
             raise AttributeError(f"module 'dataaccess.spark' has no attribute {name!r}")
         from dataaccess._core.optional import optional
 
-        optional("pyspark", "spark")
+        version = optional("pyspark", "spark").__version__
+        if int(version.partition(".")[0]) < _PYSPARK_MAJOR:
+            message = f"the data source needs PySpark 4.0 or newer, this is {version}: pip install -U pyspark"
+            raise ImportError(message, name="pyspark")
         from dataaccess.spark._source import DataAccessSource
 
         return DataAccessSource

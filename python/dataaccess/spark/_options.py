@@ -84,12 +84,26 @@ def _shown(read: Callable[[str], Any]) -> Callable[[str], Any]:
     return shown
 
 
+def _on_doubt(text: str) -> str:
+    """What happens if a response looks wrong."""
+    if text not in ("warn", "error"):
+        raise ValueError(f"must be 'warn' or 'error', not {cut(text)!r}")
+    return text
+
+
+def _column(text: str) -> str:
+    """The name of a column."""
+    if not text.strip():
+        raise ValueError("must be the name of a column")
+    return text
+
+
 _integer, _boolean = _shown(integer), _shown(boolean)
 
 _Parsers = Mapping[str, "Callable[[str], Any]"]
 
 _TOKEN: _Parsers = {"token_file": _string, "token_callable": _string}
-_BOTH: _Parsers = {"attrs": _words, "values_per_request": _integer}
+_BOTH: _Parsers = {"attrs": _words, "values_per_request": _integer, "on_suspected_cap": _string}
 _CODES: _Parsers = {
     **_BOTH,
     "allocated_time": parse,
@@ -104,8 +118,9 @@ _ITEMS: _Parsers = {
     "item_type_id": _integer,
     "where": _filters,
 }
-# Columns of any JSON value, as text: what `schema=` of a scan calls "json", for which Spark has no type.
-_SCHEMA: _Parsers = {"json_attrs": _words}
+# What no scan has as an argument. `json_attrs` are columns of any JSON value, as text: what `schema=` of a scan calls
+# "json", for which Spark has no type.
+_OWN: _Parsers = {"json_attrs": _words, "day_column": _column, "requested_at": _boolean, "on_doubt": _on_doubt}
 
 _IN_THE_PLAN = "is refused, as everybody who sees the plan of a query would see it"
 _REFUSED = {
@@ -117,12 +132,11 @@ _REFUSED = {
     "profile": "is no option, as executors have other files: the options of this source say the settings",
     "export_success_codes": "is no option: Spark reads no exports",
     "record": "is no option, as each executor would have a file of its own",
-    "path": "is no option: load() takes no path; the address of the service is the option base_url",
+    "path": "is no option: load() takes no path, and this source cannot be written; the service is the option base_url",
     "concurrency": "is no option: Spark runs one request for each core of its executors",
     "requests_per_second": "is no option, as executors cannot share it: give Spark fewer cores, or the scan more days",
     "ordered": "is no option: Spark orders by ORDER BY alone",
     "settle": "is no option: Spark keeps no folder, so each query requests its days anew",
-    "on_suspected_cap": "is no option: Spark takes rows batch by batch, which cannot be exchanged for parts",
     **{
         name: f'is no option: write .option("allocated_time", "{name}(\'2024-01-01\'{more})")'
         for name, more in (
@@ -138,7 +152,7 @@ _REFUSED = {
     "object": 'is called item_type_name, such as "customer"; without it, promotion codes are read',
 }
 _CLIENT: _Parsers = {name: spec.read for name, spec in SETTINGS.items() if name not in {*_REFUSED, *_CODES}}
-_ALL: _Parsers = {**_CLIENT, **_TOKEN, **_CODES, **_ITEMS, **_SCHEMA}
+_ALL: _Parsers = {**_CLIENT, **_TOKEN, **_CODES, **_ITEMS, **_OWN}
 
 
 def checked(options: Mapping[str, str]) -> dict[str, Any]:
@@ -148,7 +162,7 @@ def checked(options: Mapping[str, str]) -> dict[str, Any]:
         ValidationError: Options are unknown or cannot be read; all are reported together.
     """
     given = {name.lower(): text for name, text in options.items()}
-    known = {**_CLIENT, **_TOKEN, **_SCHEMA, **(_ITEMS if "item_type_name" in given else _CODES)}
+    known = {**_CLIENT, **_TOKEN, **_OWN, **(_ITEMS if "item_type_name" in given else _CODES)}
     problems: list[Problem] = []
     values: dict[str, Any] = {}
     for name, text in given.items():
@@ -257,10 +271,20 @@ def scan_of(values: Mapping[str, Any], attrs: list[str] | None, schema: Schema |
     if attrs is not None:
         arguments["attrs"] = attrs
     if "item_type_name" in values:
-        return client.scan_items(**arguments, schema=schema)
-    if "allocated_time" not in arguments:
+        scan = client.scan_items(**arguments, schema=schema)
+    elif "allocated_time" in arguments:
+        scan = client.scan_codes(**arguments, schema=schema)
+    else:
         message = (
             'is required: write days("2024-01-01", "2024-04-01"), on(…), since(…), until(…), after(…) or before(…)'
         )
         raise invalid("allocated_time", message, None)
-    return client.scan_codes(**arguments, schema=schema)
+    if "day_column" in values and scan._raw.day(0) is None:  # noqa: SLF001 - its scan
+        message = "a request of this scan is for no single day: choose days(…), month(…), on(…) or the like"
+        raise invalid("day_column", message, values["day_column"])
+    return scan
+
+
+def has_scan(values: Mapping[str, Any]) -> bool:
+    """Whether the options say what to read. Those of a write do not."""
+    return "item_type_name" in values or "allocated_time" in values

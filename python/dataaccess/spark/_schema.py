@@ -8,6 +8,7 @@ from dataaccess._contract import VALUES
 from dataaccess._core.checks import invalid
 from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess.errors import Problem, ValidationError
+from dataaccess.spark._columns import DAY_TYPES, REQUESTED_AT, Columns, SparkColumn, scan_type, type_names
 from dataaccess.spark._options import scan_of
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
     from dataaccess._types import Schema
 
-# The types of columns, by their names in Spark's SQL.
-_TYPES = {name: kind for kind, info in COLUMN_TYPES.items() for name in info.spark}
+# Types of Spark that no scan has, and the type to write.
 _INSTEAD = {name: info.spark[0] for info in COLUMN_TYPES.values() for name in info.spark_narrow}
+_REQUEST_TYPES = {"day_column": DAY_TYPES, "requested_at": ("timestamp",)}
 
 
 def fixed_schema(values: Mapping[str, Any]) -> str:
@@ -36,7 +37,28 @@ def fixed_schema(values: Mapping[str, Any]) -> str:
         raise invalid("schema", message, None)
     scan = scan_of(values, None, None)
     types = zip(scan.column_names, scan._raw.types, strict=True)  # noqa: SLF001 - its scan
-    return ", ".join(f"{name} {COLUMN_TYPES[kind].spark[0]}" for name, kind in types)
+    columns = {name: COLUMN_TYPES[kind].spark[0] for name, kind in types}
+    problems = [
+        Problem(option, "", f"{name!r} is an attribute of the rows: choose another name", name)
+        for name, option in _of_request(values).items()
+        if name in columns
+    ]
+    if problems:
+        raise ValidationError(problems=problems)
+    columns |= {name: _REQUEST_TYPES[option][0] for name, option in _of_request(values).items()}
+    return ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
+
+
+def _of_request(values: Mapping[str, Any]) -> dict[str, str]:
+    """The columns that tell of the request, and the option that asks for each."""
+    found = {values["day_column"]: "day_column"} if "day_column" in values else {}
+    return {**found, REQUESTED_AT: "requested_at"} if values.get("requested_at") else found
+
+
+def columns_of(schema: StructType, values: Mapping[str, Any]) -> Columns:
+    """The columns of Spark, which `scan_columns` has checked."""
+    columns = (SparkColumn(field.name, field.dataType.simpleString(), field.nullable) for field in schema.fields)
+    return Columns((*columns,), values.get("day_column"), bool(values.get("requested_at")))
 
 
 def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[str], Schema]:
@@ -48,23 +70,34 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
     problems = []
     types: dict[str, Any] = {}
     as_json = values.get("json_attrs", [])
+    of_request = _of_request(values)
     for field in schema.fields:
         name, kind = field.name, field.dataType.simpleString()
-        if kind not in _TYPES:
+        if option := of_request.get(name):
+            if kind not in _REQUEST_TYPES[option]:
+                message = f"the option {option} gives it the type {' or '.join(_REQUEST_TYPES[option])}, not {kind}"
+                problems.append(Problem(f'schema["{name}"]', "", message, kind))
+        elif scan_type(kind) is None:
             instead = _INSTEAD.get(kind)
-            advice = f"write {instead}" if instead else f"there are {', '.join(_TYPES)}"
+            advice = f"write {instead}" if instead else f"there are {type_names()}"
             problems.append(Problem(f'schema["{name}"]', "", f"the type {kind} is not read: {advice}", kind))
         elif name in as_json:
             if kind != "string":
                 problems.append(Problem(f'schema["{name}"]', "", "json_attrs are of type string", kind))
             types[name] = "json"
         elif not (values.get("decode_status") is True and name in VALUES and kind == "string"):
-            types[name] = _TYPES[kind]
-    columns = [field.name for field in schema.fields]
+            types[name] = scan_type(kind)
+    names = [field.name for field in schema.fields]
+    columns = [name for name in names if name not in of_request]
     attrs = values.get("attrs", columns)
     if sorted(attrs) != sorted(columns):
         message = f"{', '.join(attrs)} are other attributes than the columns of the schema: {', '.join(columns)}"
         problems.append(Problem("attrs", "", message, attrs))
+    problems += [
+        Problem("schema", "", f"has no column {name!r}, as the option {option} asks: add it", name)
+        for name, option in of_request.items()
+        if name not in names
+    ]
     problems += [
         Problem(f"json_attrs[{index}]", "", f"{name!r} is no column of the schema", name)
         for index, name in enumerate(as_json)

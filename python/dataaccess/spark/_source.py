@@ -1,23 +1,21 @@
-"""The classes that Spark calls: in a Python process of the driver, but `read` in those of the executors."""
+"""The data source, which Spark makes in Python processes of the driver. Executors have only its reader."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSource
 
-from dataaccess._core.tracebacks import at_the_caller
-from dataaccess.spark._options import checked, scan_of
-from dataaccess.spark._schema import fixed_schema, scan_columns
+from dataaccess.errors import ConfigError
+from dataaccess.spark._errors import shown_first
+from dataaccess.spark._options import checked, has_scan, scan_of
+from dataaccess.spark._reader import ScanReader
+from dataaccess.spark._schema import fixed_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from typing import NoReturn
 
-    import pyarrow as pa
     from pyspark.sql.types import StructType
-
-    from dataaccess._scan.synchronous.scan import Task
 
 
 class DataAccessSource(DataSource):
@@ -39,53 +37,31 @@ class DataAccessSource(DataSource):
     def __init__(self, options: dict[str, str]) -> None:
         """Checks the options, so that `load()` and not an executor reports what is wrong with them."""
         super().__init__(options)
-        with at_the_caller:
+        with shown_first:
             values = checked(options)
+            if not has_scan(values):
+                # Whether this is a write is known later.
+                return
             # Which columns there are is known later; each object has an id.
             scan_of(values, None if "attrs" in values or "item_type_name" not in values else ["id"], None)
 
     def schema(self) -> str:
         """The columns, where the service fixes them: those of promotion codes."""
-        with at_the_caller:
+        with shown_first:
             return fixed_schema(checked(self.options))
 
-    def reader(self, schema: StructType) -> DataSourceReader:
+    def reader(self, schema: StructType) -> ScanReader:
         """The reader of these columns."""
         return ScanReader(self.options, schema)
 
+    def writer(self, schema: StructType, overwrite: bool) -> NoReturn:  # noqa: ARG002, FBT001 - as Spark calls it
+        """Says that there is none.
 
-@dataclass
-class ScanPartition(InputPartition):
-    """One request of the scan. It pickles without the token."""
-
-    task: Task
-
-
-class ScanReader(DataSourceReader):
-    """Plans a scan, and reads the partitions of it."""
-
-    def __init__(self, options: dict[str, str], schema: StructType) -> None:
-        """Checks the columns."""
-        self._schema = schema
-        with at_the_caller:
-            values = checked(options)
-            self._scan = scan_of(values, *scan_columns(schema, values))
-
-    def partitions(self) -> list[ScanPartition]:
-        """One for each request, in the order of the plan. Sends nothing."""
-        return [ScanPartition(task) for task in self._scan.tasks()]
-
-    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        """The rows of one request, batch by batch."""
-        import pyarrow as pa
-        from pyspark.sql.pandas.types import to_arrow_schema
-
-        target = to_arrow_schema(self._schema, timezone="UTC")
-        # A `timestamp` is an instant; a `timestamp_ntz` is the time as the service wrote it.
-        are_instants = [pa.types.is_timestamp(field.type) and field.type.tz is not None for field in target]
-        with partition.task.batches(tz=None) as batches:
-            for batch in batches:
-                written, instants = batch.to_arrow(), batch.to_arrow(tz="UTC")
-                pairs = zip(are_instants, written.columns, instants.columns, strict=True)
-                columns = [instant if is_instant else text for is_instant, text, instant in pairs]
-                yield pa.RecordBatch.from_arrays(columns, names=written.schema.names).cast(target)
+        Raises:
+            ConfigError: Always.
+        """
+        with shown_first:
+            raise ConfigError(
+                "the format dataaccess cannot be written, as the service takes no rows: write files or tables, such as "
+                "frame.write.parquet(path)"
+            )

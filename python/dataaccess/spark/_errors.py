@@ -1,0 +1,35 @@
+"""Errors as Spark shows them: ours first, as a traceback of Spark would hide it at its end."""
+
+from __future__ import annotations
+
+from copy import copy
+
+from dataaccess._core.tracebacks import at_the_caller
+from dataaccess.errors import DataAccessError
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class _ShownFirst:
+    """Prepares an error that passes for the text that Spark makes of it in another process.
+
+    Spark prints the chain of an error: its cause, then the frames of Spark, then the error. So an error gets itself as
+    its cause, which has no frames: Spark's text begins with it, and ends with it as before.
+    """
+
+    def __enter__(self) -> None:
+        """Holds nothing."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Lets the error pass."""
+        at_the_caller.__exit__(kind, error, traceback)
+        if isinstance(error, DataAccessError) and error.__cause__ is None:
+            error.__cause__ = copy(error)
+
+
+shown_first = _ShownFirst()

@@ -1,0 +1,68 @@
+"""The response of a task, as batches of Spark. Nothing here needs Spark."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+from dataaccess._scan.batch import Batch
+from dataaccess._scan.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from dataaccess._scan.synchronous.scan import Task
+    from dataaccess.spark._columns import Columns
+
+_ROWS = 8_192
+
+
+class Response:
+    """The response of a task, and what is known of it once its batches were read.
+
+    Attributes:
+        outcome: The figures and warnings of the response.
+    """
+
+    outcome: dict[str, Any]
+
+    def __init__(self, task: Task, columns: Columns) -> None:
+        """Sends nothing."""
+        self._task = task
+        self._columns = columns
+        day = task._raw.day(0)  # noqa: SLF001 - its task
+        self._day = None if day is None else date.fromisoformat(day)
+        self._rows = 0
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, batch by batch. A response that may be split is collected first."""
+        return self._collected() if self._task._splits else self._streamed()  # noqa: SLF001 - its task
+
+    def _streamed(self) -> Iterator[pa.RecordBatch]:
+        stream = self._task._open(None, None, None)  # noqa: SLF001 - its task
+        try:
+            while (raw := stream.next()) is not None:
+                yield self._batch(*self._forms(Batch(raw)), stream.requested_at)
+            self.outcome = stream.stats or {}
+        finally:
+            stream.close()
+
+    def _collected(self) -> Iterator[pa.RecordBatch]:
+        raw = self._task._in_zone(None).collect(None, views=False, on_progress=None)  # noqa: SLF001 - its task
+        self.outcome = raw.stats
+        forms = (form.combine_chunks().to_batches(max_chunksize=_ROWS) for form in self._forms(Table(raw)))
+        for written, instants in zip(*forms, strict=True):
+            yield self._batch(written, instants, raw.stats["requested_at"])
+
+    def _forms(self, rows: Batch | Table) -> tuple[Any, Any]:
+        """The rows with times as the service wrote them, and with instants where a column needs them."""
+        written = rows.to_arrow()
+        return written, rows.to_arrow(tz="UTC") if self._columns.has_instants else written
+
+    def _batch(self, written: Any, instants: Any, requested_at: int | None) -> pa.RecordBatch:
+        time = None if requested_at is None else datetime.fromtimestamp(requested_at / 1000, UTC)
+        batch = self._columns.batch(written, instants, self._day, time, self._rows)
+        self._rows += len(written)
+        return batch

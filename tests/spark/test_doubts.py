@@ -1,0 +1,184 @@
+"""Doubts about responses reach the driver: as errors, or as warnings in the logs of the executors."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.spark_cluster import LOCAL, QUICK_START
+
+import dataaccess as da
+from dataaccess.spark._doubts import Doubts
+
+Read = Callable[..., Any]
+
+pytestmark = pytest.mark.timeout(400)
+
+# Since Spark 4.1.
+HAS_LOGS = "python_worker_logs" in vars(pytest.importorskip("pyspark.sql.tvf").TableValuedFunction)
+
+MONTH = da.days("2024-01-01", "2024-02-01")
+WEEK = da.days("2024-01-15", "2024-01-22")
+
+
+@pytest.fixture
+def of_capped(capped: da.Sandbox, allowed: Path) -> dict[str, object]:
+    """The options that read the service that cuts its responses."""
+    allowed.write_text(capped.issue_token(["item"]))
+    allowed.chmod(0o600)
+    return {"base_url": capped.base_url, "token_file": allowed}
+
+
+@contextmanager
+def logged(spark: Any) -> Iterator[None]:
+    """The session keeps the logs of its executors."""
+    setting = "spark.sql.pyspark.worker.logging.enabled"
+    spark.conf.set(setting, "true")
+    try:
+        yield
+    finally:
+        spark.conf.unset(setting)
+
+
+def lines(spark: Any, part: str) -> list[str]:
+    """The lines of the executors' logs with this text."""
+    rows = spark.tvf.python_worker_logs().select("msg").collect()
+    return [line for row in rows for line in row.msg.splitlines() if part in line]
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error that names one of ours."""
+    return next(line for line in str(error).splitlines() if "dataaccess." in line)
+
+
+def test_equal_counts_of_a_month_are_an_error_of_the_driver(read: Read, of_capped: dict[str, object]) -> None:
+    from pyspark.errors import PythonException
+
+    with pytest.raises(PythonException) as caught:
+        read(attrs="id", allocated_time=MONTH, on_doubt="error", **of_capped).count()
+    line = first_line(caught.value)
+    assert line.startswith("dataaccess.DoubtfulDataError: request ")
+    assert "responses have exactly 50 rows, and none has more" in line
+
+
+def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path, client: da.Client) -> None:
+    days = da.days("2024-01-01", "2024-03-01")
+    tasks = client.scan_codes(["id"], allocated_time=days).tasks()
+    response = {"warnings": [], "split": None, "rows": 50, "other_total": None}
+    plan = Doubts("error", len(tasks))
+    processes = [pickle.loads(pickle.dumps(plan)) for _ in range(4)]
+
+    for index in range(4):
+        processes[index].check(tasks[index], index, response, str(tmp_path))
+        # A task that Spark runs again is compared once.
+        processes[index].check(tasks[index], index, response, str(tmp_path))
+    # Another use of the scan is another comparison.
+    Doubts("error", len(tasks)).check(tasks[4], 4, response, str(tmp_path))
+    with pytest.raises(da.DoubtfulDataError) as caught:
+        processes[0].check(tasks[4], 4, response, str(tmp_path))
+    assert str(caught.value) == (
+        "request 5 of 60 (2024-01-05): rows may be missing: 5 of 5 responses have exactly 50 rows, and none has more "
+        "(2024-01-01, 2024-01-02, 2024-01-03 and 2 more), of one executor; ask for less per request"
+    )
+    # A response with more rows shows that 50 is no cap.
+    processes[1].check(tasks[5], 5, {**response, "rows": 51}, str(tmp_path))
+
+
+def test_responses_that_cannot_be_compared_are_a_doubt(tmp_path: Path, client: da.Client) -> None:
+    tasks = client.scan_codes(["id"], allocated_time=WEEK).tasks()
+    response = {"warnings": [], "split": None, "rows": 50, "other_total": None}
+    with pytest.raises(da.DoubtfulDataError, match="the rows of responses were not compared"):
+        Doubts("error", 7).check(tasks[0], 0, response, str(tmp_path / "gone"))
+    with pytest.warns(da.DataAccessWarning, match="the rows of responses were not compared"):
+        Doubts("warn", 7).check(tasks[0], 0, response, str(tmp_path / "gone"))
+
+
+def test_a_known_cap_is_an_error_that_names_the_day(read: Read, of_capped: dict[str, object]) -> None:
+    from pyspark.errors import PythonException
+
+    options = {"attrs": "id", "allocated_time": da.on("2024-01-15"), "known_row_cap": 50, **of_capped}
+    with pytest.raises(PythonException) as caught:
+        read(on_doubt="error", **options).count()
+    assert first_line(caught.value).startswith(
+        "dataaccess.DoubtfulDataError: request 1 of 1 (2024-01-15): rows may be missing: "
+        "the response has exactly the 50 rows of known_row_cap"
+    )
+    assert read(**options).count() == 50
+
+
+def test_rows_of_another_day_are_an_error(read: Read) -> None:
+    from pyspark.errors import PythonException
+
+    options = {"allocated_time": da.days("2024-01-15", "2024-01-17"), "timezone": "Asia/Ho_Chi_Minh"}
+    # The sandbox cuts days in UTC.
+    with pytest.raises(PythonException) as caught:
+        read(on_doubt="error", **options).count()
+    # The task that fails first.
+    assert re.match(
+        r"dataaccess\.DoubtfulDataError: request ([12]) of 2 \(2024-01-1[56]\): rows outside the requested day",
+        first_line(caught.value),
+    )
+    assert read(**options).count() > 0
+
+
+def test_rows_without_a_doubt_are_those_of_the_client(read: Read, client: da.Client) -> None:
+    rows = read(attrs="id, allocated_time", allocated_time=MONTH, on_doubt="error").collect()
+    assert [row.id for row in rows] == [row["id"] for row in client.search_codes(["id"], allocated_time=MONTH)]
+
+
+def test_two_executors_report_to_the_driver(capped: da.Sandbox) -> None:
+    """Each compares the responses that it has received itself."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("DATAACCESS_")}
+    own = {"DATAACCESS_BASE_URL": capped.base_url, "DATAACCESS_TOKEN": capped.issue_token(["item"])}
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, Path(__file__).parent / "programs" / "doubts_on_cluster.py", QUICK_START],
+        env=environment | LOCAL | own,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows, *warned, error = done.stdout.splitlines()
+    assert int(rows) == 31 * 50
+    assert len(warned) == HAS_LOGS
+    assert all(1 <= int(number) <= 2 for number in warned)
+    assert "dataaccess.DoubtfulDataError: request " in error
+    assert "responses have exactly 50 rows, and none has more" in error
+
+
+@pytest.mark.skipif(not HAS_LOGS, reason="this Spark keeps no logs of executors")
+def test_warnings_name_the_request_in_the_logs_of_executors(
+    spark: Any, read: Read, of_capped: dict[str, object]
+) -> None:
+    with logged(spark):
+        assert read(attrs="id", allocated_time=MONTH, **of_capped).count() == 31 * 50
+        read(attrs="id", allocated_time=WEEK, known_row_cap=50, **of_capped).count()
+        compared, known = lines(spark, "have exactly 50 rows"), lines(spark, "50 rows of known_row_cap")
+    # Once for all responses that one process compared, once for each whose count is the known one.
+    assert 1 <= len(compared) <= 2
+    assert "IncompleteWarning: request " in compared[0]
+    assert len(known) == 7
+
+
+def test_a_response_with_the_known_cap_is_split(read: Read, service: da.Sandbox, of_capped: dict[str, object]) -> None:
+    options = {"attrs": "id, code_status, allocated_time", "allocated_time": WEEK, "on_doubt": "error"}
+    whole = service.client().scan_codes(["id", "allocated_time"], allocated_time=WEEK).collect()
+    frame = read(known_row_cap=50, on_suspected_cap="split", **options, **of_capped)
+    found = sorted((row.id, row.allocated_time.timestamp()) for row in frame.collect())
+    assert [name for name, _ in found] == sorted(whole["id"])
+
+
+def test_another_word_is_no_choice(read: Read) -> None:
+    from pyspark.errors import AnalysisException
+
+    for option in ("on_doubt", "on_suspected_cap"):
+        with pytest.raises(AnalysisException, match=f"ValidationError: {option}: must be .*not .fail"):
+            read(allocated_time=MONTH, **{option: "fail"})
