@@ -50,7 +50,7 @@ def test_tasks_report_what_they_read_and_wrote(
     dag: DAG, sandbox: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, connect: Callable[..., str]
 ) -> None:
     connect()
-    collector = sys.modules[lineage.get_hook_lineage_collector.__module__].HookLineageCollector()
+    collector = sys.modules[vars(lineage)["get_hook_lineage_collector"].__module__].HookLineageCollector()
     # Airflow collects where a plugin reads, such as the provider of OpenLineage.
     monkeypatch.setattr(lineage, "get_hook_lineage_collector", lambda: collector)
     client = DataAccessHook().client()
@@ -80,10 +80,10 @@ def test_a_task_links_to_its_folder(folder: str, expected: str) -> None:
     scan = DataAccessScanOperator(task_id="scan", folder=folder)
     file = DataAccessSearchCodesOperator(task_id="file", path=folder)
     for task in (scan, file):
-        (link,) = task.operator_extra_links
+        (link,) = tuple(task.operator_extra_links)
         assert link.get_link(task, ti_key=None) == expected
     rows = DataAccessSearchItemsOperator(task_id="rows", item_type_name="customer", attrs=["customer_id"])
-    assert rows.operator_extra_links[0].get_link(rows, ti_key=None) == ""
+    assert tuple(rows.operator_extra_links)[0].get_link(rows, ti_key=None) == ""
     # The API specification has no page of an export.
     assert DataAccessSegmentExportSensor(task_id="ended", export_id=7).operator_extra_links == ()
 

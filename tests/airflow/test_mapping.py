@@ -6,10 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pytest
-from airflow.sdk import DAG, ObjectStoragePath
-from airflow.sdk.io import attach
+from airflow.sdk import DAG
 from dags import query, run, tries
 
 import dataaccess as da
@@ -25,12 +23,10 @@ def token(connect: Callable[..., str]) -> str:
     return connect()
 
 
-def mapped(name: str, scan: da.Scan, folder: Path | ObjectStoragePath) -> Any:
+def mapped(name: str, scan: da.Scan, folder: Path) -> Any:
     """A DAG with a mapped task for each request."""
     with DAG(name, schedule=None) as dag:
-        operator = DataAccessScanRequestOperator.partial(
-            task_id="codes", folder=folder if isinstance(folder, ObjectStoragePath) else str(folder), retries=2
-        )
+        operator = DataAccessScanRequestOperator.partial(task_id="codes", folder=str(folder), retries=2)
         operator.expand(request=scan_requests(scan))
     return dag
 
@@ -82,17 +78,6 @@ def test_another_query_is_refused(
     assert query(f"select count(distinct day) from '{tmp_path}/*/*.parquet'") == [(2,)]
 
 
-def test_another_query_is_refused_in_an_object_store(sandbox: da.Sandbox) -> None:
-    memory = fsspec.filesystem("memory")
-    attach("memory", fs=memory)
-    client = sandbox.client()
-    folder = ObjectStoragePath("memory://warehouse/codes")
-    for attrs, state in ((["id"], "success"), (["id", "pool_id"], "failed"), (["id"], "success")):
-        dag = mapped(f"memory_{len(attrs)}", client.scan_codes(attrs, allocated_time=ON_15), folder)
-        assert run(dag).states == {"codes[0]": state}
-    assert len(memory.find("/warehouse/codes")) == 1
-
-
 def test_scans_and_mapped_requests_do_not_share_a_folder(sandbox: da.Sandbox, tmp_path: Path) -> None:
     scan = sandbox.client().scan_codes(["id"], allocated_time=ON_15)
     scan.to_folder(tmp_path / "scan")
@@ -102,17 +87,13 @@ def test_scans_and_mapped_requests_do_not_share_a_folder(sandbox: da.Sandbox, tm
         scan.to_folder(tmp_path / "requests")
 
 
-def test_a_relative_folder_and_hidden_files(
-    sandbox: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "codes").mkdir()
-    (tmp_path / "codes" / "_SUCCESS").touch()
-    (tmp_path / "codes" / ".crc").mkdir()
-    (tmp_path / "codes" / ".crc" / "part-0.parquet").touch()
+def test_hidden_files_are_of_no_query(sandbox: da.Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "_SUCCESS").touch()
+    (tmp_path / ".crc").mkdir()
+    (tmp_path / ".crc" / "part-0.parquet").touch()
     scan = sandbox.client().scan_codes(["id"], allocated_time=ON_15)
     for _ in range(2):
-        assert run(mapped("relative", scan, Path("codes"))).states == {"codes[0]": "success"}
+        assert run(mapped("hidden", scan, tmp_path)).states == {"codes[0]": "success"}
 
 
 def test_inferred_types_are_refused(sandbox: da.Sandbox) -> None:

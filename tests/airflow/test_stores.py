@@ -106,7 +106,7 @@ def test_every_operator_writes_as_the_connection_says(
     assert {bool(found.token) for found in store.requests if found.key in signed_by} == {key is None}
 
     days = [f"scan/day=2024-01-{day:02}/part-0.parquet" for day in range(8, 15)]
-    assert store.names == ["codes.jsonl.gz", "codes.parquet", "request/day=2024-01-15/part-0.parquet", *days]
+    assert store.names == ["codes.jsonl.gz", "codes.parquet", f"request/{request['file']}", *days]
     assert done.result("scan")["folder"] == f"s3://{store.bucket}/scan"
     for task, file in (
         ("parquet", "codes.parquet"),
@@ -116,6 +116,17 @@ def test_every_operator_writes_as_the_connection_says(
         written = {"path": f"s3://{store.bucket}/{file}", "rows": 73, "bytes": len(store.get(file))}
         assert done.result(task) == written
         assert task == "request" or extras(task) == written
+
+
+def test_mapped_requests_refuse_files_of_another_query(aws: Callable[..., None], store: Store) -> None:
+    aws("of-the-login")
+    client = DataAccessHook().get_conn()
+    for number, (attrs, state) in enumerate([(["id"], "success"), (["id", "pool_id"], "failed"), (["id"], "success")]):
+        (request,) = scan_requests(client.scan_codes(attrs, allocated_time=ON_15))
+        with DAG(f"mapped_{number}", schedule=None) as dag:
+            DataAccessScanRequestOperator(task_id="codes", folder=f"s3://aws@{store.bucket}/x", request=request)
+        assert run(dag).states == {"codes": state}
+    assert len(store.names) == 1
 
 
 def test_a_retry_gets_new_credentials_of_a_role_and_keeps_what_is_done(

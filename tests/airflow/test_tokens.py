@@ -145,8 +145,8 @@ def test_a_secrets_backend_that_hangs_leaves_no_thread_or_coroutine(
 ) -> None:
     monkeypatch.setattr(hook, "_SECONDS_FOR_TOKEN", 0.05)
     token = connect(extra={"retries": 1})
-    read = hook.read_connection
-    hanging = []
+    read = vars(hook)["read_connection"]
+    hanging: list[bool] = []
 
     async def read_connection(conn_id: str) -> Any:
         if not hanging:

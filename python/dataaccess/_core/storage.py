@@ -72,6 +72,6 @@ def checked(options: StoredOptions) -> StorageOptions | None:
 
 def object_names(url: str, options: dict[str, str] | None) -> list[str]:
     """The names of the objects below a URL, from there on."""
-    from dataaccess import _native
+    from dataaccess._native import object_names as native
 
-    return _native.object_names(url, options)
+    return native(url, options)
