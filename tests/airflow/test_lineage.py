@@ -61,6 +61,7 @@ def test_tasks_report_what_they_read_and_wrote(
         DataAccessSearchCodesOperator(
             task_id="file", path=f"{tmp_path}/codes.parquet", allocated_time=da.on("2024-01-15")
         )
+        DataAccessSearchCodesOperator(task_id="rows", allocated_time=da.on("2024-01-15"))
     assert set(run(dag).states.values()) == {"success"}
     assert {found.asset.uri for found in collector.collected_assets.inputs} == {f"{sandbox.base_url}/"}
     written = {found.asset.uri for found in collector.collected_assets.outputs}
