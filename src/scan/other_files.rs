@@ -6,11 +6,10 @@ use std::collections::BTreeSet;
 use super::cap::Count;
 use super::stats::Figures;
 use super::tasks::Tasks;
-use crate::error::{Kind, Result};
 use crate::folder::{Folder, PartName};
 
-/// Days that are read before the days of a scan, and as many after them.
-const DAYS: usize = 100;
+/// Files that are read of the days before those of a scan, and as many of the days after them.
+const FILES: usize = 100;
 
 /// A file of another day.
 #[derive(Debug)]
@@ -30,26 +29,32 @@ impl OtherFile {
 }
 
 impl Tasks {
-    /// The files of the nearest other days, without the damaged ones.
-    pub(super) async fn other_files(&self, folder: &Folder, other_days: &[&String]) -> Result<Vec<OtherFile>> {
-        let Some(last) = self.names.iter().filter_map(|name| name.day.as_ref()).max() else { return Ok(Vec::new()) };
+    /// The files of the nearest other days. They only advise: what cannot be listed or read, or is of another query,
+    /// is left out, as the days of this scan need none of it.
+    pub(super) async fn other_files(&self, folder: &Folder, other_days: &[&String]) -> Vec<OtherFile> {
+        let Some(last) = self.names.iter().filter_map(|name| name.day.as_ref()).max() else { return Vec::new() };
         let (before, after) = other_days.split_at(other_days.partition_point(|day| *day < last));
-        let mut names: BTreeSet<PartName> = BTreeSet::new();
-        for day in before.iter().rev().take(DAYS).chain(after.iter().take(DAYS)) {
-            names.append(&mut folder.parts_of_day(day)?);
-        }
+        let mut names = nearest(folder, before.iter().rev());
+        names.append(&mut nearest(folder, after.iter()));
         let names: Vec<&PartName> = names.iter().collect();
         let mut others = Vec::with_capacity(names.len());
         for (name, part) in names.iter().zip(folder.parts(&names).await) {
-            match part.and_then(|part| self.check(folder, name, None, part)) {
-                Err(error) if error.kind() == Kind::FolderCorrupt => {}
-                read => {
-                    let figures = read?.record.figures;
-                    let longest = self.lists.get(name.number).copied().unwrap_or_default() as u64;
-                    others.push(OtherFile { is_explained: figures.rows > 0 && figures.rows == longest, figures });
-                }
-            }
+            let Ok(part) = part.and_then(|part| self.check(folder, name, None, part)) else { continue };
+            let figures = part.record.figures;
+            let longest = self.lists.get(name.number).copied().unwrap_or_default() as u64;
+            others.push(OtherFile { is_explained: figures.rows > 0 && figures.rows == longest, figures });
         }
-        Ok(others)
+        others
     }
+}
+
+fn nearest<'a>(folder: &Folder, days: impl Iterator<Item = &'a &'a String>) -> BTreeSet<PartName> {
+    let mut names = BTreeSet::new();
+    for day in days {
+        if names.len() >= FILES {
+            break;
+        }
+        names.append(&mut folder.parts_of_day(day).unwrap_or_default());
+    }
+    names
 }

@@ -27,13 +27,9 @@ pub(super) struct Refresh {
 }
 
 impl Refresh {
-    /// The tasks to do once more, of those that a folder has and that are final.
+    /// The tasks to do once more, of those that a folder has.
     pub(super) fn tasks(&self, scan: &Scan, done: &[TaskReport], settle: Duration, now: Moment) -> BTreeSet<usize> {
         let mut tasks = self.tasks.clone();
-        // The others are done once more anyway.
-        let is_final =
-            |done: &&TaskReport| done.lacks.is_none() && scan.is_final(done.index, done.figures.requested_at(), settle);
-        let done: Vec<&TaskReport> = done.iter().filter(is_final).collect();
         let of_age = self.older_than.map(|age| {
             let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
             now.milliseconds().saturating_sub(age)
@@ -42,7 +38,11 @@ impl Refresh {
             tasks.extend(done.iter().filter(|done| done.figures.requested_at < limit).map(|done| done.index));
         }
         if let Some(parts) = self.one_of {
-            let mut oldest = done;
+            // The others are done once more anyway, unless all are kept.
+            let is_final = |done: &&TaskReport| {
+                done.lacks.is_none() && scan.is_final(done.index, done.figures.requested_at(), settle)
+            };
+            let mut oldest: Vec<&TaskReport> = done.iter().filter(is_final).collect();
             oldest.sort_by_key(|done| (done.figures.requested_at, done.index));
             let count = scan.requests().div_ceil(parts);
             tasks.extend(oldest.iter().take(count).map(|done| done.index));

@@ -183,7 +183,7 @@ impl Tasks {
         parts.retain(|(index, _)| !refreshed.contains(index));
 
         let other_days: Vec<&String> = names.days.iter().filter(|day| !days.contains(day)).collect();
-        let before = Before { tasks, others: self.other_files(folder, &other_days).await? };
+        let before = Before { tasks, others: self.other_files(folder, &other_days).await };
         let sample = if parts.is_empty() { self.sample(folder, &found, &other_days).await? } else { None };
         if let Some(other) = found.iter().find(|name| !asked.contains(name)) {
             return Err(folder.foreign(other));

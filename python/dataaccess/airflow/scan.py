@@ -164,7 +164,7 @@ class DataAccessScanOperator(SearchingOperator):
         self.requested_at = requested_at
         self.same_service = same_service
         self.on_suspected_cap = on_suspected_cap
-        self.lock_timeout = duration("lock_timeout", lock_timeout)
+        self.lock_timeout: float = duration("lock_timeout", lock_timeout)
 
     @classmethod
     def partial(cls, **arguments: Any) -> OperatorPartial:

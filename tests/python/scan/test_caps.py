@@ -175,3 +175,21 @@ def test_responses_without_a_day_are_named_by_their_request(connect: Any) -> Non
         scan = by_value(connect(server.base_url), ["0", "1", "2", "3"])
         with pytest.warns(da.IncompleteWarning, match=r"3 of 4 .*\(request 1, request 3, request 4\)"):
             scan.to_dicts()
+
+
+def test_other_days_only_advise(connect: Any, tmp_path: Path) -> None:
+    with some_days(MANY) as service:
+        client = connect(service)
+        scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-03"))
+        scan.to_folder(tmp_path / "codes")
+        client.scan_codes(["id"], allocated_time=da.on("2024-01-01")).to_folder(tmp_path / "other")
+        client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-02")).to_folder(tmp_path / "query")
+        (tmp_path / "other" / "day=2024-01-01" / "notes.txt").touch()
+        for of, day in (("other", 1), ("query", 2)):
+            (tmp_path / of / f"day=2024-01-{day:02}").rename(tmp_path / "codes" / f"day=2024-01-{day:02}")
+        (tmp_path / "codes" / "day=2024-01-04").mkdir()
+        (tmp_path / "codes" / "day=2024-01-04" / "part-0.parquet").symlink_to(tmp_path / "nowhere")
+        # None of them is a day of this run.
+        assert scan.to_folder(tmp_path / "codes").kept == 1
+        assert scan.to_folder(tmp_path / "codes", refresh="all").refreshed == 1
+        assert scan.read_folder(tmp_path / "codes").num_rows == MANY[2]

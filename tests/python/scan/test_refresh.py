@@ -219,3 +219,13 @@ def test_the_column_must_not_be_an_attribute_too(connect: Any, tmp_path: Path) -
     scan = connect("http://127.0.0.1:1").scan_items("store", ["requested_at"], da.col("n").matches([1]), item_type_id=7)
     with pytest.raises(da.ValidationError, match=r"^requested_at: adds a column of that name, and attrs has one"):
         scan.to_folder(tmp_path / "run", requested_at=True)
+
+
+def test_a_day_that_was_not_over_is_refreshed_where_all_are_kept(connect: Any, tmp_path: Path) -> None:
+    # The last day has an hour left.
+    with da.Sandbox(now=datetime(2024, 1, 10, 23, tzinfo=UTC)) as service:
+        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 11)])
+        scan = scan_of(connect(service))
+        assert scan.to_folder(tmp_path, keep="all").open_days == DAYS[-1:]
+        assert asked(scan.to_folder(tmp_path, keep="all")) == []
+        assert asked(scan.to_folder(tmp_path, keep="all", refresh="requested before 2024-02-01")) == DAYS
