@@ -12,7 +12,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from airflow.sdk import DAG, CronDataIntervalTimetable
+from airflow.sdk import DAG
+from airflow.timetables.interval import CronDataIntervalTimetable
 from dags import clear, run, tries
 from scratch import EXAMPLES, ROOT
 
