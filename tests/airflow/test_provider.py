@@ -164,7 +164,7 @@ def test_airflow_2_is_refused_in_words(tmp_path: Path) -> None:
             check=False,
             text=True,
         )
-        message = "ImportError: dataaccess.airflow needs Airflow 3.2 or newer, and this is Airflow 2.11.2: upgrade it"
+        message = "ImportError: dataaccess.airflow needs Airflow 3.1.8 or newer, and this is Airflow 2.11.2: upgrade it"
         assert message in done.stderr
 
 

@@ -19,7 +19,7 @@ except ImportError as _error:
     if _version.startswith("3."):
         raise
     raise ImportError(
-        f"dataaccess.airflow needs Airflow 3.2 or newer, and this is Airflow {_version}: upgrade it, or use "
+        f"dataaccess.airflow needs Airflow 3.1.8 or newer, and this is Airflow {_version}: upgrade it, or use "
         "dataaccess.Client in a task of your own"
     ) from _error
 
