@@ -15,7 +15,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "airflow"
-# Airflow 3.0 and 3.1 take the form of a connection from WTForms, which only the provider of FAB brings.
+# Airflow 3.1 takes the form of a connection from WTForms, which only the provider of FAB brings.
 READS_FORMS = Version(version("apache-airflow-core")) >= Version("3.2")
 HOME = Path(tempfile.mkdtemp(prefix="airflow-"))
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
