@@ -298,8 +298,8 @@ resolve = $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes 
 	--custom-compile-command 'make lock' --output-file requirements/$(1).txt --group $(1) $(2)
 
 # The packages of an extra at their lowest versions, and the newest that go with them: boto3, which the tests use, needs
-# an older dateutil, and Airflow 3.2 an older FastAPI than it says.
-resolve_lowest = printf '%s\n' 'python-dateutil<3' 'fastapi<0.136' | \
+# an older dateutil.
+resolve_lowest = echo 'python-dateutil<3' | \
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
 	--custom-compile-command 'make lock' --output-file requirements/lowest-$(1).txt --resolution lowest-direct \
 	--constraint - --extra $(2) pyproject.toml

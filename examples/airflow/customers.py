@@ -31,7 +31,7 @@ def customers():
     )
 
     @task
-    def count(params: dict, rows: list[dict]) -> dict:
+    def count(rows: list[dict], params: dict) -> dict:
         client = DataAccessHook().get_conn()
         codes = client.search_codes(["id"], allocated_time=da.on(params["day"]))
         return {"customers": len(rows), "codes": len(codes)}

@@ -2,7 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from airflow.sdk import CronDataIntervalTimetable, dag, task
+from airflow.sdk import dag, task
+from airflow.timetables.interval import CronDataIntervalTimetable
 
 from dataaccess.airflow import DataAccessCheckOperator
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -31,6 +32,16 @@ def _database() -> None:
     from airflow.utils.db import initdb
 
     initdb()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _api() -> Iterator[None]:
+    """One API for all tasks. `dag.test()` builds one for each task, which takes a second in Airflow 3.0 and 3.1."""
+    from airflow.sdk.execution_time import supervisor
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(supervisor, "in_process_api_server", cache(supervisor.in_process_api_server))
+        yield
 
 
 @pytest.fixture(scope="session")

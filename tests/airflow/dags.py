@@ -64,7 +64,8 @@ def register(dag: Any) -> None:
     bag = DagBag(str(EXAMPLES / "none"), collect_dags=False)
     bag.bag_dag(dag)
     DagBundlesManager().sync_bundles_to_db()
-    if sync_bag_to_db is None:  # before Airflow 3.1
+    if sync_bag_to_db is None:  # before Airflow 3.1, whose file processor names the file
+        dag.relative_fileloc = dag.fileloc
         bag.sync_to_db("dags-folder", None)
     else:
         sync_bag_to_db(bag, "dags-folder", None)

@@ -8,10 +8,15 @@ import shutil
 import sys
 import tempfile
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
+
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "airflow"
+# Airflow 3.1 takes the form of a connection from WTForms, which only the provider of FAB brings.
+READS_FORMS = Version(version("apache-airflow-core")) >= Version("3.2")
 HOME = Path(tempfile.mkdtemp(prefix="airflow-"))
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 

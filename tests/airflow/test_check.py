@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk import DAG, CronDataIntervalTimetable
+from airflow.sdk import DAG
+from airflow.timetables.interval import CronDataIntervalTimetable
 from dags import Run, run, tries
 
 import dataaccess as da

@@ -12,7 +12,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from airflow.sdk import DAG, CronDataIntervalTimetable
+from airflow.sdk import DAG
+from airflow.timetables.interval import CronDataIntervalTimetable
 from dags import clear, run, tries
 from scratch import EXAMPLES, ROOT
 
@@ -202,8 +203,7 @@ def test_the_dag_of_the_page_loads_the_day_before_in_its_zone(
     monkeypatch.setenv("AIRFLOW_VAR_WAREHOUSE", str(tmp_path))
     dag = of_the_page(zone, "nights")
     found = runs(dag, datetime(2024, 1, 14, tzinfo=UTC), datetime(2024, 1, 18, tzinfo=UTC))
-    nights = [info.logical_date for info in found]
-    for number, night in enumerate(nights[:2]):
+    for number, night in enumerate(found[:2]):
         done = run(dag, logical_date=night + timedelta(days=1))
         assert (done.states, tries(done, "codes")) == ({"codes": "success"}, 1)
         last = night.astimezone(ZoneInfo(zone)).date()
@@ -222,7 +222,7 @@ def test_the_backfill_of_the_page_has_each_day_of_january(zone: str) -> None:
         arguments = get_parser().parse_args(shlex.split(command)[1:])
     dag = of_the_page(zone, "backfill")
     found = runs(dag, arguments.from_date, arguments.to_date)
-    days = [info.data_interval.start.astimezone(ZoneInfo(zone)).date().isoformat() for info in found]
+    days = [night.astimezone(ZoneInfo(zone)).date().isoformat() for night in found]
     assert days == [f"2024-01-{day:02}" for day in range(1, 32)]
 
 
@@ -242,15 +242,15 @@ def of_the_page(zone: str, name: str) -> Any:
     return module[name]()
 
 
-def runs(dag: Any, start: datetime, stop: datetime) -> list[Any]:
-    """The runs of a backfill, as its dry run shows them."""
+def runs(dag: Any, start: datetime, stop: datetime) -> list[datetime]:
+    """The logical dates of a backfill, as its dry run shows them: each is the start of a data interval."""
     from airflow.models.backfill import ReprocessBehavior, _do_dry_run
     from airflow.utils.session import create_session
     from dags import register
 
     register(dag)
     with create_session() as session:
-        return list(
+        found = list(
             _do_dry_run(
                 dag_id=dag.dag_id,
                 from_date=start,
@@ -260,3 +260,4 @@ def runs(dag: Any, start: datetime, stop: datetime) -> list[Any]:
                 session=session,
             )
         )
+    return [getattr(info, "logical_date", info) for info in found]  # dates alone before Airflow 3.2

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk import DAG, Asset, CronDataIntervalTimetable, chain
+from airflow.sdk import DAG, Asset, chain
+from airflow.timetables.interval import CronDataIntervalTimetable
 from dags import Run, extras, query, run, tries
 from service import at_request
 from structlog.testing import capture_logs

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk import DAG, CronDataIntervalTimetable
+from airflow.sdk import DAG
+from airflow.timetables.interval import CronDataIntervalTimetable
 from dags import Run, query, run, tries
 from service import at_request, wait_until
 from support.changed_responses import ChangedResponses, nothing, records, renamed, without_data

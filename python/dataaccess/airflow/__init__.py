@@ -1,4 +1,4 @@
-"""The Airflow provider: a connection, a hook, operators and a sensor for the service (extra `airflow`, Airflow 3.2+).
+"""The Airflow provider: a connection, a hook, operators and a sensor for the service (extra `airflow`, 3.1.8+).
 
 Airflow finds it by the entry point `apache_airflow_provider`. Importing this package imports neither Airflow nor the
 extension module: names are loaded at their first use, so a DAG file parses quickly.

@@ -19,7 +19,7 @@ except ImportError as _error:
     if _version.startswith("3."):
         raise
     raise ImportError(
-        f"dataaccess.airflow needs Airflow 3.2 or newer, and this is Airflow {_version}: upgrade it, or use "
+        f"dataaccess.airflow needs Airflow 3.1.8 or newer, and this is Airflow {_version}: upgrade it, or use "
         "dataaccess.Client in a task of your own"
     ) from _error
 
@@ -79,9 +79,16 @@ __all__ = [
     "TaskDeferred",
     "TriggerEvent",
     "conf",
+    "conn_id_of",
     "get_hook_lineage_collector",
     "read_connection",
 ]
+
+
+def conn_id_of(path: ObjectStoragePath) -> str | None:
+    """The id of the connection of a path, which is among the options of its store before 3.2."""
+    conn_id: str | None = getattr(path, "conn_id", None) or path.storage_options.get("conn_id")
+    return conn_id
 
 
 async def read_connection(conn_id: str) -> Connection:

@@ -10,7 +10,7 @@ from reprlib import repr as shortened
 from typing import TYPE_CHECKING
 
 from dataaccess._core.paths import location, refuse
-from dataaccess.airflow.compat import BaseHook, ObjectStoragePath
+from dataaccess.airflow.compat import BaseHook, ObjectStoragePath, conn_id_of
 from dataaccess.airflow.credentials import STORES
 from dataaccess.errors import ConfigError
 from dataaccess.errors._text import argument as named
@@ -76,7 +76,7 @@ def _options(store: Store, conn_id: str, url: str, argument: str) -> dict[str, s
 def _split(place: Place, argument: str) -> tuple[str | os.PathLike[str], str | None]:
     """The place without the id of a connection, and that id."""
     if isinstance(place, ObjectStoragePath):
-        return place.path if place.protocol in _LOCAL else f"{place.protocol}://{place.path}", place.conn_id
+        return place.path if place.protocol in _LOCAL else f"{place.protocol}://{place.path}", conn_id_of(place)
     store = _store(place) if isinstance(place, str) else None
     scheme, _, rest = str(place).partition("://")
     authority, slash, name = rest.partition("/")

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from airflow.sdk import CronDataIntervalTimetable, dag
+from airflow.sdk import dag
+from airflow.timetables.interval import CronDataIntervalTimetable
 
 from dataaccess.airflow import DataAccessScanOperator
 
