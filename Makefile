@@ -256,6 +256,11 @@ bench-engines: bench-wheel target/envs/recipes/.installed target/envs/spark/.ins
 		PYTHONPATH=tests/airflow $(BENCH_PYTHON) benches/engines.py airflow --days 20 --latency $$latency; \
 	done
 
+.PHONY: bench-spark
+bench-spark: bench-wheel target/envs/spark/.installed ## the data source for Spark beside this client alone, on two cores
+	$(BIN)/uv pip install --offline --no-deps --reinstall --python target/envs/spark target/bench/wheel/*.whl
+	PYTHONPATH=tests/python target/envs/spark/$(BIN:.venv/%=%)/python benches/spark_read.py
+
 # Callgrind counts the instructions of the wheel. The accepted figures are in benches/instructions.json.
 .PHONY: bench-instructions
 bench-instructions: bench-wheel ## fail when a row or a call takes 5 % more instructions than was accepted
