@@ -113,6 +113,11 @@ test-spark: .venv/.built target/envs/spark/.installed ## the Spark data source, 
 	$(call say,'Running the Spark tests')
 	PYTHONPATH=$(CURDIR)/python target/envs/spark/$(BIN:.venv/%=%)/python -m pytest tests/spark
 
+.PHONY: soak-spark
+soak-spark: .venv/.built target/envs/spark/.installed ## a standalone cluster of Spark, which runs the program of docs/scale.md
+	$(call say,'Running a cluster of Spark')
+	PYTHONPATH=$(CURDIR)/python target/envs/spark/$(BIN:.venv/%=%)/python -m pytest -m soak tests/spark
+
 .PHONY: test-recipes
 test-recipes: .venv/.built target/envs/recipes/.installed ## the recipes, in an environment with dlt, Dask and psycopg
 	$(call say,'Running the recipes')
