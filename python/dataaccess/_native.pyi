@@ -26,6 +26,7 @@ __all__ = [
     "folder_status",
     "instant_in",
     "is_of_this_machine",
+    "object_names",
     "origin",
     "panic_for_test",
     "read_files",

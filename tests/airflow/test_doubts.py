@@ -128,7 +128,9 @@ def test_each_operator_reports_its_doubts(dag: DAG, capped: da.Sandbox, tmp_path
             known_row_cap=50,
             path=f"{tmp_path}/customers.jsonl",
         )
-        DataAccessScanRequestOperator(task_id="request", request=request, folder=str(tmp_path), known_row_cap=50)
+        DataAccessScanRequestOperator(
+            task_id="request", request=request, folder=f"{tmp_path}/request", known_row_cap=50
+        )
         DataAccessScanRequestOperator(
             task_id="strict", request=request, folder=str(tmp_path / "strict"), known_row_cap=50, on_doubt="error"
         )

@@ -61,10 +61,11 @@ def test_tasks_report_what_they_read_and_wrote(
         DataAccessSearchCodesOperator(
             task_id="file", path=f"{tmp_path}/codes.parquet", allocated_time=da.on("2024-01-15")
         )
+        DataAccessSearchCodesOperator(task_id="rows", allocated_time=da.on("2024-01-15"))
     assert set(run(dag).states.values()) == {"success"}
     assert {found.asset.uri for found in collector.collected_assets.inputs} == {f"{sandbox.base_url}/"}
     written = {found.asset.uri for found in collector.collected_assets.outputs}
-    file = f"{tmp_path}/requests/day=2024-01-15/part-0.parquet"
+    file = f"{tmp_path}/requests/{request['file']}"
     assert written == {f"file://{tmp_path}/scan", f"file://{file}", f"file://{tmp_path}/codes.parquet"}
 
 
@@ -83,7 +84,7 @@ def test_a_task_links_to_its_folder(folder: str, expected: str) -> None:
         (link,) = tuple(task.operator_extra_links)
         assert link.get_link(task, ti_key=None) == expected
     rows = DataAccessSearchItemsOperator(task_id="rows", item_type_name="customer", attrs=["customer_id"])
-    assert tuple(rows.operator_extra_links)[0].get_link(rows, ti_key=None) == ""
+    assert next(iter(rows.operator_extra_links)).get_link(rows, ti_key=None) == ""
     # The API specification has no page of an export.
     assert DataAccessSegmentExportSensor(task_id="ended", export_id=7).operator_extra_links == ()
 

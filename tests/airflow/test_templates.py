@@ -354,3 +354,58 @@ def test_xcom_refuses_rows_and_scans_in_words(capfd: pytest.CaptureFixture[str])
     assert "a scan or task does not go to XCom: return its rows by to_dicts()" in logged
     assert "a table or batch does not go to XCom, which is a database: return to_dicts() of a few rows" in logged
     assert "is a column without a condition" in logged
+
+
+def test_a_mapped_value_that_is_none_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+    with a_dag("mapped_none") as dag:
+
+        @task
+        def none() -> list[Any]:
+            return [None]
+
+        conditions = none()
+        # Any rows would be those of a search without the condition.
+        given: dict[str, Any] = {"item_type_name": "customer", "attrs": ["customer_id"], "retries": 2}
+        DataAccessSearchItemsOperator.partial(task_id="where", **given).expand(where=conditions)
+        codes: dict[str, Any] = {"attrs": ["id"], "allocated_time": da.on("2024-01-15"), "retries": 2}
+        DataAccessSearchCodesOperator.partial(task_id="status", **codes).expand(code_status=conditions)
+    done = run(dag)
+
+    assert {name: state for name, state in done.states.items() if name != "none"} == {
+        "where[0]": "failed",
+        "status[0]": "failed",
+    }
+    assert [tries(done, name) for name in ("where", "status")] == [1, 1]
+    assert "where is None in this mapped task" in "".join(capfd.readouterr())
+
+
+def test_a_list_in_quotes_in_filters_of_the_specification_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+    filters = {
+        "OR": [
+            {
+                "AND": [
+                    {"attribute": "customer_id", "operator": "matches", "value": ["{{ params.customers }}"]},
+                ]
+            }
+        ]
+    }
+    with a_dag("raw") as dag:
+        search("raw", json.dumps(filters), retries=2)
+    done = run(dag)
+    assert done.states == {"raw": "failed"}
+    assert tries(done, "raw") == 1
+    assert "is a list in quotes" in "".join(capfd.readouterr())
+
+
+def test_ids_that_are_no_numbers_are_not_retried() -> None:
+    with a_dag("ids") as dag:
+        search("rows", None, item_type_id="abc", retries=2)
+    done = run(dag)
+    assert done.states == {"rows": "failed"}
+    assert tries(done, "rows") == 1
+
+
+def test_a_task_that_pushes_nothing_pushes_no_figures() -> None:
+    with a_dag("silent") as dag:
+        search("rows", da.col("customer_id").matches(CUSTOMERS), do_xcom_push=False)
+    assert run(dag).xcom("rows", "figures") == []

@@ -11,17 +11,17 @@ try:
     from airflow.sdk import Asset, BaseOperator, BaseOperatorLink, ObjectStoragePath, PokeReturnValue
     from airflow.sdk.bases.sensor import BaseSensorOperator
     from airflow.triggers.base import BaseTrigger, TriggerEvent
-except ImportError as error:
+except ImportError as _error:
     try:
         from airflow import __version__ as _version
     except ImportError:
-        raise error from None
+        raise _error from None
     if _version.startswith("3."):
         raise
     raise ImportError(
         f"dataaccess.airflow needs Airflow 3.2 or newer, and this is Airflow {_version}: upgrade it, or use "
         "dataaccess.Client in a task of your own"
-    ) from error
+    ) from _error
 
 if TYPE_CHECKING:
     from airflow.sdk import BaseHook, Connection, conf

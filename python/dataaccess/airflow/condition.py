@@ -89,10 +89,35 @@ def condition(argument: str, value: Any) -> Any:
         except ValueError as error:
             advice = f"; if it renders a list, {_UNQUOTED}" if _QUOTED_LIST.search(value) else ""
             raise invalid(argument, f"{error}{advice}", value) from None
+    if isinstance(value, dict):
+        for each in _strings(value):
+            if not isinstance(_listed(argument, each), str):
+                raise invalid(argument, f"{cut(repr(each))} is a list in quotes: {_UNQUOTED}", each)
     if isinstance(value, _CONDITIONS):
         for problem in _problems(value):
             raise invalid(argument, problem, repr(value))
     return value
+
+
+def _strings(value: object) -> Iterator[str]:
+    """The strings in the filters of the API specification."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _strings(each)
+
+
+def item_type_id(value: int | str | None) -> int | None:
+    """The id of a business object, which a template renders as text.
+
+    Raises:
+        ValidationError: It is no integer.
+    """
+    try:
+        return None if value is None else int(value)
+    except (TypeError, ValueError):
+        raise invalid("item_type_id", "must be an integer", value) from None
 
 
 def _problems(found: Comparison | Days | Expression | Column) -> Iterator[str]:

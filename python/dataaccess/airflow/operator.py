@@ -80,8 +80,9 @@ class ClientOperator(Templated, BaseOperator):
 
     def describe_outlets(self, context: Context, figures: dict[str, Any]) -> None:
         """Adds figures to the asset events of this task, and what it wrote to its lineage."""
-        if self._hook is not None and self._client is not None:
-            record_lineage(self._hook, self._client.base_url, figures.get("folder", figures.get("path")))
+        target = figures.get("folder", figures.get("path"))
+        if self._hook is not None and self._client is not None and target is not None:
+            record_lineage(self._hook, self._client.base_url, target)
         for outlet in self.outlets:
             if isinstance(outlet, Asset):
                 context["outlet_events"][outlet].extra.update(figures)

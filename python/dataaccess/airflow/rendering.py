@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
 _ONE_EXPRESSION = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
+# Arguments without which a search finds more rows.
+_CONDITIONS = ("allocated_time", "audience_type", "allocated_audience", "code_status", "where")
 _EMPTY_STRINGS = ("''", '""')
 
 
@@ -35,6 +37,20 @@ class Templated:
         """Begins a mapped task, whose other arguments `.expand` takes."""
         known = {name: stated(name, value) for name, value in arguments.items()}
         return super().partial(**known)  # type: ignore[misc] # of Airflow
+
+    def pre_execute(self, context: Context) -> None:
+        """Refuses a mapped condition that is None, which is a search without it. Airflow calls it.
+
+        Raises:
+            AirflowFailException: A condition is None.
+        """
+        super().pre_execute(context)  # type: ignore[misc] # of Airflow
+        if not getattr(self, "_BaseOperator__from_mapped", False):
+            return
+        # Airflow has the value of a mapped task at its creation, and renders it no more.
+        for name, value in getattr(self, "_BaseOperator__init_kwargs", {}).items():
+            if name in _CONDITIONS and value is None:
+                raise AirflowFailException(f"{name} is None in this mapped task: map over conditions, or leave it out")
 
     def render_template(
         self,

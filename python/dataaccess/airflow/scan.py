@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
+from dataaccess._core.checks import duration
 from dataaccess.airflow.arguments import SearchingOperator
-from dataaccess.airflow.condition import condition, stated, values
+from dataaccess.airflow.condition import condition, item_type_id, stated, values
 from dataaccess.airflow.figures import log_figures, of_report
 from dataaccess.airflow.storage import located
 from dataaccess.airflow.window import checked_lookback, days_of_run, refresh_of_run
@@ -44,7 +45,7 @@ class DataAccessScanOperator(SearchingOperator):
     a run requests the days of its data interval. So a DAG run per day, and a backfill of a month, fill one folder
     (`day=2024-01-15/part-0.parquet`), which pandas, polars, DuckDB and Spark read as one dataset.
 
-    The arguments from `folder` to `refresh`, and `dataaccess_conn_id`, are templated. In a template,
+    The arguments from `folder` to `refresh` but `lookback`, and `dataaccess_conn_id`, are templated. In a template,
     `{{ dataaccess.days }}` is the days of the run. A task that is cleared requests its days again.
 
     One task at a time writes into a folder: Airflow runs no two of this operator's tasks of a DAG at once, mapped or
@@ -155,7 +156,7 @@ class DataAccessScanOperator(SearchingOperator):
         self.item_type_id = item_type_id
         self.where: Any = stated("where", where)
         self.schema = schema
-        self.lookback = checked_lookback(lookback, item_type_name, self.allocated_time, self.where)
+        self.lookback: int = checked_lookback(lookback, item_type_name, self.allocated_time, self.where)
         self.refresh = refresh
         self.keep = keep
         self.settle = settle
@@ -163,7 +164,7 @@ class DataAccessScanOperator(SearchingOperator):
         self.requested_at = requested_at
         self.same_service = same_service
         self.on_suspected_cap = on_suspected_cap
-        self.lock_timeout = lock_timeout
+        self.lock_timeout = duration("lock_timeout", lock_timeout)
 
     @classmethod
     def partial(cls, **arguments: Any) -> OperatorPartial:
@@ -200,7 +201,7 @@ class DataAccessScanOperator(SearchingOperator):
         }
         items: dict[str, Any] = {
             "where": condition("where", self.where),
-            "item_type_id": None if self.item_type_id is None else int(self.item_type_id),
+            "item_type_id": item_type_id(self.item_type_id),
         }
         if self.item_type_name is None:
             _refuse(items, "is for other items: pass item_type_name=")

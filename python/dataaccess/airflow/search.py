@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dataaccess._core.checks import invalid
 from dataaccess.airflow.arguments import SearchingOperator
 from dataaccess.airflow.compat import AirflowFailException
-from dataaccess.airflow.condition import condition, stated, values
+from dataaccess.airflow.condition import condition, item_type_id, stated, values
 from dataaccess.airflow.figures import log_figures, of_stats
 from dataaccess.airflow.output import write
 from dataaccess.airflow.storage import located
@@ -76,7 +76,7 @@ class _SearchOperator(SearchingOperator):
             figures = of_stats(scan.last_stats)
             log_figures(self.log, figures)
             self.accept(scan.last_stats)
-            if "ti" in context:  # Not in a process that the task has forked.
+            if "ti" in context and self.do_xcom_push:  # Not in a process that the task has forked.
                 context["ti"].xcom_push(key="figures", value=figures)
             self.describe_outlets(context, figures)
         return rows
@@ -109,7 +109,7 @@ class _SearchOperator(SearchingOperator):
 class DataAccessSearchCodesOperator(_SearchOperator):
     """Searches promotion codes. The rows go to XCom, or with `path` into a file.
 
-    All arguments but `max_xcom_rows` and `limit` are templated.
+    The conditions, `attrs`, `path`, `schema` and `dataaccess_conn_id` are templated.
 
     Args:
         attrs: Names of the attributes to return, of `da.PROMOTION_CODE_ATTRIBUTES`; None is all but `channel_id`.
@@ -207,7 +207,7 @@ class DataAccessSearchCodesOperator(_SearchOperator):
 class DataAccessSearchItemsOperator(_SearchOperator):
     """Searches the items of a business object. The rows go to XCom, or with `path` into a file.
 
-    All arguments but `max_xcom_rows` and `limit` are templated.
+    The conditions, `attrs`, `path`, `schema` and `dataaccess_conn_id` are templated.
 
     Args:
         item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
@@ -291,7 +291,7 @@ class DataAccessSearchItemsOperator(_SearchOperator):
             self.item_type_name,
             values("attrs", self.attrs),
             condition("where", self.where),
-            item_type_id=None if self.item_type_id is None else int(self.item_type_id),
+            item_type_id=item_type_id(self.item_type_id),
             limit=limit,
             schema=self.schema,
             values_per_request=self.values_per_request,

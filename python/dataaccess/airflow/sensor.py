@@ -139,5 +139,5 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
     def _id(self) -> int:
         try:
             return int(self.export_id)
-        except ValueError:
+        except (TypeError, ValueError):
             raise AirflowFailException(f"export_id must be an integer, not {self.export_id!r}") from None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dataaccess.filters._comparison import Days
 
-_INSTEAD = "pass allocated_time=\"days('{{ params.start }}', '{{ params.stop }}')\""
+_INSTEAD = "name the days, as \"days('{{ params.start }}', '{{ params.stop }}')\""
 
 
 def days_of_run(context: Context, timezone: str, lookback: int = 0) -> Days:

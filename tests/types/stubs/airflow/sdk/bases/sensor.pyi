@@ -1,0 +1,1 @@
+from airflow.sdk import BaseSensorOperator as BaseSensorOperator
