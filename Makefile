@@ -113,6 +113,11 @@ test-spark: .venv/.built target/envs/spark/.installed ## the Spark data source, 
 	$(call say,'Running the Spark tests')
 	PYTHONPATH=$(CURDIR)/python target/envs/spark/$(BIN:.venv/%=%)/python -m pytest tests/spark
 
+.PHONY: soak-spark
+soak-spark: .venv/.built target/envs/spark/.installed ## a standalone cluster of Spark, which runs the program of docs/scale.md
+	$(call say,'Running a cluster of Spark')
+	PYTHONPATH=$(CURDIR)/python target/envs/spark/$(BIN:.venv/%=%)/python -m pytest -m soak tests/spark
+
 .PHONY: test-recipes
 test-recipes: .venv/.built target/envs/recipes/.installed ## the recipes, in an environment with dlt, Dask and psycopg
 	$(call say,'Running the recipes')
@@ -255,6 +260,11 @@ bench-engines: bench-wheel target/envs/recipes/.installed target/envs/spark/.ins
 		done; \
 		PYTHONPATH=tests/airflow $(BENCH_PYTHON) benches/engines.py airflow --days 20 --latency $$latency; \
 	done
+
+.PHONY: bench-spark
+bench-spark: bench-wheel target/envs/spark/.installed ## the data source for Spark beside this client alone, on two cores
+	$(BIN)/uv pip install --offline --no-deps --reinstall --python target/envs/spark target/bench/wheel/*.whl
+	PYTHONPATH=tests/python target/envs/spark/$(BIN:.venv/%=%)/python benches/spark_read.py
 
 # Callgrind counts the instructions of the wheel. The accepted figures are in benches/instructions.json.
 .PHONY: bench-instructions

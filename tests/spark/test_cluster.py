@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(400)
 def test_a_cluster_writes_every_code_once_and_no_log_has_the_token() -> None:
     """The program checks what it measures, and ends with an error otherwise."""

@@ -146,6 +146,7 @@ def test_two_executors_report_to_the_driver(capped: da.Sandbox) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert own["DATAACCESS_TOKEN"] not in done.stdout + done.stderr
     rows, *warned, error = done.stdout.splitlines()
     assert int(rows) == 31 * 50
     assert len(warned) == HAS_LOGS

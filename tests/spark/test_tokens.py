@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.spark_cluster import LOCAL, QUICK_START
 
 import dataaccess as da
 
@@ -57,25 +54,29 @@ def test_no_other_file_or_function_is_sent(spark: Any, service: da.Sandbox, opti
     assert service.requests == []
 
 
+@pytest.mark.usefixtures("spark")
 def test_the_token_file_of_the_environment_is_for_its_address_alone(
-    service: da.Sandbox, token: str, stranger: da.Sandbox, tmp_path: Path
+    service: da.Sandbox, token: str, stranger: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In this process, as another environment would need another session."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    from dataaccess.spark import DataAccessSource
+
     path = tmp_path / "token"
     path.write_text(token)
     path.chmod(0o600)
-    own = {"DATAACCESS_BASE_URL": service.base_url, "DATAACCESS_TOKEN_FILE": str(path)}
-    # A session of its own, as its processes have another environment.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("DATAACCESS_")}
-    program = Path(__file__).parent / "programs" / "file_of_environment.py"
-    done = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, program, stranger.base_url, QUICK_START],
-        env=environment | LOCAL | own | {"DATAACCESS_SPARK_ALLOW_HOSTS": stranger.base_url},
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    count, refused = done.stdout.strip().split("\n", 1)
-    assert count == "73", done.stdout
-    assert "is another; pass the option token_file or token_callable" in refused
-    assert token not in done.stdout + done.stderr
+    for name in [name for name in os.environ if name.startswith("DATAACCESS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("DATAACCESS_BASE_URL", service.base_url)
+    monkeypatch.setenv("DATAACCESS_TOKEN_FILE", str(path))
+    monkeypatch.setenv("DATAACCESS_SPARK_ALLOW_HOSTS", stranger.base_url)
+    options = {"allocated_time": "on('2024-01-15')", "attrs": "id"}
+    reader = DataAccessSource(options).reader(StructType([StructField("id", StringType())]))
+    [partition] = reader.partitions()
+    assert sum(batch.num_rows for batch in reader.read(partition)) == 73
+
+    with pytest.raises(da.ConfigError, match="is another; pass the option token_file or token_callable") as caught:
+        DataAccessSource({**options, "base_url": stranger.base_url})
+    assert token not in str(caught.value)
     assert stranger.requests == []

@@ -87,7 +87,7 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
             types[name] = "json"
         elif not (values.get("decode_status") is True and name in VALUES and kind == "string"):
             types[name] = scan_type(kind)
-    # Spark drops the filter `is null` of such a column, and with it rows.
+    # Spark drops the filter `is null` of such a column, and with it rows; that query does not come here.
     message = "the column is NOT NULL, and any attribute may have no value: leave NOT NULL out"
     problems += [
         Problem(f'schema["{field.name}"]', "", message, field.name)
