@@ -15,7 +15,6 @@ codes = (
     spark.read.format("dataaccess")
     .option("allocated_time", f"days('{start}', '{stop}')")  # one partition a day; the stop day is excluded
     .option("day_column", "day")  # the requested day, whatever the zone of the session is
-    .option("on_doubt", "error")
     .option("retry_for", 600)
     .load()
 )

@@ -145,17 +145,17 @@ def test_a_secrets_backend_that_hangs_leaves_no_thread_or_coroutine(
 ) -> None:
     monkeypatch.setattr(hook, "_SECONDS_FOR_TOKEN", 0.05)
     token = connect(extra={"retries": 1})
-    read = vars(hook)["read_connection"]
+    read = DataAccessHook.aget_connection
     hanging: list[bool] = []
 
-    async def read_connection(conn_id: str) -> Any:
+    async def aget_connection(conn_id: str) -> Any:
         if not hanging:
             hanging.append(False)
             return await read(conn_id)
         hanging.append(True)
         return await asyncio.Event().wait()
 
-    monkeypatch.setattr(hook, "read_connection", read_connection)
+    monkeypatch.setattr(DataAccessHook, "aget_connection", staticmethod(aget_connection))
 
     async def ask() -> None:
         tasks = asyncio.all_tasks()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 try:
-    from airflow.sdk import Asset, BaseOperator, BaseOperatorLink, ObjectStoragePath, PokeReturnValue
+    from airflow.sdk import Asset, BaseHook, BaseOperator, BaseOperatorLink, ObjectStoragePath, PokeReturnValue
     from airflow.sdk.bases.sensor import BaseSensorOperator
     from airflow.triggers.base import BaseTrigger, TriggerEvent
 except ImportError as _error:
@@ -24,7 +24,7 @@ except ImportError as _error:
     ) from _error
 
 if TYPE_CHECKING:
-    from airflow.sdk import BaseHook, Connection, conf
+    from airflow.sdk import conf
     from airflow.sdk.exceptions import (
         AirflowException,
         AirflowFailException,
@@ -38,10 +38,6 @@ else:
         from airflow.sdk.lineage import get_hook_lineage_collector
     except ImportError:  # before 3.2
         from airflow.lineage.hook import get_hook_lineage_collector
-    try:
-        from airflow.sdk import BaseHook
-    except ImportError:  # before 3.1
-        from airflow.hooks.base import BaseHook
     try:
         from airflow.sdk import conf
     except ImportError:  # before 3.2
@@ -81,7 +77,6 @@ __all__ = [
     "conf",
     "conn_id_of",
     "get_hook_lineage_collector",
-    "read_connection",
 ]
 
 
@@ -89,13 +84,3 @@ def conn_id_of(path: ObjectStoragePath) -> str | None:
     """The id of the connection of a path, which is among the options of its store before 3.2."""
     conn_id: str | None = getattr(path, "conn_id", None) or path.storage_options.get("conn_id")
     return conn_id
-
-
-async def read_connection(conn_id: str) -> Connection:
-    """An Airflow connection, read beside the event loop."""
-    if hasattr(BaseHook, "aget_connection"):
-        return await BaseHook.aget_connection(conn_id)
-    # Before 3.1. One thread reads for all triggers, as they share a channel to Airflow.
-    from asgiref.sync import sync_to_async
-
-    return await sync_to_async(BaseHook.get_connection)(conn_id)

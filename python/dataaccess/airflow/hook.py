@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import AsyncClient, Client, Task
-from dataaccess.airflow.compat import BaseHook, read_connection
+from dataaccess.airflow.compat import BaseHook
 from dataaccess.airflow.connection import client_arguments
 from dataaccess.airflow.plan import task_of
 from dataaccess.airflow.xcom import allow
@@ -107,14 +107,14 @@ class DataAccessHook(BaseHook):
         """
         if self.dataaccess_conn_id is None:
             return AsyncClient(**settings)
-        connection = await read_connection(self.dataaccess_conn_id)
+        connection = await self.aget_connection(self.dataaccess_conn_id)
         # Airflow masked the secrets when it read the connection; the property would block the event loop.
         extra = json.loads(connection.extra or "{}")
         loop = asyncio.get_running_loop()
 
         def read_token() -> str | None:
             # A thread of the client calls this; the channel of the triggerer to Airflow belongs to the event loop.
-            reading = asyncio.run_coroutine_threadsafe(read_connection(str(self.dataaccess_conn_id)), loop)
+            reading = asyncio.run_coroutine_threadsafe(self.aget_connection(str(self.dataaccess_conn_id)), loop)
             try:
                 password: str | None = reading.result(_SECONDS_FOR_TOKEN).password
             except TimeoutError:

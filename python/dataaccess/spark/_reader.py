@@ -40,7 +40,7 @@ class ScanReader(DataSourceReader):
             values = checked(options)
             self._scan = scan_of(values, *scan_columns(schema, values))
             self._columns = columns_of(schema, values)
-            self._doubts = Doubts(values.get("on_doubt", "warn"), 0)
+            self._doubts = Doubts(values.get("on_doubt", "error"), 0)
             self._shared = shared_by_tasks(self._scan)
             self._plan(planned_tasks(self._scan))
 
