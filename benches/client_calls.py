@@ -58,8 +58,15 @@ def measure(server: PrebuiltServer, scale: Scale) -> list[Measure]:
     with ThreadPoolExecutor(THREADS) as pool:
         shared = {
             US: threaded(asks["search_codes"], scale.calls, pool),
+            "post": threaded(asks["post"], scale.calls, pool),
             "pyreqwest": threaded(asks["pyreqwest"], scale.calls, pool),
             "one thread": single["search_codes"],
         }
         found = race.run(f"one record, {THREADS} threads", shared, check, rounds=scale.call_rounds)
-    return [*measures, *found.times("µs", scale.calls), found.over(US, "pyreqwest"), found.over("one thread")]
+    return [
+        *measures,
+        *found.times("µs", scale.calls),
+        found.over(US, "pyreqwest"),
+        found.over("post", "pyreqwest"),
+        found.over("one thread"),
+    ]
