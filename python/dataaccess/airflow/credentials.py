@@ -164,7 +164,7 @@ def of_google(connection: StoreConnection, url: str) -> Options:  # noqa: ARG001
     return {"google_bearer_token": credentials.token}
 
 
-# Credentials of an Azure connection but those of a service principal, the first of which is used.
+# Credentials of an Azure connection but a service principal; the first is used.
 _AZURE_CREDENTIALS = {
     "shared_access_key": "azure_storage_account_key",
     "sas_token": "azure_storage_sas_token",

@@ -90,7 +90,7 @@ class DataAccessScanRequestOperator(RequestingOperator):
             return figures
 
     def _overridden(self, request: Any) -> Any:
-        """The request with the settings that arguments say in place of those of its scan."""
+        """The request, with the settings that arguments give in place of the settings of its scan."""
         settings = {"known_row_cap": self.known_row_cap, "timeout": call_timeout(self.timeout)}
         given = {name: value for name, value in settings.items() if value is not None}
         return {**request, **given} if given and isinstance(request, dict) else request

@@ -34,7 +34,7 @@ class ClientOperator(Templated, BaseOperator):
         "request": "json",
     }
     operator_extra_links: Collection[BaseOperatorLink] = (FolderLink(),)
-    # Days before those of the run.
+    # Number of days before the days of the run.
     lookback: int = 0
     # Of the running task; never part of the serialized DAG.
     _hook: DataAccessHook | None = None
