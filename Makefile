@@ -123,6 +123,11 @@ test-recipes: .venv/.built target/envs/recipes/.installed ## the recipes, in an 
 	$(call say,'Running the recipes')
 	PYTHONPATH=$(CURDIR)/python target/envs/recipes/$(BIN:.venv/%=%)/python -m pytest tests/recipes
 
+.PHONY: test-page
+test-page: .venv/.built target/envs/page/.installed ## the page of the sandbox, in Chromium
+	$(call say,'Looking at the page of the sandbox in a browser')
+	PYTHONPATH=$(CURDIR)/python target/envs/page/$(BIN:.venv/%=%)/python -m pytest tests/page
+
 # The lowest versions that the extras allow: an env of each extra alone for a small program, and one of them all for the
 # tests. The groups `airflow` and `spark` have their own.
 LOWEST_EXTRAS = pandas polars arrow cli progress
@@ -213,7 +218,7 @@ $(patsubst %,target/envs/lowest-%/.installed,airflow spark test): target/envs/lo
 	$(call install,target/envs/lowest-$*,lowest-$*)
 	@touch $@
 
-$(patsubst %,target/envs/%/.installed,airflow recipes site spark): target/envs/%/.installed: requirements/%.txt .venv/.uv
+$(patsubst %,target/envs/%/.installed,airflow page recipes site spark): target/envs/%/.installed: requirements/%.txt .venv/.uv
 	$(call say,'Installing the dependency group $* into target/envs/$*')
 	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/$*
 	$(call install,target/envs/$*,$*)
@@ -297,6 +302,7 @@ lock: .venv/.uv ## update Cargo.lock and requirements/*.txt
 	$(call resolve,lint,--constraint requirements/test.txt)
 	$(call resolve,bench,--constraint requirements/test.txt)
 	$(call resolve,airflow)
+	$(call resolve,page)
 	$(call resolve,recipes)
 	$(call resolve,spark)
 	$(call resolve,site)
