@@ -1,0 +1,219 @@
+"""The page of a sandbox: what a user sees and does there, with the mouse and with the keyboard."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from conftest import Tab
+
+import dataaccess as da
+
+HOSTILE = "<img src=x onerror=\"document.title='run'\">"
+PARTS = ("requests", "rows", "faults", "exports", "compose")
+SHOTS = Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "page"
+
+
+def test_the_page_asks_for_the_admin_token_and_takes_no_other(tab: Tab) -> None:
+    tab.open(token=tab.sandbox.issue_token())
+    assert "not the admin token" in tab.text("#enter .problem")
+    tab.page.fill("#token", tab.sandbox.admin_token)
+    tab.page.press("#token", "Enter")
+    tab.page.wait_for_selector("#opened:not([hidden])")
+    assert tab.page.input_value("#token") == ""
+
+
+def test_a_link_opens_the_page_and_leaves_no_token_in_the_address(tab: Tab) -> None:
+    tab.open()
+    assert tab.page.url == f"{tab.sandbox.base_url}/__sandbox/"
+    tab.page.reload()
+    tab.page.wait_for_selector("#opened:not([hidden])")
+
+
+def test_requests_come_with_their_body_and_outcome(tab: Tab) -> None:
+    tab.open()
+    tab.wait("#request-rows", "No request has come yet.")
+    client = tab.sandbox.client(max_retries=0)
+    client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    tab.wait("#request-rows", "promotion_code: allocated_time equals 2024-01-15")
+    with tab.sandbox.fault("status", status=503), pytest.raises(da.ServerError):
+        client.download_segment(5637051)
+    tab.wait("#request-rows tr", "export 5637051")
+    first = tab.page.locator("#request-rows tr").first
+    assert first.locator("td").first.inner_text() == "503"
+    tab.page.click("#request-rows button >> nth=1")
+    shown = tab.text("#request-rows pre")
+    assert shown.startswith("POST /access/api/item/search\n")
+    body = shown[shown.index("{") :]
+    assert json.loads(body)["attrs"] == ["id"]
+    assert "Bearer sbx_" not in shown
+    tab.page.fill("#request-filter", "5637051")
+    assert tab.text("#request-count").startswith("1 of 2")
+    tab.page.click("#forget")
+    tab.wait("#request-rows", "No request has come yet.")
+
+
+def test_what_requests_and_rows_hold_is_text(tab: Tab) -> None:
+    tab.sandbox.declare("store", 7, {"store_id": "string", "area": "number"})
+    tab.sandbox.load("store", [{"store_id": HOSTILE, "area": 1}])
+    client = tab.sandbox.client()
+    client.search_items("store", ["store_id"], da.col("store_id").equals(HOSTILE), item_type_id=7)
+    tab.open()
+    tab.wait("#request-rows", HOSTILE)
+    tab.page.click("#request-rows button >> nth=0")
+    tab.go("rows")
+    tab.page.wait_for_selector("#object option", state="attached")
+    tab.page.select_option("#object", "store")
+    tab.wait("#row-rows", HOSTILE)
+    assert tab.page.locator("main img").count() == 0
+    assert tab.page.title() == "Sandbox · dataaccess"
+
+
+def test_rows_are_shown_by_object_with_a_filter_and_in_pages(tab: Tab) -> None:
+    tab.open()
+    tab.go("rows")
+    tab.wait("#row-count", "1 to 50 of")
+    tab.page.select_option("#object", "customer")
+    tab.wait("#row-count", "1 to 50 of 2025 rows")
+    tab.page.click("#later")
+    tab.wait("#row-count", "51 to 100 of 2025 rows")
+    tab.page.fill("#contains", "demo-customer-0007")
+    tab.wait("#row-count", "1 to 1 of 1 rows")
+    assert "demo-customer-0007" in tab.text("#row-rows")
+
+
+def test_faults_are_switched_on_counted_and_ended(tab: Tab) -> None:
+    tab.open()
+    tab.go("faults")
+    tab.page.fill("#fault", '{"kind": "sattus"}')
+    tab.page.click("#fault-form button")
+    tab.wait("#problem", "sattus")
+    tab.page.fill("#fault", '{"kind": "status", "status": 502, "body": "<h1>Bad gateway</h1>", "times": 1}')
+    tab.page.click("#fault-form button")
+    tab.wait("#fault-rows", "status=502")
+    rows = tab.sandbox.client(backoff=0).search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    assert rows
+    tab.page.locator("#fault-rows td.number", has_text="1").wait_for()
+    tab.page.click("#fault-rows button")
+    tab.wait("#fault-rows", "No fault is on.")
+    for name in tab.page.locator("#preset option").all_inner_texts():
+        tab.page.select_option("#preset", name)
+        tab.page.click("#preset-form button.main")
+        tab.page.locator("#fault-rows button").first.wait_for()
+        tab.page.click("#end-all")
+        tab.wait("#fault-rows", "No fault is on.")
+
+
+def test_the_clock_moves_an_export_through_its_stages(tab: Tab) -> None:
+    tab.open()
+    tab.go("exports")
+    tab.page.fill("#export-of-rows", "77")
+    tab.page.click("#export-form button")
+    row = tab.page.locator("#export-rows tr", has_text="1000001")
+    row.wait_for()
+    assert "running" in row.inner_text()
+    tab.page.click("[data-advance='3600']")
+    tab.page.locator("#export-rows tr", has_text="1000001").filter(has_text="succeeded").wait_for()
+    assert tab.sandbox.client().download_segment(1000001)["entries"][0]["exportedRows"] == 77
+
+
+def test_a_composed_search_is_checked_sent_and_written_in_three_ways(tab: Tab) -> None:
+    tab.open()
+    tab.go("compose")
+    tab.page.fill("#first", "2024-01-45")
+    tab.page.click("#compose-form button.main")
+    tab.wait("#compose-problem", "there is no 2024-01-45 in the calendar")
+    tab.page.fill("#first", "2024-01-15")
+    tab.page.fill("#code-attrs", "id")
+    tab.page.click("#compose-form button.main")
+    tab.page.wait_for_selector("#composed:not([hidden])")
+    assert tab.text("#command") == "dataaccess codes --attrs id --on 2024-01-15"
+    rows = eval(tab.text("#python"), {"da": da, "client": tab.sandbox.client()})
+    tab.page.click("#send")
+    tab.wait("#answer h2", "HTTP 200")
+    assert json.loads(tab.text("#answer pre"))["data"]["data"] == rows
+    assert rows
+
+
+def test_reset_brings_back_the_start(tab: Tab) -> None:
+    tab.sandbox.clear("customer")
+    tab.open()
+    tab.go("rows")
+    tab.page.select_option("#object", "customer")
+    tab.wait("#row-count", "No rows")
+    tab.page.click("#reset")
+    tab.wait("#row-count", "of 2025 rows")
+
+
+def test_all_parts_are_reached_by_the_keyboard(tab: Tab) -> None:
+    tab.sandbox.client().download_segment(5637051)
+    tab.open()
+    tab.wait("#request-rows", "export 5637051")
+    tab.page.focus("#tab-requests")
+    for part in (*PARTS[1:], PARTS[0]):
+        tab.page.keyboard.press("ArrowRight")
+        assert tab.page.evaluate("document.activeElement.id") == f"tab-{part}"
+        assert tab.page.locator(f"#{part}").is_visible()
+    for _ in range(4):  # the filter, Clear, the region that scrolls, the first request
+        tab.page.keyboard.press("Tab")
+    tab.page.keyboard.press("Enter")
+    tab.page.wait_for_selector("#request-rows pre")
+    # A refresh keeps the focus.
+    tab.page.wait_for_timeout(2_000)
+    assert tab.page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
+
+
+def test_the_policy_of_the_page_lets_nothing_else_in(tab: Tab) -> None:
+    response = tab.page.goto(f"{tab.sandbox.base_url}/__sandbox/")
+    assert response is not None
+    headers = response.headers
+    policy = dict(each.strip().partition(" ")[::2] for each in headers["content-security-policy"].split(";"))
+    assert policy["default-src"] == "'none'"
+    assert policy["connect-src"] == "'self'"
+    assert policy["frame-ancestors"] == "'none'"
+    assert "unsafe" not in headers["content-security-policy"]
+    assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+    again = tab.page.goto(f"{tab.sandbox.base_url}/__sandbox/")
+    assert again is not None
+    assert again.headers["content-security-policy"] != headers["content-security-policy"], "a nonce is used once"
+    tab.page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'document.title = 1'}))")
+    assert tab.page.title() == "Sandbox · dataaccess"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_each_part_fits_the_screen_and_is_readable(tab: Tab, scheme: str, width: int) -> None:
+    tab.page.set_viewport_size({"width": width, "height": 800})
+    tab.page.emulate_media(color_scheme=scheme)
+    tab.sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    tab.sandbox.fault("delay", seconds=0.01, path="download").__enter__()
+    tab.open()
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    for part in PARTS:
+        tab.go(part)
+        tab.page.wait_for_timeout(300)
+        tab.page.screenshot(path=SHOTS / f"{part}-{width}-{scheme}.png")
+        assert tab.page.evaluate("document.documentElement.scrollWidth") == width, part
+        assert tab.page.evaluate(_LEAST_CONTRAST) >= 4.5, part
+
+
+# The least contrast of a text that is seen with the ground behind it (WCAG 2.2, 1.4.3).
+_LEAST_CONTRAST = """() => {
+  const parsed = (color) => color.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, index) => sum + c * [0.2126, 0.7152, 0.0722][index], 0);
+  const ground = (element) => {
+    for (let each = element; each; each = each.parentElement) {
+      const color = parsed(getComputedStyle(each).backgroundColor);
+      if (color[3] !== 0) return light(color);
+    }
+    return 1;
+  };
+  const texts = [...document.querySelectorAll("body *")].filter((each) => each.checkVisibility() && !each.disabled && each.innerText?.trim() && !each.children.length);
+  return Math.min(...texts.map((each) => {
+    const [one, other] = [light(parsed(getComputedStyle(each).color)), ground(each)].sort((a, b) => b - a);
+    return (one + 0.05) / (other + 0.05);
+  }));
+}"""
