@@ -84,7 +84,7 @@ impl RawSandbox {
         target: &str,
         body: Vec<u8>,
     ) -> PyResult<(u16, Bound<'py, PyBytes>)> {
-        let call = self.0.call(method, target, body);
+        let call = self.0.call(method, target, body).map_err(|error| raise(py, error))?;
         // A signal ends this function, and with it a load.
         let _interrupted = call.cancel_on_drop();
         let sandbox = Arc::clone(&self.0);

@@ -79,9 +79,9 @@ impl Failure {
         Self::new(StatusCode::NOT_FOUND, Kind::Sandbox, message)
     }
 
-    /// An error that contradicts the state of the sandbox.
-    pub(super) fn conflict(error: &Error) -> Self {
-        Self::of(StatusCode::CONFLICT, error)
+    /// An error about what the body has.
+    pub(super) fn of_body(error: &Error) -> Self {
+        Self::of(StatusCode::BAD_REQUEST, error)
     }
 
     pub(super) fn of(status: StatusCode, error: &Error) -> Self {
@@ -102,7 +102,8 @@ impl Failure {
 }
 
 impl From<Error> for Failure {
+    /// An invalid argument, else a contradiction to the state of the sandbox.
     fn from(error: Error) -> Self {
-        Self::of(StatusCode::BAD_REQUEST, &error)
+        Self::of(if error.kind() == Kind::Config { StatusCode::BAD_REQUEST } else { StatusCode::CONFLICT }, &error)
     }
 }

@@ -96,9 +96,11 @@ impl Call {
 
 impl Sandbox {
     /// A call of a control route by its path behind the prefix, with the query if there is one.
-    #[must_use]
-    pub fn call(&self, method: &str, target: &str, body: Vec<u8>) -> Call {
-        Call::new(method, target, body.into(), self.running.service.store.stopping.child_token())
+    ///
+    /// # Errors
+    /// `ForkedHandle` in a forked child.
+    pub fn call(&self, method: &str, target: &str, body: Vec<u8>) -> crate::error::Result<Call> {
+        Ok(Call::new(method, target, body.into(), self.own_service()?.store.stopping.child_token()))
     }
 
     /// Answers a call of a control route. Whoever has the sandbox needs no token.

@@ -39,10 +39,10 @@ pub(super) fn declare(service: &Service, call: &Call) -> Result<Answer, Failure>
         })?;
         Ok(Attribute { name: attribute, kind })
     });
-    let attributes = attributes.collect::<Result<_, Error>>()?;
+    let attributes = attributes.collect::<Result<_, Error>>().map_err(|error| Failure::of_body(&error))?;
     let object = BusinessObject { id: item_type_id, name, attributes };
-    object.check()?;
-    service.store.declare(&object).map_err(|error| Failure::conflict(&error))?;
+    object.check().map_err(|error| Failure::of_body(&error))?;
+    service.store.declare(&object)?;
     Ok(Answer::created(described(&object)))
 }
 

@@ -79,14 +79,14 @@ pub(super) fn load(service: &Service, call: &Call) -> Result<Answer, Failure> {
     let mut load = Load::begin(&service.store, &table.object.name, Some(call.ended()))?;
     let (mut block, mut count) = (Vec::with_capacity(BLOCK), 0);
     for row in rows(call.body())? {
-        block.push(cells(&table.object, count, row)?);
+        block.push(cells(&table.object, count, row).map_err(|error| Failure::of_body(&error))?);
         count += 1;
         if block.len() == BLOCK {
-            load.add(block.drain(..))?;
+            load.add(block.drain(..)).map_err(|error| Failure::of_body(&error))?;
         }
     }
-    load.add(block)?;
-    let rows = load.finish(replace).map_err(|error| Failure::conflict(&error))?;
+    load.add(block).map_err(|error| Failure::of_body(&error))?;
+    let rows = load.finish(replace)?;
     Ok(Answer::ok(json!({"rows": rows})))
 }
 

@@ -22,6 +22,6 @@ pub(super) fn show(service: &Service, _: &Call) -> Result<Answer, Failure> {
 
 /// Puts data, exports, faults, clock and log back to what they were at the start.
 pub(super) fn reset(service: &Service, call: &Call) -> Result<Answer, Failure> {
-    service.reset().map_err(|error| Failure::conflict(&error))?;
+    service.reset()?;
     show(service, call)
 }

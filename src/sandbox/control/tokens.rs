@@ -1,6 +1,5 @@
 //! Tokens of the service: issue and revoke.
 
-use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -30,8 +29,8 @@ pub(super) fn issue(service: &Service, call: &Call) -> Result<Answer, Failure> {
         Some(scopes) => service.check_scopes(&scopes).map(|()| scopes)?,
         None => service.switches.scopes(),
     };
-    let token = service.tokens.issue(&scopes, service.clock.now(), expires_in);
-    Ok(Answer::created(json!({"token": token.map_err(|error| Failure::of(StatusCode::CONFLICT, &error))?})))
+    let token = service.tokens.issue(&scopes, service.clock.now(), expires_in)?;
+    Ok(Answer::created(json!({"token": token})))
 }
 
 /// Makes a token invalid.
