@@ -16,7 +16,7 @@ endif
 comma := ,
 
 # The sandbox embeds its descriptions.
-RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json docs/sandbox-control.json $(shell find src patches -name '*.rs')
+RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json docs/sandbox-control.json $(shell find src patches -name '*.rs' -o -name '*.html')
 say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 
 # One set of features for the tested extension, clippy and the Rust tests, so that they share one build. Only on Linux
@@ -126,7 +126,7 @@ test-recipes: .venv/.built target/envs/recipes/.installed ## the recipes, in an 
 .PHONY: test-page
 test-page: .venv/.built target/envs/page/.installed ## the page of the sandbox, in Chromium
 	$(call say,'Looking at the page of the sandbox in a browser')
-	PYTHONPATH=$(CURDIR)/python target/envs/page/$(BIN:.venv/%=%)/python -m pytest tests/page
+	PYTHONPATH=$(CURDIR)/python:$(CURDIR)/tests/page target/envs/page/$(BIN:.venv/%=%)/python -m pytest tests/page
 
 # The lowest versions that the extras allow: an env of each extra alone for a small program, and one of them all for the
 # tests. The groups `airflow` and `spark` have their own.

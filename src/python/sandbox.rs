@@ -9,11 +9,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict};
 
 use super::bridge;
+use super::finalization;
 use super::raise::raise;
 use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
 use crate::sandbox::switches::Setting;
-use crate::sandbox::{Access, Clock, Options, Sandbox};
+use crate::sandbox::{Access, Clock, Composer, Options, Sandbox};
 
 /// Address, whether others may reach it, a token, an admin token, and names for it.
 type RawAccess = (IpAddr, bool, Option<String>, Option<String>, Vec<String>);
@@ -54,6 +55,7 @@ impl RawSandbox {
         if let Some(now) = now.and_then(|now| Duration::try_from_secs_f64(now).ok()) {
             options.clock = Clock::starting_at(UNIX_EPOCH + now);
         }
+        options.composer = Some(Composer::new(composed));
         if demo {
             let mut data = Demo::default();
             if let Some(ends) = export_seconds {
@@ -99,6 +101,14 @@ impl RawSandbox {
     fn stop(&self, py: Python<'_>) -> bool {
         py.detach(|| self.0.stop())
     }
+}
+
+/// A search of the page as the client checks it.
+fn composed(given: &str) -> Option<String> {
+    let call = |py: Python<'_>| -> PyResult<String> {
+        py.import("dataaccess._sandbox.composer")?.call_method1("composed", (given,))?.extract()
+    };
+    finalization::try_attach(|py| call(py).ok()).flatten()
 }
 
 /// The value of a switch; one of a kind that no switch takes is shown in its refusal.

@@ -41,6 +41,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
+pub use control::Composer;
 pub use days::RecordZone;
 pub use exports::{ExportPlan, PlannedEntry};
 pub use faults::{Fault, FaultKind, Injected};
@@ -95,7 +96,7 @@ impl Sandbox {
                 store.declare(&object)?;
             }
         }
-        let start = Start::new(options.demo, options.db.is_some());
+        let start = Start::new(options.demo, options.db.is_some(), options.composer);
         let service = Service::new(store, options.switches, options.clock, start, options.search_timeout)?;
         let service = Arc::new(service);
         service.fill()?;

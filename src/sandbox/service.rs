@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::days::Zones;
+use super::control::Composer;
 use super::demo::Demo;
 use super::exports::{Exports, export_data};
 use super::faults::Faults;
@@ -50,12 +51,14 @@ pub(super) struct Start {
     pub(super) demo: Option<Demo>,
     /// Whether the rows are in a file, which holds more than the start had.
     pub(super) has_file: bool,
+    /// Checks the searches of the page.
+    pub(super) composer: Option<Composer>,
     base_url: OnceLock<String>,
 }
 
 impl Start {
-    pub(super) fn new(demo: Option<Demo>, has_file: bool) -> Self {
-        Self { demo, has_file, base_url: OnceLock::new() }
+    pub(super) fn new(demo: Option<Demo>, has_file: bool, composer: Option<Composer>) -> Self {
+        Self { demo, has_file, composer, base_url: OnceLock::new() }
     }
 
     /// Sets the address once the port is known.

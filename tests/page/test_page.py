@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from conftest import Tab
+from opened_page import Tab
 
 import dataaccess as da
 
@@ -35,14 +35,14 @@ def test_a_link_opens_the_page_and_leaves_no_token_in_the_address(tab: Tab) -> N
 def test_requests_come_with_their_body_and_outcome(tab: Tab) -> None:
     tab.open()
     tab.wait("#request-rows", "No request has come yet.")
-    client = tab.sandbox.client(max_retries=0)
+    client = tab.sandbox.client(retries=0)
     client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
     tab.wait("#request-rows", "promotion_code: allocated_time equals 2024-01-15")
-    with tab.sandbox.fault("status", status=503), pytest.raises(da.ServerError):
+    with tab.sandbox.fault("status", status=500), pytest.raises(da.ServerError):
         client.download_segment(5637051)
     tab.wait("#request-rows tr", "export 5637051")
     first = tab.page.locator("#request-rows tr").first
-    assert first.locator("td").first.inner_text() == "503"
+    assert first.locator("td").first.inner_text() == "500"
     tab.page.click("#request-rows button >> nth=1")
     shown = tab.text("#request-rows pre")
     assert shown.startswith("POST /access/api/item/search\n")
@@ -61,7 +61,7 @@ def test_what_requests_and_rows_hold_is_text(tab: Tab) -> None:
     client = tab.sandbox.client()
     client.search_items("store", ["store_id"], da.col("store_id").equals(HOSTILE), item_type_id=7)
     tab.open()
-    tab.wait("#request-rows", HOSTILE)
+    tab.wait("#request-rows", json.dumps(HOSTILE))
     tab.page.click("#request-rows button >> nth=0")
     tab.go("rows")
     tab.page.wait_for_selector("#object option", state="attached")
@@ -93,7 +93,7 @@ def test_faults_are_switched_on_counted_and_ended(tab: Tab) -> None:
     tab.page.fill("#fault", '{"kind": "status", "status": 502, "body": "<h1>Bad gateway</h1>", "times": 1}')
     tab.page.click("#fault-form button")
     tab.wait("#fault-rows", "status=502")
-    rows = tab.sandbox.client(backoff=0).search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    rows = tab.sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
     assert rows
     tab.page.locator("#fault-rows td.number", has_text="1").wait_for()
     tab.page.click("#fault-rows button")

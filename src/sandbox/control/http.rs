@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 
 use super::answer::{Answer, Failure};
 use super::call::Call;
+use super::page::page;
 use super::{PREFIX, handle};
 use crate::error::Kind;
 use crate::sandbox::middleware::read_body;
@@ -42,8 +43,8 @@ pub(in crate::sandbox) async fn respond(
 ) -> Response<Body> {
     let answered = match checked {
         Ok(()) => match open(head.uri.path()) {
-            Some(text) if matches!(head.method, Method::GET | Method::HEAD) => {
-                return response(StatusCode::OK, text.into());
+            Some(opened) if matches!(head.method, Method::GET | Method::HEAD) => {
+                return with_headers(opened);
             }
             Some(_) => Err(Failure::not_allowed(&["GET"])),
             None => call(shared, &head, body, read).await,
@@ -70,10 +71,12 @@ pub(in crate::sandbox) async fn respond(
 }
 
 /// What needs no token, as it holds no data.
-fn open(path: &str) -> Option<&'static str> {
-    match path {
-        HEALTH => Some(concat!(r#"{"status":"ok","version":""#, env!("CARGO_PKG_VERSION"), "\"}")),
-        _ if path.strip_prefix(PREFIX) == Some(DESCRIPTION_PATH) => Some(DESCRIPTION),
+fn open(path: &str) -> Option<Response<Body>> {
+    const HEALTHY: &str = concat!(r#"{"status":"ok","version":""#, env!("CARGO_PKG_VERSION"), "\"}");
+    match (path, path.strip_prefix(PREFIX)) {
+        (HEALTH, _) => Some(Response::new(HEALTHY.into())),
+        (_, Some(DESCRIPTION_PATH)) => Some(Response::new(DESCRIPTION.into())),
+        (_, Some("" | "/")) => page(),
         _ => None,
     }
 }
@@ -81,8 +84,13 @@ fn open(path: &str) -> Option<&'static str> {
 fn response(status: StatusCode, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
+    with_headers(response)
+}
+
+/// The response with the headers of all; its type is JSON if it has none.
+fn with_headers(mut response: Response<Body>) -> Response<Body> {
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.entry(header::CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::SERVER, SERVER);
     response

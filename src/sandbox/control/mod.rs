@@ -5,10 +5,12 @@
 mod answer;
 mod call;
 mod clock;
+mod compose;
 mod exports;
 mod faults;
 mod http;
 mod objects;
+mod page;
 mod requests;
 mod rows;
 mod state;
@@ -20,6 +22,7 @@ use axum::http::StatusCode;
 pub use self::answer::Answer;
 use self::answer::Failure;
 pub use self::call::Call;
+pub use self::compose::Composer;
 pub(super) use self::http::{is_control, respond};
 pub(super) use self::token::AdminToken;
 use super::service::Service;
@@ -44,6 +47,7 @@ const ROUTES: &[(&str, &[(&str, Handler)])] = &[
     ("/tokens", &[("POST", tokens::issue)]),
     ("/tokens/revoke", &[("POST", tokens::revoke)]),
     ("/clock", &[("GET", clock::show), ("POST", clock::advance)]),
+    ("/compose", &[("POST", compose::compose)]),
     ("/requests", &[("GET", requests::list), ("DELETE", requests::clear)]),
 ];
 

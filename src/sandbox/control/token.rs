@@ -6,6 +6,11 @@ use crate::sandbox::tokens::{fingerprint, random};
 /// Prefix of a random admin token, so that one found in a file is recognized.
 const PREFIX: &str = "sbx_admin_";
 
+/// A random text that is used once, for the policy of a page.
+pub(super) fn nonce() -> Result<String> {
+    random("")
+}
+
 /// The admin token of a sandbox, as its digest.
 pub(in crate::sandbox) struct AdminToken([u8; 32]);
 
