@@ -278,7 +278,7 @@ class Sandbox(Data, Access, Exports, Faults):
             >>> sandbox = da.Sandbox.demo()
             >>> sandbox.stop()
         """
-        if isinstance(self._control, InProcess):
+        if self._control.raw is not None:
             stop_sandbox(self._control.raw)
 
     def __enter__(self) -> Self:

@@ -237,6 +237,14 @@ impl Sandbox {
         Ok(())
     }
 
+    /// Fails once it was stopped.
+    ///
+    /// # Errors
+    /// As [`issue_token`](Self::issue_token).
+    pub fn check_running(&self) -> Result<()> {
+        self.service().map(drop)
+    }
+
     /// Stops the service and closes its port within two seconds. A second call does nothing. False in a forked child,
     /// which cannot stop it.
     #[expect(clippy::must_use_candidate, reason = "most callers need nothing but the end")]
