@@ -35,7 +35,7 @@ impl Server {
         let runtime = RuntimeBuilder::new_current_thread()
             .enable_all()
             // A slow client blocks its search, so each connection can have a thread. Idle threads end.
-            .max_blocking_threads(shared.limits.connections)
+            .max_blocking_threads(shared.limits.connections as usize)
             .thread_name("dataaccess-sandbox-search")
             .build()
             .map_err(|cause| failed("start its runtime", cause))?;
