@@ -35,7 +35,7 @@ pub(super) struct Connection {
     /// The local address, which the client connected to.
     pub(super) local: IpAddr,
     progress: Notify,
-    pub(super) ending: SetOnce<Ending>,
+    ending: SetOnce<Ending>,
 }
 
 /// How a fault closes a connection.
@@ -48,11 +48,6 @@ pub(super) enum Ending {
 }
 
 impl Connection {
-    /// The state of a new connection.
-    pub(super) fn new(local: IpAddr) -> Self {
-        Self { local, progress: Notify::new(), ending: SetOnce::new() }
-    }
-
     /// A request has arrived, or the client takes more of a response.
     pub(super) fn on_progress(&self) {
         self.progress.notify_one();
@@ -94,7 +89,7 @@ async fn serve_connection(socket: TcpStream, router: Router, limits: Limits, sto
     let Ok(local) = socket.local_addr() else { return };
     // Without it small responses wait for an acknowledgement. A failure only makes them slower.
     let _ = socket.set_nodelay(true);
-    let connection = Arc::new(Connection::new(local.ip()));
+    let connection = Arc::new(Connection { local: local.ip(), progress: Notify::new(), ending: SetOnce::new() });
     let (router, extension) = (TowerToHyperService::new(router), Arc::clone(&connection));
     let service = service_fn(move |mut request: Request<Incoming>| {
         extension.on_progress();
@@ -107,9 +102,9 @@ async fn serve_connection(socket: TcpStream, router: Router, limits: Limits, sto
         .max_header_size(HEAD_LIMIT)
         .serve_connection(TokioIo::new(socket), service);
     let serving = async {
-        let served = stopping.run_until_cancelled(poll_fn(|context| http.poll_without_shutdown(context))).await;
-        if let Some(ended) = served {
-            return ended;
+        tokio::select! {
+            ended = poll_fn(|context| http.poll_without_shutdown(context)) => return ended,
+            () = stopping.cancelled() => {}
         }
         Pin::new(&mut http).graceful_shutdown();
         poll_fn(|context| http.poll_without_shutdown(context)).await
@@ -118,7 +113,9 @@ async fn serve_connection(socket: TcpStream, router: Router, limits: Limits, sto
     tokio::select! {
         ended = serving => if ended.is_err_and(|cause| cause.is_parse()) {
             // Unread bytes reset the connection, and the client would lose the refusal.
-            let _ = timeout(limits.head, drain(http.into_parts().io.into_inner())).await;
+            let mut socket = http.into_parts().io.into_inner();
+            let _ = socket.shutdown().await;
+            let _ = timeout(limits.head, tokio::io::copy(&mut socket, &mut tokio::io::sink())).await;
         },
         ending = connection.ending.wait() => if *ending == Ending::Reset {
             // If it fails, the connection is closed properly instead.
@@ -126,10 +123,4 @@ async fn serve_connection(socket: TcpStream, router: Router, limits: Limits, sto
         },
         () = stalled => {}
     }
-}
-
-/// Reads and drops what arrives until the client closes its side.
-async fn drain(mut socket: TcpStream) -> std::io::Result<u64> {
-    socket.shutdown().await?;
-    tokio::io::copy(&mut socket, &mut tokio::io::sink()).await
 }

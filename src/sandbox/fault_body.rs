@@ -94,37 +94,3 @@ impl Pieces {
         self.left
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::net::Ipv4Addr;
-
-    use super::*;
-    use crate::sandbox::faults::Fault;
-
-    /// The bytes sent of a body of unknown length, and how the connection is closed.
-    async fn sent(left: usize) -> (Vec<u8>, Option<Ending>) {
-        let parts = ["one ", "two"].map(|part| Ok::<_, axum::Error>(Bytes::from(part)));
-        let body = Body::from_stream(futures_util::stream::iter(parts));
-        let connection = Arc::new(Connection::new(Ipv4Addr::LOCALHOST.into()));
-        let fault = Arc::new(ActiveFault::new(Fault::new(FaultKind::Cut { after_bytes: Some(left) })));
-        let response = with_fault(Response::new(body), fault, Arc::clone(&connection));
-        let mut sent = Vec::new();
-        let ending = tokio::select! {
-            () = response.into_body().into_data_stream().for_each(|piece| {
-                sent.extend(piece.unwrap());
-                std::future::ready(())
-            }) => None,
-            ending = connection.ending.wait() => Some(*ending),
-        };
-        (sent, ending)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_body_is_cut_only_where_more_would_follow() {
-        assert_eq!(sent(0).await, (b"".to_vec(), Some(Ending::Close)));
-        assert_eq!(sent(4).await, (b"one ".to_vec(), Some(Ending::Close)));
-        assert_eq!(sent(6).await, (b"one tw".to_vec(), Some(Ending::Close)));
-        assert_eq!(sent(7).await, (b"one two".to_vec(), None));
-    }
-}

@@ -86,40 +86,39 @@ impl ResponseWriter {
             // If the client has disconnected, sending the chunk fails.
             let _ = reply.send(Reply { status: StatusCode::OK, body, compressed: self.gzip.is_some() });
         }
-        self.send(false)
+        let failure = |cause| Error::new(Kind::Sandbox, format!("a response could not be sent: {cause}"));
+        self.send(false).map_err(failure)
     }
 
     /// Ends the response. A refusal replaces an unsent one, and cuts off one that is being sent.
-    pub(super) fn close(mut self, outcome: Result<(), Refusal>, switches: &Switches) -> Result<()> {
+    pub(super) fn close(mut self, outcome: Result<(), Refusal>, switches: &Switches) -> io::Result<()> {
         let mut status = StatusCode::OK;
         if let Err(refusal) = outcome {
             let (status_code, envelope) = refusal.envelope(switches);
             (status, self.buffer) = (status_code, envelope.into_bytes());
-            if self.stream.is_some() {
-                return Ok(());
-            }
+            self.stream = None;
         }
         if let Some(reply) = self.reply.take() {
-            let body = Body::from(self.encoded(true).map_err(failure)?);
+            let body = Body::from(self.encoded(true)?);
             // The client may have disconnected.
             let _ = reply.send(Reply { status, body, compressed: self.gzip.is_some() });
             return Ok(());
         }
         self.send(true)?;
-        if let Some((_, whole)) = self.stream.take() {
+        if let Some((_, whole)) = self.stream {
             let _ = whole.send(());
         }
         Ok(())
     }
 
-    fn send(&mut self, is_last: bool) -> Result<()> {
-        let bytes = self.encoded(is_last).map_err(failure)?;
+    fn send(&mut self, is_last: bool) -> io::Result<()> {
+        let bytes = self.encoded(is_last)?;
         let Some((pipe, _)) = &mut self.stream else { return Ok(()) };
         let since = Instant::now();
         let sent = pipe.write_all(&bytes);
         let waited = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.waited.fetch_add(waited, Ordering::Relaxed);
-        sent.map_err(failure)
+        sent
     }
 
     /// Takes the buffer, compressed if so configured.
@@ -135,8 +134,4 @@ impl ResponseWriter {
         }
         Ok(mem::take(gzip.get_mut()))
     }
-}
-
-fn failure(cause: io::Error) -> Error {
-    Error::new(Kind::Sandbox, format!("a response could not be sent: {cause}")).with_source(cause)
 }
