@@ -61,7 +61,7 @@ pub struct Limits {
     pub body: Duration,
     /// Longest time for a response to begin.
     pub response: Duration,
-    /// How long a client may take nothing of a response before its connection is closed.
+    /// How long a connection may be open without a new request or a part of a response that its client takes.
     pub stall: Duration,
 }
 
