@@ -57,7 +57,7 @@ mod _native {
     #[pymodule_export]
     use super::runs::{folder_status, object_names};
     #[pymodule_export]
-    use super::sandbox::{RawFault, RawSandbox};
+    use super::sandbox::{RawFault, RawSandbox, check_fault};
     #[pymodule_export]
     use super::scan::RawScan;
     #[pymodule_export]

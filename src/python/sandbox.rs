@@ -8,7 +8,6 @@ use std::time::{Duration, UNIX_EPOCH};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict};
 use pythonize::depythonize;
-use serde::Deserialize;
 
 use super::bridge;
 use super::load::load;
@@ -18,8 +17,8 @@ use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
 use crate::sandbox::switches::Setting;
 use crate::sandbox::{
-    Access, Attribute, AttributeKind, BusinessObject, Clock, ExportPlan, Fault, FaultKind, Injected, LoggedRequest,
-    Options, Sandbox,
+    Access, Attribute, AttributeKind, BusinessObject, Clock, ExportPlan, Fault, Injected, LoggedRequest, Options,
+    Sandbox,
 };
 
 /// Address, whether others may reach it, a token, and names for it.
@@ -172,17 +171,12 @@ impl RawSandbox {
         duration("seconds", seconds).and_then(|by| self.0.advance(by)).map_err(|error| raise(py, error))
     }
 
-    /// Injects a fault.
-    fn begin_fault(
-        &self,
-        py: Python<'_>,
-        options: &Bound<'_, PyDict>,
-        path: Option<String>,
-        after: u64,
-        times: Option<u64>,
-    ) -> PyResult<RawFault> {
-        let fault = Fault { kind: fault_kind(options)?, path, after, times };
-        py.detach(|| self.0.inject(fault)).map(RawFault).map_err(|error| raise(py, error))
+    /// Injects the fault of a JSON form, or the faults of a preset.
+    fn begin_fault(&self, py: Python<'_>, form: &Bound<'_, PyDict>) -> PyResult<RawFault> {
+        let faults = Fault::from_form(depythonize(form)?).map_err(|error| raise(py, error))?;
+        py.detach(|| faults.into_iter().map(|fault| self.0.inject(fault)).collect::<Result<_>>())
+            .map(RawFault)
+            .map_err(|error| raise(py, error))
     }
 
     /// The logged requests, oldest first.
@@ -207,49 +201,28 @@ impl RawSandbox {
     }
 }
 
-/// A fault in force, until it is ended or dropped. A forked child never ends it.
+/// Checks the JSON form of a fault or preset.
+#[pyfunction]
+pub(super) fn check_fault(form: &Bound<'_, PyDict>) -> PyResult<()> {
+    Fault::from_form(depythonize(form)?).map(drop).map_err(|error| raise(form.py(), error))
+}
+
+/// Faults in force, until they are ended or dropped. A forked child never ends them.
 #[pyclass(frozen, module = "dataaccess._native")]
-pub(super) struct RawFault(Injected);
+pub(super) struct RawFault(Vec<Injected>);
 
 #[pymethods]
 impl RawFault {
-    /// The number of requests it has affected.
+    /// The number of responses that they have changed.
     #[getter]
     fn hits(&self) -> u64 {
-        self.0.hits()
+        self.0.iter().map(Injected::hits).sum()
     }
 
-    /// Ends the fault. Idempotent.
+    /// Ends the faults. Idempotent.
     fn end(&self, py: Python<'_>) {
-        py.detach(|| self.0.end());
+        py.detach(|| self.0.iter().for_each(Injected::end));
     }
-}
-
-/// A kind of fault with the names that its options have in Python, which has checked them.
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-enum FaultOptions {
-    Reset { after_bytes: Option<usize> },
-    Cut { after_bytes: Option<usize> },
-    Stall { after_bytes: Option<usize> },
-    Status { status: u16, retry_after: Option<u64>, body: Option<String> },
-    Delay { seconds: f64 },
-    Drip { chunk_bytes: usize, seconds: f64 },
-    LateCode { code: i64 },
-}
-
-fn fault_kind(options: &Bound<'_, PyDict>) -> PyResult<FaultKind> {
-    // A delay that no duration can hold never ends.
-    let duration = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-    Ok(match depythonize(options)? {
-        FaultOptions::Reset { after_bytes } => FaultKind::Reset { after_bytes },
-        FaultOptions::Cut { after_bytes } => FaultKind::Cut { after_bytes },
-        FaultOptions::Stall { after_bytes } => FaultKind::Stall { after_bytes },
-        FaultOptions::Status { status, retry_after, body } => FaultKind::Status { status, retry_after, body },
-        FaultOptions::Delay { seconds } => FaultKind::Delay(duration(seconds)),
-        FaultOptions::Drip { chunk_bytes, seconds } => FaultKind::Drip { chunk_bytes, pause: duration(seconds) },
-        FaultOptions::LateCode { code } => FaultKind::LateCode(code),
-    })
 }
 
 /// The value of a switch; one of a kind that no switch takes is shown in its refusal.

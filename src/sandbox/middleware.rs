@@ -13,8 +13,9 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::connection_state::{ConnectionState, Ending};
 use super::fault_body::{BodyFault, FaultBody};
-use super::faults::{ActiveFault, FaultKind};
+use super::faults::{ActiveFault, FaultKind, Received};
 use super::reply::Refusal;
+use super::request::Interpretation;
 use super::request_log::Entry;
 use super::routes::Shared;
 use super::synthetic_response;
@@ -63,8 +64,9 @@ async fn serve(
     };
     entry.set_body(&body);
     connection.on_request();
-    let fault = shared.service.faults.next_match(head.uri.path());
-    if fault.as_ref().is_some_and(|fault| matches!(fault.fault.kind, FaultKind::LateCode(_))) {
+    let interpretation = Interpretation { zones: &shared.service.zones, switches: &shared.service.switches };
+    let fault = shared.service.faults.next_match(&Received::new(head.uri.path(), &head.headers, &body, interpretation));
+    if fault.as_ref().is_some_and(|fault| fault.fault.kind.rewrites_envelope()) {
         // The envelope is rewritten, so it must not be compressed.
         head.headers.remove(header::ACCEPT_ENCODING);
     }
@@ -120,11 +122,15 @@ async fn respond(
         Some((FaultKind::Cut { after_bytes: None }, _)) => never(connection, Ending::Close).await,
         Some((FaultKind::Stall { after_bytes: None }, ended)) => ended.cancelled().await,
         // Ending the fault ends the delay.
-        Some((FaultKind::Delay(delay), ended)) => drop(tokio::time::timeout(*delay, ended.cancelled()).await),
-        Some((FaultKind::Status { status, retry_after, body }, _)) => {
-            return synthetic_response::status(*status, *retry_after, body.clone(), &shared.service.switches);
+        Some((FaultKind::Delay { .. }, ended)) => {
+            let delay = fault.map(ActiveFault::next_delay).unwrap_or_default();
+            drop(tokio::time::timeout(delay, ended.cancelled()).await);
         }
         _ => {}
+    }
+    let synthetic = |fault: &ActiveFault| synthetic_response::response(&fault.fault.kind, &shared.service.switches);
+    if let Some(response) = fault.and_then(synthetic) {
+        return response;
     }
     // Configured latency does not count towards the time limit.
     tokio::time::sleep(shared.service.switches.latency).await;
@@ -133,10 +139,8 @@ async fn respond(
         let refusal = Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem);
         refusal.reply(&shared.service.switches).into_response()
     });
-    let Some((fault, FaultKind::LateCode(code))) = fault.map(|fault| (fault, &fault.fault.kind)) else {
-        return response;
-    };
-    let (response, is_changed) = synthetic_response::late_code(response, *code).await;
+    let Some(fault) = fault.filter(|fault| fault.fault.kind.rewrites_envelope()) else { return response };
+    let (response, is_changed) = synthetic_response::rewritten(response, &fault.fault.kind).await;
     if is_changed {
         fault.record_hit();
     }
