@@ -173,7 +173,7 @@ impl RawSandbox {
 
     /// Injects the fault of a JSON form, or the faults of a preset.
     fn begin_fault(&self, py: Python<'_>, form: &Bound<'_, PyDict>) -> PyResult<RawFault> {
-        let faults = Fault::from_form(depythonize(form)?).map_err(|error| raise(py, error))?;
+        let faults = faults(form)?;
         py.detach(|| faults.into_iter().map(|fault| self.0.inject(fault)).collect::<Result<_>>())
             .map(RawFault)
             .map_err(|error| raise(py, error))
@@ -204,7 +204,12 @@ impl RawSandbox {
 /// Checks the JSON form of a fault or preset.
 #[pyfunction]
 pub(super) fn check_fault(form: &Bound<'_, PyDict>) -> PyResult<()> {
-    Fault::from_form(depythonize(form)?).map(drop).map_err(|error| raise(form.py(), error))
+    faults(form).map(drop)
+}
+
+fn faults(form: &Bound<'_, PyDict>) -> PyResult<Vec<Fault>> {
+    let read = depythonize(form).map_err(|cause| Error::new(Kind::Config, format!("fault: {cause}")));
+    read.and_then(Fault::from_form).map_err(|error| raise(form.py(), error))
 }
 
 /// Faults in force, until they are ended or dropped. A forked child never ends them.

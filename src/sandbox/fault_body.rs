@@ -155,7 +155,7 @@ mod tests {
         let parts = ["one ", "two"].map(|part| Ok::<_, axum::Error>(Bytes::from(part)));
         let body = Body::from_stream(futures_util::stream::iter(parts));
         let connection = Arc::new(ConnectionState::new(Ipv4Addr::LOCALHOST.into(), Limits::default()));
-        let fault = Arc::new(ActiveFault::new(Fault::new(FaultKind::Cut { after_bytes: Some(left) }), 1));
+        let fault = Arc::new(ActiveFault::new(1, Fault::new(FaultKind::Cut { after_bytes: Some(left) })));
         let body_fault = BodyFault::new(fault);
         let mut body = FaultBody::new(body, Arc::clone(&connection), body_fault);
         let mut sent = Vec::new();

@@ -65,7 +65,8 @@ async fn serve(
     entry.set_body(&body);
     connection.on_request();
     let interpretation = Interpretation { zones: &shared.service.zones, switches: &shared.service.switches };
-    let fault = shared.service.faults.next_match(&Received::new(head.uri.path(), &head.headers, &body, interpretation));
+    let fault =
+        shared.service.faults.next_match(&Received::new(head.uri.path(), &head.headers, &body, &interpretation));
     if fault.as_ref().is_some_and(|fault| fault.fault.kind.rewrites_envelope()) {
         // The envelope is rewritten, so it must not be compressed.
         head.headers.remove(header::ACCEPT_ENCODING);

@@ -22,7 +22,10 @@ pub use fault::{Fault, FaultKind};
 pub use pattern::BodyPattern;
 pub(super) use pattern::Received;
 
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
+
+/// Most active faults.
+const MOST_FAULTS: usize = 1_000;
 
 /// The active faults, oldest first.
 #[derive(Debug, Default)]
@@ -46,7 +49,7 @@ pub(super) struct ActiveFault {
 }
 
 impl ActiveFault {
-    pub(super) fn new(fault: Fault, id: u64) -> Self {
+    pub(super) fn new(id: u64, fault: Fault) -> Self {
         let (seen, chosen, delays, hits, token, ended) = Default::default();
         Self { fault, id, seen, chosen, delays, hits, token, ended }
     }
@@ -120,9 +123,14 @@ impl Faults {
     /// Activates a fault.
     pub(super) fn begin(&self, fault: Fault) -> Result<Arc<ActiveFault>> {
         fault.check()?;
+        let mut faults = self.lock();
+        if faults.len() >= MOST_FAULTS {
+            let problem = format!("this sandbox has {MOST_FAULTS} faults, which is the limit");
+            return Err(Error::new(Kind::Sandbox, problem).with_hint("end those that are not needed"));
+        }
         let id = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
-        let active = Arc::new(ActiveFault::new(fault, id));
-        self.lock().push(Arc::clone(&active));
+        let active = Arc::new(ActiveFault::new(id, fault));
+        faults.push(Arc::clone(&active));
         Ok(active)
     }
 
@@ -223,7 +231,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::error::Kind;
     use crate::sandbox::days::Zones;
     use crate::sandbox::request::Interpretation;
     use crate::sandbox::switches::Switches;
@@ -237,7 +244,7 @@ mod tests {
         let switches = Switches::default();
         let headers = HeaderMap::from_iter([(axum::http::header::AUTHORIZATION, token.parse().unwrap())]);
         let interpretation = Interpretation { zones: &zones, switches: &switches };
-        faults.next_match(&Received::new(path, &headers, b"", interpretation)).inspect(|each| each.record_hit())
+        faults.next_match(&Received::new(path, &headers, b"", &interpretation)).inspect(|each| each.record_hit())
     }
 
     /// The codes of the faults of requests for these paths; 0 is none.
@@ -288,14 +295,14 @@ mod tests {
     fn delays_vary_within_their_range_as_the_seed_decides() {
         let delays = |seed: u64| {
             let fault = fault(&json!({"kind": "delay", "seconds": 1, "max_seconds": 2, "seed": seed}));
-            let active = ActiveFault::new(fault, 1);
+            let active = ActiveFault::new(1, fault);
             (0..20).map(|_| active.next_delay()).collect::<Vec<_>>()
         };
         let first = delays(3);
         assert!(first.iter().all(|each| (1.0..=2.0).contains(&each.as_secs_f64())), "{first:?}");
         assert_eq!(first, delays(3));
         assert_ne!(first, delays(4));
-        let fixed = ActiveFault::new(Fault::new(FaultKind::delay(Duration::MAX)), 1);
+        let fixed = ActiveFault::new(1, Fault::new(FaultKind::delay(Duration::MAX)));
         assert_eq!(fixed.next_delay(), Duration::MAX);
     }
 

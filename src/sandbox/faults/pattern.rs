@@ -36,7 +36,7 @@ pub(in crate::sandbox) struct Received<'a> {
     pub(in crate::sandbox) path: &'a str,
     pub(in crate::sandbox) headers: &'a HeaderMap,
     pub(in crate::sandbox) body: &'a [u8],
-    pub(in crate::sandbox) interpretation: Interpretation<'a>,
+    pub(in crate::sandbox) interpretation: &'a Interpretation<'a>,
     /// The body as JSON, parsed once for all faults.
     json: OnceCell<Option<Value>>,
 }
@@ -46,7 +46,7 @@ impl<'a> Received<'a> {
         path: &'a str,
         headers: &'a HeaderMap,
         body: &'a [u8],
-        interpretation: Interpretation<'a>,
+        interpretation: &'a Interpretation<'a>,
     ) -> Self {
         Self { path, headers, body, interpretation, json: OnceCell::new() }
     }
@@ -67,7 +67,7 @@ impl BodyPattern {
         let has_text = |text: &String| memmem::find(received.body, text.as_bytes()).is_some();
         let is_text_only = *self == Self { contains: self.contains.clone(), ..Self::default() };
         self.contains.as_ref().is_none_or(has_text)
-            && (is_text_only || received.json().is_some_and(|body| self.matches_json(body, &received.interpretation)))
+            && (is_text_only || received.json().is_some_and(|body| self.matches_json(body, received.interpretation)))
     }
 
     fn matches_json(&self, body: &Value, interpretation: &Interpretation<'_>) -> bool {
@@ -142,7 +142,7 @@ mod tests {
         let switches = Switches { day_comparison, ..Switches::default() };
         let (headers, body) = (HeaderMap::new(), body.to_string());
         let interpretation = Interpretation { zones: &zones, switches: &switches };
-        fault.pattern.matches(&Received::new("/", &headers, body.as_bytes(), interpretation))
+        fault.pattern.matches(&Received::new("/", &headers, body.as_bytes(), &interpretation))
     }
 
     fn matches(pattern: &Value, body: &Value) -> bool {

@@ -245,6 +245,34 @@ fn a_late_code_comes_after_the_rows_in_any_order_of_keys() {
 }
 
 #[test]
+fn a_redirect_and_a_code_are_answered_without_asking_the_service() {
+    let service = Service::demo();
+    let response = |form: serde_json::Value| {
+        let _fault = service.sandbox.inject(serde_json::from_value(form).unwrap()).unwrap();
+        service.post_as("X-No: token", SEARCH, "nonsense")
+    };
+    let moved =
+        response(json!({"kind": "redirect", "location": "https://elsewhere.example/", "headers": {"Via": "1.1 a"}}));
+    assert_eq!((moved.status, moved.body.as_str()), (302, ""));
+    assert_eq!([moved.header("location"), moved.header("via")], [Some("https://elsewhere.example/"), Some("1.1 a")]);
+    let failed = response(json!({"kind": "code", "code": 1_234, "message": "quota"}));
+    assert_eq!((failed.status, failed.json()), (200, json!({"code": 1_234, "message": "quota", "data": "quota"})));
+    let denied = response(json!({"kind": "code", "code": 301})).json();
+    assert_eq!(denied["data"], "You don't have permission to access this request!");
+}
+
+#[test]
+fn a_shrunk_search_is_a_success_with_its_first_rows() {
+    let service = Service::demo();
+    let search = customers(&[vec![]]);
+    let records = service.records(&search);
+    let fault = fault(&service, FaultKind::Shrink { keep: 0.1 });
+    assert_eq!(service.records(&search), records[..records.len() / 10]);
+    service.post(SEARCH, &json!({})).refuses(400, "required");
+    assert_eq!(fault.hits(), 1);
+}
+
+#[test]
 fn a_fault_is_for_its_path_and_its_turn() {
     let service = Service::demo();
     let denied = FaultKind::status(429);
