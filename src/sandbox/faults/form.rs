@@ -45,7 +45,7 @@ impl Fault {
     /// # Errors
     /// `Config` for an unknown kind, preset or member, a missing member, and an invalid value.
     pub fn from_form(form: Map<String, Value>) -> Result<Vec<Self>> {
-        if !form.contains_key("preset") {
+        if form.get("preset").is_none_or(Value::is_null) {
             return Self::from_members(form).map(|fault| vec![fault]);
         }
         let mut members = Members::new(form, argument);

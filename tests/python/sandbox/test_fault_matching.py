@@ -83,7 +83,7 @@ def test_a_fault_hits_what_the_body_contains(
     client = connect(own, retries=0)
     calls: dict[str, Callable[[], object]] = {
         "items": lambda: client.search_items(
-            "customer", ["customer_id"], da.col("customer_id") == "demo-customer-0002"
+            "customer", ["customer_id"], da.col("customer_id").equals("demo-customer-0002")
         ),
         "codes": lambda: client.search_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=1),
         "download": lambda: client.download_segment(5637051),
