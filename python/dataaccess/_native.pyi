@@ -20,6 +20,7 @@ __all__ = [
     "RawTable",
     "RawToken",
     "RawUnpublished",
+    "check_fault",
     "check_settings",
     "column_type",
     "folder_status",
@@ -292,6 +293,7 @@ class RawSandbox:
     def control(self, method: str, target: str, body: bytes) -> tuple[int, bytes]: ...
     def stop(self) -> bool: ...
 
+def check_fault(form: dict[str, Any]) -> None: ...
 def panic_for_test(runs: str) -> object: ...  # in builds with the feature `testing` alone
 def read_files(
     folder: str,

@@ -59,7 +59,7 @@ mod _native {
     #[pymodule_export]
     use super::runs::{folder_status, object_names};
     #[pymodule_export]
-    use super::sandbox::RawSandbox;
+    use super::sandbox::{RawSandbox, check_fault};
     #[pymodule_export]
     use super::scan::RawScan;
     #[pymodule_export]

@@ -7,13 +7,14 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict};
+use pythonize::depythonize;
 
 use super::bridge;
 use super::raise::raise;
 use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
 use crate::sandbox::switches::Setting;
-use crate::sandbox::{Access, Clock, Options, Sandbox};
+use crate::sandbox::{Access, Clock, Fault, Options, Sandbox};
 
 /// Address, whether others may reach it, a token, an admin token, and names for it.
 type RawAccess = (IpAddr, bool, Option<String>, Option<String>, Vec<String>);
@@ -99,6 +100,13 @@ impl RawSandbox {
     fn stop(&self, py: Python<'_>) -> bool {
         py.detach(|| self.0.stop())
     }
+}
+
+/// Checks the JSON form of a fault or preset.
+#[pyfunction]
+pub(super) fn check_fault(form: &Bound<'_, PyDict>) -> PyResult<()> {
+    let read = depythonize(form).map_err(|cause| Error::new(Kind::Config, format!("fault: {cause}")));
+    read.and_then(Fault::from_form).map(drop).map_err(|error| raise(form.py(), error))
 }
 
 /// The value of a switch; one of a kind that no switch takes is shown in its refusal.

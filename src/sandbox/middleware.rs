@@ -15,8 +15,9 @@ use hyper::body::Frame;
 use super::connections::{Connection, Ending};
 use super::control;
 use super::fault_body::with_fault;
-use super::faults::{ActiveFault, FaultKind};
+use super::faults::{ActiveFault, FaultKind, Received};
 use super::reply::Refusal;
+use super::request::Interpretation;
 use super::request_log::Entry;
 use super::routes::Shared;
 use super::synthetic_response;
@@ -70,11 +71,13 @@ async fn serve(
         Err(refusal) => return refused(shared, &refusal, body),
     };
     entry.set_body(&body);
-    let fault = shared.service.faults.next_match(head.uri.path());
+    let interpretation = Interpretation { zones: &shared.service.zones, switches: &shared.service.switches };
+    let fault =
+        shared.service.faults.next_match(&Received::new(head.uri.path(), &head.headers, &body, &interpretation));
     if let Some(fault) = &fault {
-        entry.set_fault(fault.id);
+        entry.set_fault(fault.id());
     }
-    if fault.as_ref().is_some_and(|fault| matches!(fault.fault.kind, FaultKind::LateCode(_))) {
+    if fault.as_ref().is_some_and(|fault| fault.fault.kind.rewrites_envelope()) {
         // The envelope is rewritten, so it must not be compressed.
         head.headers.remove(header::ACCEPT_ENCODING);
     }
@@ -146,11 +149,15 @@ async fn respond(
         Some((FaultKind::Cut { after_bytes: None }, _)) => connection.end(Ending::Close).await,
         Some((FaultKind::Stall { after_bytes: None }, ended)) => ended.cancelled().await,
         // Ending the fault ends the delay.
-        Some((FaultKind::Delay(delay), ended)) => drop(tokio::time::timeout(*delay, ended.cancelled()).await),
-        Some((FaultKind::Status { status, retry_after, body }, _)) => {
-            return synthetic_response::status(*status, *retry_after, body.clone(), &shared.service.switches);
+        Some((FaultKind::Delay { .. }, ended)) => {
+            let delay = fault.map(ActiveFault::next_delay).unwrap_or_default();
+            drop(tokio::time::timeout(delay, ended.cancelled()).await);
         }
         _ => {}
+    }
+    let synthetic = |fault: &ActiveFault| synthetic_response::response(&fault.fault.kind, &shared.service.switches);
+    if let Some(response) = fault.and_then(synthetic) {
+        return response;
     }
     // Configured latency does not count towards the time limit.
     tokio::time::sleep(shared.service.switches.latency).await;
@@ -159,10 +166,8 @@ async fn respond(
         let refusal = Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem);
         refusal.reply(&shared.service.switches).into_response()
     });
-    let Some((fault, FaultKind::LateCode(code))) = fault.map(|fault| (fault, &fault.fault.kind)) else {
-        return response;
-    };
-    let (response, is_changed) = synthetic_response::late_code(response, *code).await;
+    let Some(fault) = fault.filter(|fault| fault.fault.kind.rewrites_envelope()) else { return response };
+    let (response, is_changed) = synthetic_response::rewritten(response, &fault.fault.kind).await;
     if is_changed {
         fault.record_hit();
     }

@@ -41,7 +41,7 @@ use tokio_util::sync::CancellationToken;
 pub use access::Access;
 pub use days::RecordZone;
 pub use exports::{ExportPlan, PlannedEntry};
-pub use faults::{Fault, FaultKind, Injected};
+pub use faults::{BodyPattern, Fault, FaultKind, Injected};
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
 pub use options::{Clock, Limits, Options};
 pub use request_log::LoggedRequest;

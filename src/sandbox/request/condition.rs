@@ -68,7 +68,7 @@ fn is_documented(unit: Option<&BodyValue<'_>>, interpretation: &Interpretation<'
 
 /// A datetime condition compares days; a switch decides whether `before` and `after` include the value's day, or compare
 /// instants.
-fn day(
+pub(super) fn day(
     operator: &BodyValue<'_>,
     value: &BodyValue<'_>,
     interpretation: &Interpretation<'_>,

@@ -59,7 +59,7 @@ fn sockets_that_drip_do_not_keep_a_good_client_out() {
 #[test]
 fn a_client_beyond_the_limit_waits_for_its_turn() {
     let service = service(Limits { connections: 2, ..Limits::default() });
-    let delay = service.sandbox.inject(Fault::new(FaultKind::Delay(SHORT * 2)).times(2)).unwrap();
+    let delay = service.sandbox.inject(Fault::new(FaultKind::delay(SHORT * 2)).times(2)).unwrap();
     std::thread::scope(|scope| {
         let search = || service.records(&customers(&[vec![]])).len();
         let owed: Vec<_> = (0..2).map(|_| scope.spawn(search)).collect();
