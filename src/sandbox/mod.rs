@@ -93,11 +93,8 @@ impl Sandbox {
                 store.declare(&object)?;
             }
         }
-        let service = Service::new(store, options.switches, options.clock, options.search_timeout)?;
-        let service = Arc::new(service);
-        if let Some(demo) = options.demo {
-            demo.fill(&service.store, &service.exports, &service.zones, service.clock.now())?;
-        }
+        let (switches, clock, demo) = (options.switches, options.clock, options.demo);
+        let service = Arc::new(Service::new(store, switches, clock, demo, options.search_timeout)?);
         if let Some(token) = &options.access.token {
             service.tokens.add(token, service.switches.scopes());
         }
@@ -135,7 +132,7 @@ impl Sandbox {
         service.tokens.issue(scopes, service.clock.now(), expires_in)
     }
 
-    /// Moves the clock of exports and tokens forward.
+    /// Moves the clock forward, by which exports end, tokens expire and demo data changes.
     ///
     /// # Errors
     /// `Config` for more than a thousand years; else as [`issue_token`](Self::issue_token).
@@ -201,7 +198,7 @@ impl Sandbox {
     /// # Errors
     /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
     pub fn clear(&self, object: &str) -> Result<usize> {
-        self.service()?.store.clear(object)
+        self.service()?.clear(object)
     }
 
     /// Plans a segment export; it replaces one with the same id.

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::days::Zones;
+use super::demo::{Demo, DemoData};
 use super::exports::{Exports, export_data};
 use super::faults::Faults;
 use super::objects::BusinessObject;
@@ -37,18 +38,43 @@ pub(super) struct Service {
     pub(super) clock: Clock,
     pub(super) switches: Switches,
     pub(super) zones: Zones,
+    pub(super) demo: Option<DemoData>,
     search_timeout: Duration,
 }
 
 impl Service {
-    /// A service with this store.
-    pub(super) fn new(store: Store, switches: Switches, clock: Clock, search_timeout: Duration) -> Result<Self> {
+    /// A service with this store, to which it adds the demo data.
+    pub(super) fn new(
+        store: Store,
+        switches: Switches,
+        clock: Clock,
+        demo: Option<Demo>,
+        search_timeout: Duration,
+    ) -> Result<Self> {
         let zones = Zones {
             days: zone("day_zone", &switches.day_zone)?,
             records: zone("source_timezone", &switches.source_timezone)?,
         };
         let (exports, tokens, faults, log) = Default::default();
-        Ok(Self { store: Arc::new(store), exports, tokens, faults, log, clock, switches, zones, search_timeout })
+        let (store, demo) = (Arc::new(store), demo.map(DemoData::new));
+        if let Some(demo) = &demo {
+            demo.fill(&store, &exports, &zones, clock.now())?;
+        }
+        Ok(Self { store, exports, tokens, faults, log, clock, switches, zones, demo, search_timeout })
+    }
+
+    /// Brings the demo data up to the time of the clock.
+    pub(super) fn refresh_demo(&self) -> Result<()> {
+        let now = self.clock.now();
+        self.demo.as_ref().map_or(Ok(()), |demo| demo.refresh(&self.store, &self.zones, now))
+    }
+
+    /// Deletes all rows of an object and returns their number.
+    pub(super) fn clear(&self, object: &str) -> Result<usize> {
+        if let Some(demo) = self.demo.as_ref().filter(|_| object == PROMOTION_CODE_NAME) {
+            demo.stop();
+        }
+        self.store.clear(object)
     }
 
     /// The search (sections 4.1 and 4.2).
@@ -105,6 +131,7 @@ impl Service {
         let table = table.ok_or_else(|| target.unknown())?;
         let interpretation = Interpretation { zones: &self.zones, switches: &self.switches };
         let query = request::query(body, &table.object, &interpretation)?;
+        self.refresh_demo().map_err(|cause| unavailable(&cause))?;
         let order = self.switches.key_order;
         let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
         let envelope = Frame::new(order, &members, field::DATA);
