@@ -131,7 +131,7 @@ class Sandbox(Data, Access, Exports, Faults):
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     rows = sandbox.client().search_codes(allocated_time=da.yesterday())
             >>> rows[0]["id"].startswith("demo-")
             True
@@ -167,7 +167,7 @@ class Sandbox(Data, Access, Exports, Faults):
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     recorded = sandbox.client(record="exchanges.jsonl").search_codes(allocated_time=da.on("2024-01-15"))
             >>> with da.Sandbox.replay("exchanges.jsonl") as sandbox:
             ...     sandbox.client().search_codes(allocated_time=da.on("2024-01-15")) == recorded
