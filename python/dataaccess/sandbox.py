@@ -131,14 +131,14 @@ class Sandbox(Data, Access, Exports, Faults):
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
+            >>> with da.Sandbox.demo() as sandbox:
             ...     rows = sandbox.client().search_codes(allocated_time=da.yesterday())
             >>> rows[0]["id"].startswith("demo-")
             True
             >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"))
             >>> len(rows)
-            68
+            70
         """
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else duration("export_seconds", export_seconds)

@@ -140,6 +140,15 @@ def test_no_finding_is_wrong_however_a_service_is_switched(data: st.DataObject) 
     assert found == {name: expected[name] for name in found}
 
 
+def test_the_only_code_that_a_service_shows_does_not_settle_the_zone_of_its_time() -> None:
+    with da.Sandbox.demo(
+        until="2024-02-29", switches={"maximum_rows": 1, "source_timezone": "Asia/Ho_Chi_Minh"}
+    ) as sandbox:
+        found = finding(probe(sandbox.client(), DAY), "source_timezone")
+    assert found.value is None
+    assert "name a busier day" in found.seen
+
+
 @pytest.mark.parametrize("form", ["both", "array", "string"])
 def test_what_no_switch_chooses_is_found_whatever_form_attributes_have(form: str) -> None:
     with da.Sandbox.demo(until="2024-02-29", switches={"attrs_format": form}) as sandbox:
