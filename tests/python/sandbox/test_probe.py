@@ -146,7 +146,7 @@ def test_the_only_code_that_a_service_shows_does_not_settle_the_zone_of_its_time
     ) as sandbox:
         found = finding(probe(sandbox.client(), DAY), "source_timezone")
     assert found.value is None
-    assert "name a busier day" in found.seen
+    assert "name a busier day" in found.detail
 
 
 @pytest.mark.parametrize("form", ["both", "array", "string"])
