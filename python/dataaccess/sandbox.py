@@ -274,7 +274,7 @@ def _now(given: object) -> float | None:
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
-def _until(given: date | str | None) -> str | None:
+def _until(given: object) -> str | None:
     """The day as text, which the core checks."""
     if given is None or isinstance(given, str):
         return given
