@@ -279,9 +279,9 @@ class RawTable:
 class RawSandbox:
     def __new__(
         cls,
-        demo: bool,
+        demo: tuple[float | None, str | None] | None,
         port: int,
-        times: tuple[float | None, float | None],
+        now: float | None,
         files: tuple[str | None, str | None],
         switches: dict[str, Any],
         access: tuple[IPv4Address | IPv6Address, bool, str | None, str | None, list[str]] | None,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Self
 
@@ -94,7 +94,7 @@ class Sandbox(Data, Access, Exports, Faults):
             _token("admin_token", admin_token),
             strings("host_names", host_names),
         )
-        self._start(port=port, files=(_path("db", db), None), switches=switches, access=access, times=(None, _now(now)))
+        self._start(port=port, files=(_path("db", db), None), switches=switches, access=access, now=_now(now))
 
     def _start(self, *, port: int, switches: Mapping[str, Any] | None = None, **settings: Any) -> None:
         raw = start_sandbox(port=integer("port", port, 0, 65535), switches=_switches(switches), **settings)
@@ -104,6 +104,7 @@ class Sandbox(Data, Access, Exports, Faults):
     def demo(
         cls,
         *,
+        until: date | str | None = None,
         port: int = 0,
         export_seconds: float | timedelta | None = None,
         switches: Mapping[str, Any] | None = None,
@@ -112,12 +113,15 @@ class Sandbox(Data, Access, Exports, Faults):
         host_names: Iterable[str] = (),
         now: datetime | str | None = None,
     ) -> Self:
-        """Starts the service with demo data, the same each time.
+        """Starts the service with demo data, in which a day has the same promotion codes always.
 
-        There are promotion codes allocated from 2024-01-01 to 2024-02-29 (UTC), customers from
-        `demo-customer-0001` on, and exports in every state. All ids begin with `demo-`.
+        There are promotion codes allocated in the 60 days up to yesterday (UTC), customers from
+        `demo-customer-0001` on, and exports in every state. All ids begin with `demo-`. When the clock passes
+        midnight, the day that ended is added. A code that will be used is sent until its `last_used_time`.
 
         Args:
+            until: The last day of promotion codes, from 2024-01-01 on: a date or text; then no day is added. None is
+                yesterday, by the clock of the sandbox.
             port: Port to listen on; 0 takes a free one.
             export_seconds: Seconds, or a timedelta, until the export that is running at the start ends; default:
                 three.
@@ -137,15 +141,20 @@ class Sandbox(Data, Access, Exports, Faults):
         Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
-            ...     rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"), limit=1)
+            ...     rows = sandbox.client().search_codes(allocated_time=da.yesterday())
             >>> rows[0]["id"].startswith("demo-")
             True
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
+            ...     rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"))
+            >>> len(rows)
+            70
         """
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else duration("export_seconds", export_seconds)
         tokens = (_token("token", token), _token("admin_token", admin_token))
         access = (_address(LOOPBACK), False, *tokens, strings("host_names", host_names))
-        sandbox._start(demo=True, port=port, times=(ends, _now(now)), switches=switches, access=access)
+        demo = (ends, _until(until))
+        sandbox._start(demo=demo, port=port, now=_now(now), switches=switches, access=access)
         return sandbox
 
     @classmethod
@@ -168,7 +177,7 @@ class Sandbox(Data, Access, Exports, Faults):
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     recorded = sandbox.client(record="exchanges.jsonl").search_codes(allocated_time=da.on("2024-01-15"))
             >>> with da.Sandbox.replay("exchanges.jsonl") as sandbox:
             ...     sandbox.client().search_codes(allocated_time=da.on("2024-01-15")) == recorded
@@ -199,7 +208,7 @@ class Sandbox(Data, Access, Exports, Faults):
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as started:  # in another process, as by the command `dataaccess sandbox`
+            >>> with da.Sandbox.demo(until="2024-02-29") as started:  # in another process, as by `dataaccess sandbox`
             ...     with da.Sandbox.connect(started.base_url, started.admin_token) as sandbox:
             ...         with sandbox.fault("status", status=503, retry_after=0, times=1) as fault:
             ...             rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"))
@@ -222,7 +231,7 @@ class Sandbox(Data, Access, Exports, Faults):
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     client = sandbox.client()
             ...     count = sandbox.clear("promotion_code")
             ...     sandbox.reset()
@@ -242,17 +251,20 @@ class Sandbox(Data, Access, Exports, Faults):
         """The token of the control routes. It begins with `sbx_admin_` unless it was given."""
         return self._control.admin_token
 
-    def advance(self, seconds: float | timedelta) -> None:
+    def advance(self, seconds: float | timedelta = 0, *, hours: float = 0, days: float = 0) -> None:
         """Moves the clock of the service forward, so that a test needs not wait.
 
-        Entries of exports start and end by this clock, issued tokens expire by it, and responses have its `Date`.
-        Clients have their own clock.
+        Entries of exports start and end by this clock, issued tokens expire by it, responses have its `Date`, codes
+        of demo data are used by it, and days of demo data are added when it passes midnight (UTC). Clients have their
+        own clock.
 
         Args:
             seconds: Seconds, or a timedelta.
+            hours: Hours, which are added.
+            days: Days, which are added.
 
         Raises:
-            ConfigError: It is negative, or more than a thousand years in all.
+            ConfigError: One is negative, or it is more than a thousand years in all.
             ForkedHandleError: The sandbox belongs to the parent process.
             SandboxError: The sandbox is stopped.
 
@@ -261,12 +273,13 @@ class Sandbox(Data, Access, Exports, Faults):
             >>> with da.Sandbox() as sandbox:
             ...     export = sandbox.start_export(rows=500, seconds=3600)
             ...     before = sandbox.client().download_segment(export)
-            ...     sandbox.advance(3600)
+            ...     sandbox.advance(hours=1)
             ...     after = sandbox.client().download_segment(export)
             >>> [status["entries"][0]["exportedRows"] for status in (before, after)]
             [None, 500]
         """
-        self._control.call("POST", "/clock", {"advance": duration("seconds", seconds)})
+        hours = duration("hours", hours, "hours") + 24 * duration("days", days, "days")
+        self._control.call("POST", "/clock", {"advance": duration("seconds", seconds) + 3600 * hours})
 
     def stop(self) -> None:
         """Stops the service within two seconds. Stopping twice has no effect; a forked child cannot stop it.
@@ -330,6 +343,15 @@ def _now(given: object) -> float | None:
             f"{argument('now')} must be a datetime from {_EARLIEST} on, or one in ISO format, not {given!r}"
         )
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+
+
+def _until(given: object) -> str | None:
+    """The day as text, which the core checks."""
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, date) and not isinstance(given, datetime):
+        return given.isoformat()
+    raise ConfigError(f"{argument('until')} must be a date or text such as 2024-02-29, not {given!r}")
 
 
 def _token(name: str, given: str | None) -> str | None:

@@ -19,8 +19,8 @@ use crate::sandbox::{Access, Clock, Fault, Options, Sandbox};
 /// Address, whether others may reach it, a token, an admin token, and names for it.
 type RawAccess = (IpAddr, bool, Option<String>, Option<String>, Vec<String>);
 
-/// Seconds until the export that runs at the start ends, and the Unix time at which the clock starts.
-type RawTimes = (Option<f64>, Option<f64>);
+/// Of demo data: the seconds until the export that runs at the start ends, and the last day.
+type RawDemo = (Option<f64>, Option<String>);
 
 /// The file of objects and rows, and a recording to replay.
 type RawFiles = (Option<PathBuf>, Option<PathBuf>);
@@ -36,14 +36,14 @@ impl RawSandbox {
     #[new]
     fn new(
         py: Python<'_>,
-        demo: bool,
+        demo: Option<RawDemo>,
         port: u16,
-        times: RawTimes,
+        now: Option<f64>,
         files: RawFiles,
         switches: &Bound<'_, PyDict>,
         access: Option<RawAccess>,
     ) -> PyResult<Self> {
-        let ((export_seconds, now), (db, replay)) = (times, files);
+        let (db, replay) = files;
         let mut options = Options { db, port, replay, ..Options::default() };
         for (name, value) in switches {
             let (name, value): (String, _) = (name.extract()?, setting(&value)?);
@@ -55,8 +55,9 @@ impl RawSandbox {
         if let Some(now) = now.and_then(|now| Duration::try_from_secs_f64(now).ok()) {
             options.clock = Clock::starting_at(UNIX_EPOCH + now);
         }
-        if demo {
-            let mut data = Demo::default();
+        if let Some((export_seconds, until)) = demo {
+            let data = until.map_or_else(|| Ok(Demo::default()), |day| Demo::until(&day));
+            let mut data = data.map_err(|error| raise(py, error))?;
             if let Some(ends) = export_seconds {
                 data.export_takes = duration("export_seconds", ends).map_err(|error| raise(py, error))?;
             }

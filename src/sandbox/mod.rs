@@ -51,7 +51,7 @@ use self::control::AdminToken;
 use self::replay::Recording;
 use self::routes::Shared;
 use self::server::Server;
-use self::service::{Service, Start};
+use self::service::Service;
 use self::store::Store;
 use crate::error::{Error, Kind, Result};
 
@@ -93,10 +93,10 @@ impl Sandbox {
                 store.declare(&object)?;
             }
         }
-        let start = Start::new(options.demo, options.db.is_some());
-        let service = Service::new(store, options.switches, options.clock, start, options.search_timeout)?;
+        let (switches, clock, demo) = (options.switches, options.clock, options.demo);
+        let mut service = Service::new(store, switches, clock, demo, options.search_timeout)?;
+        service.has_file = options.db.is_some();
         let service = Arc::new(service);
-        service.fill()?;
         let admin_token = options.access.admin_token.clone().map_or_else(AdminToken::random, Ok)?;
         if let Some(token) = &options.access.token {
             service.tokens.add(token, service.switches.scopes());
@@ -107,7 +107,7 @@ impl Sandbox {
         let shared = Shared { service: Arc::clone(&service), access, admin, limits, recording };
         let server = Server::start(at, shared, stopping)?;
         let base_url = format!("http://{}", server.address());
-        service.start.set_base_url(&base_url);
+        service.set_base_url(&base_url);
         let running = Arc::new(Running { service, server });
         Ok(Self { running, base_url, admin_token, owner: std::process::id() })
     }
@@ -140,7 +140,7 @@ impl Sandbox {
         service.tokens.issue(scopes, service.clock.now(), expires_in)
     }
 
-    /// Moves the clock of exports and tokens forward.
+    /// Moves the clock forward, by which exports end, tokens expire and demo data changes.
     ///
     /// # Errors
     /// `Config` for more than a thousand years; else as [`issue_token`](Self::issue_token).
@@ -189,7 +189,7 @@ impl Sandbox {
     /// # Errors
     /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
     pub fn clear(&self, object: &str) -> Result<usize> {
-        self.service()?.store.clear(object)
+        self.service()?.clear(object)
     }
 
     /// Plans a segment export; it replaces one with the same id.

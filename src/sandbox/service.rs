@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::days::Zones;
-use super::demo::Demo;
+use super::demo::{Demo, DemoData};
 use super::exports::{Exports, export_data};
 use super::faults::Faults;
 use super::objects::BusinessObject;
@@ -38,44 +38,21 @@ pub(super) struct Service {
     pub(super) clock: Clock,
     pub(super) switches: Switches,
     pub(super) zones: Zones,
-    /// What the service was started with, for a reset.
-    pub(super) start: Start,
+    /// The demo data, if it has any.
+    pub(super) demo: Option<DemoData>,
+    /// Whether the rows are in a file, which may hold more than the start had.
+    pub(super) has_file: bool,
+    base_url: OnceLock<String>,
     search_timeout: Duration,
 }
 
-/// What a service was started with.
-#[derive(Default)]
-pub(super) struct Start {
-    /// The demo data.
-    pub(super) demo: Option<Demo>,
-    /// Whether the rows are in a file, which holds more than the start had.
-    pub(super) has_file: bool,
-    base_url: OnceLock<String>,
-}
-
-impl Start {
-    pub(super) fn new(demo: Option<Demo>, has_file: bool) -> Self {
-        Self { demo, has_file, base_url: OnceLock::new() }
-    }
-
-    /// Sets the address once the port is known.
-    pub(super) fn set_base_url(&self, base_url: &str) {
-        self.base_url.get_or_init(|| base_url.to_owned());
-    }
-
-    /// The address, empty before the service listens.
-    pub(super) fn base_url(&self) -> &str {
-        self.base_url.get().map_or("", String::as_str)
-    }
-}
-
 impl Service {
-    /// A service with this store.
+    /// A service with this store, to which it adds the demo data.
     pub(super) fn new(
         store: Store,
         switches: Switches,
         clock: Clock,
-        start: Start,
+        demo: Option<Demo>,
         search_timeout: Duration,
     ) -> Result<Self> {
         let zones = Zones {
@@ -83,19 +60,34 @@ impl Service {
             records: zone("source_timezone", &switches.source_timezone)?,
         };
         let (exports, tokens, faults, log) = Default::default();
-        let store = Arc::new(store);
-        Ok(Self { store, exports, tokens, faults, log, clock, switches, zones, start, search_timeout })
+        let (store, demo) = (Arc::new(store), demo.map(DemoData::new));
+        let (has_file, base_url) = (false, OnceLock::new());
+        let service = Self {
+            store, exports, tokens, faults, log, clock, switches, zones, demo, has_file, base_url, search_timeout,
+        };
+        service.fill()?;
+        Ok(service)
     }
 
-    /// Loads the data of the start.
-    pub(super) fn fill(&self) -> Result<()> {
-        let Some(demo) = &self.start.demo else { return Ok(()) };
+    /// The address, empty before the service listens.
+    pub(super) fn base_url(&self) -> &str {
+        self.base_url.get().map_or("", String::as_str)
+    }
+
+    /// Sets the address once the port is known.
+    pub(super) fn set_base_url(&self, base_url: &str) {
+        self.base_url.get_or_init(|| base_url.to_owned());
+    }
+
+    /// Loads the demo data.
+    fn fill(&self) -> Result<()> {
+        let Some(demo) = &self.demo else { return Ok(()) };
         demo.fill(&self.store, &self.exports, &self.zones, self.clock.now())
     }
 
     /// Puts data, exports, faults, clock and log back to what they were at the start. Tokens stay valid.
     pub(super) fn reset(&self) -> Result<()> {
-        if self.start.has_file {
+        if self.has_file {
             let problem = format!("{}: a sandbox whose rows are in a file cannot be reset", named("db"));
             return Err(Error::new(Kind::Sandbox, problem).with_hint("clear its objects, or start without a file"));
         }
@@ -114,6 +106,20 @@ impl Service {
         let Some(unknown) = scopes.iter().find(|scope| !known.contains(scope)) else { return Ok(()) };
         let problem = format!("{}: there is no `{}`", named("scopes"), excerpt(unknown, 60));
         Err(Error::new(Kind::Config, problem).with_hint(format!("there are {}", known.join(", "))))
+    }
+
+    /// Brings the demo data up to the time of the clock.
+    pub(super) fn refresh_demo(&self) -> Result<()> {
+        let now = self.clock.now();
+        self.demo.as_ref().map_or(Ok(()), |demo| demo.refresh(&self.store, &self.zones, now))
+    }
+
+    /// Deletes all rows of an object and returns their number.
+    pub(super) fn clear(&self, object: &str) -> Result<usize> {
+        if let Some(demo) = self.demo.as_ref().filter(|_| object == PROMOTION_CODE_NAME) {
+            demo.stop();
+        }
+        self.store.clear(object)
     }
 
     /// The search (sections 4.1 and 4.2).
@@ -170,6 +176,7 @@ impl Service {
         let table = table.ok_or_else(|| target.unknown())?;
         let interpretation = Interpretation { zones: &self.zones, switches: &self.switches };
         let query = request::query(body, &table.object, &interpretation)?;
+        self.refresh_demo().map_err(|cause| unavailable(&cause))?;
         let order = self.switches.key_order;
         let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
         let envelope = Frame::new(order, &members, field::DATA);

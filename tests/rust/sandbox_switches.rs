@@ -4,7 +4,7 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 use crate::support::{DOWNLOAD, SEARCH, allocated, codes, condition, items, post, receive, search, send};
-use dataaccess::sandbox::demo::{EXPORT_FINISHED, EXPORT_MIXED};
+use dataaccess::sandbox::demo::{Demo, EXPORT_FINISHED, EXPORT_MIXED};
 use dataaccess::sandbox::switches::{Setting, Switches};
 use dataaccess::sandbox::{Cell, Options, Sandbox};
 use serde_json::{Value, json};
@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 fn with(name: &str, value: impl Into<Text>) -> Sandbox {
     let mut switches = Switches::default();
     switches.set(name, &value.into().0).unwrap();
-    Sandbox::start(Options { switches, ..Options::demo() }).unwrap()
+    let demo = Some(Demo::until("2024-02-29").unwrap());
+    Sandbox::start(Options { switches, demo, ..Options::default() }).unwrap()
 }
 
 /// A setting, written short.

@@ -45,6 +45,8 @@ def source_timezone(session: Session) -> tuple[str, str]:
         raise NotSettledError(f"{seen}: times at {day.record_offsets}")
     if len(zones) > 1:
         raise NotSettledError(f"{seen}: times of the day in {' and in '.join(zones)}; name a busier day")
+    if not day.has_times_of_both_ends:
+        raise NotSettledError(f"{seen}: times at {day.record_offsets}; name a busier day")
     return zones[0], f"{seen}: times of the day in {zones[0]}"
 
 

@@ -152,7 +152,7 @@ class Data:
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     count = sandbox.clear("promotion_code")
             ...     rows = sandbox.client().search_codes(allocated_time=da.after("2024-01-01"))
             >>> rows

@@ -109,7 +109,7 @@ class Faults:
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     client = sandbox.client()
             ...     with sandbox.fault("status", status=503, retry_after=0, times=2) as fault:
             ...         rows = client.search_codes(allocated_time=da.on("2024-02-29"))
@@ -167,7 +167,7 @@ class Faults:
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"))
             ...     [request.status for request in sandbox.requests]
             ...     sandbox.clear_requests()

@@ -41,6 +41,7 @@ _POLL_SECONDS = 0.5
 _EPILOG = """\b
 Examples:
   dataaccess sandbox --port 8080
+  dataaccess sandbox --until 2024-02-29
   dataaccess sandbox --db service.sqlite --switch latency=0.5
 """
 
@@ -70,7 +71,8 @@ Examples:
     help="Behavior where the API specification is silent; may be repeated.",
 )
 @option("--json", "as_json", is_flag=True, help="Print address, token and scopes as JSON in place of shell lines.")
-@option("--demo", is_flag=True, section="Data, one of", help="Synthetic data, the same each time; the default.")
+@option("--demo", is_flag=True, section="Data, one of", help="Synthetic data up to yesterday; the default.")
+@option("--until", metavar="DAY", section="Data, one of", help="Synthetic data of the 60 days up to DAY.")
 @option("--empty", is_flag=True, section="Data, one of", help="No data.")
 @option("--db", metavar="FILE", section="Data, one of", help="The data of this file; made if it does not exist.")
 @option("--replay", metavar="FILE", section="Data, one of", help="The responses that Client(record=FILE) recorded.")
@@ -80,6 +82,7 @@ def command(
     token_file: str | None,
     host_names: list[list[str]],
     switches: list[tuple[str, str]],
+    until: str | None,
     db: str | None,
     replay: str | None,
     *,
@@ -94,7 +97,7 @@ def command(
     """
     from dataaccess.sandbox import Sandbox
 
-    if demo + empty + (db is not None) + (replay is not None) > 1:
+    if (demo or until is not None) + empty + (db is not None) + (replay is not None) > 1:
         raise click.UsageError("--demo, --empty, --db and --replay exclude each other: write one")
     if replay is not None and (scopes or token_file or host_names or switches):
         raise click.UsageError("--replay takes --port and --json alone: a recording has the behavior of its service")
@@ -116,7 +119,7 @@ def command(
         made = Sandbox.replay(replay, port=port)
     else:
         with _refused_switches():
-            made = Sandbox(db=db, **options) if empty or db else Sandbox.demo(**options)
+            made = Sandbox(db=db, **options) if empty or db else Sandbox.demo(until=until, **options)
     with made as sandbox:
         token, granted = own or sandbox.issue_token(chosen), chosen or sandbox.scopes
         _announce(sandbox, data, granted)

@@ -60,7 +60,10 @@ def test_members_and_frames_may_follow_one_another_at_any_split(connect: Any, en
 
 
 def test_sandbox_compresses_when_accept_encoding_allows(connect: Any) -> None:
-    with da.Sandbox.demo(switches={"gzip": True}) as packs, da.Sandbox.demo() as plain:
+    with (
+        da.Sandbox.demo(until="2024-02-29", switches={"gzip": True}) as packs,
+        da.Sandbox.demo(until="2024-02-29") as plain,
+    ):
         where = {"allocated_time": da.after("2024-01-01")}
         expected = connect(plain).search_codes(**where)
         assert connect(packs).search_codes(**where) == expected

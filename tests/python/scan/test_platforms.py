@@ -48,7 +48,7 @@ class Platform(NamedTuple):
 @pytest.fixture(scope="module")
 def instants() -> dict[str, datetime]:
     """When each code was allocated."""
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         rows = sandbox.client().search_codes(ATTRS, allocated_time=da.since("2020-01-01"))
     return {row["id"]: datetime.fromisoformat(row["allocated_time"]).replace(tzinfo=UTC) for row in rows}
 
@@ -56,7 +56,7 @@ def instants() -> dict[str, datetime]:
 @pytest.fixture(scope="module", params=PLATFORMS)
 def platform(request: pytest.FixtureRequest) -> Iterator[Platform]:
     switches = PLATFORMS[request.param]
-    with da.Sandbox.demo(switches=switches) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox:
         settings = probe(sandbox.client(), date(2024, 1, 15), export_id=5637054).settings
         yield Platform(sandbox, dict(settings), ZoneInfo(switches.get("day_zone", "UTC")))
 
@@ -105,7 +105,7 @@ def test_the_check_calls_the_settings_right(platform: Platform) -> None:
 
 
 def test_a_client_without_settings_says_that_a_day_is_missing() -> None:
-    with da.Sandbox.demo(switches=PLATFORMS["local"]) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches=PLATFORMS["local"]) as sandbox:
         scan = sandbox.client().scan_codes(ATTRS, allocated_time=da.since("2024-02-20"))
         with pytest.warns(da.StrayDayWarning, match=r"no row of 2024-02-20.*timezone=, source_timezone="):
             assert min(scan.to_polars()["allocated_time"]) >= datetime(2024, 2, 21)  # noqa: DTZ001 - as written

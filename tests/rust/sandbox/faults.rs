@@ -9,7 +9,7 @@ use dataaccess::sandbox::switches::{KeyOrder, Switches};
 use dataaccess::sandbox::{Fault, FaultKind, Injected, Options};
 use serde_json::json;
 
-use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, customers};
+use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, customers, demo};
 
 const PAUSE: Duration = Duration::from_millis(40);
 
@@ -233,7 +233,7 @@ fn a_status_is_answered_without_asking_the_service() {
 fn a_late_code_comes_after_the_rows_in_any_order_of_keys() {
     for key_order in [KeyOrder::CodeFirst, KeyOrder::CodeLast] {
         let switches = Switches { key_order, ..Switches::default() };
-        let service = Service::start(Options { switches, ..Options::demo() });
+        let service = Service::start(Options { switches, ..demo() });
         let records = service.records(&customers(&[vec![]]));
         let _late = fault(&service, FaultKind::LateCode(301));
         let reply = service.post(SEARCH, &customers(&[vec![]]));

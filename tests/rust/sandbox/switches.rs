@@ -5,10 +5,10 @@ use dataaccess::sandbox::switches::{CodeValueType, EmptyShape, KeyOrder, Switche
 use dataaccess::sandbox::{Options, Sandbox};
 use serde_json::json;
 
-use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, condition, customers};
+use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, condition, customers, demo};
 
 fn service(switches: Switches) -> Service {
-    Service::start(Options { switches, ..Options::demo() })
+    Service::start(Options { switches, ..demo() })
 }
 
 #[test]
