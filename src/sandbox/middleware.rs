@@ -53,7 +53,7 @@ async fn serve(
     shared: &Shared,
     connection: &ConnectionState,
     entry: &Entry,
-    mut head: Parts,
+    head: Parts,
     body: Body,
     next: Next,
 ) -> (Response, Option<BodyFault>) {
@@ -64,10 +64,6 @@ async fn serve(
     entry.set_body(&body);
     connection.on_request();
     let fault = shared.service.faults.next_match(head.uri.path());
-    if fault.as_ref().is_some_and(|fault| matches!(fault.fault.kind, FaultKind::LateCode(_))) {
-        // The envelope is rewritten, so it must not be compressed.
-        head.headers.remove(header::ACCEPT_ENCODING);
-    }
     let request = Request::from_parts(head, body.into());
     (respond(shared, connection, fault.as_deref(), next.run(request)).await, fault.and_then(BodyFault::new))
 }

@@ -2,7 +2,7 @@
 //!
 //! The writer waits for a slow client (back-pressure) and is cancelled when the client disconnects.
 
-use std::io::{self, Write};
+use std::io;
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,8 +12,6 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::StatusCode;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use hyper::body::Frame;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{self, error::TrySendError};
@@ -34,7 +32,6 @@ const CHUNK: usize = 64 * 1024;
 /// Where an operation writes its response.
 pub(super) struct ResponseWriter {
     buffer: Vec<u8>,
-    gzip: Option<GzEncoder<Vec<u8>>>,
     /// Receiver of the head, and the body in case it is sent in chunks; none once the head was sent.
     head: Option<(oneshot::Sender<Reply>, Chunks)>,
     chunks: Sender,
@@ -59,14 +56,13 @@ impl PendingReply {
 }
 
 impl ResponseWriter {
-    /// Both ends of a response, compressed or not.
-    pub(super) fn new(compressed: bool) -> (Self, PendingReply) {
+    /// Both ends of a response.
+    pub(super) fn new() -> (Self, PendingReply) {
         let disconnected = CancellationToken::new();
         let (head, reply) = oneshot::channel();
         let (chunks, body) = channel(disconnected.clone().drop_guard());
         let pending = PendingReply { reply, guard: disconnected.clone().drop_guard() };
-        let gzip = compressed.then(|| GzEncoder::new(Vec::new(), Compression::fast()));
-        (Self { buffer: Vec::new(), gzip, head: Some((head, body)), chunks, disconnected }, pending)
+        (Self { buffer: Vec::new(), head: Some((head, body)), chunks, disconnected }, pending)
     }
 
     /// The buffer to write to.
@@ -85,11 +81,10 @@ impl ResponseWriter {
         if self.buffer.len() < CHUNK {
             return Ok(());
         }
-        let chunk = self.take_encoded().map_err(compression_failure)?;
-        let compressed = self.gzip.is_some();
+        let chunk = mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK + CHUNK / 8));
         if let Some((head, chunks)) = self.head.take() {
             // If the client has disconnected, sending the chunk fails.
-            let _ = head.send(Reply { status: StatusCode::OK, body: Body::new(chunks), compressed });
+            let _ = head.send(Reply { status: StatusCode::OK, body: Body::new(chunks) });
         }
         self.chunks.send(chunk)
     }
@@ -104,33 +99,14 @@ impl ResponseWriter {
             let (status_code, envelope) = refusal.envelope(switches);
             (status, self.buffer) = (status_code, envelope.into_bytes());
         }
-        let mut rest = self.take_encoded().map_err(compression_failure)?;
-        let compressed = self.gzip.is_some();
-        if let Some(gzip) = self.gzip.take() {
-            rest.append(&mut gzip.finish().map_err(compression_failure)?);
-        }
         if let Some((head, _)) = self.head.take() {
             // The client may have disconnected.
-            let _ = head.send(Reply { status, body: Body::from(rest), compressed });
+            let _ = head.send(Reply { status, body: Body::from(self.buffer) });
             return Ok(());
         }
-        self.chunks.send(rest)?;
+        self.chunks.send(self.buffer)?;
         self.chunks.end()
     }
-
-    /// Takes the buffer, compressed if so configured.
-    fn take_encoded(&mut self) -> io::Result<Vec<u8>> {
-        let Some(gzip) = &mut self.gzip else {
-            return Ok(mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK + CHUNK / 8)));
-        };
-        gzip.write_all(&self.buffer)?;
-        self.buffer.clear();
-        Ok(mem::take(gzip.get_mut()))
-    }
-}
-
-fn compression_failure(cause: io::Error) -> Error {
-    Error::new(Kind::Sandbox, format!("a response could not be compressed: {cause}")).with_source(cause)
 }
 
 /// A chunk, or none at the end.
@@ -174,7 +150,6 @@ impl Sender {
 
     /// Sends a chunk, blocking while the channel is full.
     fn send(&self, chunk: Vec<u8>) -> Result<()> {
-        // The compressor may have buffered everything.
         if chunk.is_empty() { Ok(()) } else { self.put(Some(Bytes::from(chunk))) }
     }
 

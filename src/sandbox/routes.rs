@@ -18,7 +18,6 @@ use super::replay::Recording;
 use super::reply::{Refusal, Reply, SERVER};
 use super::response_writer::ResponseWriter;
 use super::service::Service;
-use super::switches::Gzip;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 
 /// State of every route.
@@ -79,7 +78,7 @@ async fn method_not_allowed(State(shared): State<Shared>) -> Reply {
 /// Runs the operation on a blocking thread, where a panic ends only this request.
 async fn run(State(shared): State<Shared>, headers: HeaderMap, body: Bytes, operation: Operation) -> Reply {
     let service = shared.service;
-    let (mut response_writer, pending) = ResponseWriter::new(service.switches.gzip == Gzip::On && takes_gzip(&headers));
+    let (mut response_writer, pending) = ResponseWriter::new();
     let runs = Arc::clone(&service);
     tokio::task::spawn_blocking(move || {
         let outcome = operation(&runs, &headers, &body, &mut response_writer);
@@ -87,14 +86,4 @@ async fn run(State(shared): State<Shared>, headers: HeaderMap, body: Bytes, oper
         let _ = response_writer.close(outcome, &runs.switches);
     });
     pending.reply().await.unwrap_or_else(|| Refusal::internal().reply(&service.switches))
-}
-
-/// Whether the client accepts gzip.
-fn takes_gzip(headers: &HeaderMap) -> bool {
-    let asked = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    asked.flat_map(|value| value.split(',')).any(|coding| {
-        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
-        let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.trim().parse::<f32>().ok());
-        name.trim().eq_ignore_ascii_case("gzip") && weight.is_none_or(|weight| weight > 0.0)
-    })
 }

@@ -12,18 +12,17 @@ use serde_json::Value;
 use super::days::Zones;
 use super::exports::{Exports, export_data};
 use super::faults::Faults;
-use super::objects::BusinessObject;
 use super::options::Clock;
-use super::reply::{Frame, Refusal, json, object, success};
+use super::reply::{Refusal, json, object, opened, success};
 use super::request::{self, Interpretation, Target};
 use super::request_log::Log;
 use super::response_writer::ResponseWriter;
-use super::rows::{RowWriter, Wrapper};
+use super::rows::RowWriter;
 use super::store::Store;
-use super::switches::{ChannelIdType, EmptyShape, LastUsedType, Switches, UnknownExport};
+use super::switches::{EmptyShape, Switches, UnknownExport};
 use super::tokens::{Grant, Tokens, bearer_token};
 use crate::contract::SCOPE_ITEM;
-use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
+use crate::contract::business_object::PROMOTION_CODE_NAME;
 use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD, MESSAGE_SEARCH, field};
 use crate::error::{Error, Kind, Result};
 
@@ -95,7 +94,7 @@ impl Service {
         };
         let duration = json(&format!("{}ms", started.elapsed().as_millis()));
         let after = [(field::CODE_MESSAGE, json(&Value::Null)), (field::DURATION, duration)];
-        let envelope = success(self.switches.key_order, MESSAGE_DOWNLOAD, json(&data), &after);
+        let envelope = success(MESSAGE_DOWNLOAD, json(&data), &after);
         response_writer.buffer().extend_from_slice(envelope.as_bytes());
         Ok(())
     }
@@ -105,45 +104,30 @@ impl Service {
         let table = table.ok_or_else(|| target.unknown())?;
         let interpretation = Interpretation { zones: &self.zones, switches: &self.switches };
         let query = request::query(body, &table.object, &interpretation)?;
-        let order = self.switches.key_order;
         let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
-        let envelope = Frame::new(order, &members, field::DATA);
         let status = [(field::STATUS, json(&true))];
-        let data = Frame::new(order, &status, field::RECORDS);
-        let mut writer = self.writer(&table.object, &query.attributes);
+        let data = opened(&status, field::RECORDS);
+        let attributes = query.attributes.iter().filter_map(|index| table.object.attributes.get(*index));
+        let mut writer = RowWriter::new(attributes.map(|attribute| attribute.name.as_str()));
         let should_stop = response_writer.should_stop(self.search_timeout);
-        response_writer.buffer().extend_from_slice(envelope.before.as_bytes());
+        response_writer.buffer().extend_from_slice(opened(&members, field::DATA).as_bytes());
         let found = self.store.search(&table, query, should_stop, |row| {
             if writer.rows() == 0 {
-                response_writer.buffer().extend_from_slice(format!("{}[", data.before).as_bytes());
+                response_writer.buffer().extend_from_slice(format!("{data}[").as_bytes());
             }
             writer.write(row, response_writer.buffer())?;
             response_writer.flush_if_large()
         });
         found.map_err(|cause| unavailable(&cause))?;
         let end = match self.switches.empty_shape {
-            _ if writer.rows() > 0 => format!("]{}", data.after),
-            EmptyShape::Array => format!("{}[]{}", data.before, data.after),
-            EmptyShape::Object => format!("{}{{}}{}", data.before, data.after),
-            EmptyShape::Null => format!("{}null{}", data.before, data.after),
-            EmptyShape::Absent => object(order, &status),
+            _ if writer.rows() > 0 => "]}".to_owned(),
+            EmptyShape::Array => format!("{data}[]}}"),
+            EmptyShape::Object => format!("{data}{{}}}}"),
+            EmptyShape::Null => format!("{data}null}}"),
+            EmptyShape::Absent => object(&status),
         };
-        response_writer.buffer().extend_from_slice(format!("{end}{}", envelope.after).as_bytes());
+        response_writer.buffer().extend_from_slice(format!("{end}}}").as_bytes());
         Ok(())
-    }
-
-    /// A writer of records with these attributes, in the format that the switches choose.
-    fn writer(&self, object: &BusinessObject, attributes: &[usize]) -> RowWriter {
-        let wrapper = |name: &str| match name {
-            _ if object.id != PROMOTION_CODE_ID => Wrapper::PLAIN,
-            "last_used_source" | "last_used_time" if self.switches.last_used_type == LastUsedType::Object => {
-                Wrapper::OBJECT
-            }
-            "channel_id" if self.switches.channel_id_type == ChannelIdType::String => Wrapper::QUOTED,
-            _ => Wrapper::PLAIN,
-        };
-        let names = attributes.iter().filter_map(|index| object.attributes.get(*index));
-        RowWriter::new(names.map(|attribute| (attribute.name.as_str(), wrapper(&attribute.name))))
     }
 
     /// The grant of the bearer token. The scheme is case-insensitive (RFC 9110, section 11.1).

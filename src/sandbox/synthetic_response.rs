@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use serde_json::value::RawValue;
 
 use super::reply::{Refusal, SERVER, object};
-use super::switches::{KeyOrder, Switches};
+use super::switches::Switches;
 use crate::contract::envelope::field;
 
 /// A response with this status. Without `body` it has an envelope: of 403 the one in section 7.
@@ -51,7 +51,7 @@ fn with_late_code(envelope: &[u8], code: i64) -> Option<String> {
     members.remove(field::CODE)?;
     let code = (field::CODE, code.to_string());
     let members: Vec<_> = members.iter().map(|(name, value)| (*name, value.to_string())).chain([code]).collect();
-    Some(object(KeyOrder::CodeFirst, &members))
+    Some(object(&members))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 """What a shell completes: files, folders and values of options and arguments, by the name of the parameter.
 
-The shell asks while somebody types: nothing here imports the core, sends a request, or fails.
+The shell asks while somebody types: nothing here sends a request or fails, and switches alone import the core.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _tables() -> dict[str, Any]:
 
 
 def _switches(_context: click.Context) -> list[str]:
-    from dataaccess._sandbox.switches import SWITCHES
+    from dataaccess._native import SWITCHES
 
     return [f"{name}=" for name in SWITCHES]
 

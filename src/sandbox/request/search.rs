@@ -1,5 +1,7 @@
 //! The body of a search (section 4.1): object, attributes and conditions.
 
+use std::num::NonZeroU64;
+
 use axum::http::StatusCode;
 use serde_json::Value;
 
@@ -76,7 +78,7 @@ pub(in crate::sandbox) fn query(
         attributes,
         groups,
         order: interpretation.switches.row_order,
-        limit: interpretation.switches.maximum_rows,
+        limit: interpretation.switches.maximum_rows.map(NonZeroU64::get),
     })
 }
 

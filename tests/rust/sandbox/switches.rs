@@ -1,7 +1,7 @@
 //! The switches that change the format of a response.
 
 use dataaccess::error::Kind;
-use dataaccess::sandbox::switches::{CodeValueType, EmptyShape, KeyOrder, Switches, UnknownAttribute};
+use dataaccess::sandbox::switches::{CodeValueType, EmptyShape, Switches, UnknownAttribute};
 use dataaccess::sandbox::{Options, Sandbox};
 use serde_json::json;
 
@@ -26,22 +26,6 @@ fn an_empty_response_has_the_shape_of_the_switch() {
         let some = codes(&json!(["id"]), &[allocated_time("equals", "2024-01-01T00:00:00Z")]);
         assert!(!service.records(&some).is_empty());
     }
-}
-
-#[test]
-fn the_verdict_may_come_last() {
-    let service = service(Switches { key_order: KeyOrder::CodeLast, ..Switches::default() });
-    let codes = codes(&json!(["id"]), &[allocated_time("equals", "2024-01-01T00:00:00Z")]);
-    let found = service.post(SEARCH, &codes).body;
-    assert!(found.starts_with(r#"{"data":{"data":[{"id":"demo-code-00001"},{"id":"#), "{found}");
-    assert!(found.ends_with(r#"}],"status":true},"message":"Search Business Object success","code":200}"#), "{found}");
-    let export = service.post(DOWNLOAD, &json!({"scope": "download", "exportId": 5_637_051})).body;
-    assert!(
-        export.starts_with(r#"{"duration":""#) && export.ends_with(r#""message":"Success","code":200}"#),
-        "{export}"
-    );
-    let denied = service.post_as("Authorization: Bearer wrong", SEARCH, "{}").body;
-    assert!(denied.ends_with(r#""message":"Permission denied","code":301}"#), "{denied}");
 }
 
 #[test]
