@@ -81,7 +81,7 @@ impl RawSandbox {
 
     /// The IANA name of the zone of times in records.
     #[getter]
-    fn record_zone(&self) -> &str {
+    fn record_zone(&self) -> String {
         self.0.record_zone()
     }
 

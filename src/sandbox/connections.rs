@@ -160,7 +160,9 @@ async fn serve_requests(
     let wire = http.into_parts().io.into_inner();
     let final_response = match ended {
         Ok(()) => None,
-        Err(cause) if wire.has_suppressed_output() => Some(unreadable(&cause, &shared.service.switches)),
+        Err(cause) if wire.has_suppressed_output() => {
+            Some(unreadable(&cause, &shared.service.interpretation().switches))
+        }
         // The HTTP library's own error left together with a response in flight.
         Err(cause) if cause.is_parse() => None,
         Err(_) => return,

@@ -15,6 +15,7 @@ use super::connection_state::{ConnectionState, Ending};
 use super::fault_body::{BodyFault, FaultBody};
 use super::faults::{ActiveFault, FaultKind};
 use super::reply::Refusal;
+use super::request::Interpretation;
 use super::request_log::Entry;
 use super::routes::Shared;
 use super::synthetic_response;
@@ -30,13 +31,15 @@ pub(super) async fn receive(
     next: Next,
 ) -> Response {
     connection.on_head();
-    let (head, body) = request.into_parts();
+    let interpretation = shared.service.interpretation();
+    let (mut head, body) = request.into_parts();
+    head.extensions.insert(Arc::clone(&interpretation));
     let (response, body_fault) = if let Err(refusal) = shared.access.check_request(&head, connection.local) {
         // Not logged: foreign pages could push the requests of a test out of the log.
-        (refused(&shared, &refusal), None)
+        (refused(&interpretation, &refusal), None)
     } else {
         let entry = shared.service.log.open(SystemTime::now(), &head);
-        let (response, body_fault) = serve(&shared, &connection, &entry, head, body, next).await;
+        let (response, body_fault) = serve(&shared, &interpretation, &connection, &entry, head, body, next).await;
         entry.set_status(response.status().as_u16());
         (response, body_fault)
     };
@@ -51,6 +54,7 @@ pub(super) async fn receive(
 /// The response to a request that passed the host check.
 async fn serve(
     shared: &Shared,
+    interpretation: &Interpretation,
     connection: &ConnectionState,
     entry: &Entry,
     head: Parts,
@@ -59,13 +63,16 @@ async fn serve(
 ) -> (Response, Option<BodyFault>) {
     let body = match read_body(&head.headers, body, shared.limits.body).await {
         Ok(body) => body,
-        Err(refusal) => return (refused(shared, &refusal), None),
+        Err(refusal) => return (refused(interpretation, &refusal), None),
     };
     entry.set_body(&body);
     connection.on_request();
     let fault = shared.service.faults.next_match(head.uri.path());
     let request = Request::from_parts(head, body.into());
-    (respond(shared, connection, fault.as_deref(), next.run(request)).await, fault.and_then(BodyFault::new))
+    (
+        respond(shared, interpretation, connection, fault.as_deref(), next.run(request)).await,
+        fault.and_then(BodyFault::new),
+    )
 }
 
 /// Reads a body within a time limit.
@@ -94,8 +101,8 @@ async fn read_body(headers: &HeaderMap, body: Body, within: Duration) -> Result<
 }
 
 /// The response to a request that was not read to its end.
-fn refused(shared: &Shared, refusal: &Refusal) -> Response {
-    let mut response = refusal.reply(&shared.service.switches).into_response();
+fn refused(interpretation: &Interpretation, refusal: &Refusal) -> Response {
+    let mut response = refusal.reply(&interpretation.switches).into_response();
     // Unread bytes of this request would be parsed as the next one.
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
@@ -104,6 +111,7 @@ fn refused(shared: &Shared, refusal: &Refusal) -> Response {
 /// The response of the service within its time limit, or of a fault.
 async fn respond(
     shared: &Shared,
+    interpretation: &Interpretation,
     connection: &ConnectionState,
     fault: Option<&ActiveFault>,
     service: impl Future<Output = Response>,
@@ -118,16 +126,16 @@ async fn respond(
         // Ending the fault ends the delay.
         Some((FaultKind::Delay(delay), ended)) => drop(tokio::time::timeout(*delay, ended.cancelled()).await),
         Some((FaultKind::Status { status, retry_after, body }, _)) => {
-            return synthetic_response::status(*status, *retry_after, body.clone(), &shared.service.switches);
+            return synthetic_response::status(*status, *retry_after, body.clone(), &interpretation.switches);
         }
         _ => {}
     }
     // Configured latency does not count towards the time limit.
-    tokio::time::sleep(shared.service.switches.latency).await;
+    tokio::time::sleep(interpretation.switches.latency).await;
     let response = tokio::time::timeout(shared.limits.response, service).await.unwrap_or_else(|_| {
         let problem = format!("the sandbox sent no response within {} seconds", shared.limits.response.as_secs_f64());
         let refusal = Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem);
-        refusal.reply(&shared.service.switches).into_response()
+        refusal.reply(&interpretation.switches).into_response()
     });
     let Some((fault, FaultKind::LateCode(code))) = fault.map(|fault| (fault, &fault.fault.kind)) else {
         return response;

@@ -38,6 +38,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::civil::DateTime;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
@@ -96,10 +97,10 @@ impl Sandbox {
         let service = Service::new(store, options.switches, options.clock, options.search_timeout)?;
         let service = Arc::new(service);
         if let Some(demo) = options.demo {
-            demo.fill(&service.store, &service.exports, &service.zones, service.clock.now())?;
+            demo.fill(&service.store, &service.exports, &service.interpretation().zones, service.clock.now())?;
         }
         if let Some(token) = &options.access.token {
-            service.tokens.add(token, service.switches.scopes());
+            service.tokens.add(token);
         }
         let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
         let recording = options.replay.as_deref().map(Recording::open).transpose()?.map(Arc::new);
@@ -118,7 +119,7 @@ impl Sandbox {
     /// All known scopes, of the specification and of switches.
     #[must_use]
     pub fn scopes(&self) -> Vec<String> {
-        self.running.service.switches.scopes()
+        self.running.service.interpretation().switches.scopes()
     }
 
     /// Issues an access token with these scopes, valid for `expires_in` or until it is revoked.
@@ -127,12 +128,20 @@ impl Sandbox {
     /// `Config` for an unknown scope, `Sandbox` after [`stop`](Self::stop), `ForkedHandle` in a forked child.
     pub fn issue_token(&self, scopes: &[String], expires_in: Option<Duration>) -> Result<String> {
         let service = self.service()?;
-        let known = service.switches.scopes();
+        let known = service.interpretation().switches.scopes();
         if let Some(unknown) = scopes.iter().find(|scope| !known.contains(scope)) {
             let problem = format!("{}: there is no `{}`", named("scopes"), excerpt(unknown, 60));
             return Err(Error::new(Kind::Config, problem).with_hint(format!("there are {}", known.join(", "))));
         }
         service.tokens.issue(scopes, service.clock.now(), expires_in)
+    }
+
+    /// Changes switches, all or none, for the requests that come next. Rows stay as they are.
+    ///
+    /// # Errors
+    /// `Sandbox` for an unknown switch or an invalid value; else as [`issue_token`](Self::issue_token).
+    pub fn switch(&self, changes: &Map<String, Value>) -> Result<()> {
+        self.service()?.switch(changes)
     }
 
     /// Moves the clock of exports and tokens forward.
@@ -181,8 +190,8 @@ impl Sandbox {
 
     /// The IANA name of the zone of times in records.
     #[must_use]
-    pub fn record_zone(&self) -> &str {
-        &self.running.service.switches.source_timezone
+    pub fn record_zone(&self) -> String {
+        self.running.service.interpretation().switches.source_timezone.clone()
     }
 
     /// A UTC time `YYYY-MM-DD HH:MM:SS` as records have it: in the zone of the switch `source_timezone`. Any other string
@@ -193,7 +202,7 @@ impl Sandbox {
     pub fn record_time(&self, utc: &str) -> Result<String> {
         let service = self.service()?;
         let Ok(time) = DateTime::strptime(TIME_FORMAT, utc) else { return Ok(utc.to_owned()) };
-        Ok(service.zones.record_time(time).strftime(TIME_FORMAT).to_string())
+        Ok(service.interpretation().zones.record_time(time).strftime(TIME_FORMAT).to_string())
     }
 
     /// Deletes all rows of an object and returns their number.

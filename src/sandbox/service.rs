@@ -2,14 +2,12 @@
 //!
 //! Everything runs synchronously on a blocking thread.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, StatusCode, header};
-use jiff::tz::TimeZone;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::days::Zones;
 use super::exports::{Exports, export_data};
 use super::faults::Faults;
 use super::options::Clock;
@@ -24,7 +22,7 @@ use super::tokens::{Grant, Tokens, bearer_token};
 use crate::contract::SCOPE_ITEM;
 use crate::contract::business_object::PROMOTION_CODE_NAME;
 use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD, MESSAGE_SEARCH, field};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// State of the service.
 pub(super) struct Service {
@@ -34,31 +32,40 @@ pub(super) struct Service {
     pub(super) faults: Arc<Faults>,
     pub(super) log: Arc<Log>,
     pub(super) clock: Clock,
-    pub(super) switches: Switches,
-    pub(super) zones: Zones,
+    interpretation: RwLock<Arc<Interpretation>>,
     search_timeout: Duration,
 }
 
 impl Service {
     /// A service with this store.
     pub(super) fn new(store: Store, switches: Switches, clock: Clock, search_timeout: Duration) -> Result<Self> {
-        let zones = Zones {
-            days: zone("day_zone", &switches.day_zone)?,
-            records: zone("source_timezone", &switches.source_timezone)?,
-        };
+        let interpretation = RwLock::new(Arc::new(Interpretation::new(switches)?));
         let (exports, tokens, faults, log) = Default::default();
-        Ok(Self { store: Arc::new(store), exports, tokens, faults, log, clock, switches, zones, search_timeout })
+        Ok(Self { store: Arc::new(store), exports, tokens, faults, log, clock, interpretation, search_timeout })
+    }
+
+    /// The switches of now, with the zones that they name.
+    pub(super) fn interpretation(&self) -> Arc<Interpretation> {
+        Arc::clone(&self.interpretation.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes switches for the requests that come next, all or none.
+    pub(super) fn switch(&self, changes: &Map<String, Value>) -> Result<()> {
+        let mut interpretation = self.interpretation.write().unwrap_or_else(PoisonError::into_inner);
+        *interpretation = Arc::new(Interpretation::new(interpretation.switches.with(changes)?)?);
+        Ok(())
     }
 
     /// The search (sections 4.1 and 4.2).
     pub(super) fn search(
         &self,
+        interpretation: &Interpretation,
         headers: &HeaderMap,
         body: &[u8],
         response_writer: &mut ResponseWriter,
     ) -> Result<(), Refusal> {
         let grant = self.grant(headers)?;
-        let generic_scope = &self.switches.generic_scope;
+        let generic_scope = &interpretation.switches.generic_scope;
         if !grant.allows(SCOPE_ITEM) && !grant.allows(generic_scope) {
             return Err(Refusal::Permission);
         }
@@ -70,21 +77,22 @@ impl Service {
         } else {
             require(&grant, generic_scope)?;
         }
-        self.records(&body, &target, response_writer)
+        self.records(interpretation, &body, &target, response_writer)
     }
 
     /// The segment download (section 4.3).
     pub(super) fn download(
         &self,
+        interpretation: &Interpretation,
         headers: &HeaderMap,
         body: &[u8],
         response_writer: &mut ResponseWriter,
     ) -> Result<(), Refusal> {
         let started = Instant::now();
-        require(&self.grant(headers)?, &self.switches.download_scope)?;
+        require(&self.grant(headers)?, &interpretation.switches.download_scope)?;
         let id = request::export_id(&request::parse(body)?)?;
-        let known = self.exports.at(id, self.clock.now(), &self.switches);
-        let data = match (known, self.switches.unknown_export) {
+        let known = self.exports.at(id, self.clock.now(), &interpretation.switches);
+        let data = match (known, interpretation.switches.unknown_export) {
             (Some(data), _) => data,
             (None, UnknownExport::NoEntries) => export_data(Vec::new()),
             (None, UnknownExport::NotFound) => {
@@ -99,11 +107,16 @@ impl Service {
         Ok(())
     }
 
-    fn records(&self, body: &Value, target: &Target<'_>, response_writer: &mut ResponseWriter) -> Result<(), Refusal> {
+    fn records(
+        &self,
+        interpretation: &Interpretation,
+        body: &Value,
+        target: &Target<'_>,
+        response_writer: &mut ResponseWriter,
+    ) -> Result<(), Refusal> {
         let table = self.store.find(|object| target.is(object)).map_err(|cause| unavailable(&cause))?;
         let table = table.ok_or_else(|| target.unknown())?;
-        let interpretation = Interpretation { zones: &self.zones, switches: &self.switches };
-        let query = request::query(body, &table.object, &interpretation)?;
+        let query = request::query(body, &table.object, interpretation)?;
         let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
         let status = [(field::STATUS, json(&true))];
         let data = opened(&status, field::RECORDS);
@@ -119,7 +132,7 @@ impl Service {
             response_writer.flush_if_large()
         });
         found.map_err(|cause| unavailable(&cause))?;
-        let end = match self.switches.empty_shape {
+        let end = match interpretation.switches.empty_shape {
             _ if writer.rows() > 0 => "]}".to_owned(),
             EmptyShape::Array => format!("{data}[]}}"),
             EmptyShape::Object => format!("{data}{{}}}}"),
@@ -137,15 +150,6 @@ impl Service {
         let token = value.to_str().ok().and_then(bearer_token).map(|(_, token)| token);
         token.and_then(|token| self.tokens.grant(token, self.clock.now())).ok_or(Refusal::Permission)
     }
-}
-
-/// The zone that a switch names.
-fn zone(switch: &str, name: &str) -> Result<TimeZone> {
-    TimeZone::get(name).map_err(|cause| {
-        Error::new(Kind::Sandbox, format!("switch {switch}: `{name}` is not an IANA time zone"))
-            .with_hint("write it as Asia/Ho_Chi_Minh, or UTC")
-            .with_source(cause)
-    })
 }
 
 fn require(grant: &Grant, scope: &str) -> Result<(), Refusal> {

@@ -55,7 +55,7 @@ impl<'a> Target<'a> {
 pub(in crate::sandbox) fn query(
     body: &Value,
     object: &BusinessObject,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Query, Refusal> {
     let body = BodyValue::body(body);
     let form = match object.id {
@@ -129,7 +129,7 @@ fn values(or: &[Value]) -> usize {
 fn groups(
     or: &BodyValue<'_>,
     object: &BusinessObject,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Vec<Vec<Predicate>>, Refusal> {
     let mut count = 0;
     let mut groups = Vec::with_capacity(or.array()?.len().min(MAX_CONDITIONS));

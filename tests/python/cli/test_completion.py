@@ -39,6 +39,8 @@ def complete(run: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         ("codes --ca-bundle /etc", ["file,/etc"]),
         ("sandbox --replay r", ["file,r"]),
         ("sandbox --switch laten", ["plain,latency="]),
+        ("sandbox --platform ", ["plain,all-utc", "plain,local-times", "plain,other-zone-inclusive"]),
+        ("sandbox --platform platform.j", ["file,platform.j"]),
         ("codes --status ", ["plain,available", "plain,sent", "plain,used"]),
         ("codes --status sent,u", ["plain,sent,used"]),
         ("codes --audience-type c", ["plain,customer"]),
