@@ -1,6 +1,7 @@
 """What a shell completes: files, folders and values of options and arguments, by the name of the parameter.
 
-The shell asks while somebody types: nothing here sends a request or fails, and names of the sandbox alone import the core.
+The shell asks while somebody types: nothing here sends a request or fails, and only switches and platforms import
+the core.
 """
 
 from __future__ import annotations
