@@ -94,5 +94,5 @@ async fn run(
         // Fails only when the client has gone.
         let _ = response_writer.close(outcome, &during.switches);
     });
-    pending.reply().await.unwrap_or_else(|| Refusal::internal().reply(&now.switches))
+    pending.await.unwrap_or_else(|| Refusal::internal().reply(&now.switches))
 }
