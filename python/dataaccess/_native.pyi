@@ -10,6 +10,7 @@ from dataaccess.errors import DataAccessError
 __all__ = [
     "ENVIRONMENT",
     "ERROR_CLASSES",
+    "SWITCHES",
     "VERSION",
     "RawBatch",
     "RawClient",
@@ -44,6 +45,7 @@ __all__ = [
 
 ENVIRONMENT: list[str]
 ERROR_CLASSES: list[str]
+SWITCHES: dict[str, str]
 VERSION: str
 
 @final

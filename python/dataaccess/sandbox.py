@@ -21,6 +21,7 @@ from dataaccess._sandbox.data import Data
 from dataaccess._sandbox.exports import Exports
 from dataaccess._sandbox.fault import Fault, FaultKind
 from dataaccess._sandbox.faults import Faults
+from dataaccess._sandbox.platforms import switches_of
 from dataaccess._sandbox.received import ReceivedRequest
 from dataaccess.errors import ConfigError
 from dataaccess.errors._text import argument
@@ -47,7 +48,11 @@ class Sandbox(Data, Access, Exports, Faults):
         db: File that keeps objects and rows for the next start. It is made, readable by its owner only, if it does
             not exist. Without it they are kept in memory.
         port: Port to listen on; 0 takes a free one.
-        switches: Behaviour where the API specification is silent, by the names in `docs/open-points.md`.
+        platform: Switches of a kind of platform: `all-utc` (the default), `local-times` (days and times of Vietnam),
+            `other-zone-inclusive` (days of India, which `after_date` and `before_date` include), or the file that
+            `dataaccess probe` wrote of yours. A `SandboxWarning` names what no switch can imitate.
+        switches: Behaviour where the API specification is silent, by the names in `docs/open-points.md`. They win over
+            those of the platform.
         host: Address to listen on. One that other machines can reach needs `allow_remote` and `token`.
         allow_remote: Allows a `host` that other machines can reach.
         token: A token of your own with every scope, those of switches included. It has at least 16 visible ASCII
@@ -59,7 +64,8 @@ class Sandbox(Data, Access, Exports, Faults):
             the time of this machine. The clock goes on, and `advance` moves it.
 
     Raises:
-        ConfigError: An argument is invalid, or other machines can reach `host` without `allow_remote`.
+        ConfigError: An argument is invalid, the file of a platform cannot be read, or other machines can reach `host`
+            without `allow_remote`.
         SandboxError: The port is in use, the file is not a store of a sandbox, or a switch is unknown or has an
             invalid value.
 
@@ -78,6 +84,7 @@ class Sandbox(Data, Access, Exports, Faults):
         *,
         db: str | os.PathLike[str] | None = None,
         port: int = 0,
+        platform: str | os.PathLike[str] | None = None,
         switches: Mapping[str, Any] | None = None,
         host: str = "127.0.0.1",
         allow_remote: bool = False,
@@ -94,10 +101,11 @@ class Sandbox(Data, Access, Exports, Faults):
             _token("admin_token", admin_token),
             strings("host_names", host_names),
         )
-        self._start(port=port, files=(_path("db", db), None), switches=switches, access=access, now=_now(now))
+        chosen = _switches(platform, switches)
+        self._start(port=port, files=(_path("db", db), None), switches=chosen, access=access, now=_now(now))
 
-    def _start(self, *, port: int, switches: Mapping[str, Any] | None = None, **settings: Any) -> None:
-        raw = start_sandbox(port=integer("port", port, 0, 65535), switches=_switches(switches), **settings)
+    def _start(self, *, port: int, **settings: Any) -> None:
+        raw = start_sandbox(port=integer("port", port, 0, 65535), **settings)
         self._control = InProcess(raw)
 
     @classmethod
@@ -107,6 +115,7 @@ class Sandbox(Data, Access, Exports, Faults):
         until: date | str | None = None,
         port: int = 0,
         export_seconds: float | timedelta | None = None,
+        platform: str | os.PathLike[str] | None = None,
         switches: Mapping[str, Any] | None = None,
         token: str | None = None,
         admin_token: str | None = None,
@@ -125,6 +134,7 @@ class Sandbox(Data, Access, Exports, Faults):
             port: Port to listen on; 0 takes a free one.
             export_seconds: Seconds, or a timedelta, until the export that is running at the start ends; default:
                 three.
+            platform: As in `Sandbox`; the times of the demo data follow it.
             switches: As in `Sandbox`.
             token: As in `Sandbox`.
             admin_token: As in `Sandbox`.
@@ -135,7 +145,7 @@ class Sandbox(Data, Access, Exports, Faults):
             A running service.
 
         Raises:
-            ConfigError: An argument is invalid.
+            ConfigError: An argument is invalid, or the file of a platform cannot be read.
             SandboxError: The port is in use, or a switch is unknown or has an invalid value.
 
         Examples:
@@ -154,7 +164,8 @@ class Sandbox(Data, Access, Exports, Faults):
         tokens = (_token("token", token), _token("admin_token", admin_token))
         access = (_address(LOOPBACK), False, *tokens, strings("host_names", host_names))
         demo = (ends, _until(until))
-        sandbox._start(demo=demo, port=port, now=_now(now), switches=switches, access=access)
+        chosen = _switches(platform, switches)
+        sandbox._start(demo=demo, port=port, now=_now(now), switches=chosen, access=access)
         return sandbox
 
     @classmethod
@@ -281,6 +292,27 @@ class Sandbox(Data, Access, Exports, Faults):
         hours = duration("hours", hours, "hours") + 24 * duration("days", days, "days")
         self._control.call("POST", "/clock", {"advance": duration("seconds", seconds) + 3600 * hours})
 
+    def switch(self, **changes: Any) -> None:
+        """Changes switches while the service runs, all or none; each request has the switches of its beginning.
+
+        Args:
+            **changes: Values by the names of the switches, as in `switches=`. Rows stay as they are.
+
+        Raises:
+            SandboxError: A switch is unknown or has an invalid value, or the sandbox is stopped.
+            ForkedHandleError: The sandbox belongs to the parent process.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> with da.Sandbox() as sandbox:
+            ...     export = sandbox.start_export(seconds=0)
+            ...     sandbox.switch(finished_status=7)
+            ...     status = sandbox.client().download_segment(export)["entries"][0]["exportStatus"]
+            >>> status
+            7
+        """
+        self._control.call("PATCH", "/switches", {name: _switch(name, value) for name, value in changes.items()})
+
     def stop(self) -> None:
         """Stops the service within two seconds. Stopping twice has no effect; a forked child cannot stop it.
 
@@ -315,13 +347,14 @@ class Sandbox(Data, Access, Exports, Faults):
         raise TypeError("a Sandbox does not pickle: pass its base_url and a token")
 
 
-def _switches(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Switches as the core takes them."""
+def _switches(platform: str | os.PathLike[str] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Switches as the core takes them: those of the platform, and the given ones in place of these."""
     if not isinstance(given, Mapping | None):
         raise ConfigError(
             f"{argument('switches')} must be a dict of names and values, not of type {type(given).__name__}"
         )
-    return {string("switches", name): _switch(name, value) for name, value in (given or {}).items()}
+    chosen = {**switches_of(platform), **(given or {})}
+    return {string("switches", name): _switch(name, value) for name, value in chosen.items()}
 
 
 def _switch(name: str, value: object) -> object:

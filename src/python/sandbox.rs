@@ -6,14 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict};
 use pythonize::depythonize;
 
 use super::bridge;
 use super::raise::raise;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, argument};
 use crate::sandbox::demo::Demo;
-use crate::sandbox::switches::Setting;
 use crate::sandbox::{Access, Clock, Fault, Options, Sandbox};
 
 /// Address, whether others may reach it, a token, an admin token, and names for it.
@@ -45,10 +44,10 @@ impl RawSandbox {
     ) -> PyResult<Self> {
         let (db, replay) = files;
         let mut options = Options { db, port, replay, ..Options::default() };
-        for (name, value) in switches {
-            let (name, value): (String, _) = (name.extract()?, setting(&value)?);
-            options.switches.set(&name, &value).map_err(|error| raise(py, error))?;
-        }
+        let switches = depythonize(switches)
+            .map_err(|cause| Error::new(Kind::Config, format!("{}: {cause}", argument("switches"))))
+            .and_then(|switches| options.switches.with(&switches));
+        options.switches = switches.map_err(|error| raise(py, error))?;
         if let Some((address, allow_remote, token, admin_token, host_names)) = access {
             options.access = Access { address, allow_remote, token, admin_token, host_names };
         }
@@ -108,21 +107,6 @@ impl RawSandbox {
 pub(super) fn check_fault(form: &Bound<'_, PyDict>) -> PyResult<()> {
     let read = depythonize(form).map_err(|cause| Error::new(Kind::Config, format!("fault: {cause}")));
     read.and_then(Fault::from_form).map(drop).map_err(|error| raise(form.py(), error))
-}
-
-/// The value of a switch; one of a kind that no switch takes is shown in its refusal.
-fn setting(value: &Bound<'_, PyAny>) -> PyResult<Setting> {
-    if value.is_none() {
-        return Ok(Setting::None);
-    }
-    if let Ok(value) = value.cast::<PyBool>() {
-        return Ok(Setting::Boolean(value.is_true()));
-    }
-    let read = value.extract().map(Setting::Text).or_else(|_| value.extract().map(Setting::Integer));
-    match read.or_else(|_| value.extract().map(Setting::Number)) {
-        Ok(setting) => Ok(setting),
-        Err(_) => Ok(Setting::Other(value.repr()?.to_string_lossy().into_owned())),
-    }
 }
 
 fn duration(name: &str, seconds: f64) -> Result<Duration> {

@@ -36,6 +36,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
@@ -99,7 +100,7 @@ impl Sandbox {
         let service = Arc::new(service);
         let admin_token = options.access.admin_token.clone().map_or_else(AdminToken::random, Ok)?;
         if let Some(token) = &options.access.token {
-            service.tokens.add(token, service.switches.scopes());
+            service.tokens.add(token);
         }
         let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
         let recording = options.replay.as_deref().map(Recording::open).transpose()?.map(Arc::new);
@@ -127,7 +128,7 @@ impl Sandbox {
     /// All known scopes, of the specification and of switches.
     #[must_use]
     pub fn scopes(&self) -> Vec<String> {
-        self.running.service.switches.scopes()
+        self.running.service.interpretation().switches.scopes()
     }
 
     /// Issues an access token with these scopes, valid for `expires_in` or until it is revoked.
@@ -138,6 +139,14 @@ impl Sandbox {
         let service = self.service()?;
         service.check_scopes(scopes)?;
         service.tokens.issue(scopes, service.clock.now(), expires_in)
+    }
+
+    /// Changes switches, all or none, for the requests that come next. Rows stay as they are.
+    ///
+    /// # Errors
+    /// `Sandbox` for an unknown switch or an invalid value; else as [`issue_token`](Self::issue_token).
+    pub fn switch(&self, changes: &Map<String, Value>) -> Result<()> {
+        self.service()?.switch(changes)
     }
 
     /// Moves the clock forward, by which exports end, tokens expire and demo data changes.

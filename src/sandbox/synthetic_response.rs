@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::faults::FaultKind;
 use super::reply::{Refusal, Reply, SERVER, json, object};
-use super::switches::{KeyOrder, Switches};
+use super::switches::Switches;
 use crate::contract::envelope::{CODE_PERMISSION, DATA_PERMISSION, MESSAGE_PERMISSION, field};
 
 /// The problem of an envelope that a fault sends.
@@ -33,7 +33,7 @@ pub(super) fn response(kind: &FaultKind, switches: &Switches) -> Option<Response
             set(&mut response, headers.iter().map(|(name, text)| (name.as_str(), text.as_str())));
             Some(response)
         }
-        FaultKind::Code { code, message } => Some(self::code(*code, message.as_deref(), switches)),
+        FaultKind::Code { code, message } => Some(self::code(*code, message.as_deref())),
         FaultKind::ExpiredToken => Some(Refusal::Permission.reply(switches).into_response()),
         _ => None,
     }
@@ -55,15 +55,15 @@ fn status(status: u16, body: Option<String>, switches: &Switches) -> Response {
 }
 
 /// HTTP 200 with a failure in its envelope. The permission failure has the texts of section 7.
-fn code(code: i64, message: Option<&str>, switches: &Switches) -> Response {
+fn code(code: i64, message: Option<&str>) -> Response {
     let (default, data) = match code {
         CODE_PERMISSION => (MESSAGE_PERMISSION, DATA_PERMISSION),
         _ => (REQUESTED, message.unwrap_or(REQUESTED)),
     };
     let message = message.unwrap_or(default);
     let members = [(field::CODE, json(&code)), (field::MESSAGE, json(&message)), (field::DATA, json(&data))];
-    let body = Body::from(object(switches.key_order, &members));
-    Reply { status: StatusCode::OK, body, compressed: false }.into_response()
+    let body = Body::from(object(&members));
+    Reply { status: StatusCode::OK, body }.into_response()
 }
 
 fn http_status(status: u16) -> StatusCode {
@@ -124,7 +124,7 @@ fn with_fewer_rows(envelope: &[u8], keep: f64) -> Option<String> {
 /// An object of these members and one more.
 fn with_last(members: &Members<'_>, name: &str, value: String) -> String {
     let members = members.iter().map(|(name, value)| (*name, value.to_string()));
-    object(KeyOrder::CodeFirst, &members.chain([(name, value)]).collect::<Vec<_>>())
+    object(&members.chain([(name, value)]).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ Examples:
   dataaccess sandbox --port 8080
   dataaccess sandbox --until 2024-02-29
   dataaccess sandbox --db service.sqlite --switch latency=0.5
+  dataaccess sandbox --platform platform.json
 """
 
 
@@ -63,12 +64,17 @@ Examples:
     help="Host names that requests may use besides localhost, such as host.docker.internal.",
 )
 @option(
+    "--platform",
+    metavar="NAME|FILE",
+    help="Kind of platform: all-utc, local-times, other-zone-inclusive, or the file that `dataaccess probe` wrote.",
+)
+@option(
     "--switch",
     "switches",
     type=Pair("NAME=VALUE", "latency=0.5"),
     multiple=True,
     metavar="NAME=VALUE",
-    help="Behavior where the API specification is silent; may be repeated.",
+    help="Behavior where the API specification is silent, in place of the platform's; may be repeated.",
 )
 @option("--json", "as_json", is_flag=True, help="Print address, token and scopes as JSON in place of shell lines.")
 @option("--demo", is_flag=True, section="Data, one of", help="Synthetic data up to yesterday; the default.")
@@ -81,6 +87,7 @@ def command(
     scopes: list[list[str]],
     token_file: str | None,
     host_names: list[list[str]],
+    platform: str | None,
     switches: list[tuple[str, str]],
     until: str | None,
     db: str | None,
@@ -99,7 +106,7 @@ def command(
 
     if (demo or until is not None) + empty + (db is not None) + (replay is not None) > 1:
         raise click.UsageError("--demo, --empty, --db and --replay exclude each other: write one")
-    if replay is not None and (scopes or token_file or host_names or switches):
+    if replay is not None and (scopes or token_file or host_names or platform or switches):
         raise click.UsageError("--replay takes --port and --json alone: a recording has the behavior of its service")
     if scopes and token_file is not None:
         raise click.UsageError("--scopes does not apply to the token of --token-file, which has every scope")
@@ -107,6 +114,7 @@ def command(
     own = _own_token(token_file, has_scopes=bool(scopes))
     options: dict[str, Any] = {
         "port": port,
+        "platform": platform,
         "switches": {name: _value(text) for name, text in switches},
         "token": own,
         "host_names": flat(host_names),
@@ -175,8 +183,11 @@ def _announce(sandbox: Sandbox, data: str, scopes: list[str]) -> None:
 
 
 def _value(text: str) -> Any:
-    """A value of a switch: JSON, `none`, or a string."""
+    """A value of a switch: `none`, JSON, or a string, as `null` is."""
+    if text == "none":
+        return None
     try:
-        return None if text == "none" else json.loads(text)
+        found = json.loads(text)
     except ValueError:
         return text
+    return text if found is None else found

@@ -36,7 +36,7 @@ pub(in crate::sandbox) struct Received<'a> {
     pub(in crate::sandbox) path: &'a str,
     pub(in crate::sandbox) headers: &'a HeaderMap,
     pub(in crate::sandbox) body: &'a [u8],
-    pub(in crate::sandbox) interpretation: &'a Interpretation<'a>,
+    pub(in crate::sandbox) interpretation: &'a Interpretation,
     /// The body as JSON, parsed once for all faults.
     json: OnceCell<Option<Value>>,
 }
@@ -46,7 +46,7 @@ impl<'a> Received<'a> {
         path: &'a str,
         headers: &'a HeaderMap,
         body: &'a [u8],
-        interpretation: &'a Interpretation<'a>,
+        interpretation: &'a Interpretation,
     ) -> Self {
         Self { path, headers, body, interpretation, json: OnceCell::new() }
     }
@@ -70,7 +70,7 @@ impl BodyPattern {
             && (is_text_only || received.json().is_some_and(|body| self.matches_json(body, received.interpretation)))
     }
 
-    fn matches_json(&self, body: &Value, interpretation: &Interpretation<'_>) -> bool {
+    fn matches_json(&self, body: &Value, interpretation: &Interpretation) -> bool {
         let is = |name: &str, wanted: Option<Value>| wanted.is_none_or(|wanted| body.get(name) == Some(&wanted));
         is("itemTypeId", self.item_type_id.map(Value::from))
             && is("itemTypeName", self.item_type_name.clone().map(Value::from))
@@ -79,7 +79,7 @@ impl BodyPattern {
     }
 
     /// Whether one group of conditions has the column, the value and the day.
-    fn matches_conditions(&self, body: &Value, interpretation: &Interpretation<'_>) -> bool {
+    fn matches_conditions(&self, body: &Value, interpretation: &Interpretation) -> bool {
         if self.column.is_none() && self.value.is_none() && self.day.is_none() {
             return true;
         }
@@ -107,8 +107,8 @@ fn has_value(condition: &Value, wanted: &Value) -> bool {
 }
 
 /// Whether the datetime conditions of one column, taken together, include a time of the day.
-fn includes(conditions: &[(String, &Value)], day: Date, interpretation: &Interpretation<'_>) -> bool {
-    let Some(day) = Day::of_date(day, interpretation.zones) else { return false };
+fn includes(conditions: &[(String, &Value)], day: Date, interpretation: &Interpretation) -> bool {
+    let Some(day) = Day::of_date(day, &interpretation.zones) else { return false };
     let mut spans: BTreeMap<&str, (String, String)> = BTreeMap::new();
     for (column, condition) in conditions {
         let Some(comparison) = comparison(condition, interpretation) else { continue };
@@ -141,7 +141,7 @@ mod tests {
         let zones = Zones { days: TimeZone::get("Asia/Ho_Chi_Minh").unwrap(), records: TimeZone::UTC };
         let switches = Switches { day_comparison, ..Switches::default() };
         let (headers, body) = (HeaderMap::new(), body.to_string());
-        let interpretation = Interpretation { zones: &zones, switches: &switches };
+        let interpretation = Interpretation { zones, switches };
         fault.pattern.matches(&Received::new("/", &headers, body.as_bytes(), &interpretation))
     }
 

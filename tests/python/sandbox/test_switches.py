@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from support.open_points import TABLE
 from support.plain_http import PlainService
+from support.raw_server import always, http, serving
 
 import dataaccess as da
 from dataaccess.types import Schema
@@ -23,7 +24,7 @@ def test_every_value_of_the_table_is_taken() -> None:
     for name, values in words.items():
         for value in values:
             da.Sandbox(switches={name: value}).stop()
-    others = {"maximum_rows": None, "latency": 0.5, "finished_status": 7, "generic_scope": "object", "gzip": True}
+    others = {"maximum_rows": None, "latency": 0.5, "finished_status": 7, "generic_scope": "object"}
     da.Sandbox(switches=others).stop()
 
 
@@ -142,9 +143,8 @@ def test_a_platform_that_wants_a_value_type_for_codes_can_be_searched_by_a_raw_f
 
 
 @pytest.mark.parametrize("shape", ["array", "object", "null", "absent"])
-@pytest.mark.parametrize("order", ["code_first", "code_last"])
-def test_a_client_copes_with_every_shape_of_a_response(shape: str, order: str) -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"empty_shape": shape, "key_order": order}) as sandbox:
+def test_a_client_copes_with_every_shape_of_a_response(shape: str) -> None:
+    with da.Sandbox.demo(until="2024-02-29", switches={"empty_shape": shape}) as sandbox:
         client = sandbox.client()
         assert client.search_codes(allocated_time=da.on("2001-01-01")) == []
         assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) > 20
@@ -160,13 +160,11 @@ def test_a_zone_of_the_service_cuts_other_days() -> None:
 
 
 def test_values_of_another_type_come_through_as_they_are() -> None:
-    with da.Sandbox.demo(
-        until="2024-02-29", switches={"last_used_type": "object", "channel_id_type": "string"}
-    ) as sandbox:
-        attrs: list[str] = ["last_used_source", "channel_id"]
-        rows = sandbox.client().search_codes(attrs, allocated_time=da.on("2024-01-15"), code_status="used")
-    assert {type(row["channel_id"]) for row in rows} == {str}
-    assert {tuple(row["last_used_source"]) for row in rows} == {("value",)}
+    rows = [{"last_used_source": {"value": "till"}, "channel_id": "7"}]
+    envelope = {"data": {"data": rows, "status": True}, "message": "Search Business Object success", "code": 200}
+    with serving(always(http(envelope))) as server:
+        client = da.Client(server.base_url, token="t")
+        assert client.search_codes(["last_used_source", "channel_id"], allocated_time=da.on("2024-01-15")) == rows
 
 
 def test_the_latency_may_be_a_timedelta() -> None:
