@@ -22,20 +22,22 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def dataaccess_sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
-    """The sandbox with its demo data, for this test alone.
+    """The sandbox with the demo data of January and February 2024, for this test alone.
 
     `DATAACCESS_BASE_URL` and `DATAACCESS_TOKEN` name it while the test runs, so that a job which reads them, or calls
     the functions of the module, uses the sandbox and not your platform. Other settings of the environment, such as
     `DATAACCESS_CA_BUNDLE`, are removed.
 
+    A job that asks for yesterday needs `with dataaccess.Sandbox.demo() as sandbox`, which has it.
+
     To share one sandbox among the tests of a module or a session, write a fixture of that scope around
-    `with dataaccess.Sandbox.demo() as sandbox`.
+    `with dataaccess.Sandbox.demo(until="2024-02-29") as sandbox`.
     """
     from dataaccess import Sandbox
 
     for name in [name for name in os.environ if name.startswith("DATAACCESS_")]:
         monkeypatch.delenv(name)
-    with Sandbox.demo() as sandbox:
+    with Sandbox.demo(until="2024-02-29") as sandbox:
         monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
         monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
         yield sandbox

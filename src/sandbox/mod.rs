@@ -1,11 +1,10 @@
 //! The sandbox: both operations of the API specification on loopback, for development and tests.
 //!
 //! It shares only `contract` and `error` with the client, so that a misreading of the specification shows. From outside
-//! to inside: `server`, `connections` and `socket` (sockets), `middleware` and `routes` (HTTP), `service` (operations),
+//! to inside: `server` and `connections` (sockets), `middleware` and `routes` (HTTP), `service` (operations),
 //! `request` (parsing and validation), `store`, `exports`, `tokens`.
 
 mod access;
-mod connection_state;
 mod connections;
 pub mod control;
 mod days;
@@ -27,7 +26,6 @@ mod routes;
 mod rows;
 mod server;
 mod service;
-mod socket;
 mod store;
 pub mod switches;
 mod synthetic_response;
@@ -38,13 +36,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
 pub use control::Composer;
 pub use days::RecordZone;
 pub use exports::{ExportPlan, PlannedEntry};
-pub use faults::{Fault, FaultKind, Injected};
+pub use faults::{BodyPattern, Fault, FaultKind, Injected};
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
 pub use options::{Clock, Limits, Options};
 pub use request_log::LoggedRequest;
@@ -54,7 +53,7 @@ use self::control::AdminToken;
 use self::replay::Recording;
 use self::routes::Shared;
 use self::server::Server;
-use self::service::{Service, Start};
+use self::service::Service;
 use self::store::Store;
 use crate::error::{Error, Kind, Result};
 
@@ -96,13 +95,14 @@ impl Sandbox {
                 store.declare(&object)?;
             }
         }
-        let start = Start::new(options.demo, options.db.is_some(), options.composer);
-        let service = Service::new(store, options.switches, options.clock, start, options.search_timeout)?;
+        let (switches, clock, demo) = (options.switches, options.clock, options.demo);
+        let mut service = Service::new(store, switches, clock, demo, options.search_timeout)?;
+        service.has_file = options.db.is_some();
+        service.composer = options.composer;
         let service = Arc::new(service);
-        service.fill()?;
         let admin_token = options.access.admin_token.clone().map_or_else(AdminToken::random, Ok)?;
         if let Some(token) = &options.access.token {
-            service.tokens.add(token, service.switches.scopes());
+            service.tokens.add(token);
         }
         let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
         let recording = options.replay.as_deref().map(Recording::open).transpose()?.map(Arc::new);
@@ -110,7 +110,7 @@ impl Sandbox {
         let shared = Shared { service: Arc::clone(&service), access, admin, limits, recording };
         let server = Server::start(at, shared, stopping)?;
         let base_url = format!("http://{}", server.address());
-        service.start.set_base_url(&base_url);
+        service.set_base_url(&base_url);
         let running = Arc::new(Running { service, server });
         Ok(Self { running, base_url, admin_token, owner: std::process::id() })
     }
@@ -130,7 +130,7 @@ impl Sandbox {
     /// All known scopes, of the specification and of switches.
     #[must_use]
     pub fn scopes(&self) -> Vec<String> {
-        self.running.service.switches.scopes()
+        self.running.service.interpretation().switches.scopes()
     }
 
     /// Issues an access token with these scopes, valid for `expires_in` or until it is revoked.
@@ -143,7 +143,15 @@ impl Sandbox {
         service.tokens.issue(scopes, service.clock.now(), expires_in)
     }
 
-    /// Moves the clock of exports and tokens forward.
+    /// Changes switches, all or none, for the requests that come next. Rows stay as they are.
+    ///
+    /// # Errors
+    /// `Sandbox` for an unknown switch or an invalid value; else as [`issue_token`](Self::issue_token).
+    pub fn switch(&self, changes: &Map<String, Value>) -> Result<()> {
+        self.service()?.switch(changes)
+    }
+
+    /// Moves the clock forward, by which exports end, tokens expire and demo data changes.
     ///
     /// # Errors
     /// `Config` for more than a thousand years; else as [`issue_token`](Self::issue_token).
@@ -192,7 +200,7 @@ impl Sandbox {
     /// # Errors
     /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
     pub fn clear(&self, object: &str) -> Result<usize> {
-        self.service()?.store.clear(object)
+        self.service()?.clear(object)
     }
 
     /// Plans a segment export; it replaces one with the same id.
@@ -236,6 +244,14 @@ impl Sandbox {
     pub fn clear_requests(&self) -> Result<()> {
         self.own_service()?.log.clear();
         Ok(())
+    }
+
+    /// Fails once it was stopped.
+    ///
+    /// # Errors
+    /// As [`issue_token`](Self::issue_token).
+    pub fn check_running(&self) -> Result<()> {
+        self.service().map(drop)
     }
 
     /// Stops the service and closes its port within two seconds. A second call does nothing. False in a forked child,

@@ -73,13 +73,12 @@ impl Query {
     }
 }
 
-/// The ORDER BY terms; the last characters of consecutive ids scatter them.
+/// The ORDER BY terms.
 fn order(order: RowOrder) -> String {
     let identifier = column(0);
     match order {
         RowOrder::Id => identifier,
         RowOrder::Reverse => format!("{identifier} DESC"),
-        RowOrder::Scattered => format!("substr({identifier}, -1), substr({identifier}, -2, 1), {identifier}"),
     }
 }
 
@@ -164,6 +163,6 @@ mod tests {
     fn order_and_limit_come_last() {
         let sql = |order, limit| Query { order, limit, ..query(vec![0], vec![]) }.statement("t").sql;
         assert!(sql(RowOrder::Reverse, Some(7)).ends_with(" ORDER BY a0 DESC LIMIT 7"));
-        assert!(sql(RowOrder::Scattered, None).ends_with(" ORDER BY substr(a0, -1), substr(a0, -2, 1), a0"));
+        assert!(sql(RowOrder::Id, None).ends_with(" ORDER BY a0"));
     }
 }

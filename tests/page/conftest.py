@@ -30,7 +30,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def sandbox() -> Iterator[da.Sandbox]:
     """A sandbox with the demo data of two fixed months."""
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 
 

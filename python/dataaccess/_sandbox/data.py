@@ -120,7 +120,8 @@ class Data:
         with follow(progress, f"load {name}", lambda: load_progress(rows)) as report:
             zone = self._control.call("GET", "/state")["record_zone"]
             dicts = rows_of(rows, zone)
-            lines = row_lines(name, self._kinds(name), zone, dicts if report is None else counted(dicts, report))
+            dicts = dicts if report is None else counted(dicts, report)
+            lines = row_lines(name, self._kinds(name), zone, dicts, self._control.raw)
             target = f"/objects/{segment(name)}/rows{query(replace=replace)}"
             count = int(self._control.call("POST", target, lines)["rows"])
             if report is not None:
@@ -151,7 +152,7 @@ class Data:
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     count = sandbox.clear("promotion_code")
             ...     rows = sandbox.client().search_codes(allocated_time=da.after("2024-01-01"))
             >>> rows

@@ -41,7 +41,9 @@ _POLL_SECONDS = 0.5
 _EPILOG = """\b
 Examples:
   dataaccess sandbox --port 8080
+  dataaccess sandbox --until 2024-02-29
   dataaccess sandbox --db service.sqlite --switch latency=0.5
+  dataaccess sandbox --platform platform.json
 """
 
 
@@ -62,15 +64,21 @@ Examples:
     help="Host names that requests may use besides localhost, such as host.docker.internal.",
 )
 @option(
+    "--platform",
+    metavar="NAME|FILE",
+    help="Kind of platform: all-utc, local-times, other-zone-inclusive, or the file that `dataaccess probe` wrote.",
+)
+@option(
     "--switch",
     "switches",
     type=Pair("NAME=VALUE", "latency=0.5"),
     multiple=True,
     metavar="NAME=VALUE",
-    help="Behavior where the API specification is silent; may be repeated.",
+    help="Behavior where the API specification is silent, in place of the platform's; may be repeated.",
 )
 @option("--json", "as_json", is_flag=True, help="Print address, token and scopes as JSON in place of shell lines.")
-@option("--demo", is_flag=True, section="Data, one of", help="Synthetic data, the same each time; the default.")
+@option("--demo", is_flag=True, section="Data, one of", help="Synthetic data up to yesterday; the default.")
+@option("--until", metavar="DAY", section="Data, one of", help="Synthetic data of the 60 days up to DAY.")
 @option("--empty", is_flag=True, section="Data, one of", help="No data.")
 @option("--db", metavar="FILE", section="Data, one of", help="The data of this file; made if it does not exist.")
 @option("--replay", metavar="FILE", section="Data, one of", help="The responses that Client(record=FILE) recorded.")
@@ -79,7 +87,9 @@ def command(
     scopes: list[list[str]],
     token_file: str | None,
     host_names: list[list[str]],
+    platform: str | None,
     switches: list[tuple[str, str]],
+    until: str | None,
     db: str | None,
     replay: str | None,
     *,
@@ -94,9 +104,9 @@ def command(
     """
     from dataaccess.sandbox import Sandbox
 
-    if demo + empty + (db is not None) + (replay is not None) > 1:
+    if (demo or until is not None) + empty + (db is not None) + (replay is not None) > 1:
         raise click.UsageError("--demo, --empty, --db and --replay exclude each other: write one")
-    if replay is not None and (scopes or token_file or host_names or switches):
+    if replay is not None and (scopes or token_file or host_names or platform or switches):
         raise click.UsageError("--replay takes --port and --json alone: a recording has the behavior of its service")
     if scopes and token_file is not None:
         raise click.UsageError("--scopes does not apply to the token of --token-file, which has every scope")
@@ -104,6 +114,7 @@ def command(
     own = _own_token(token_file, has_scopes=bool(scopes))
     options: dict[str, Any] = {
         "port": port,
+        "platform": platform,
         "switches": {name: _value(text) for name, text in switches},
         "token": own,
         "host_names": flat(host_names),
@@ -116,7 +127,7 @@ def command(
         made = Sandbox.replay(replay, port=port)
     else:
         with _refused_switches():
-            made = Sandbox(db=db, **options) if empty or db else Sandbox.demo(**options)
+            made = Sandbox(db=db, **options) if empty or db else Sandbox.demo(until=until, **options)
     with made as sandbox:
         token, granted = own or sandbox.issue_token(chosen), chosen or sandbox.scopes
         _announce(sandbox, data, granted)
@@ -172,8 +183,11 @@ def _announce(sandbox: Sandbox, data: str, scopes: list[str]) -> None:
 
 
 def _value(text: str) -> Any:
-    """A value of a switch: JSON, `none`, or a string."""
+    """A value of a switch: `none`, JSON, or a string, as `null` is."""
+    if text == "none":
+        return None
     try:
-        return None if text == "none" else json.loads(text)
+        found = json.loads(text)
     except ValueError:
         return text
+    return text if found is None else found

@@ -35,7 +35,7 @@ impl fmt::Debug for Composer {
 /// Checks a search without sending it.
 pub(super) fn compose(service: &Service, call: &Call) -> Result<Answer, Failure> {
     let given: Value = call.json()?;
-    let composed = service.start.composer.as_ref().and_then(|composer| (composer.0)(&given.to_string()));
+    let composed = service.composer.as_ref().and_then(|composer| (composer.0)(&given.to_string()));
     let answer = composed.and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let Some(body) = answer else {
         let problem = "this sandbox cannot check searches: it was started without the client";

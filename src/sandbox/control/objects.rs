@@ -19,6 +19,7 @@ struct Declaration {
 
 /// All objects with their attributes and the number of their rows.
 pub(super) fn list(service: &Service, _: &Call) -> Result<Answer, Failure> {
+    service.refresh_demo()?;
     let objects = service.store.objects()?;
     let shown = |(object, rows): (BusinessObject, i64)| {
         let mut shown = described(&object);

@@ -48,6 +48,7 @@ pub(super) fn list(service: &Service, call: &Call) -> Result<Answer, Failure> {
     if limit > MOST_LISTED {
         return Err(Failure::malformed(format!("limit: at most {MOST_LISTED} rows are listed, not {limit}")));
     }
+    service.refresh_demo()?;
     let table = named(service, call)?;
     let attributes = (0..table.object.attributes.len()).collect();
     let query = Query { attributes, groups: vec![Vec::new()], order: RowOrder::Id, limit: None };
@@ -92,7 +93,7 @@ pub(super) fn load(service: &Service, call: &Call) -> Result<Answer, Failure> {
 
 /// Deletes all rows.
 pub(super) fn clear(service: &Service, call: &Call) -> Result<Answer, Failure> {
-    let rows = service.store.clear(&named(service, call)?.object.name)?;
+    let rows = service.clear(&named(service, call)?.object.name)?;
     Ok(Answer::ok(json!({"rows": rows})))
 }
 

@@ -9,14 +9,15 @@ use crate::sandbox::service::Service;
 
 /// Address, clock, version, zone, scopes and data.
 pub(super) fn show(service: &Service, _: &Call) -> Result<Answer, Failure> {
+    let interpretation = service.interpretation();
     Ok(Answer::ok(json!({
-        "base_url": service.start.base_url(),
+        "base_url": service.base_url(),
         "now": written(service.clock.now()),
         "version": crate::VERSION,
-        "record_zone": service.switches.source_timezone,
-        "scopes": service.switches.scopes(),
-        "switches": {},
-        "demo": service.start.demo.as_ref().map(|_| json!({"until": null})),
+        "record_zone": interpretation.switches.source_timezone,
+        "scopes": interpretation.switches.scopes(),
+        "switches": interpretation.switches,
+        "demo": service.demo.as_ref().map(|demo| json!({"until": demo.until().map(|day| day.to_string())})),
     })))
 }
 

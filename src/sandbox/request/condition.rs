@@ -18,7 +18,7 @@ use crate::sandbox::switches::{DayComparison, Undocumented};
 pub(super) fn generic(
     condition: &BodyValue<'_>,
     object: &BusinessObject,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Predicate, Refusal> {
     condition.object(&["column", "data_type", "operator", "value_type", "value", "condition_type", "time_unit"])?;
     condition.member("value_type")?.constant(VALUE_TYPE)?;
@@ -30,7 +30,7 @@ pub(super) fn generic(
 pub(super) fn predicate(
     condition: &BodyValue<'_>,
     object: &BusinessObject,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Predicate, Refusal> {
     let column = condition.member("column")?;
     let (attribute, declared) = object.attribute(column.text()?).ok_or_else(|| {
@@ -58,7 +58,7 @@ pub(super) fn predicate(
 }
 
 /// Whether a time unit is DAY, the only documented one.
-fn is_documented(unit: Option<&BodyValue<'_>>, interpretation: &Interpretation<'_>) -> Result<bool, Refusal> {
+fn is_documented(unit: Option<&BodyValue<'_>>, interpretation: &Interpretation) -> Result<bool, Refusal> {
     match (unit, interpretation.switches.time_unit) {
         (None, _) => Ok(true),
         (Some(unit), Undocumented::Refused) => unit.constant(TIME_UNIT).map(|()| true),
@@ -68,18 +68,18 @@ fn is_documented(unit: Option<&BodyValue<'_>>, interpretation: &Interpretation<'
 
 /// A datetime condition compares days; a switch decides whether `before` and `after` include the value's day, or compare
 /// instants.
-fn day(
+pub(super) fn day(
     operator: &BodyValue<'_>,
     value: &BodyValue<'_>,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Comparison, Refusal> {
     // A bare number, not an array (section 2.4).
     let milliseconds = value.integer().map_err(|_| value.mismatch("a bare integer of Unix milliseconds"))?;
     let day =
-        Day::of(milliseconds, interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))?;
+        Day::of(milliseconds, &interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))?;
     // Records have whole seconds.
     let second = |seconds| {
-        days::of_seconds(seconds, interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))
+        days::of_seconds(seconds, &interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))
     };
     match (operator.text()?, interpretation.switches.day_comparison) {
         (BEFORE_DATE, DayComparison::Exclusive) => Ok(Comparison::Before(day.start)),
@@ -98,7 +98,7 @@ fn among(
     operator: &BodyValue<'_>,
     value: &BodyValue<'_>,
     kind: AttributeKind,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Comparison, Refusal> {
     let values = value.array()?;
     for (index, element) in values.iter().enumerate() {
@@ -139,7 +139,7 @@ fn hexadecimal(text: &str) -> String {
 fn undocumented(
     operator: &BodyValue<'_>,
     documented: &str,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Comparison, Refusal> {
     match interpretation.switches.operators {
         Undocumented::Refused => Err(operator.mismatch(&format!("an operator {documented}"))),

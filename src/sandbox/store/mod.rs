@@ -6,6 +6,7 @@ mod catalog;
 mod connection;
 mod file;
 mod load;
+mod update;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};

@@ -41,6 +41,8 @@ def test_the_data_is_one_of(
         (["--switch", "latnecy=1"], 2, "dataaccess: --switch: there is no switch `latnecy`; did you mean latency?\n"),
         (["--switch", "maximum_rows=[1]"], 2, "--switch: maximum_rows: [1] is not a value of it"),
         (["--switch", "latency"], 2, "'latency' is not NAME=VALUE, such as latency=0.5"),
+        (["--platform", "/nowhere/platform.json"], 2, "--platform: cannot read /nowhere/platform.json: No such file"),
+        (["--replay", "/nowhere/exchanges", "--platform", "all-utc"], 2, "--replay takes --port and --json alone"),
         (["--token-file", "/nowhere/token"], 2, "the token file /nowhere/… cannot be read: No such file"),
         (["--replay", "/nowhere/exchanges"], 69, "`/nowhere/exchanges` cannot be read: No such file"),
         (["--replay", "/nowhere/exchanges", "--switch", "latency=1"], 2, "--replay takes --port and --json alone"),

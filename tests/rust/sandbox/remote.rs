@@ -6,12 +6,12 @@ use dataaccess::error::Kind;
 use dataaccess::sandbox::{Access, Options, Sandbox};
 use serde_json::json;
 
-use super::wire::{DOWNLOAD, Service};
+use super::wire::{DOWNLOAD, Service, demo};
 
 const TOKEN: &str = "a-token-of-ones-own";
 
 fn start(access: Access) -> dataaccess::error::Result<Service> {
-    let sandbox = Sandbox::start(Options { access, ..Options::demo() })?;
+    let sandbox = Sandbox::start(Options { access, ..demo() })?;
     Ok(Service { sandbox, token: TOKEN.to_owned() })
 }
 
