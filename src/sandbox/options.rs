@@ -40,7 +40,18 @@ impl Default for Options {
         let (switches, clock) = (Switches::default(), Clock::default());
         let (access, limits) = (Access::default(), Limits::default());
         let search_timeout = Duration::from_secs(60);
-        Self { db: None, access, port: 0, limits, switches, clock, demo: None, replay: None, composer: None, search_timeout }
+        Self {
+            db: None,
+            access,
+            port: 0,
+            limits,
+            switches,
+            clock,
+            demo: None,
+            replay: None,
+            composer: None,
+            search_timeout,
+        }
     }
 }
 
