@@ -33,9 +33,7 @@ def search(by: AuthenticatedClient, body: Search) -> SearchEnvelope | Envelope:
 
 
 def matches(column: str, data_type: str, value: list[bool | float | str]) -> CodeCondition:
-    return CodeCondition(
-        type_=2, column=column, data_type=data_type, operator="matches", value=value, extend_value=[]
-    )
+    return CodeCondition(type_=2, column=column, data_type=data_type, operator="matches", value=value, extend_value=[])
 
 
 day = CodeCondition(
@@ -46,7 +44,7 @@ day = CodeCondition(
     value=int(os.environ["DAY"]),
     time_unit="DAY",
 )
-conditions = [
+conditions: list[CodeCondition | ItemCondition] = [
     matches("allocated_audience", "string", [os.environ["AUDIENCE"]]),
     matches("code_status", "number", [1, 3, 4]),
     day,
