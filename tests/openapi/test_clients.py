@@ -110,7 +110,15 @@ def python_client(**variables: str) -> str:
     """Python, by openapi-python-client."""
     built = TARGET / "python"
     built.mkdir(parents=True, exist_ok=True)
-    generate: list[str | Path] = ["generate", "--path", DESCRIPTION, "--config", HERE / "python" / "config.yml", "--meta", "none"]
+    generate: list[str | Path] = [
+        "generate",
+        "--path",
+        DESCRIPTION,
+        "--config",
+        HERE / "python" / "config.yml",
+        "--meta",
+        "none",
+    ]
     generator = Path(sys.executable).with_name("openapi-python-client")
     run(generator, *generate, "--overwrite", "--fail-on-warning", "--output-path", built / "generated", cwd=built)
     program = HERE / "python" / "search.py"
