@@ -123,6 +123,19 @@ test-recipes: .venv/.built target/envs/recipes/.installed ## the recipes, in an 
 	$(call say,'Running the recipes')
 	PYTHONPATH=$(CURDIR)/python target/envs/recipes/$(BIN:.venv/%=%)/python -m pytest tests/recipes
 
+# openapi-python-client, openapi-typescript and progenitor. Needs Node.js 20; what is generated stays in target/openapi.
+.PHONY: test-openapi
+test-openapi: .venv/.built target/envs/openapi/.installed target/openapi/typescript/.installed ## clients generated from docs/openapi.json: Python, TypeScript and Rust; minutes to compile
+	$(call say,'Generating clients and calling the sandbox with them')
+	PYTHONPATH=$(CURDIR)/python target/envs/openapi/$(BIN:.venv/%=%)/python -m pytest tests/openapi
+
+target/openapi/typescript/.installed: tests/openapi/typescript/package-lock.json
+	$(call say,'Installing the generator for TypeScript into target/openapi/typescript')
+	@mkdir -p $(@D)
+	cp tests/openapi/typescript/package.json tests/openapi/typescript/package-lock.json $(@D)
+	npm ci --prefix $(@D) --ignore-scripts --no-fund --no-audit
+	@touch $@
+
 .PHONY: test-page
 test-page: .venv/.built target/envs/page/.installed ## the page of the sandbox, in Chromium
 	$(call say,'Looking at the page of the sandbox in a browser')
@@ -218,7 +231,7 @@ $(patsubst %,target/envs/lowest-%/.installed,airflow spark test): target/envs/lo
 	$(call install,target/envs/lowest-$*,lowest-$*)
 	@touch $@
 
-$(patsubst %,target/envs/%/.installed,airflow page recipes site spark): target/envs/%/.installed: requirements/%.txt .venv/.uv
+$(patsubst %,target/envs/%/.installed,airflow openapi page recipes site spark): target/envs/%/.installed: requirements/%.txt .venv/.uv
 	$(call say,'Installing the dependency group $* into target/envs/$*')
 	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/$*
 	$(call install,target/envs/$*,$*)
@@ -292,9 +305,11 @@ figures: target/envs/bench/.installed ## write the figures of the last bench int
 	$(BENCH_PYTHON) benches/capacity.py
 
 .PHONY: lock
-lock: .venv/.uv ## update Cargo.lock and requirements/*.txt
-	$(call say,'Resolving Cargo.lock and requirements/*.txt')
+lock: .venv/.uv ## update Cargo.lock, requirements/*.txt and the lock files of tests/openapi
+	$(call say,'Resolving Cargo.lock and requirements/*.txt and the lock files of tests/openapi')
 	cargo update
+	cargo update --manifest-path tests/openapi/rust/Cargo.toml
+	npm update --prefix tests/openapi/typescript --package-lock-only --ignore-scripts
 	$(call resolve,uv)
 	$(call resolve,test)
 	$(call resolve,build,--constraint requirements/test.txt)
@@ -302,6 +317,7 @@ lock: .venv/.uv ## update Cargo.lock and requirements/*.txt
 	$(call resolve,lint,--constraint requirements/test.txt)
 	$(call resolve,bench,--constraint requirements/test.txt)
 	$(call resolve,airflow)
+	$(call resolve,openapi)
 	$(call resolve,page)
 	$(call resolve,recipes)
 	$(call resolve,spark)
