@@ -13,13 +13,11 @@ use serde::Deserialize;
 use super::bridge;
 use super::load::load;
 use super::raise::raise;
-use crate::columns::ColumnType;
 use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
 use crate::sandbox::switches::Setting;
 use crate::sandbox::{
-    Access, Attribute, AttributeKind, BusinessObject, Clock, ExportPlan, Fault, FaultKind, Injected, LoggedRequest,
-    Options, Sandbox,
+    Access, Attribute, BusinessObject, Clock, ExportPlan, Fault, FaultKind, Injected, LoggedRequest, Options, Sandbox,
 };
 
 /// Address, whether others may reach it, a token, and names for it.
@@ -116,17 +114,7 @@ impl RawSandbox {
         attributes: Vec<(String, String)>,
     ) -> PyResult<()> {
         let attributes = attributes.into_iter().map(|(attribute, kind)| {
-            let found = AttributeKind::from_data_type(&kind).or_else(|| match ColumnType::from_name(&kind)? {
-                ColumnType::String => Some(AttributeKind::Text),
-                ColumnType::Int64 | ColumnType::Float64 => Some(AttributeKind::Number),
-                ColumnType::Timestamp => Some(AttributeKind::Datetime),
-                ColumnType::Bool
-                | ColumnType::Json
-                | ColumnType::StringOrJson
-                | ColumnType::TimeOrString
-                | ColumnType::Name(_) => None,
-            });
-            let kind = found.ok_or_else(|| {
+            let kind = serde_json::from_value(kind.as_str().into()).map_err(|_| {
                 let problem = format!("object `{name}`: attribute `{attribute}` cannot be `{kind}`");
                 Error::new(Kind::Sandbox, problem)
                     .with_hint("it is string, int64, float64 or timestamp, or as the service says number or datetime")

@@ -101,26 +101,26 @@ impl Service {
     }
 
     fn records(&self, body: &Value, target: &Target<'_>, response_writer: &mut ResponseWriter) -> Result<(), Refusal> {
-        let table = self.store.find(|object| target.is(object)).map_err(|cause| unavailable(&cause))?;
-        let table = table.ok_or_else(|| target.unknown())?;
+        let known = self.store.objects().map_err(|cause| unavailable(&cause))?;
+        let found = known.iter().find(|object| target.is(object)).ok_or_else(|| target.unknown())?;
         let interpretation = Interpretation { zones: &self.zones, switches: &self.switches };
-        let query = request::query(body, &table.object, &interpretation)?;
+        let query = request::query(body, found, &interpretation)?;
         let order = self.switches.key_order;
         let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
         let envelope = Frame::new(order, &members, field::DATA);
         let status = [(field::STATUS, json(&true))];
         let data = Frame::new(order, &status, field::RECORDS);
-        let mut writer = self.writer(&table.object, &query.attributes);
+        let mut writer = self.writer(found, &query.attributes);
         let should_stop = response_writer.should_stop(self.search_timeout);
         response_writer.buffer().extend_from_slice(envelope.before.as_bytes());
-        let found = self.store.search(&table, query, should_stop, |row| {
+        let searched = self.store.search(found, query, should_stop, |row| {
             if writer.rows() == 0 {
                 response_writer.buffer().extend_from_slice(format!("{}[", data.before).as_bytes());
             }
             writer.write(row, response_writer.buffer())?;
             response_writer.flush_if_large()
         });
-        found.map_err(|cause| unavailable(&cause))?;
+        searched.map_err(|cause| unavailable(&cause))?;
         let end = match self.switches.empty_shape {
             _ if writer.rows() > 0 => format!("]{}", data.after),
             EmptyShape::Array => format!("{}[]{}", data.before, data.after),
