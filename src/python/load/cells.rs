@@ -78,11 +78,13 @@ fn number(value: &Bound<'_, PyAny>) -> Result<Option<Cell>, Trouble> {
         return Ok(None);
     }
     if let Ok(number) = value.cast::<PyFloat>() {
-        return Ok(Some(Cell::Number(number.value())));
+        // JSON has no infinity.
+        let cell = number.value().is_finite().then(|| number.value().into());
+        return cell.map(Some).ok_or_else(|| Trouble::Problem(format!("{} is not a finite number", shown(value))));
     }
     if let Ok(number) = value.cast::<PyInt>() {
         let beyond = |_| Trouble::Problem(format!("{} is beyond 64 bits", shown(value)));
-        return number.extract().map(|number: i64| Some(Cell::Integer(number))).map_err(beyond);
+        return number.extract().map(|number: i64| Some(number.into())).map_err(beyond);
     }
     Ok(None)
 }
@@ -97,7 +99,7 @@ fn time(value: &Bound<'_, PyAny>, zone: &RecordZone) -> Result<Option<Cell>, Tro
         return Ok(Some(format!("{day} 00:00:00").into()));
     }
     if value.getattr("tzinfo")?.is_none() {
-        return Ok(Some(Cell::Text(value.call_method1("isoformat", (" ",))?.extract()?)));
+        return Ok(Some(Cell::String(value.call_method1("isoformat", (" ",))?.extract()?)));
     }
     let utc = value.py().import("datetime")?.getattr("timezone")?.getattr("utc")?;
     let moved = value.call_method1("astimezone", (utc,)).map_err(|raised| {

@@ -20,13 +20,12 @@ struct Declaration {
 /// All objects with their attributes and the number of their rows.
 pub(super) fn list(service: &Service, _: &Call) -> Result<Answer, Failure> {
     service.refresh_demo()?;
-    let objects = service.store.objects()?;
-    let shown = |(object, rows): (BusinessObject, i64)| {
-        let mut shown = described(&object);
-        shown["rows"] = rows.into();
-        shown
+    let shown = |object: &BusinessObject| -> Result<Value, Failure> {
+        let mut shown = described(object);
+        shown["rows"] = service.store.count(object)?.into();
+        Ok(shown)
     };
-    Ok(Answer::ok(objects.into_iter().map(shown).collect()))
+    Ok(Answer::ok(service.store.objects()?.iter().map(shown).collect::<Result<_, _>>()?))
 }
 
 /// Declares an object.
