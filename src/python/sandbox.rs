@@ -116,8 +116,9 @@ impl RawSandbox {
         let attributes = attributes.into_iter().map(|(attribute, kind)| {
             let kind = serde_json::from_value(kind.as_str().into()).map_err(|_| {
                 let problem = format!("object `{name}`: attribute `{attribute}` cannot be `{kind}`");
-                Error::new(Kind::Sandbox, problem)
-                    .with_hint("it is string, int64, float64 or timestamp, or as the service says number or datetime")
+                Error::new(Kind::Sandbox, problem).with_hint(
+                    "it is string, int64, float64, timestamp, bool or list, or as the service says number or datetime",
+                )
             })?;
             Ok(Attribute { name: attribute, kind })
         });
