@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
-use super::connection_state::{ConnectionState, Ending};
-use super::fault_body::{BodyFault, FaultBody};
+use super::connections::{Connection, Ending};
+use super::fault_body::with_fault;
 use super::faults::{ActiveFault, FaultKind};
 use super::reply::Refusal;
 use super::request_log::Entry;
@@ -21,26 +21,26 @@ use super::synthetic_response;
 
 /// Most bytes of a body; the rest is not read.
 pub(super) const BODY_LIMIT: usize = 4 * 1024 * 1024;
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// Passes a request to its route and returns the response.
 pub(super) async fn receive(
     State(shared): State<Shared>,
-    Extension(connection): Extension<Arc<ConnectionState>>,
+    Extension(connection): Extension<Arc<Connection>>,
     request: Request,
     next: Next,
 ) -> Response {
-    connection.on_head();
     let (head, body) = request.into_parts();
-    let (response, body_fault) = if let Err(refusal) = shared.access.check_request(&head, connection.local) {
+    let response = if let Err(refusal) = shared.access.check_request(&head, connection.local) {
         // Not logged: foreign pages could push the requests of a test out of the log.
-        (refused(&shared, &refusal), None)
+        refused(&shared, &refusal, body)
     } else {
         let entry = shared.service.log.open(SystemTime::now(), &head);
-        let (response, body_fault) = serve(&shared, &connection, &entry, head, body, next).await;
+        let response = serve(&shared, &connection, &entry, head, body, next).await;
         entry.set_status(response.status().as_u16());
-        (response, body_fault)
+        response
     };
-    let mut response = response.map(|body| Body::new(FaultBody::new(body, connection, body_fault)));
+    let mut response = response.map(|body| Body::new(body.inspect_frame(move |_| connection.on_progress())));
     // The clock of the service is that of the sandbox.
     if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(shared.service.clock.now())) {
         response.headers_mut().entry(header::DATE).or_insert(date);
@@ -51,29 +51,32 @@ pub(super) async fn receive(
 /// The response to a request that passed the host check.
 async fn serve(
     shared: &Shared,
-    connection: &ConnectionState,
+    connection: &Arc<Connection>,
     entry: &Entry,
     mut head: Parts,
-    body: Body,
+    mut body: Body,
     next: Next,
-) -> (Response, Option<BodyFault>) {
-    let body = match read_body(&head.headers, body, shared.limits.body).await {
+) -> Response {
+    let body = match read_body(&head.headers, &mut body, shared.limits.body).await {
         Ok(body) => body,
-        Err(refusal) => return (refused(shared, &refusal), None),
+        Err(refusal) => return refused(shared, &refusal, body),
     };
     entry.set_body(&body);
-    connection.on_request();
     let fault = shared.service.faults.next_match(head.uri.path());
     if fault.as_ref().is_some_and(|fault| matches!(fault.fault.kind, FaultKind::LateCode(_))) {
         // The envelope is rewritten, so it must not be compressed.
         head.headers.remove(header::ACCEPT_ENCODING);
     }
     let request = Request::from_parts(head, body.into());
-    (respond(shared, connection, fault.as_deref(), next.run(request)).await, fault.and_then(BodyFault::new))
+    let response = respond(shared, connection, fault.as_deref(), next.run(request)).await;
+    match fault {
+        Some(fault) => with_fault(response, fault, Arc::clone(connection)),
+        None => response,
+    }
 }
 
 /// Reads a body within a time limit.
-async fn read_body(headers: &HeaderMap, body: Body, within: Duration) -> Result<Bytes, Refusal> {
+async fn read_body(headers: &HeaderMap, body: &mut Body, within: Duration) -> Result<Bytes, Refusal> {
     if headers.get(header::CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
         let problem = "Content-Encoding: the body must be sent as it is".to_owned();
         return Err(Refusal::Problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
@@ -98,17 +101,19 @@ async fn read_body(headers: &HeaderMap, body: Body, within: Duration) -> Result<
 }
 
 /// The response to a request that was not read to its end.
-fn refused(shared: &Shared, refusal: &Refusal) -> Response {
+fn refused(shared: &Shared, refusal: &Refusal, mut rest: Body) -> Response {
+    // Unread bytes reset the connection, and a client that is still sending would lose the response.
+    let drained = async move { while let Some(Ok(_)) = rest.frame().await {} };
+    tokio::spawn(tokio::time::timeout(shared.limits.head, drained));
     let mut response = refusal.reply(&shared.service.switches).into_response();
-    // Unread bytes of this request would be parsed as the next one.
-    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response.headers_mut().insert(header::CONNECTION, CLOSE);
     response
 }
 
 /// The response of the service within its time limit, or of a fault.
 async fn respond(
     shared: &Shared,
-    connection: &ConnectionState,
+    connection: &Connection,
     fault: Option<&ActiveFault>,
     service: impl Future<Output = Response>,
 ) -> Response {
@@ -116,8 +121,8 @@ async fn respond(
         fault.record_hit();
     }
     match fault.map(|fault| (&fault.fault.kind, fault.ended())) {
-        Some((FaultKind::Reset { after_bytes: None }, _)) => never(connection, Ending::Reset).await,
-        Some((FaultKind::Cut { after_bytes: None }, _)) => never(connection, Ending::Close).await,
+        Some((FaultKind::Reset { after_bytes: None }, _)) => connection.end(Ending::Reset).await,
+        Some((FaultKind::Cut { after_bytes: None }, _)) => connection.end(Ending::Close).await,
         Some((FaultKind::Stall { after_bytes: None }, ended)) => ended.cancelled().await,
         // Ending the fault ends the delay.
         Some((FaultKind::Delay(delay), ended)) => drop(tokio::time::timeout(*delay, ended.cancelled()).await),
@@ -141,10 +146,4 @@ async fn respond(
         fault.record_hit();
     }
     response
-}
-
-/// Closes the connection without a response.
-async fn never(connection: &ConnectionState, ending: Ending) {
-    connection.close_now(ending);
-    std::future::pending::<()>().await;
 }

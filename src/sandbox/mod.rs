@@ -1,11 +1,10 @@
 //! The sandbox: both operations of the API specification on loopback, for development and tests.
 //!
 //! It shares only `contract` and `error` with the client, so that a misreading of the specification shows. From outside
-//! to inside: `server`, `connections` and `socket` (sockets), `middleware` and `routes` (HTTP), `service` (operations),
+//! to inside: `server` and `connections` (sockets), `middleware` and `routes` (HTTP), `service` (operations),
 //! `request` (parsing and validation), `store`, `exports`, `tokens`.
 
 mod access;
-mod connection_state;
 mod connections;
 mod days;
 pub mod demo;
@@ -26,7 +25,6 @@ mod routes;
 mod rows;
 mod server;
 mod service;
-mod socket;
 mod store;
 pub mod switches;
 mod synthetic_response;
