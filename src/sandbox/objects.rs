@@ -48,16 +48,22 @@ pub enum AttributeKind {
     /// A time in the zone of the switch `source_timezone`, formatted `YYYY-MM-DD HH:MM:SS`.
     #[serde(alias = "timestamp")]
     Datetime,
+    /// True or false.
+    Bool,
+    /// A list of strings and numbers.
+    List,
 }
 
 impl AttributeKind {
-    /// `data_type` of a condition on such an attribute (section 2.4).
+    /// Its name: the `data_type` of a condition on such an attribute (section 2.4), where there are conditions.
     #[must_use]
     pub const fn data_type(self) -> &'static str {
         match self {
             Self::Text => STRING,
             Self::Number => NUMBER,
             Self::Datetime => DATETIME,
+            Self::Bool => "bool",
+            Self::List => "list",
         }
     }
 
@@ -67,10 +73,23 @@ impl AttributeKind {
         serde_json::from_value(name.into()).ok()
     }
 
+    /// Whether the specification has conditions on such an attribute.
+    pub(super) const fn has_conditions(self) -> bool {
+        !matches!(self, Self::Bool | Self::List)
+    }
+
     /// What is wrong with a cell for this attribute, if anything.
     fn problem(self, cell: &Cell) -> Option<String> {
         let found = match (self, cell) {
-            (_, Cell::Null) | (Self::Text, Cell::String(_)) => return None,
+            (_, Cell::Null) | (Self::Text, Cell::String(_)) | (Self::Bool, Cell::Bool(_)) => return None,
+            (Self::List, Cell::Array(elements)) => {
+                let misfit = |element: &&Cell| {
+                    let is_text = element.is_string();
+                    !is_text && (element.is_null() || Self::Number.problem(element).is_some())
+                };
+                let misfit = elements.iter().find(misfit)?;
+                return Some(format!("has {}, which is neither a string nor a number of 64 bits", shown(misfit)));
+            }
             (Self::Number, Cell::Number(number)) => {
                 return (number.is_u64() && !number.is_i64()).then(|| "is beyond 64 bits".to_owned());
             }
@@ -158,6 +177,10 @@ impl BusinessObject {
         }
         if self.attributes.is_empty() {
             return problem("it has no attributes; the first one identifies a record");
+        }
+        if let Some(Attribute { name, kind }) = self.attributes.first().filter(|first| !first.kind.has_conditions()) {
+            let kind = kind.data_type();
+            return problem(&format!("attribute `{name}` identifies a record, so it cannot be a {kind}"));
         }
         if self.attributes.len() > MAX_ATTRIBUTES {
             let count = self.attributes.len();

@@ -42,10 +42,11 @@ pub(super) enum Comparison {
 /// A statement with its parameters.
 pub(super) type Statement = (String, Vec<Box<dyn ToSql>>);
 
-/// A cell as the store keeps and compares it.
+/// A cell as the store keeps and compares it: booleans and lists as the bytes of their JSON.
 pub(super) fn stored(cell: &Cell) -> Value {
     match cell {
         Cell::String(text) => Value::Text(text.clone()),
+        Cell::Bool(_) | Cell::Array(_) => Value::Blob(cell.to_string().into_bytes()),
         cell => cell.as_i64().map(Value::Integer).or_else(|| cell.as_f64().map(Value::Real)).unwrap_or(Value::Null),
     }
 }

@@ -44,7 +44,11 @@ fn write_value(value: ValueRef<'_>, out: &mut Vec<u8>) -> serde_json::Result<()>
         ValueRef::Integer(number) => serde_json::to_writer(out, &number),
         ValueRef::Real(number) => serde_json::to_writer(out, &number),
         ValueRef::Text(text) => serde_json::to_writer(out, &String::from_utf8_lossy(text)),
-        // No cell is a blob.
-        ValueRef::Null | ValueRef::Blob(_) => serde_json::to_writer(out, &()),
+        // A boolean or a list.
+        ValueRef::Blob(json) => {
+            out.extend_from_slice(json);
+            Ok(())
+        }
+        ValueRef::Null => serde_json::to_writer(out, &()),
     }
 }

@@ -35,7 +35,9 @@ pub(super) fn declare(service: &Service, call: &Call) -> Result<Answer, Failure>
         let kind = kind.as_str().and_then(AttributeKind::from_name).ok_or_else(|| {
             let shown = kind.as_str().map_or_else(|| kind.to_string(), ToOwned::to_owned);
             Error::new(Kind::Sandbox, format!("object `{name}`: attribute `{attribute}` cannot be `{shown}`"))
-                .with_hint("it is string, int64, float64 or timestamp, or as the service says number or datetime")
+                .with_hint(
+                    "it is string, int64, float64, timestamp, bool or list, or as the service says number or datetime",
+                )
         })?;
         Ok(Attribute { name: attribute, kind })
     });

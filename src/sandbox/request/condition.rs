@@ -32,6 +32,10 @@ pub(super) fn predicate(
     let (attribute, declared) = object.attribute(column.text()?).ok_or_else(|| {
         column.refusal(&format!("`{}` has no attribute `{}`", object.name, excerpt(column.text().unwrap_or(""), 60)))
     })?;
+    if !declared.kind.has_conditions() {
+        let (name, kind) = (&declared.name, declared.kind.data_type());
+        return Err(column.refusal(&format!("`{name}` is a {kind}: no condition on one is documented")));
+    }
     let data_type = condition.member("data_type")?;
     if data_type.text()? != declared.kind.data_type() {
         let expected = format!("`{}`, which `{}` is", declared.kind.data_type(), declared.name);
@@ -45,10 +49,10 @@ pub(super) fn predicate(
             let comparison = day(&operator, &value, interpretation)?;
             if is_documented(unit.as_ref(), interpretation)? { comparison } else { Comparison::Among(Vec::new()) }
         }
-        (AttributeKind::Text | AttributeKind::Number, Some(unit)) => {
+        (_, Some(unit)) => {
             return Err(unit.refusal("a time unit is for datetime conditions"));
         }
-        (AttributeKind::Text | AttributeKind::Number, None) => among(&operator, &value, declared.kind, interpretation)?,
+        (_, None) => among(&operator, &value, declared.kind, interpretation)?,
     };
     Ok(Predicate { attribute, comparison })
 }
@@ -104,7 +108,7 @@ fn among(
     for (index, element) in values.iter().enumerate() {
         let fits = match kind {
             AttributeKind::Number => element.is_number(),
-            AttributeKind::Text | AttributeKind::Datetime => element.is_string(),
+            _ => element.is_string(),
         };
         if !fits {
             return Err(value.element(index, element).mismatch(&format!("a {}", kind.data_type())));
