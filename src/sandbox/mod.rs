@@ -2,7 +2,7 @@
 //!
 //! It shares only `contract` and `error` with the client, so that a misreading of the specification shows. From outside
 //! to inside: `server` and `connections` (sockets), `middleware` and `routes` (HTTP), `service` (operations),
-//! `request` (parsing and validation), `store`, `exports`, `tokens`.
+//! `request` (parsing and validation), `store`, `exports`, `tokens`. `control` changes all of these while it runs.
 
 mod access;
 mod connections;
@@ -91,7 +91,7 @@ impl Sandbox {
         let store = Store::open(options.db.as_deref(), stopping.clone())?;
         for object in BusinessObject::of_the_specification() {
             // A customer in an existing store may have more attributes.
-            if store.find(|known| known.id == object.id || known.name == object.name)?.is_none() {
+            if !store.objects()?.iter().any(|known| known.id == object.id || known.name == object.name) {
                 store.declare(&object)?;
             }
         }
@@ -193,6 +193,15 @@ impl Sandbox {
     /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
     pub fn begin_load(&self, object: &str) -> Result<Load> {
         Load::begin(&self.service()?.store, object, None)
+    }
+
+    /// Rows of an object in the order of their identifiers, from the one numbered `offset` on, and the number of all.
+    /// With `contains` only rows with this text in one of their values, whatever the case of ASCII letters.
+    ///
+    /// # Errors
+    /// As [`clear`](Self::clear).
+    pub fn rows(&self, object: &str, limit: usize, offset: usize, contains: &str) -> Result<(Vec<Cell>, i64)> {
+        self.service()?.store.rows(object, limit, offset, contains)
     }
 
     /// Deletes all rows of an object and returns their number.

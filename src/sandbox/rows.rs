@@ -1,12 +1,10 @@
 //! Writes the rows of a statement as JSON records.
 
-use std::io::Result as IoResult;
-
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
 use super::reply::json;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Result, defect};
 
 /// Writes rows as comma-separated JSON objects.
 pub(super) struct RowWriter {
@@ -24,13 +22,11 @@ impl RowWriter {
 
     /// Writes one row.
     pub(super) fn write(&mut self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<()> {
-        if self.rows > 0 {
-            out.push(b',');
-        }
-        out.push(b'{');
+        out.extend_from_slice(if self.rows > 0 { b",{" } else { b"{" });
         for (index, lead) in self.leads.iter().enumerate() {
             out.extend_from_slice(lead.as_bytes());
-            write_value(row.get_ref(index).map_err(failure)?, out).map_err(failure)?;
+            write_value(row.get_ref(index)?, out)
+                .map_err(|cause| defect("a value cannot be written").with_source(cause))?;
         }
         out.push(b'}');
         self.rows += 1;
@@ -43,17 +39,16 @@ impl RowWriter {
     }
 }
 
-fn failure(cause: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::new(Kind::Sandbox, format!("a row could not be written: {cause}")).with_source(cause)
-}
-
-fn write_value(value: ValueRef<'_>, out: &mut Vec<u8>) -> IoResult<()> {
+fn write_value(value: ValueRef<'_>, out: &mut Vec<u8>) -> serde_json::Result<()> {
     match value {
-        ValueRef::Integer(number) => serde_json::to_writer(out, &number)?,
-        ValueRef::Real(number) => serde_json::to_writer(out, &number)?,
-        ValueRef::Text(text) => serde_json::to_writer(out, &String::from_utf8_lossy(text))?,
-        // No cell is a blob.
-        ValueRef::Null | ValueRef::Blob(_) => out.extend_from_slice(b"null"),
+        ValueRef::Integer(number) => serde_json::to_writer(out, &number),
+        ValueRef::Real(number) => serde_json::to_writer(out, &number),
+        ValueRef::Text(text) => serde_json::to_writer(out, &String::from_utf8_lossy(text)),
+        // A boolean or a list.
+        ValueRef::Blob(json) => {
+            out.extend_from_slice(json);
+            Ok(())
+        }
+        ValueRef::Null => serde_json::to_writer(out, &()),
     }
-    Ok(())
 }

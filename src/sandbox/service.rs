@@ -206,25 +206,25 @@ impl Service {
         target: &Target<'_>,
         response_writer: &mut ResponseWriter,
     ) -> Result<(), Refusal> {
-        let table = self.store.find(|object| target.is(object)).map_err(|cause| unavailable(&cause))?;
-        let table = table.ok_or_else(|| target.unknown())?;
-        let query = request::query(body, &table.object, interpretation)?;
+        let known = self.store.objects().map_err(|cause| unavailable(&cause))?;
+        let found = known.iter().find(|object| target.is(object)).ok_or_else(|| target.unknown())?;
+        let query = request::query(body, found, interpretation)?;
         self.refresh_demo().map_err(|cause| unavailable(&cause))?;
         let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
         let status = [(field::STATUS, json(&true))];
         let data = opened(&status, field::RECORDS);
-        let attributes = query.attributes.iter().filter_map(|index| table.object.attributes.get(*index));
+        let attributes = query.attributes.iter().filter_map(|index| found.attributes.get(*index));
         let mut writer = RowWriter::new(attributes.map(|attribute| attribute.name.as_str()));
         let should_stop = response_writer.should_stop(self.search_timeout);
         response_writer.buffer().extend_from_slice(opened(&members, field::DATA).as_bytes());
-        let found = self.store.search(&table, query, should_stop, |row| {
+        let searched = self.store.search(found, query, should_stop, |row| {
             if writer.rows() == 0 {
                 response_writer.buffer().extend_from_slice(format!("{data}[").as_bytes());
             }
             writer.write(row, response_writer.buffer())?;
             response_writer.flush_if_large()
         });
-        found.map_err(|cause| unavailable(&cause))?;
+        searched.map_err(|cause| unavailable(&cause))?;
         let end = match interpretation.switches.empty_shape {
             _ if writer.rows() > 0 => "]}".to_owned(),
             EmptyShape::Array => format!("{data}[]}}"),

@@ -121,8 +121,8 @@ fn seconds(count: u32) -> SignedDuration {
 /// Three of four codes are held by customers, the others by visitors.
 fn audience(number: u32) -> (Cell, Cell) {
     if below(4, number, 9) < 3 {
-        (customer_id(1 + below(HOLDERS, number, 10)).into(), Cell::Integer(-1003))
+        (customer_id(1 + below(HOLDERS, number, 10)).into(), (-1003).into())
     } else {
-        (format!("demo-visitor-{:04}", 1 + below(VISITORS, number, 10)).into(), Cell::Integer(-1007))
+        (format!("demo-visitor-{:04}", 1 + below(VISITORS, number, 10)).into(), (-1007).into())
     }
 }

@@ -114,10 +114,8 @@ fn includes(conditions: &[(String, &Value)], day: Date, interpretation: &Interpr
         let Some(comparison) = comparison(condition, interpretation) else { continue };
         let (start, end) = spans.entry(column).or_insert_with(|| (day.start.clone(), day.end.clone()));
         let (from, before) = match comparison {
-            Comparison::Before(before) => (None, Some(before)),
-            Comparison::From(from) => (Some(from), None),
-            Comparison::Between(from, before) => (Some(from), Some(before)),
-            Comparison::Among(..) | Comparison::Never => (None, Some(String::new())),
+            Comparison::Within(from, before) => (from, before),
+            Comparison::Among(_) => (None, Some(String::new())),
         };
         *start = from.into_iter().fold(std::mem::take(start), String::max);
         *end = before.into_iter().fold(std::mem::take(end), String::min);
