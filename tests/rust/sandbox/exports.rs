@@ -82,7 +82,7 @@ fn the_demo_has_exports_in_every_stage() {
 fn an_entry_appears_when_it_starts() {
     let (service, millis) = service(Switches::default());
     let starts = SystemTime::UNIX_EPOCH + START + Duration::from_millis(1_001);
-    let entry = PlannedEntry { starts, takes: Duration::MAX, rows: 1, succeeds: true };
+    let entry = PlannedEntry { starts, takes: Duration::MAX, rows: 1, succeeds: true, code: None, message: None };
     service.sandbox.plan_export(9, vec![entry]).unwrap();
     assert_eq!(download(&service, 9)["data"]["meta"]["total"], 0);
     millis.store(1_001, Ordering::SeqCst);
@@ -132,7 +132,7 @@ fn an_export_takes_a_free_id_or_the_place_of_the_one_it_names() {
 #[test]
 fn an_export_may_last_forever_or_have_nothing_in_it() {
     let (service, _) = service(Switches::default());
-    let for_ever = ExportPlan { delay: Duration::ZERO, takes: Duration::MAX, entries: 3, rows: 1, succeeds: true };
+    let for_ever = ExportPlan { delay: Duration::ZERO, takes: Duration::MAX, entries: 3, rows: 1, succeeds: true, code: None, message: None };
     for (plan, total) in [
         (for_ever, 3),
         (ExportPlan { delay: Duration::MAX, ..for_ever }, 0),
