@@ -105,7 +105,7 @@ def command(
     from dataaccess.sandbox import Sandbox
 
     if (demo or until is not None) + empty + (db is not None) + (replay is not None) > 1:
-        raise click.UsageError("--demo, --empty, --db and --replay exclude each other: write one")
+        raise click.UsageError("--demo (or --until), --empty, --db and --replay exclude each other: write one")
     if replay is not None and (scopes or token_file or host_names or platform or switches):
         raise click.UsageError("--replay takes --port and --json alone: a recording has the behavior of its service")
     if scopes and token_file is not None:

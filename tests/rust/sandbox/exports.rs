@@ -132,7 +132,7 @@ fn an_export_takes_a_free_id_or_the_place_of_the_one_it_names() {
 #[test]
 fn an_export_may_last_forever_or_have_nothing_in_it() {
     let (service, _) = service(Switches::default());
-    let for_ever = ExportPlan { delay: Duration::ZERO, takes: Duration::MAX, entries: 3, rows: 1, succeeds: true, code: None, message: None };
+    let for_ever = ExportPlan { delay: Duration::ZERO, takes: Duration::MAX, entries: 3, rows: 1, succeeds: true };
     for (plan, total) in [
         (for_ever, 3),
         (ExportPlan { delay: Duration::MAX, ..for_ever }, 0),
