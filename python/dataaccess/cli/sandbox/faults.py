@@ -1,0 +1,80 @@
+"""`dataaccess sandbox fault`: the faults of a sandbox that runs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dataaccess.cli.parts import Command, Commands, option
+from dataaccess.cli.sandbox.running import controlling
+from dataaccess.cli.sandbox.switches import json_or_text
+from dataaccess.cli.values import Pair, Whole
+
+if TYPE_CHECKING:
+    from dataaccess.sandbox import Sandbox
+
+_EPILOG = """\b
+Examples:
+  dataaccess sandbox fault add status status=503 times=2
+  dataaccess sandbox fault add cut after_bytes=100 'where={"allocated_time": "2024-01-15"}'
+  dataaccess sandbox fault add --preset flaky
+  dataaccess sandbox fault end 3
+"""
+
+
+@click.group("fault", cls=Commands, epilog=_EPILOG)
+def command() -> None:
+    """Add, list and end faults."""
+
+
+@command.command("add", cls=Command, epilog=_EPILOG)
+@click.argument("kind", required=False)
+@click.argument("options", nargs=-1, type=Pair("NAME=VALUE", "status=503"), metavar="[NAME=VALUE]...")
+@option("--preset", metavar="NAME", help="Several faults by one name, such as flaky, in place of a kind.")
+@controlling
+def add(sandbox: Sandbox, kind: str | None, options: tuple[tuple[str, str], ...], preset: str | None) -> None:
+    """Add a fault of a kind, such as status, reset, cut or delay.
+
+    NAME=VALUE are its options; a value is JSON or a string. The page on the sandbox lists kinds and options. The fault
+    is printed with its id, and stays until it is ended.
+    """
+    if (kind is None) == (preset is None):
+        raise click.UsageError("write a kind, such as status, or --preset NAME")
+    if preset is not None and options:
+        raise click.UsageError("--preset takes no options")
+    given = {"preset": preset} if preset is not None else {"kind": kind, **_values(options)}
+    made = sandbox._control.call("POST", "/faults", given)  # noqa: SLF001 - of this package
+    _print(made if isinstance(made, list) else [made])
+
+
+@command.command("list", cls=Command)
+@controlling
+def show(sandbox: Sandbox) -> None:
+    """List the faults, each as a line of JSON with its id and its hits."""
+    _print(sandbox._control.call("GET", "/faults"))  # noqa: SLF001 - of this package
+
+
+@command.command("end", cls=Command)
+@click.argument("fault_id", required=False, type=Whole(min=0), metavar="[ID]")
+@option("--all", "is_all", is_flag=True, help="End all faults.")
+@controlling
+def end(sandbox: Sandbox, fault_id: int | None, *, is_all: bool) -> None:
+    """End a fault by the id that add and list print, or all of them."""
+    if (fault_id is None) == (not is_all):
+        raise click.UsageError("write the id of a fault, or --all")
+    path = "/faults" if fault_id is None else f"/faults/{fault_id}"
+    sandbox._control.call("DELETE", path)  # noqa: SLF001 - of this package
+
+
+def _values(options: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    names = [name for name, _ in options]
+    if repeated := {name for name in names if names.count(name) > 1}:
+        raise click.UsageError(f"{min(repeated)} is given twice")
+    return {name: json_or_text(text) for name, text in options}
+
+
+def _print(faults: list[dict[str, Any]]) -> None:
+    for fault in faults:
+        click.echo(json.dumps(fault, ensure_ascii=False))
