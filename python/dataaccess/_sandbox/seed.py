@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from dataaccess._sandbox.control import Control
+
 _MEMBERS = ("object", "item_type_id", "attributes", "rows")
 
 
 @short_tracebacks
 class Seeds:
     """Rows and declarations of files."""
+
+    _control: Control
 
     def seed(
         self,
@@ -112,7 +116,7 @@ class Seeds:
             return 0 if rows is None else self.load(name, rows, replace=replace, progress=False)
 
     def _load_file(self, name: str, path: Path, *, replace: bool) -> int:
-        objects = {one["name"]: one["attributes"] for one in self._objects()}
+        objects = {one["name"]: one["attributes"] for one in self._control.call("GET", "/objects")}
         if name not in objects:
             advice = did_you_mean(name, objects) or ": declare it, with the attributes of a JSON seed"
             raise ConfigError(f"{path}: there is no object {name!r}{advice}")
@@ -121,7 +125,7 @@ class Seeds:
 
     def _id_of(self, name: str, place: str) -> int:
         """The id of an object that is declared already."""
-        for one in self._objects():
+        for one in self._control.call("GET", "/objects"):
             if one["name"] == name:
                 return int(one["item_type_id"])
         raise ConfigError(f"{place}: the member 'item_type_id' is missing")
