@@ -15,8 +15,8 @@ BIN := .venv/bin
 endif
 comma := ,
 
-# The sandbox embeds docs/openapi.json.
-RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json $(shell find src patches -name '*.rs')
+# The sandbox embeds its descriptions.
+RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json docs/sandbox-control.json $(shell find src patches -name '*.rs')
 say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 
 # One set of features for the tested extension, clippy and the Rust tests, so that they share one build. Only on Linux

@@ -12,10 +12,11 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._core.checks import boolean, duration, integer, string, strings
-from dataaccess._core.embedded import LOOPBACK, start_sandbox, stop_sandbox
+from dataaccess._core.embedded import LOOPBACK, count_as_sandbox, start_sandbox, stop_sandbox
 from dataaccess._core.paths import local_path
 from dataaccess._public import public
 from dataaccess._sandbox.access import Access
+from dataaccess._sandbox.control import Control, InProcess, OverHTTP
 from dataaccess._sandbox.data import Data
 from dataaccess._sandbox.exports import Exports
 from dataaccess._sandbox.fault import Fault, FaultKind
@@ -51,6 +52,7 @@ class Sandbox(Data, Access, Exports, Faults):
         allow_remote: Allows a `host` that other machines can reach.
         token: A token of your own with every scope, those of switches included. It has at least 16 visible ASCII
             characters.
+        admin_token: The token of the control routes, of at least 32 visible ASCII characters. None is a random one.
         host_names: Host names that requests may use besides localhost and the sandbox's own address; requests with
             any other are refused.
         now: The time at which its clock starts: a datetime, or text in ISO format; without a zone it is UTC. None is
@@ -69,6 +71,8 @@ class Sandbox(Data, Access, Exports, Faults):
         []
     """
 
+    _control: Control
+
     def __init__(
         self,
         *,
@@ -78,6 +82,7 @@ class Sandbox(Data, Access, Exports, Faults):
         host: str = "127.0.0.1",
         allow_remote: bool = False,
         token: str | None = None,
+        admin_token: str | None = None,
         host_names: Iterable[str] = (),
         now: datetime | str | None = None,
     ) -> None:
@@ -85,13 +90,15 @@ class Sandbox(Data, Access, Exports, Faults):
         access = (
             _address(host),
             boolean("allow_remote", allow_remote),
-            _token(token),
+            _token("token", token),
+            _token("admin_token", admin_token),
             strings("host_names", host_names),
         )
         self._start(port=port, files=(_path("db", db), None), switches=switches, access=access, times=(None, _now(now)))
 
     def _start(self, *, port: int, switches: Mapping[str, Any] | None = None, **settings: Any) -> None:
-        self._raw = start_sandbox(port=integer("port", port, 0, 65535), switches=_switches(switches), **settings)
+        raw = start_sandbox(port=integer("port", port, 0, 65535), switches=_switches(switches), **settings)
+        self._control = InProcess(raw)
 
     @classmethod
     def demo(
@@ -101,6 +108,7 @@ class Sandbox(Data, Access, Exports, Faults):
         export_seconds: float | timedelta | None = None,
         switches: Mapping[str, Any] | None = None,
         token: str | None = None,
+        admin_token: str | None = None,
         host_names: Iterable[str] = (),
         now: datetime | str | None = None,
     ) -> Self:
@@ -115,6 +123,7 @@ class Sandbox(Data, Access, Exports, Faults):
                 three.
             switches: As in `Sandbox`.
             token: As in `Sandbox`.
+            admin_token: As in `Sandbox`.
             host_names: As in `Sandbox`.
             now: As in `Sandbox`.
 
@@ -134,7 +143,8 @@ class Sandbox(Data, Access, Exports, Faults):
         """
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else duration("export_seconds", export_seconds)
-        access = (_address(LOOPBACK), False, _token(token), strings("host_names", host_names))
+        tokens = (_token("token", token), _token("admin_token", admin_token))
+        access = (_address(LOOPBACK), False, *tokens, strings("host_names", host_names))
         sandbox._start(demo=True, port=port, times=(ends, _now(now)), switches=switches, access=access)
         return sandbox
 
@@ -165,14 +175,72 @@ class Sandbox(Data, Access, Exports, Faults):
             True
         """
         sandbox = object.__new__(cls)
-        access: tuple[Any, ...] = (_address(LOOPBACK), False, None, [])
+        access: tuple[Any, ...] = (_address(LOOPBACK), False, None, None, [])
         sandbox._start(port=port, access=access, files=(None, _path("replay", path)))
         return sandbox
+
+    @classmethod
+    def connect(cls, url: str, admin_token: str) -> Self:
+        """Controls a sandbox of another process or machine over HTTP.
+
+        It has all methods of a sandbox of this process. `stop` and the end of a `with` block leave the service running.
+        Clients of its address count as clients of a sandbox.
+
+        Args:
+            url: Address of the sandbox.
+            admin_token: Its admin token, which `dataaccess sandbox` prints at the start.
+
+        Returns:
+            The sandbox.
+
+        Raises:
+            ConfigError: An argument is invalid, or the token is not the admin token of the sandbox.
+            SandboxError: There is no sandbox at the address.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> with da.Sandbox.demo() as started:  # in another process, as by the command `dataaccess sandbox`
+            ...     with da.Sandbox.connect(started.base_url, started.admin_token) as sandbox:
+            ...         with sandbox.fault("status", status=503, retry_after=0, times=1) as fault:
+            ...             rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"))
+            >>> fault.hits
+            1
+        """
+        sandbox = object.__new__(cls)
+        control = OverHTTP(url, admin_token)
+        control.call("GET", "/state")
+        count_as_sandbox(control.base_url, control)
+        sandbox._control = control
+        return sandbox
+
+    def reset(self) -> None:
+        """Puts data, exports, faults, clock and request log back to what they were at the start. Tokens stay valid.
+
+        Raises:
+            SandboxError: The rows are in a file (`db=`), or the sandbox is stopped.
+            ForkedHandleError: The sandbox belongs to the parent process.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> with da.Sandbox.demo() as sandbox:
+            ...     client = sandbox.client()
+            ...     count = sandbox.clear("promotion_code")
+            ...     sandbox.reset()
+            ...     rows = client.search_codes(allocated_time=da.on("2024-02-29"))
+            >>> len(rows) > 0
+            True
+        """
+        self._control.call("POST", "/reset")
 
     @property
     def base_url(self) -> str:
         """Address of the service, for any client."""
-        return self._raw.base_url
+        return self._control.base_url
+
+    @property
+    def admin_token(self) -> str:
+        """The token of the control routes. It begins with `sbx_admin_` unless it was given."""
+        return self._control.admin_token
 
     def advance(self, seconds: float | timedelta) -> None:
         """Moves the clock of the service forward, so that a test needs not wait.
@@ -198,17 +266,20 @@ class Sandbox(Data, Access, Exports, Faults):
             >>> [status["entries"][0]["exportedRows"] for status in (before, after)]
             [None, 500]
         """
-        self._raw.advance(duration("seconds", seconds))
+        self._control.call("POST", "/clock", {"advance": duration("seconds", seconds)})
 
     def stop(self) -> None:
         """Stops the service within two seconds. Stopping twice has no effect; a forked child cannot stop it.
+
+        A sandbox of `connect` goes on: who started it stops it.
 
         Examples:
             >>> import dataaccess as da
             >>> sandbox = da.Sandbox.demo()
             >>> sandbox.stop()
         """
-        stop_sandbox(self._raw)
+        if isinstance(self._control, InProcess):
+            stop_sandbox(self._control.raw)
 
     def __enter__(self) -> Self:
         """The sandbox itself."""
@@ -261,8 +332,8 @@ def _now(given: object) -> float | None:
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
-def _token(given: str | None) -> str | None:
-    return None if given is None else string("token", given)
+def _token(name: str, given: str | None) -> str | None:
+    return None if given is None else string(name, given)
 
 
 def _path(name: str, given: object) -> str | None:

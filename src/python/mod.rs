@@ -53,11 +53,13 @@ mod _native {
     #[pymodule_export]
     use super::interrupt::wakeup_fd;
     #[pymodule_export]
+    use super::load::row_lines;
+    #[pymodule_export]
     use super::request::{column_type, today, validate_codes, validate_items, zone_name};
     #[pymodule_export]
     use super::runs::{folder_status, object_names};
     #[pymodule_export]
-    use super::sandbox::{RawFault, RawSandbox};
+    use super::sandbox::RawSandbox;
     #[pymodule_export]
     use super::scan::RawScan;
     #[pymodule_export]

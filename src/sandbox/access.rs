@@ -15,6 +15,8 @@ use crate::error::{Error, Kind, Result, argument, named};
 const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// Minimum length of a given token, so that it cannot be guessed over the network.
 const TOKEN_LENGTH: usize = 16;
+/// Minimum length of a given admin token.
+const ADMIN_TOKEN_LENGTH: usize = 32;
 
 /// Who can reach a sandbox, and how.
 #[derive(Clone, PartialEq, Eq)]
@@ -25,18 +27,21 @@ pub struct Access {
     pub allow_remote: bool,
     /// A token with every scope of the specification, needed with `allow_remote`.
     pub token: Option<String>,
+    /// The token of the control routes; none is a random one.
+    pub admin_token: Option<String>,
     /// Names by which the sandbox may be addressed, beside its own address.
     pub host_names: Vec<String>,
 }
 
 impl Default for Access {
     fn default() -> Self {
-        Self { address: Ipv4Addr::LOCALHOST.into(), allow_remote: false, token: None, host_names: Vec::new() }
+        let (token, admin_token, host_names) = Default::default();
+        Self { address: Ipv4Addr::LOCALHOST.into(), allow_remote: false, token, admin_token, host_names }
     }
 }
 
 impl fmt::Debug for Access {
-    /// Leaves out the token.
+    /// Leaves out the tokens.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { address, allow_remote, host_names, .. } = self;
         write!(formatter, "Access({address}, allow_remote: {allow_remote}, host_names: {host_names:?})")
@@ -59,12 +64,19 @@ impl Access {
             let problem = format!("{allow}: a sandbox that other machines can reach needs a token of your own");
             return refused(problem, &format!("give {}", argument("token")));
         }
-        let is_plain =
-            |token: &String| token.len() >= TOKEN_LENGTH && token.bytes().all(|byte| byte.is_ascii_graphic());
-        if !self.token.as_ref().is_none_or(is_plain) {
-            let problem =
-                format!("{}: it needs {TOKEN_LENGTH} or more visible ASCII characters and no blanks", named("token"));
-            return refused(problem, "secrets.token_hex() makes one");
+        for (name, token, length) in
+            [("token", &self.token, TOKEN_LENGTH), ("admin_token", &self.admin_token, ADMIN_TOKEN_LENGTH)]
+        {
+            let is_plain = |token: &String| token.len() >= length && token.bytes().all(|byte| byte.is_ascii_graphic());
+            if !token.as_ref().is_none_or(is_plain) {
+                let problem =
+                    format!("{}: it needs {length} or more visible ASCII characters and no blanks", named(name));
+                return refused(problem, "secrets.token_hex() makes one");
+            }
+        }
+        if self.admin_token.is_some() && self.admin_token == self.token {
+            let problem = format!("{}: it is the same as {}", named("admin_token"), named("token"));
+            return refused(problem, "give each a token of its own: who may search may not control the sandbox");
         }
         let is_name = |name: &String| !name.is_empty() && !name.contains(['/', '@', ':', '*', ' ']);
         if let Some(name) = self.host_names.iter().find(|name| !is_name(name)) {

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::objects::TIME_FORMAT;
+use crate::error::{Error, Kind, Result};
 
 /// The Unix milliseconds for which [`Day::of`] returns a day in UTC.
 #[cfg(test)]
@@ -24,9 +25,37 @@ pub(super) struct Zones {
 impl Zones {
     /// A UTC time, as records have it.
     pub(super) fn record_time(&self, utc: DateTime) -> DateTime {
-        // Only a time at the end of the calendar has none.
-        TimeZone::UTC.to_timestamp(utc).map_or(utc, |time| self.records.to_datetime(time))
+        in_zone(utc, &self.records)
     }
+}
+
+/// The zone of the times in records, for who converts times before they are loaded.
+#[derive(Debug)]
+pub struct RecordZone(TimeZone);
+
+impl RecordZone {
+    /// The zone of this IANA name.
+    ///
+    /// # Errors
+    /// `Sandbox` for an unknown name.
+    pub fn named(name: &str) -> Result<Self> {
+        let unknown =
+            |cause| Error::new(Kind::Sandbox, format!("`{name}` is not an IANA time zone")).with_source(cause);
+        TimeZone::get(name).map(Self).map_err(unknown)
+    }
+
+    /// A UTC time `YYYY-MM-DD HH:MM:SS` as records have it. Any other string stays as it is.
+    #[must_use]
+    pub fn record_time(&self, utc: &str) -> String {
+        let Ok(time) = DateTime::strptime(TIME_FORMAT, utc) else { return utc.to_owned() };
+        in_zone(time, &self.0).strftime(TIME_FORMAT).to_string()
+    }
+}
+
+/// A UTC time in a zone.
+fn in_zone(utc: DateTime, zone: &TimeZone) -> DateTime {
+    // Only a time at the end of the calendar has none.
+    TimeZone::UTC.to_timestamp(utc).map_or(utc, |time| zone.to_datetime(time))
 }
 
 /// A day as formatted times: `start` is included, `end` is excluded.

@@ -2,8 +2,8 @@
 //!
 //! Nothing runs in the background: the state of an entry is computed from its plan and the clock.
 
-use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::collections::BTreeMap;
+use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -17,7 +17,7 @@ use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNIN
 const FIRST_ID: i64 = 1_000_001;
 
 /// One planned entry of an export: it is listed from its start on, and its null fields are set at its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedEntry {
     /// When it starts and is listed.
     pub starts: SystemTime,
@@ -27,6 +27,21 @@ pub struct PlannedEntry {
     pub rows: u64,
     /// Whether it succeeds.
     pub succeeds: bool,
+    /// Its `responseCode` at its end; none is 200 or 500.
+    pub code: Option<i64>,
+    /// Its `responseMessage` at its end; none is the usual one.
+    pub message: Option<String>,
+}
+
+/// How far an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It is not listed yet.
+    Waiting,
+    /// Its null fields are not set yet.
+    Running,
+    /// It ended at this time.
+    Ended(SystemTime),
 }
 
 /// An export whose entries start together and end one after another.
@@ -45,38 +60,65 @@ pub struct ExportPlan {
 }
 
 impl ExportPlan {
-    fn entries(&self, now: SystemTime) -> Vec<PlannedEntry> {
+    pub(super) fn entries(&self, now: SystemTime) -> Vec<PlannedEntry> {
         let Self { delay, takes, entries, rows, succeeds } = *self;
         // A start beyond the range of the clock never comes.
         let Some(starts) = now.checked_add(delay) else { return Vec::new() };
-        let share = |number| takes.checked_mul(number).map_or(takes, |sum| sum / entries);
-        (1..=entries).map(|number| PlannedEntry { starts, takes: share(number), rows, succeeds }).collect()
+        let entry = |number| {
+            let takes = share(takes, number, entries);
+            PlannedEntry { starts, takes, rows, succeeds, code: None, message: None }
+        };
+        (1..=entries).map(entry).collect()
     }
+}
+
+/// The time that the entry of a number takes, of `count` entries that end one after another.
+pub(super) fn share(takes: Duration, number: u32, count: u32) -> Duration {
+    takes.checked_mul(number).map_or(takes, |sum| sum / count.max(1))
 }
 
 /// The exports by their id.
 #[derive(Default)]
-pub(super) struct Exports(RwLock<HashMap<i64, Vec<PlannedEntry>>>);
+pub(super) struct Exports(RwLock<BTreeMap<i64, Vec<PlannedEntry>>>);
 
 impl Exports {
     /// Plans an export; it replaces one with the same id.
     pub(super) fn plan(&self, id: i64, entries: Vec<PlannedEntry>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(id, entries);
+        self.write().insert(id, entries);
     }
 
-    /// Starts an export with the given id or a free one, and returns the id.
-    pub(super) fn start(&self, id: Option<i64>, plan: &ExportPlan, now: SystemTime) -> i64 {
-        let mut plans = self.0.write().unwrap_or_else(PoisonError::into_inner);
+    /// Plans an export with the given id or a free one, and returns the id.
+    pub(super) fn start(&self, id: Option<i64>, entries: Vec<PlannedEntry>) -> i64 {
+        let mut plans = self.write();
         let id = id.or_else(|| (FIRST_ID..i64::MAX).find(|id| !plans.contains_key(id))).unwrap_or(FIRST_ID);
-        plans.insert(id, plan.entries(now));
+        plans.insert(id, entries);
         id
+    }
+
+    /// The plans of all exports.
+    pub(super) fn all(&self) -> BTreeMap<i64, Vec<PlannedEntry>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Removes an export and returns its plan; none for an unknown id.
+    pub(super) fn remove(&self, id: i64) -> Option<Vec<PlannedEntry>> {
+        self.write().remove(&id)
+    }
+
+    /// Removes all exports.
+    pub(super) fn clear(&self) {
+        self.write().clear();
     }
 
     /// The state of an export at this time; none for an unknown id.
     pub(super) fn at(&self, id: i64, now: SystemTime, switches: &Switches) -> Option<ExportData> {
         let plans = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let started = plans.get(&id)?.iter().filter(|entry| entry.starts <= now);
-        Some(export_data(started.map(|entry| entry.at(now, switches)).collect()))
+        let entries = plans.get(&id)?.iter().filter_map(|entry| entry.at(now, switches));
+        Some(export_data(entries.collect()))
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<i64, Vec<PlannedEntry>>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -87,10 +129,25 @@ pub(super) fn export_data(entries: Vec<ExportEntry>) -> ExportData {
 }
 
 impl PlannedEntry {
-    fn at(&self, now: SystemTime, switches: &Switches) -> ExportEntry {
-        // An end beyond the range of the clock never comes.
-        match self.starts.checked_add(self.takes).filter(|end| *end <= now) {
-            None => ExportEntry {
+    /// When it ends; an end beyond the range of the clock never comes.
+    pub(super) fn ends(&self) -> Option<SystemTime> {
+        self.starts.checked_add(self.takes)
+    }
+
+    /// How far it is at this time.
+    pub(super) fn stage(&self, now: SystemTime) -> Stage {
+        match self.ends().filter(|end| *end <= now) {
+            Some(end) => Stage::Ended(end),
+            None if self.starts <= now => Stage::Running,
+            None => Stage::Waiting,
+        }
+    }
+
+    /// Its state at this time; none before its start.
+    fn at(&self, now: SystemTime, switches: &Switches) -> Option<ExportEntry> {
+        Some(match self.stage(now) {
+            Stage::Waiting => return None,
+            Stage::Running => ExportEntry {
                 export_status: STATUS_RUNNING,
                 exported_rows: None,
                 start_time: formatted(self.starts),
@@ -99,8 +156,8 @@ impl PlannedEntry {
                 response_code: Value::Null,
                 response_message: Value::Null,
             },
-            Some(end) => {
-                let milliseconds = u64::try_from(self.takes.as_millis()).unwrap_or(u64::MAX);
+            Stage::Ended(end) => {
+                let milliseconds = i64::try_from(self.takes.as_millis()).unwrap_or(i64::MAX);
                 let (export_status, code, message) = if self.succeeds {
                     (switches.finished_status, 200, "OK")
                 } else {
@@ -112,16 +169,16 @@ impl PlannedEntry {
                     start_time: formatted(self.starts),
                     end_time: Some(formatted(end)),
                     durations: shaped(milliseconds, "ms", switches),
-                    response_code: shaped(code, "", switches),
-                    response_message: message.into(),
+                    response_code: shaped(self.code.unwrap_or(code), "", switches),
+                    response_message: self.message.as_deref().unwrap_or(message).into(),
                 }
             }
-        }
+        })
     }
 }
 
 /// A number, or a string with its unit.
-fn shaped(number: u64, unit: &str, switches: &Switches) -> Value {
+fn shaped(number: i64, unit: &str, switches: &Switches) -> Value {
     match switches.finished_types {
         FinishedTypes::Plain => number.into(),
         FinishedTypes::String => format!("{number}{unit}").into(),

@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -125,13 +125,17 @@ impl Fault {
     }
 }
 
-/// The active faults, oldest first.
+/// Most active faults.
+const MOST_FAULTS: usize = 1_000;
+
+/// The active faults, oldest first, and the number of those that began.
 #[derive(Debug, Default)]
-pub(super) struct Faults(Mutex<Vec<Arc<ActiveFault>>>);
+pub(super) struct Faults(Mutex<(Vec<Arc<ActiveFault>>, u64)>);
 
 /// An active fault with its counters.
 #[derive(Debug)]
 pub(super) struct ActiveFault {
+    pub(super) id: u64,
     pub(super) fault: Fault,
     seen: AtomicU64,
     hits: AtomicU64,
@@ -139,9 +143,9 @@ pub(super) struct ActiveFault {
 }
 
 impl ActiveFault {
-    pub(super) fn new(fault: Fault) -> Self {
+    pub(super) fn new(id: u64, fault: Fault) -> Self {
         let (seen, hits, ended) = Default::default();
-        Self { fault, seen, hits, ended }
+        Self { id, fault, seen, hits, ended }
     }
 
     /// Whether it affects a request for this path. Counts each request for its path.
@@ -160,6 +164,11 @@ impl ActiveFault {
         self.hits.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// How many responses it has changed; one that passed unchanged does not count.
+    pub(super) fn hits(&self) -> u64 {
+        self.hits.load(Ordering::Relaxed)
+    }
+
     /// Cancelled once the fault has ended.
     pub(super) fn ended(&self) -> &CancellationToken {
         &self.ended
@@ -169,8 +178,46 @@ impl ActiveFault {
 impl Faults {
     /// The first fault that affects a request for this path.
     pub(super) fn next_match(&self, path: &str) -> Option<Arc<ActiveFault>> {
-        let faults = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        faults.iter().find(|each| each.matches(path)).map(Arc::clone)
+        self.lock().0.iter().find(|each| each.matches(path)).map(Arc::clone)
+    }
+
+    /// Begins a fault.
+    pub(super) fn begin(&self, fault: Fault) -> Result<Arc<ActiveFault>> {
+        fault.check()?;
+        let (active, last) = &mut *self.lock();
+        if active.len() >= MOST_FAULTS {
+            let problem = format!("this sandbox has {MOST_FAULTS} faults, which is the limit");
+            return Err(Error::new(Kind::Sandbox, problem).with_hint("end those that are not needed"));
+        }
+        *last += 1;
+        let fault = Arc::new(ActiveFault::new(*last, fault));
+        active.push(Arc::clone(&fault));
+        Ok(fault)
+    }
+
+    /// The active faults, oldest first.
+    pub(super) fn all(&self) -> Vec<Arc<ActiveFault>> {
+        self.lock().0.clone()
+    }
+
+    /// Ends a fault; stalled responses continue. None if it is not active.
+    pub(super) fn end(&self, id: u64) -> Option<Arc<ActiveFault>> {
+        let (active, _) = &mut *self.lock();
+        let index = active.iter().position(|fault| fault.id == id)?;
+        let fault = active.remove(index);
+        fault.ended.cancel();
+        Some(fault)
+    }
+
+    /// Ends all faults.
+    pub(super) fn end_all(&self) -> Vec<Arc<ActiveFault>> {
+        let ended = std::mem::take(&mut self.lock().0);
+        ended.iter().for_each(|fault| fault.ended.cancel());
+        ended
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (Vec<Arc<ActiveFault>>, u64)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -184,26 +231,21 @@ pub struct Injected {
 impl Injected {
     /// Activates a fault.
     pub(super) fn new(faults: &Arc<Faults>, fault: Fault) -> Result<Self> {
-        fault.check()?;
-        let in_force = Arc::new(ActiveFault::new(fault));
-        faults.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&in_force));
+        let in_force = faults.begin(fault)?;
         Ok(Self { faults: Arc::clone(faults), in_force, owner: std::process::id() })
     }
 
     /// How many responses it has changed; one that passed unchanged does not count.
     #[must_use]
     pub fn hits(&self) -> u64 {
-        self.in_force.hits.load(Ordering::Relaxed)
+        self.in_force.hits()
     }
 
     /// Ends the fault; stalled responses continue. A second call does nothing.
     pub fn end(&self) {
-        if std::process::id() != self.owner {
-            return;
+        if std::process::id() == self.owner {
+            self.faults.end(self.in_force.id);
         }
-        let mut faults = self.faults.0.lock().unwrap_or_else(PoisonError::into_inner);
-        faults.retain(|each| !Arc::ptr_eq(each, &self.in_force));
-        self.in_force.ended.cancel();
     }
 }
 

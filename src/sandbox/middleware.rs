@@ -12,6 +12,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::connection_state::{ConnectionState, Ending};
+use super::control;
 use super::fault_body::{BodyFault, FaultBody};
 use super::faults::{ActiveFault, FaultKind};
 use super::reply::Refusal;
@@ -31,16 +32,27 @@ pub(super) async fn receive(
 ) -> Response {
     connection.on_head();
     let (head, body) = request.into_parts();
-    let (response, body_fault) = if let Err(refusal) = shared.access.check_request(&head, connection.local) {
+    let mut logged = None;
+    let checked = shared.access.check_request(&head, connection.local);
+    let (response, body_fault) = if control::is_control(head.uri.path()) {
+        (control::respond(&shared, checked, head, body, || connection.on_request()).await, None)
+    } else if let Err(refusal) = checked {
         // Not logged: foreign pages could push the requests of a test out of the log.
         (refused(&shared, &refusal), None)
     } else {
         let entry = shared.service.log.open(SystemTime::now(), &head);
         let (response, body_fault) = serve(&shared, &connection, &entry, head, body, next).await;
         entry.set_status(response.status().as_u16());
+        logged = Some(entry);
         (response, body_fault)
     };
-    let mut response = response.map(|body| Body::new(FaultBody::new(body, connection, body_fault)));
+    let mut response = response.map(|body| {
+        let body = Body::new(FaultBody::new(body, connection, body_fault));
+        match logged {
+            Some(entry) => entry.logged(body),
+            None => body,
+        }
+    });
     // The clock of the service is that of the sandbox.
     if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(shared.service.clock.now())) {
         response.headers_mut().entry(header::DATE).or_insert(date);
@@ -57,13 +69,16 @@ async fn serve(
     body: Body,
     next: Next,
 ) -> (Response, Option<BodyFault>) {
-    let body = match read_body(&head.headers, body, shared.limits.body).await {
+    let body = match read_body(&head.headers, body, BODY_LIMIT, shared.limits.body).await {
         Ok(body) => body,
         Err(refusal) => return (refused(shared, &refusal), None),
     };
     entry.set_body(&body);
     connection.on_request();
     let fault = shared.service.faults.next_match(head.uri.path());
+    if let Some(fault) = &fault {
+        entry.set_fault(fault.id);
+    }
     if fault.as_ref().is_some_and(|fault| matches!(fault.fault.kind, FaultKind::LateCode(_))) {
         // The envelope is rewritten, so it must not be compressed.
         head.headers.remove(header::ACCEPT_ENCODING);
@@ -72,21 +87,26 @@ async fn serve(
     (respond(shared, connection, fault.as_deref(), next.run(request)).await, fault.and_then(BodyFault::new))
 }
 
-/// Reads a body within a time limit.
-async fn read_body(headers: &HeaderMap, body: Body, within: Duration) -> Result<Bytes, Refusal> {
+/// Reads a body of at most `limit` bytes within a time limit.
+pub(super) async fn read_body(
+    headers: &HeaderMap,
+    body: Body,
+    limit: usize,
+    within: Duration,
+) -> Result<Bytes, Refusal> {
     if headers.get(header::CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
         let problem = "Content-Encoding: the body must be sent as it is".to_owned();
         return Err(Refusal::Problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
     }
     let too_large = || {
-        let problem = format!("the body is larger than {BODY_LIMIT} bytes");
+        let problem = format!("the body is larger than {limit} bytes");
         Refusal::Problem(StatusCode::PAYLOAD_TOO_LARGE, problem)
     };
     // A `Content-Length` that is too large is rejected at once; a body without one is counted.
-    if body.size_hint().lower() > BODY_LIMIT as u64 {
+    if body.size_hint().lower() > limit as u64 {
         return Err(too_large());
     }
-    match tokio::time::timeout(within, Limited::new(body, BODY_LIMIT).collect()).await {
+    match tokio::time::timeout(within, Limited::new(body, limit).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(cause)) if cause.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Refusal::malformed("the body was cut off")),

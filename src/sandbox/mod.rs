@@ -7,6 +7,7 @@
 mod access;
 mod connection_state;
 mod connections;
+pub mod control;
 mod days;
 pub mod demo;
 mod exports;
@@ -37,10 +38,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::civil::DateTime;
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
+pub use days::RecordZone;
 pub use exports::{ExportPlan, PlannedEntry};
 pub use faults::{Fault, FaultKind, Injected};
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
@@ -48,13 +49,13 @@ pub use options::{Clock, Limits, Options};
 pub use request_log::LoggedRequest;
 pub use store::Load;
 
-use self::objects::TIME_FORMAT;
+use self::control::AdminToken;
 use self::replay::Recording;
 use self::routes::Shared;
 use self::server::Server;
-use self::service::Service;
+use self::service::{Service, Start};
 use self::store::Store;
-use crate::error::{Error, Kind, Result, excerpt, named};
+use crate::error::{Error, Kind, Result};
 
 /// A running service. Dropping it stops it in the background; `stop` also waits.
 ///
@@ -62,6 +63,7 @@ use crate::error::{Error, Kind, Result, excerpt, named};
 pub struct Sandbox {
     running: Arc<Running>,
     base_url: String,
+    admin_token: String,
     owner: u32,
 }
 
@@ -87,32 +89,41 @@ impl Sandbox {
         options.access.check()?;
         let stopping = CancellationToken::new();
         let store = Store::open(options.db.as_deref(), stopping.clone())?;
-        for object in [BusinessObject::promotion_code(), BusinessObject::customer()] {
+        for object in BusinessObject::of_the_specification() {
             // A customer in an existing store may have more attributes.
             if store.find(|known| known.id == object.id || known.name == object.name)?.is_none() {
                 store.declare(&object)?;
             }
         }
-        let service = Service::new(store, options.switches, options.clock, options.search_timeout)?;
+        let start = Start::new(options.demo, options.db.is_some());
+        let service = Service::new(store, options.switches, options.clock, start, options.search_timeout)?;
         let service = Arc::new(service);
-        if let Some(demo) = options.demo {
-            demo.fill(&service.store, &service.exports, &service.zones, service.clock.now())?;
-        }
+        service.fill()?;
+        let admin_token = options.access.admin_token.clone().map_or_else(AdminToken::random, Ok)?;
         if let Some(token) = &options.access.token {
             service.tokens.add(token, service.switches.scopes());
         }
         let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
         let recording = options.replay.as_deref().map(Recording::open).transpose()?.map(Arc::new);
-        let shared = Shared { service: Arc::clone(&service), access: Arc::new(options.access), limits, recording };
+        let (access, admin) = (Arc::new(options.access), Arc::new(AdminToken::new(&admin_token)));
+        let shared = Shared { service: Arc::clone(&service), access, admin, limits, recording };
         let server = Server::start(at, shared, stopping)?;
         let base_url = format!("http://{}", server.address());
-        Ok(Self { running: Arc::new(Running { service, server }), base_url, owner: std::process::id() })
+        service.start.set_base_url(&base_url);
+        let running = Arc::new(Running { service, server });
+        Ok(Self { running, base_url, admin_token, owner: std::process::id() })
     }
 
     /// The base URL, without a path.
     #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base_url
+    }
+
+    /// The token of the control routes.
+    #[must_use]
+    pub fn admin_token(&self) -> &str {
+        &self.admin_token
     }
 
     /// All known scopes, of the specification and of switches.
@@ -127,11 +138,7 @@ impl Sandbox {
     /// `Config` for an unknown scope, `Sandbox` after [`stop`](Self::stop), `ForkedHandle` in a forked child.
     pub fn issue_token(&self, scopes: &[String], expires_in: Option<Duration>) -> Result<String> {
         let service = self.service()?;
-        let known = service.switches.scopes();
-        if let Some(unknown) = scopes.iter().find(|scope| !known.contains(scope)) {
-            let problem = format!("{}: there is no `{}`", named("scopes"), excerpt(unknown, 60));
-            return Err(Error::new(Kind::Config, problem).with_hint(format!("there are {}", known.join(", "))));
-        }
+        service.check_scopes(scopes)?;
         service.tokens.issue(scopes, service.clock.now(), expires_in)
     }
 
@@ -176,24 +183,7 @@ impl Sandbox {
     /// # Errors
     /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
     pub fn begin_load(&self, object: &str) -> Result<Load> {
-        Load::begin(&self.service()?.store, object)
-    }
-
-    /// The IANA name of the zone of times in records.
-    #[must_use]
-    pub fn record_zone(&self) -> &str {
-        &self.running.service.switches.source_timezone
-    }
-
-    /// A UTC time `YYYY-MM-DD HH:MM:SS` as records have it: in the zone of the switch `source_timezone`. Any other string
-    /// stays as it is.
-    ///
-    /// # Errors
-    /// As [`issue_token`](Self::issue_token).
-    pub fn record_time(&self, utc: &str) -> Result<String> {
-        let service = self.service()?;
-        let Ok(time) = DateTime::strptime(TIME_FORMAT, utc) else { return Ok(utc.to_owned()) };
-        Ok(service.zones.record_time(time).strftime(TIME_FORMAT).to_string())
+        Load::begin(&self.service()?.store, object, None)
     }
 
     /// Deletes all rows of an object and returns their number.
@@ -219,7 +209,7 @@ impl Sandbox {
     /// As [`issue_token`](Self::issue_token).
     pub fn start_export(&self, id: Option<i64>, plan: &ExportPlan) -> Result<i64> {
         let service = self.service()?;
-        Ok(service.exports.start(id, plan, service.clock.now()))
+        Ok(service.exports.start(id, plan.entries(service.clock.now())))
     }
 
     /// Injects a fault until the returned handle is dropped. The first matching fault applies to a request.
@@ -235,8 +225,7 @@ impl Sandbox {
     /// # Errors
     /// `ForkedHandle` in a forked child. Works after [`stop`](Self::stop).
     pub fn requests(&self) -> Result<Vec<LoggedRequest>> {
-        self.check_process()?;
-        Ok(self.running.service.log.requests())
+        Ok(self.own_service()?.log.requests())
     }
 
     /// Clears the request log.
@@ -244,8 +233,7 @@ impl Sandbox {
     /// # Errors
     /// As [`requests`](Self::requests).
     pub fn clear_requests(&self) -> Result<()> {
-        self.check_process()?;
-        self.running.service.log.clear();
+        self.own_service()?.log.clear();
         Ok(())
     }
 
@@ -264,21 +252,22 @@ impl Sandbox {
         std::process::id() != self.owner
     }
 
-    fn check_process(&self) -> Result<()> {
+    /// The service, also of a stopped sandbox. Checks the process before any lock: one copied by a fork may be held.
+    fn own_service(&self) -> Result<&Service> {
         if self.is_forked() {
             let problem = format!("this sandbox runs in process {}, not in this fork of it", self.owner);
             return Err(Error::new(Kind::ForkedHandle, problem).with_hint("start a sandbox in this process"));
         }
-        Ok(())
+        Ok(&self.running.service)
     }
 
-    /// The service, if it is usable. Checks the process before it takes any lock: a lock copied by a fork may be held.
+    /// The service, if it is usable.
     fn service(&self) -> Result<&Service> {
-        self.check_process()?;
+        let service = self.own_service()?;
         if self.running.server.is_stopped() {
             return Err(stopped());
         }
-        Ok(&self.running.service)
+        Ok(service)
     }
 }
 

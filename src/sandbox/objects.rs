@@ -129,6 +129,16 @@ impl AttributeKind {
         [Self::Text, Self::Number, Self::Datetime].into_iter().find(|kind| kind.data_type() == data_type)
     }
 
+    /// The kind of attribute with this `data_type`, or with this type of a column.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::from_data_type(name).or(match name {
+            "int64" | "float64" => Some(Self::Number),
+            "timestamp" => Some(Self::Datetime),
+            _ => None,
+        })
+    }
+
     /// What is wrong with a cell for this attribute, if anything.
     fn type_problem(self, cell: &Cell) -> Option<&'static str> {
         match (self, cell) {
@@ -188,6 +198,11 @@ impl BusinessObject {
     pub fn customer() -> Self {
         let attributes = business_object::CUSTOMER_ATTRIBUTES.map(|name| (name, AttributeKind::Text));
         Self::new(business_object::CUSTOMER_ID, business_object::CUSTOMER_NAME, &attributes)
+    }
+
+    /// The objects that every sandbox has.
+    pub(super) fn of_the_specification() -> [Self; 2] {
+        [Self::promotion_code(), Self::customer()]
     }
 
     /// The only values that an attribute may have (section 8), if limited.

@@ -119,6 +119,13 @@ impl Clock {
     }
 }
 
+impl Clock {
+    /// Takes back all that it was moved forward.
+    pub(super) fn reset(&self) {
+        *self.advanced.lock().unwrap_or_else(PoisonError::into_inner) = Duration::ZERO;
+    }
+}
+
 /// A thousand years: times of exports have four digits for the year.
 const MOST_ADVANCED: Duration = Duration::from_secs(365_000 * 24 * 60 * 60);
 

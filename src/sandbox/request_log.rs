@@ -1,13 +1,17 @@
 //! The log of received requests, for assertions in tests: bounded in size, and without tokens.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant, SystemTime};
 
+use axum::body::{Body, HttpBody};
 use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderName, HeaderValue, header};
 use bytes::Bytes;
+use hyper::body::{Frame, SizeHint};
 
 use super::tokens::bearer_token;
 
@@ -31,6 +35,12 @@ pub struct LoggedRequest {
     pub body: Option<Bytes>,
     /// The HTTP status of the response; none when there was none.
     pub status: Option<u16>,
+    /// From its head to the last byte of the response, or to the end of the connection.
+    pub duration: Option<Duration>,
+    /// Bytes of the body of the response that were sent.
+    pub sent: u64,
+    /// The id of the fault that it got.
+    pub fault: Option<u64>,
 }
 
 /// The requests, oldest first.
@@ -49,6 +59,7 @@ struct Entries {
 pub(super) struct Entry {
     log: Arc<Log>,
     number: usize,
+    began: Instant,
 }
 
 impl Log {
@@ -59,13 +70,22 @@ impl Log {
         let (method, path) = (head.method.to_string(), path.to_owned());
         let mut entries = self.lock();
         let number = entries.before + entries.requests.len();
-        entries.add(LoggedRequest { time, method, path, headers, body: None, status: None });
-        Entry { log: Arc::clone(self), number }
+        let (body, status, duration, sent, fault) = Default::default();
+        entries.add(LoggedRequest { time, method, path, headers, body, status, duration, sent, fault });
+        Entry { log: Arc::clone(self), number, began: Instant::now() }
     }
 
     /// All requests that are kept.
     pub(super) fn requests(&self) -> Vec<LoggedRequest> {
         self.lock().requests.iter().cloned().collect()
+    }
+
+    /// The requests that are kept and have a higher number, each with its number, counted from 1.
+    pub(super) fn after(&self, number: u64) -> Vec<(u64, LoggedRequest)> {
+        let entries = self.lock();
+        let skipped = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(entries.before);
+        let numbered = (entries.before as u64 + 1..).zip(&entries.requests).skip(skipped);
+        numbered.map(|(number, request)| (number, request.clone())).collect()
     }
 
     /// Removes all requests.
@@ -116,6 +136,24 @@ impl Entry {
         self.update(bytes, |request| request.body = Some(body));
     }
 
+    /// Adds the fault that it got.
+    pub(super) fn set_fault(&self, fault: u64) {
+        self.update(0, |request| request.fault = Some(fault));
+    }
+
+    /// The body of the response; what is sent of it is logged.
+    pub(super) fn logged(self, body: Body) -> Body {
+        Body::new(LoggedBody { body, entry: self })
+    }
+
+    fn add_sent(&self, bytes: usize) {
+        let duration = self.began.elapsed();
+        self.update(0, |request| {
+            request.sent += bytes as u64;
+            request.duration = Some(duration);
+        });
+    }
+
     /// Adds the status of the response.
     pub(super) fn set_status(&self, status: u16) {
         self.update(0, |request| request.status = Some(status));
@@ -131,6 +169,41 @@ impl Entry {
             entries.bytes += bytes;
             entries.trim();
         }
+    }
+}
+
+impl Drop for Entry {
+    /// The response has ended, or the connection without one.
+    fn drop(&mut self) {
+        self.add_sent(0);
+    }
+}
+
+/// The body of a response, with the request in the log.
+struct LoggedBody {
+    body: Body,
+    entry: Entry,
+}
+
+impl HttpBody for LoggedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let this = self.get_mut();
+        let frame = ready!(Pin::new(&mut this.body).poll_frame(context));
+        if let Some(Ok(frame)) = &frame {
+            this.entry.add_sent(frame.data_ref().map_or(0, Bytes::len));
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use super::access::Access;
+use super::control::AdminToken;
 use super::middleware;
 use super::openapi;
 use super::options::Limits;
@@ -26,6 +27,7 @@ use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 pub(super) struct Shared {
     pub(super) service: Arc<Service>,
     pub(super) access: Arc<Access>,
+    pub(super) admin: Arc<AdminToken>,
     pub(super) limits: Limits,
     /// Responds in place of the service.
     pub(super) recording: Option<Arc<Recording>>,

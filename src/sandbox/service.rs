@@ -2,7 +2,7 @@
 //!
 //! Everything runs synchronously on a blocking thread.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, StatusCode, header};
@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::days::Zones;
+use super::demo::Demo;
 use super::exports::{Exports, export_data};
 use super::faults::Faults;
 use super::objects::BusinessObject;
@@ -25,7 +26,7 @@ use super::tokens::{Grant, Tokens, bearer_token};
 use crate::contract::SCOPE_ITEM;
 use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD, MESSAGE_SEARCH, field};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, excerpt, named};
 
 /// State of the service.
 pub(super) struct Service {
@@ -37,18 +38,82 @@ pub(super) struct Service {
     pub(super) clock: Clock,
     pub(super) switches: Switches,
     pub(super) zones: Zones,
+    /// What the service was started with, for a reset.
+    pub(super) start: Start,
     search_timeout: Duration,
+}
+
+/// What a service was started with.
+#[derive(Default)]
+pub(super) struct Start {
+    /// The demo data.
+    pub(super) demo: Option<Demo>,
+    /// Whether the rows are in a file, which holds more than the start had.
+    pub(super) has_file: bool,
+    base_url: OnceLock<String>,
+}
+
+impl Start {
+    pub(super) fn new(demo: Option<Demo>, has_file: bool) -> Self {
+        Self { demo, has_file, base_url: OnceLock::new() }
+    }
+
+    /// Sets the address once the port is known.
+    pub(super) fn set_base_url(&self, base_url: &str) {
+        self.base_url.get_or_init(|| base_url.to_owned());
+    }
+
+    /// The address, empty before the service listens.
+    pub(super) fn base_url(&self) -> &str {
+        self.base_url.get().map_or("", String::as_str)
+    }
 }
 
 impl Service {
     /// A service with this store.
-    pub(super) fn new(store: Store, switches: Switches, clock: Clock, search_timeout: Duration) -> Result<Self> {
+    pub(super) fn new(
+        store: Store,
+        switches: Switches,
+        clock: Clock,
+        start: Start,
+        search_timeout: Duration,
+    ) -> Result<Self> {
         let zones = Zones {
             days: zone("day_zone", &switches.day_zone)?,
             records: zone("source_timezone", &switches.source_timezone)?,
         };
         let (exports, tokens, faults, log) = Default::default();
-        Ok(Self { store: Arc::new(store), exports, tokens, faults, log, clock, switches, zones, search_timeout })
+        let store = Arc::new(store);
+        Ok(Self { store, exports, tokens, faults, log, clock, switches, zones, start, search_timeout })
+    }
+
+    /// Loads the data of the start.
+    pub(super) fn fill(&self) -> Result<()> {
+        let Some(demo) = &self.start.demo else { return Ok(()) };
+        demo.fill(&self.store, &self.exports, &self.zones, self.clock.now())
+    }
+
+    /// Puts data, exports, faults, clock and log back to what they were at the start. Tokens stay valid.
+    pub(super) fn reset(&self) -> Result<()> {
+        if self.start.has_file {
+            let problem = format!("{}: a sandbox whose rows are in a file cannot be reset", named("db"));
+            return Err(Error::new(Kind::Sandbox, problem).with_hint("clear its objects, or start without a file"));
+        }
+        self.store.reset(&BusinessObject::of_the_specification())?;
+        self.exports.clear();
+        self.faults.end_all();
+        self.clock.reset();
+        self.fill()?;
+        self.log.clear();
+        Ok(())
+    }
+
+    /// Rejects scopes that nothing needs.
+    pub(super) fn check_scopes(&self, scopes: &[String]) -> Result<()> {
+        let known = self.switches.scopes();
+        let Some(unknown) = scopes.iter().find(|scope| !known.contains(scope)) else { return Ok(()) };
+        let problem = format!("{}: there is no `{}`", named("scopes"), excerpt(unknown, 60));
+        Err(Error::new(Kind::Config, problem).with_hint(format!("there are {}", known.join(", "))))
     }
 
     /// The search (sections 4.1 and 4.2).

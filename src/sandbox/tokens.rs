@@ -15,7 +15,7 @@ const PREFIX: &str = "sbx_";
 const MAX_TOKENS: usize = 10_000;
 
 /// The SHA-256 digest of a token.
-type Fingerprint = [u8; 32];
+pub(super) type Fingerprint = [u8; 32];
 
 /// The valid tokens.
 #[derive(Default)]
@@ -44,15 +44,7 @@ pub(super) fn bearer_token(value: &str) -> Option<(&str, &str)> {
 impl Tokens {
     /// Issues a token of 256 random bits.
     pub(super) fn issue(&self, scopes: &[String], now: SystemTime, expires_in: Option<Duration>) -> Result<String> {
-        let mut random = [0; 32];
-        getrandom::fill(&mut random).map_err(|cause| {
-            Error::new(
-                Kind::Sandbox,
-                format!("cannot generate a token: the random number generator of the system failed: {cause}"),
-            )
-        })?;
-        let digits = random.map(|byte| format!("{byte:02x}")).concat();
-        let token = format!("{PREFIX}{digits}");
+        let token = random(PREFIX)?;
         // A lifetime beyond the range of the clock is no expiry.
         let expires_at = expires_in.and_then(|lifetime| now.checked_add(lifetime));
         let mut tokens = self.lock();
@@ -93,7 +85,18 @@ impl Token {
     }
 }
 
-fn fingerprint(token: &str) -> Fingerprint {
+/// A token of 256 random bits.
+pub(super) fn random(prefix: &str) -> Result<String> {
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).map_err(|cause| {
+        let problem = format!("cannot generate a token: the random number generator of the system failed: {cause}");
+        Error::new(Kind::Sandbox, problem)
+    })?;
+    Ok(format!("{prefix}{}", random.map(|byte| format!("{byte:02x}")).concat()))
+}
+
+/// The digest of a token.
+pub(super) fn fingerprint(token: &str) -> Fingerprint {
     Sha256::digest(token.as_bytes()).into()
 }
 

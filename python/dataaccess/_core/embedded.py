@@ -23,7 +23,7 @@ LOOPBACK = "127.0.0.1"
 _demo: dict[int, tuple[RawSandbox, str]] = {}
 _lock = ProcessLock()
 # A port is given out again: the address of a stopped sandbox may be another service's.
-_running: dict[str | None, ref[RawSandbox]] = {}
+_running: dict[str | None, ref[Any]] = {}
 
 
 def start_sandbox(**options: Any) -> RawSandbox:
@@ -31,10 +31,15 @@ def start_sandbox(**options: Any) -> RawSandbox:
     nothing = (None, None)
     usual: dict[str, Any] = {"demo": False, "port": 0, "times": nothing, "files": nothing, "switches": {}}
     sandbox = RawSandbox(**{**usual, **options})
+    count_as_sandbox(sandbox.base_url, sandbox)
+    return sandbox
+
+
+def count_as_sandbox(base_url: str, sandbox: object) -> None:
+    """Knows the address as one of synthetic data while the object lives."""
     from weakref import ref
 
-    _running[origin(sandbox.base_url)] = ref(sandbox)
-    return sandbox
+    _running[origin(base_url)] = ref(sandbox)
 
 
 def stop_sandbox(sandbox: RawSandbox) -> None:
@@ -54,7 +59,7 @@ def is_sandbox(base_url: object) -> bool:
     return _sandbox_at(origin(address_of(base_url))) is not None
 
 
-def _sandbox_at(address: str | None) -> RawSandbox | None:
+def _sandbox_at(address: str | None) -> object:
     found = _running.get(address)
     return None if found is None else found()
 
@@ -77,7 +82,15 @@ def embedded(name: str) -> tuple[str, str]:
             from ipaddress import IPv4Address
 
             own = IPv4Address(LOOPBACK)
-            sandbox = start_sandbox(demo=True, access=(own, False, None, []))
-            running = _demo[os.getpid()] = (sandbox, sandbox.issue_token(None, None))
+            sandbox = start_sandbox(demo=True, access=(own, False, None, None, []))
+            running = _demo[os.getpid()] = (sandbox, _token_of(sandbox))
         sandbox, token = running
         return sandbox.base_url, token
+
+
+def _token_of(sandbox: RawSandbox) -> str:
+    """A new token with all scopes."""
+    import json
+
+    _, answer = sandbox.control("POST", "/tokens", b"")
+    return str(json.loads(answer)["token"])

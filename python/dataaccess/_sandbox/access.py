@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from dataaccess._client.asynchronous.client import AsyncClient
     from dataaccess._client.synchronous.client import Client
-    from dataaccess._native import RawSandbox
+    from dataaccess._sandbox.control import Control
     from dataaccess._types import ClientOptions
 
 _C = TypeVar("_C", "Client", "AsyncClient")
@@ -23,12 +23,12 @@ _C = TypeVar("_C", "Client", "AsyncClient")
 class Access:
     """Tokens and clients."""
 
-    _raw: RawSandbox
+    _control: Control
 
     @property
     def scopes(self) -> list[str]:
         """All scopes: those of the API specification, and those that switches name."""
-        return self._raw.scopes
+        return list(self._control.call("GET", "/state")["scopes"])
 
     def issue_token(
         self,
@@ -61,7 +61,9 @@ class Access:
             'Success'
         """
         ends = None if expires_in is None else duration("expires_in", expires_in)
-        return self._raw.issue_token(None if scopes is None else strings("scopes", scopes), ends)
+        given = None if scopes is None else strings("scopes", scopes)
+        issued = self._control.call("POST", "/tokens", {"scopes": given, "expires_in": ends})
+        return str(issued["token"])
 
     def revoke(self, token: str) -> None:
         """Revokes a token at once.
@@ -78,7 +80,7 @@ class Access:
             >>> with da.Sandbox.demo() as sandbox:
             ...     sandbox.revoke(sandbox.issue_token())
         """
-        self._raw.revoke(string("token", token))
+        self._control.call("POST", "/tokens/revoke", {"token": string("token", token)})
 
     def client(
         self,
@@ -109,7 +111,7 @@ class Access:
         from dataaccess._client.synchronous.client import Client
 
         token = self.issue_token(scopes)
-        return self._kept_by(Client(self._raw.base_url, token=token, profile=profile, **options))
+        return self._kept_by(Client(self._control.base_url, token=token, profile=profile, **options))
 
     def async_client(
         self,
@@ -140,7 +142,7 @@ class Access:
         from dataaccess._client.asynchronous.client import AsyncClient
 
         token = self.issue_token(scopes)
-        return self._kept_by(AsyncClient(self._raw.base_url, token=token, profile=profile, **options))
+        return self._kept_by(AsyncClient(self._control.base_url, token=token, profile=profile, **options))
 
     def _kept_by(self, client: _C) -> _C:
         # A sandbox that only its client refers to lives as long as the client.

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from dataaccess._core.checks import boolean, integer, string
 from dataaccess._core.progress import follow
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._native import row_lines
+from dataaccess._sandbox.control import query, segment
 from dataaccess._sandbox.loading import counted, load_progress, rows_of
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dataaccess._native import RawSandbox
+    from dataaccess._sandbox.control import Control
     from dataaccess.reports import ProgressArgument
 
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 class Data:
     """Business objects and rows."""
 
-    _raw: RawSandbox
+    _control: Control
 
     def declare(
         self,
@@ -59,7 +61,12 @@ class Data:
         if not isinstance(attributes, Mapping):
             raise ConfigError(f"attributes= must be a dict of names and types, not of type {type(attributes).__name__}")
         kinds = [(string("attributes", key), string(f"attributes[{key!r}]", kind)) for key, kind in attributes.items()]
-        self._raw.declare(string("name", name), integer("item_type_id", item_type_id, -(2**63)), kinds)
+        declared = {
+            "name": string("name", name),
+            "item_type_id": integer("item_type_id", item_type_id, -(2**63)),
+            "attributes": dict(kinds),
+        }
+        self._control.call("POST", "/objects", declared)
 
     def load(
         self,
@@ -111,12 +118,22 @@ class Data:
             raise TypeError(f"{expected}, not of type {kind}{advice}")
         name, replace = string("name", name), boolean("replace", replace)
         with follow(progress, f"load {name}", lambda: load_progress(rows)) as report:
-            dicts = rows_of(rows, self._raw.record_zone)
-            if report is None:
-                return self._raw.load(name, dicts, replace)
-            count = self._raw.load(name, counted(dicts, report), replace)
-            report(count)
+            zone = self._control.call("GET", "/state")["record_zone"]
+            dicts = rows_of(rows, zone)
+            lines = row_lines(name, self._kinds(name), zone, dicts if report is None else counted(dicts, report))
+            target = f"/objects/{segment(name)}/rows{query(replace=replace)}"
+            count = int(self._control.call("POST", target, lines)["rows"])
+            if report is not None:
+                report(count)
             return count
+
+    def _kinds(self, name: str) -> list[tuple[str, str]]:
+        """The attributes of an object with their kinds; none of one that is not declared, which a load refuses."""
+        for declared in self._control.call("GET", "/objects"):
+            if declared["name"] == name:
+                return list(declared["attributes"].items())
+        self._control.call("GET", f"/objects/{segment(name)}/rows{query(limit=0)}")
+        return []
 
     def clear(self, name: str) -> int:
         """Removes all rows of an object; the object stays declared.
@@ -140,4 +157,4 @@ class Data:
             >>> rows
             []
         """
-        return self._raw.clear(string("name", name))
+        return int(self._control.call("DELETE", f"/objects/{segment(string('name', name))}/rows")["rows"])

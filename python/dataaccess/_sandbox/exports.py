@@ -2,51 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from dataaccess._core.checks import boolean, duration, integer
+from dataaccess._core.checks import boolean, duration, integer, string
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess.errors import ConfigError
+from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess._native import RawSandbox
+    from dataaccess._sandbox.control import Control
 
 
 @short_tracebacks
 class Exports:
     """Segment exports."""
 
-    _raw: RawSandbox
+    _control: Control
 
     def start_export(
         self,
         *,
-        rows: int = 1000,
-        seconds: float | timedelta = 1.0,
-        entries: int = 1,
+        rows: int | None = None,
+        seconds: float | timedelta | None = None,
+        entries: int | Iterable[Mapping[str, Any]] = 1,
         export_id: int | None = None,
-        succeeds: bool = True,
-        delay: float | timedelta = 0.0,
+        succeeds: bool | None = None,
+        delay: float | timedelta | None = None,
     ) -> int:
         """Starts a segment export, which can then be downloaded and waited for.
 
-        Its entries start together, with null fields, and end one after another. Exports are kept in memory only.
+        Its entries start together, with null fields, and end one after another, or as `entries` plans each of them.
+        Exports are kept in memory only.
 
         Args:
-            rows: `exportedRows` of each entry once it has ended.
-            seconds: Seconds, or a timedelta, until the last entry ends.
-            entries: Number of entries, at most 1,000.
+            rows: `exportedRows` of each entry once it has ended; 1,000 without it.
+            seconds: Seconds, or a timedelta, until the last entry ends; one without it.
+            entries: Number of entries, at most 1,000. Or a list of dicts, one for each entry, with any of `rows`,
+                `seconds`, `delay`, `succeeds`, `code` and `message`: the last two are `responseCode` and
+                `responseMessage` at its end.
             export_id: Its id; replaces an export with the same id. None takes a free one.
-            succeeds: Whether the entries succeed; otherwise `exportStatus`, `responseCode` and `responseMessage` report
-                a failure.
+            succeeds: Whether the entries succeed, as they do without it; otherwise `exportStatus`, `responseCode` and
+                `responseMessage` report a failure.
             delay: Seconds, or a timedelta, until there are entries.
 
         Returns:
             The id, for `download_segment` and `wait_for_segment`.
 
         Raises:
-            ConfigError: A number is out of range.
+            ConfigError: A number is out of range, or `rows`, `seconds`, `delay` or `succeeds` is given beside a list.
             ForkedHandleError: The sandbox belongs to the parent process.
             SandboxError: The sandbox is stopped.
 
@@ -57,11 +63,44 @@ class Exports:
             ...     status = sandbox.client().wait_for_segment(export, timeout=10, poll=0.05)
             >>> [entry["exportedRows"] for entry in status["entries"]]
             [500, 500]
+            >>> with da.Sandbox() as sandbox:
+            ...     refused = {"succeeds": False, "code": 403, "message": "No permission for the bucket", "seconds": 60}
+            ...     export = sandbox.start_export(entries=[{"rows": 500, "seconds": 30}, refused])
+            ...     sandbox.advance(60)
+            ...     status = sandbox.client().download_segment(export)
+            >>> [entry["responseCode"] for entry in status["entries"]]
+            [200, 403]
         """
-        return self._raw.start_export(
-            None if export_id is None else integer("export_id", export_id, -(2**63)),
-            integer("rows", rows),
-            integer("entries", entries, 0, 1000),
-            boolean("succeeds", succeeds),
-            (duration("delay", delay), duration("seconds", seconds)),
-        )
+        given = {"rows": rows, "seconds": seconds, "delay": delay, "succeeds": succeeds}
+        export: dict[str, Any] = {
+            "export_id": None if export_id is None else integer("export_id", export_id, -(2**63)),
+            **_read(given),
+            "entries": _entries(entries),
+        }
+        return int(self._control.call("POST", "/exports", export)["export_id"])
+
+
+# How each option of an entry is read.
+_READERS: dict[str, Callable[[str, Any], object]] = {
+    "rows": integer,
+    "seconds": duration,
+    "delay": duration,
+    "succeeds": boolean,
+    "code": lambda name, value: integer(name, value, -(2**63)),
+    "message": string,
+}
+
+
+def _read(given: Mapping[str, object]) -> dict[str, object]:
+    return {name: _READERS[name](name, value) for name, value in given.items() if value is not None}
+
+
+def _entries(given: object) -> object:
+    if isinstance(given, int) or not isinstance(given, Iterable):
+        return integer("entries", given, 0, 1000)
+    entries = list(given)
+    for entry in entries:
+        if not isinstance(entry, Mapping) or entry.keys() - _READERS:
+            known = ", ".join(_READERS)
+            raise ConfigError(f"{argument('entries')} must be a number or a list of dicts with {known}, not {entry!r}")
+    return [_read(entry) for entry in entries]

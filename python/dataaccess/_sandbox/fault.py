@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from dataaccess._contract import DOWNLOAD_PATH, SEARCH_PATH
 from dataaccess._core.checks import duration, integer, string
 from dataaccess._core.warn import warn_caller
-from dataaccess.errors import ConfigError, DataAccessWarning, SandboxError
+from dataaccess.errors import ConfigError, DataAccessWarning, ForkedHandleError, SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import TracebackType
 
-    from dataaccess._native import RawFault, RawSandbox
+    from dataaccess._sandbox.control import Control
 
 FaultKind = Literal["reset", "cut", "stall", "status", "delay", "drip", "late_code"]
 
@@ -62,7 +63,7 @@ class Fault:
 
     def __init__(
         self,
-        sandbox: RawSandbox,
+        control: Control,
         kind: str,
         options: Mapping[str, object],
         *,
@@ -71,27 +72,29 @@ class Fault:
         after: int,
     ) -> None:
         """Checks the options; the fault is not active yet."""
-        self._sandbox = sandbox
+        self._control = control
         self._options = {"kind": kind, **_checked(kind, options)}
         self._path = _checked_path(path)
         self._times = None if times is None else integer("times", times, 1)
         self._after = integer("after", after)
-        self._raw: RawFault | None = None
-        self._active = False
+        self._id: int | None = None
+        self._hits = 0
         self._unused = True
 
     @property
     def hits(self) -> int:
         """Number of responses it has changed. A response that passed unchanged does not count."""
-        return 0 if self._raw is None else self._raw.hits
+        if self._id is not None:
+            self._hits = self._control.call("GET", f"/faults/{self._id}")["hits"]
+        return self._hits
 
     def __enter__(self) -> Self:
         """Activates the fault."""
         self._unused = False
-        if self._active:
+        if self._id is not None:
             raise SandboxError("this fault is active already; make another one with sandbox.fault()")
-        self._raw = self._sandbox.begin_fault(self._options, self._path, self._after, self._times)
-        self._active = True
+        fault = {**self._options, "path": self._path, "after": self._after, "times": self._times}
+        self._id, self._hits = self._control.call("POST", "/faults", fault)["id"], 0
         return self
 
     def __exit__(
@@ -101,9 +104,11 @@ class Fault:
         traceback: TracebackType | None,
     ) -> None:
         """Ends the fault; responses that it delays continue."""
-        if self._raw is not None:
-            self._raw.end()
-        self._active = False
+        if self._id is not None:
+            ended, self._id = self._id, None
+            # A forked child leaves it to its parent. A sandbox that was reset has ended it.
+            with suppress(ForkedHandleError, SandboxError):
+                self._hits = self._control.call("DELETE", f"/faults/{ended}")["hits"]
 
     def __del__(self) -> None:
         """Warns if it was never active."""

@@ -11,7 +11,7 @@ from dataaccess._sandbox.received import ReceivedRequest, received
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess._native import RawSandbox
+    from dataaccess._sandbox.control import Control
     from dataaccess._sandbox.fault import FaultKind
 
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Faults:
     """Faults and the request log."""
 
-    _raw: RawSandbox
+    _control: Control
 
     def fault(
         self,
@@ -90,7 +90,7 @@ class Faults:
             "chunk_bytes": chunk_bytes,
             "code": code,
         }
-        return Fault(self._raw, kind, options, path=path, times=times, after=after)
+        return Fault(self._control, kind, options, path=path, times=times, after=after)
 
     @property
     def requests(self) -> list[ReceivedRequest]:
@@ -98,7 +98,7 @@ class Faults:
 
         Refused requests are included. The list is a snapshot. A stopped sandbox keeps its log.
         """
-        return [received(*request) for request in self._raw.requests()]
+        return [received(request) for request in self._control.call("GET", "/requests")["requests"]]
 
     def clear_requests(self) -> None:
         """Clears the request log.
@@ -116,4 +116,4 @@ class Faults:
             [200]
             []
         """
-        self._raw.clear_requests()
+        self._control.call("DELETE", "/requests")

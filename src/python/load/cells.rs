@@ -5,8 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDateTime, PyFloat, PyInt, PyString};
 
 use crate::error::excerpt;
-use crate::python::raise::raise;
-use crate::sandbox::{AttributeKind, Cell, Sandbox};
+use crate::sandbox::{AttributeKind, Cell, RecordZone};
 
 /// Why a value or a row is refused, or what Python raised.
 pub(super) enum Trouble {
@@ -21,7 +20,7 @@ impl From<PyErr> for Trouble {
 }
 
 /// The cell of a value.
-pub(super) fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind, sandbox: &Sandbox) -> Result<Cell, Trouble> {
+pub(super) fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind, zone: &RecordZone) -> Result<Cell, Trouble> {
     if value.is_none() {
         return Ok(Cell::Null);
     }
@@ -31,14 +30,14 @@ pub(super) fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind, sandbox: &Sand
     let read = match kind {
         AttributeKind::Text => text(value),
         AttributeKind::Number => number(value)?,
-        AttributeKind::Datetime => time(value, sandbox)?.or_else(|| text(value)),
+        AttributeKind::Datetime => time(value, zone)?.or_else(|| text(value)),
     };
     match read {
         Some(cell) => Ok(cell),
         // A numpy scalar holds a plain Python value.
         None if value.hasattr("dtype")? && value.hasattr("item")? => {
             let inner = inner(value)?;
-            if inner.get_type().is(value.get_type()) { Err(unfit(value, kind)) } else { cell(&inner, kind, sandbox) }
+            if inner.get_type().is(value.get_type()) { Err(unfit(value, kind)) } else { cell(&inner, kind, zone) }
         }
         None => Err(unfit(value, kind)),
     }
@@ -89,7 +88,7 @@ fn number(value: &Bound<'_, PyAny>) -> Result<Option<Cell>, Trouble> {
 }
 
 /// A date or datetime. One with a zone is converted to the zone of records.
-fn time(value: &Bound<'_, PyAny>, sandbox: &Sandbox) -> Result<Option<Cell>, Trouble> {
+fn time(value: &Bound<'_, PyAny>, zone: &RecordZone) -> Result<Option<Cell>, Trouble> {
     if !value.is_instance_of::<PyDate>() {
         return Ok(None);
     }
@@ -108,8 +107,7 @@ fn time(value: &Bound<'_, PyAny>, sandbox: &Sandbox) -> Result<Option<Cell>, Tro
         Trouble::Raised(raised)
     })?;
     let text: String = moved.call_method1("isoformat", (" ",))?.extract()?;
-    let time = sandbox.record_time(text.trim_end_matches("+00:00")).map_err(|error| raise(value.py(), error))?;
-    Ok(Some(time.into()))
+    Ok(Some(zone.record_time(text.trim_end_matches("+00:00")).into()))
 }
 
 fn unfit(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Trouble {

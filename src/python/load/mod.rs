@@ -1,54 +1,55 @@
-//! Rows for the sandbox, from an iterable of dicts.
+//! Rows for the sandbox: an iterable of dicts as lines of JSON.
 //!
 //! A missing key is null. An undeclared key is refused, as a misspelt one would lose its values.
 
 mod cells;
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyMapping, PyString};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyMapping, PyString};
+use serde::Serialize;
 
 use self::cells::{Trouble, cell, shown, type_of};
 use super::raise::raise;
-use super::{bridge, sandbox::RawSandbox};
-use crate::error::{Result, excerpt};
-use crate::sandbox::{BusinessObject, Cell, Sandbox};
+use crate::error::{Result, defect, excerpt};
+use crate::sandbox::{Attribute, AttributeKind, BusinessObject, Cell, RecordZone};
 
-/// Rows between two checks for signals and for the end of the sandbox.
+/// Rows between two checks for signals.
 const BLOCK: usize = 1_000;
 /// The longest time between two checks, for rows that come slowly.
 const BLOCK_TAKES: Duration = Duration::from_millis(50);
 
-/// Loads rows into an object, all or none. Nothing is locked meanwhile, as the iterable may use the sandbox itself.
-pub(super) fn load(
-    py: Python<'_>,
-    sandbox: &RawSandbox,
-    object: &str,
-    rows: &Bound<'_, PyAny>,
-    replaces: bool,
-) -> PyResult<usize> {
-    let mut load = py.detach(|| sandbox.0.begin_load(object)).map_err(|error| raise(py, error))?;
-    let mut rows = Rows::new(rows, &sandbox.0, load.object().clone())?;
+/// The rows of an iterable of dicts as lines of JSON, for an object with these attributes and kinds. Times with a zone are
+/// converted to `record_zone`.
+#[pyfunction]
+pub(super) fn row_lines<'py>(
+    py: Python<'py>,
+    object: String,
+    attributes: Vec<(String, String)>,
+    record_zone: &str,
+    rows: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let zone = RecordZone::named(record_zone).map_err(|error| raise(py, error))?;
+    let attributes = attributes.into_iter().map(|(name, kind)| {
+        let problem = || defect("the sandbox listed an unknown kind of attribute");
+        Ok(Attribute { name, kind: AttributeKind::from_name(&kind).ok_or_else(problem)? })
+    });
+    let attributes = attributes.collect::<Result<_>>().map_err(|error| raise(py, error))?;
+    let mut rows = Rows::new(rows, zone, BusinessObject { id: 0, name: object, attributes })?;
+    let mut lines = Vec::new();
     loop {
         py.check_signals()?;
-        let block = rows.next_block()?;
-        let is_last = block.as_ref().is_ok_and(Vec::is_empty);
-        py.detach(|| load.add(block?)).map_err(|error| raise(py, error))?;
-        if is_last {
-            break;
+        if rows.write_block(&mut lines)?.map_err(|error| raise(py, error))? {
+            return Ok(PyBytes::new(py, &lines));
         }
     }
-    // A signal ends this function, and dropping the load cancels it.
-    let _interrupted = load.cancel_on_drop();
-    bridge::wait(py, move || load.finish(replaces))
 }
 
 /// An iterable of dicts.
 struct Rows<'py> {
     iterator: Bound<'py, PyIterator>,
-    sandbox: Arc<Sandbox>,
+    zone: RecordZone,
     object: BusinessObject,
     /// The names of the attributes, in their order.
     names: Vec<Bound<'py, PyString>>,
@@ -56,18 +57,19 @@ struct Rows<'py> {
 }
 
 impl<'py> Rows<'py> {
-    fn new(rows: &Bound<'py, PyAny>, sandbox: &Arc<Sandbox>, object: BusinessObject) -> PyResult<Self> {
+    fn new(rows: &Bound<'py, PyAny>, zone: RecordZone, object: BusinessObject) -> PyResult<Self> {
         let names = object.attributes.iter().map(|each| PyString::intern(rows.py(), &each.name)).collect();
-        Ok(Self { iterator: rows.try_iter()?, sandbox: Arc::clone(sandbox), object, names, count: 0 })
+        Ok(Self { iterator: rows.try_iter()?, zone, object, names, count: 0 })
     }
 
-    /// The next rows, none at the end. The inner error refuses a row, the outer one was raised by the iterable.
-    fn next_block(&mut self) -> PyResult<Result<Vec<Vec<Cell>>>> {
-        let mut block = Vec::with_capacity(BLOCK);
+    /// Writes the next rows. True at their end. The inner error refuses a row, the outer one was raised by the iterable.
+    fn write_block(&mut self, lines: &mut Vec<u8>) -> PyResult<Result<bool>> {
         let began = Instant::now();
-        for row in self.iterator.clone().take(BLOCK) {
-            match self.cells(&row?) {
-                Ok(cells) => block.push(cells),
+        for _ in 0..BLOCK {
+            let Some(row) = self.iterator.next() else { return Ok(Ok(true)) };
+            let written = self.cells(&row?).and_then(|cells| self.write(&cells, lines).map_err(Trouble::Problem));
+            match written {
+                Ok(()) => {}
                 Err(Trouble::Problem(problem)) => return Ok(Err(self.object.refusal(self.count, &problem))),
                 Err(Trouble::Raised(raised)) => return Err(raised),
             }
@@ -76,7 +78,28 @@ impl<'py> Rows<'py> {
                 break;
             }
         }
-        Ok(Ok(block))
+        Ok(Ok(false))
+    }
+
+    /// Writes a row; what is null is left out.
+    fn write(&self, cells: &[Cell], lines: &mut Vec<u8>) -> Result<(), String> {
+        lines.push(b'{');
+        let mut lead = "";
+        for (attribute, cell) in self.object.attributes.iter().zip(cells) {
+            let value = match cell {
+                Cell::Null => continue,
+                Cell::Integer(number) => number.to_string(),
+                Cell::Number(number) if number.is_finite() => json(number),
+                Cell::Number(number) => {
+                    return Err(format!("attribute `{}`: {number} is not a finite number", attribute.name));
+                }
+                Cell::Text(text) => json(text),
+            };
+            lines.extend_from_slice(format!("{lead}{}:{value}", json(&attribute.name)).as_bytes());
+            lead = ",";
+        }
+        lines.extend_from_slice(b"}\n");
+        Ok(())
     }
 
     fn cells(&self, row: &Bound<'_, PyAny>) -> Result<Vec<Cell>, Trouble> {
@@ -89,7 +112,7 @@ impl<'py> Rows<'py> {
                 continue;
             };
             found += 1;
-            cells.push(cell(&value, attribute.kind, &self.sandbox).map_err(|trouble| match trouble {
+            cells.push(cell(&value, attribute.kind, &self.zone).map_err(|trouble| match trouble {
                 Trouble::Problem(problem) => Trouble::Problem(format!("attribute `{}`: {problem}", attribute.name)),
                 raised @ Trouble::Raised(_) => raised,
             })?);
@@ -117,4 +140,8 @@ fn as_dict<'py>(row: &Bound<'py, PyAny>) -> Result<Bound<'py, PyDict>, Trouble> 
     let dict = PyDict::new(row.py());
     dict.update(mapping)?;
     Ok(dict)
+}
+
+fn json(value: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }

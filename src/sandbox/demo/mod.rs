@@ -54,10 +54,10 @@ impl Default for Demo {
 impl Demo {
     /// Loads the rows and plans the exports of a service that starts now.
     pub(super) fn fill(&self, store: &Arc<Store>, exports: &Exports, zones: &Zones, now: SystemTime) -> Result<()> {
-        let mut load = Load::begin(store, PROMOTION_CODE_NAME)?;
+        let mut load = Load::begin(store, PROMOTION_CODE_NAME, None)?;
         load.add((1..=CODES).map(|number| codes::row(number, zones)))?;
         load.finish(false)?;
-        let mut load = Load::begin(store, CUSTOMER_NAME)?;
+        let mut load = Load::begin(store, CUSTOMER_NAME, None)?;
         load.add((1..=CUSTOMERS).map(customer))?;
         load.finish(false)?;
         for (id, entries) in export_plans(now, self.export_takes) {
@@ -71,7 +71,7 @@ impl Demo {
 fn export_plans(now: SystemTime, finishing_takes: Duration) -> [(i64, Vec<PlannedEntry>); 5] {
     let entry = |ago: Duration, takes, rows, succeeds| {
         let starts = now.checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH);
-        PlannedEntry { starts, takes, rows, succeeds }
+        PlannedEntry { starts, takes, rows, succeeds, code: None, message: None }
     };
     let mixed = vec![
         entry(2 * HOUR, 4 * MINUTE, 1_204, true),

@@ -89,7 +89,7 @@ impl Database {
 
 fn allow_searches_only(context: AuthContext<'_>) -> Authorization {
     match context.action {
-        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Function { function_name: "substr" | "unhex" } => {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Function { function_name: "count" | "substr" | "unhex" } => {
             Authorization::Allow
         }
         _ => Authorization::Deny,

@@ -26,14 +26,20 @@ pub struct Load {
 }
 
 impl Load {
-    /// Begins to stage rows for an object.
-    pub(in crate::sandbox) fn begin(store: &Arc<Store>, object: &str) -> Result<Self> {
+    /// Begins to stage rows for an object. It is abandoned when `ended` is cancelled.
+    pub(in crate::sandbox) fn begin(
+        store: &Arc<Store>,
+        object: &str,
+        ended: Option<&CancellationToken>,
+    ) -> Result<Self> {
         let table = store.named(object)?;
         let rows = store.location.staging()?;
         let names: Vec<String> = (0..table.object.attributes.len()).map(column).collect();
         // Never committed: only this connection reads the staged rows.
         rows.execute_batch(&format!("CREATE TABLE staged ({}); BEGIN", names.join(", "))).map_err(failure("load"))?;
-        Ok(Self { store: Arc::clone(store), table, rows, count: 0, ended: store.stopping.child_token() })
+        let ended = ended.cloned().unwrap_or_else(|| store.stopping.child_token());
+        let store = Arc::clone(store);
+        Ok(Self { store, table, rows, count: 0, ended })
     }
 
     /// The object as it is declared.

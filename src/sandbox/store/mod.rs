@@ -39,7 +39,7 @@ pub(super) struct Store {
     readers: Mutex<Vec<Connection>>,
     tables: RwLock<Vec<Arc<Table>>>,
     /// Cancelled when the store begins to close.
-    stopping: CancellationToken,
+    pub(super) stopping: CancellationToken,
 }
 
 /// An object with the table that holds its rows.
@@ -100,6 +100,35 @@ impl Store {
         let count = transaction.execute(&sql, []).map_err(failure("clear"))?;
         commit(transaction, &self.stopping, "clear")?;
         Ok(count)
+    }
+
+    /// All objects, each with the number of its rows.
+    pub(super) fn objects(&self) -> Result<Vec<(BusinessObject, i64)>> {
+        let reader = self.reader()?;
+        let rows = |table: Table| {
+            let count = format!("SELECT count(*) FROM {}", table.name());
+            let rows = reader.query_row(&count, [], |row| row.get(0)).map_err(failure("count"))?;
+            Ok((table.object, rows))
+        };
+        let objects = catalog::read(&reader)?.into_iter().map(rows).collect::<Result<_>>()?;
+        self.keep(reader);
+        Ok(objects)
+    }
+
+    /// Removes all objects with their rows, and adds these without rows.
+    pub(super) fn reset(&self, objects: &[BusinessObject]) -> Result<()> {
+        let writer = lock(&self.writer);
+        let transaction = begin(writer.as_ref(), &self.stopping, "reset")?;
+        for table in catalog::read(&transaction)? {
+            catalog::remove(&transaction, &table)?;
+        }
+        for object in objects {
+            catalog::add(&transaction, object)?;
+        }
+        let tables = shared(catalog::read(&transaction)?);
+        commit(transaction, &self.stopping, "reset")?;
+        *self.tables.write().unwrap_or_else(PoisonError::into_inner) = tables;
+        Ok(())
     }
 
     /// The object of this name.

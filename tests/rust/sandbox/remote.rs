@@ -21,6 +21,7 @@ fn remote(token: Option<&str>) -> Access {
         allow_remote: true,
         token: token.map(str::to_owned),
         host_names: vec!["sandbox.example.com".to_owned()],
+        ..Access::default()
     }
 }
 

@@ -1,0 +1,123 @@
+//! Control of a running sandbox: data, faults, exports, tokens, the clock and the log, as JSON under `/__sandbox`.
+//!
+//! [`handle`] answers a call. HTTP (`http`) and Python in the same process use it alike.
+
+mod answer;
+mod call;
+mod clock;
+mod exports;
+mod faults;
+mod http;
+mod objects;
+mod requests;
+mod rows;
+mod state;
+mod token;
+mod tokens;
+
+use axum::http::StatusCode;
+
+pub use self::answer::Answer;
+use self::answer::Failure;
+pub use self::call::Call;
+pub(super) use self::http::{is_control, respond};
+pub(super) use self::token::AdminToken;
+use super::service::Service;
+use crate::error::Kind;
+
+/// The prefix of all routes but that of the health check.
+pub(super) const PREFIX: &str = "/__sandbox";
+
+/// What a route does for a method.
+type Handler = fn(&Service, &Call) -> Result<Answer, Failure>;
+
+/// The routes with their methods. `{}` is a segment that the call keeps as a parameter.
+const ROUTES: &[(&str, &[(&str, Handler)])] = &[
+    ("/state", &[("GET", state::show)]),
+    ("/reset", &[("POST", state::reset)]),
+    ("/objects", &[("GET", objects::list), ("POST", objects::declare)]),
+    ("/objects/{}/rows", &[("GET", rows::list), ("POST", rows::load), ("DELETE", rows::clear)]),
+    ("/faults", &[("GET", faults::list), ("POST", faults::begin), ("DELETE", faults::end_all)]),
+    ("/faults/{}", &[("GET", faults::show), ("DELETE", faults::end)]),
+    ("/exports", &[("GET", exports::list), ("POST", exports::start)]),
+    ("/exports/{}", &[("DELETE", exports::remove)]),
+    ("/tokens", &[("POST", tokens::issue)]),
+    ("/tokens/revoke", &[("POST", tokens::revoke)]),
+    ("/clock", &[("GET", clock::show), ("POST", clock::advance)]),
+    ("/requests", &[("GET", requests::list), ("DELETE", requests::clear)]),
+];
+
+/// Answers a call whose sender may control the sandbox.
+pub(super) fn handle(service: &Service, mut call: Call) -> Answer {
+    let Some((methods, parameter)) = ROUTES.iter().find_map(|(route, methods)| {
+        let parameter = parameter(route, call.path())?;
+        Some((methods, parameter))
+    }) else {
+        return Failure::new(StatusCode::NOT_FOUND, Kind::Config, "there is no such route")
+            .with_hint(format!("{PREFIX}/openapi.json describes the routes"))
+            .into();
+    };
+    let Some((_, handler)) = methods.iter().find(|(method, _)| *method == call.method()) else {
+        let allowed: Vec<&str> = methods.iter().map(|(method, _)| *method).collect();
+        return Failure::not_allowed(&allowed).into();
+    };
+    call.set_parameter(parameter);
+    handler(service, &call).unwrap_or_else(Answer::from)
+}
+
+/// Whether a route works after the sandbox was stopped: the log is read then, and faults end.
+pub(super) fn outlives(method: &str, path: &str) -> bool {
+    path == "/requests" || (method != "POST" && path.starts_with("/faults"))
+}
+
+/// The parameter of a path that matches the route, empty for a route without one.
+fn parameter(route: &str, path: &str) -> Option<String> {
+    let (mut route, mut path) = (route.split('/'), path.split('/'));
+    let mut parameter = String::new();
+    loop {
+        match (route.next(), path.next()) {
+            (None, None) => return Some(parameter),
+            (Some("{}"), Some(given)) => parameter = call::decoded(given, false)?,
+            (Some(wanted), Some(given)) if wanted == given => {}
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::http::{BODY_LIMIT, DESCRIPTION, ROWS_LIMIT};
+    use super::*;
+
+    #[test]
+    fn the_description_has_the_routes_and_limits() {
+        let description: Value = serde_json::from_str(DESCRIPTION).unwrap();
+        assert_eq!(description["info"]["version"], crate::VERSION);
+        let mut described = BTreeSet::new();
+        for (path, item) in description["paths"].as_object().unwrap() {
+            let Some(route) = path.strip_prefix(PREFIX) else { continue };
+            let route = ["{name}", "{id}"].iter().fold(route.to_owned(), |route, name| route.replace(name, "{}"));
+            let methods = item.as_object().unwrap().keys().filter(|key| *key != "parameters");
+            described.extend(methods.map(|method| format!("{} {route}", method.to_uppercase())));
+        }
+        let routes = ROUTES
+            .iter()
+            .flat_map(|(route, methods)| methods.iter().map(move |(method, _)| format!("{method} {route}")));
+        assert_eq!(described, routes.collect());
+        assert!(DESCRIPTION.contains(&format!("larger than {BODY_LIMIT} bytes, or with rows than {ROWS_LIMIT}.")));
+    }
+
+    #[test]
+    fn a_route_has_its_parameter() {
+        assert_eq!(parameter("/faults/{}", "/faults/1").as_deref(), Some("1"));
+        assert_eq!(parameter("/objects/{}/rows", "/objects/a%2Fb/rows").as_deref(), Some("a/b"));
+        assert_eq!(parameter("/state", "/state").as_deref(), Some(""));
+        for path in ["/faults", "/faults/1/2", "/faults/%", "faults/1", ""] {
+            assert_eq!(parameter("/faults/{}", path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The state of the sandbox as a whole, and its reset.
+
+use serde_json::json;
+
+use super::answer::{Answer, Failure};
+use super::call::Call;
+use super::clock::written;
+use crate::sandbox::service::Service;
+
+/// Address, clock, version, zone, scopes and data.
+pub(super) fn show(service: &Service, _: &Call) -> Result<Answer, Failure> {
+    Ok(Answer::ok(json!({
+        "base_url": service.start.base_url(),
+        "now": written(service.clock.now()),
+        "version": crate::VERSION,
+        "record_zone": service.switches.source_timezone,
+        "scopes": service.switches.scopes(),
+        "switches": {},
+        "demo": service.start.demo.as_ref().map(|_| json!({"until": null})),
+    })))
+}
+
+/// Puts data, exports, faults, clock and log back to what they were at the start.
+pub(super) fn reset(service: &Service, call: &Call) -> Result<Answer, Failure> {
+    service.reset()?;
+    show(service, call)
+}

@@ -1,0 +1,144 @@
+"""Every method of a sandbox works alike on one of this process and, over HTTP, on one elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import dataaccess as da
+
+ADMIN = "an-admin-token-of-thirty-two-bytes"
+
+
+@pytest.fixture(params=["here", "elsewhere"])
+def controlled(request: pytest.FixtureRequest) -> Iterator[da.Sandbox]:
+    with da.Sandbox.demo(now="2024-03-01T12:00:00", admin_token=ADMIN) as started:
+        if request.param == "here":
+            yield started
+        else:
+            with da.Sandbox.connect(started.base_url, ADMIN) as connected:
+                yield connected
+
+
+def test_objects_are_declared_loaded_searched_and_cleared(controlled: da.Sandbox) -> None:
+    controlled.declare("shop/ñ %2F", 7, {"id": "string", "area": "float64", "opened": "timestamp"})
+    rows: list[dict[str, Any]] = [
+        {"id": "1", "area": 2.5, "opened": datetime(2024, 1, 15, 1, tzinfo=UTC)},
+        {"id": "2", "area": 7},
+        {"id": "\u2028\n", "area": None},
+    ]
+    assert controlled.load("shop/ñ %2F", rows) == 3
+    found = controlled.client().search_items(
+        "shop/ñ %2F", ["id", "area", "opened"], da.col("area").equals(2.5), item_type_id=7
+    )
+    assert found == [{"id": "1", "area": 2.5, "opened": "2024-01-15 01:00:00"}]
+    with pytest.raises(da.SandboxError, match=r"row 0: its identifier `1` is taken; replace=True"):
+        controlled.load("shop/ñ %2F", rows)
+    assert controlled.load("shop/ñ %2F", rows, replace=True) == 3
+    assert controlled.clear("shop/ñ %2F") == 3
+
+
+def test_an_object_that_is_not_declared_is_named(controlled: da.Sandbox) -> None:
+    for call in (controlled.clear, lambda name: controlled.load(name, [])):
+        with pytest.raises(da.SandboxError, match="business object `shop` is not declared"):
+            call("shop")
+
+
+def test_a_fault_begins_counts_and_ends(controlled: da.Sandbox) -> None:
+    client = controlled.client()
+    with controlled.fault("status", status=503, retry_after=0, times=1) as fault:
+        assert fault.hits == 0
+        client.search_codes(allocated_time=da.on("2024-01-15"))
+        assert fault.hits == 1
+        with pytest.raises(da.SandboxError, match="active already"):
+            fault.__enter__()
+    assert fault.hits == 1
+    log = controlled.requests
+    assert [request.status for request in log] == [503, 200]
+    assert [request.fault is None for request in log] == [False, True]
+    with fault:
+        assert fault.hits == 0
+
+
+def test_exports_follow_the_clock(controlled: da.Sandbox) -> None:
+    export = controlled.start_export(rows=500, seconds=3600, entries=2, delay=60)
+    client = controlled.client()
+    assert client.download_segment(export)["entries"] == []
+    controlled.advance(timedelta(minutes=61))
+    assert [entry["exportedRows"] for entry in client.download_segment(export)["entries"]] == [500, 500]
+
+
+def test_tokens_are_issued_and_revoked(controlled: da.Sandbox) -> None:
+    assert controlled.scopes == ["item", "download"]
+    token = controlled.issue_token(["item"], expires_in=60)
+    with da.Client(controlled.base_url, token=token) as client:
+        client.search_codes(limit=1, allocated_time=da.on("2024-01-15"))
+        controlled.revoke(token)
+        with pytest.raises(da.PermissionDeniedError):
+            client.search_codes(limit=1, allocated_time=da.on("2024-01-15"))
+    with pytest.raises(da.ConfigError, match="scopes: there is no `items`; there are item, download"):
+        controlled.issue_token(["items"])
+
+
+def test_the_log_has_duration_bytes_and_number(controlled: da.Sandbox) -> None:
+    controlled.clear_requests()
+    client = controlled.client()
+    rows = client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    first, second = controlled.requests
+    assert (second.number - first.number, first.status, first.fault) == (1, 200, None)
+    assert first.bytes_sent > sum(len(row["id"]) for row in rows)
+    assert first.seconds is not None
+    assert 0 < first.seconds < 60
+    assert first.body["attrs"] == ["id"]
+    controlled.clear_requests()
+    assert controlled.requests == []
+
+
+def test_a_reset_brings_back_the_start(controlled: da.Sandbox) -> None:
+    client = controlled.client()
+    rows = client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+    controlled.declare("shop", 7, {"id": "string"})
+    controlled.clear("promotion_code")
+    export = controlled.start_export()
+    controlled.advance(3600)
+    controlled.reset()
+    assert controlled.requests == []
+    assert client.search_codes(["id"], allocated_time=da.on("2024-01-15")) == rows
+    with pytest.raises(da.SandboxError, match="`shop` is not declared"):
+        controlled.load("shop", [])
+    with pytest.raises(da.RequestRejectedError, match="404"):
+        client.download_segment(export)
+
+
+def test_a_connected_sandbox_counts_as_one_and_is_left_running() -> None:
+    with da.Sandbox.demo() as started:
+        with da.Sandbox.connect(f"{started.base_url}/", started.admin_token) as connected:
+            assert connected.base_url == started.base_url
+            assert connected.client().is_sandbox
+        assert started.client().search_codes(limit=1, allocated_time=da.on("2024-01-15"))
+
+
+def test_connect_refuses_a_wrong_token_and_no_sandbox() -> None:
+    with da.Sandbox() as started:
+        with pytest.raises(da.ConfigError, match="the admin token is missing or wrong"):
+            da.Sandbox.connect(started.base_url, started.issue_token())
+        address = started.base_url
+    with pytest.raises(da.SandboxError, match=f"the sandbox at {address} cannot be reached: "):
+        da.Sandbox.connect(address, started.admin_token)
+    for url in ["127.0.0.1:80", "ftp://x", "http://", "http://x:port", "http://user@x"]:
+        with pytest.raises(da.ConfigError, match="url= must be the address of a sandbox"):
+            da.Sandbox.connect(url, ADMIN)
+
+
+def test_the_admin_token_is_random_or_long_and_differs_from_the_token() -> None:
+    with da.Sandbox() as one, da.Sandbox() as other:
+        assert one.admin_token.startswith("sbx_admin_")
+        assert one.admin_token != other.admin_token
+    with pytest.raises(da.ConfigError, match="admin_token: it needs 32 or more"):
+        da.Sandbox(admin_token="short")
+    with pytest.raises(da.ConfigError, match="admin_token: it is the same as token"):
+        da.Sandbox(admin_token=ADMIN, token=ADMIN)

@@ -1,0 +1,340 @@
+"""The control routes over HTTP, as curl, a web page and hostile clients use them."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from support.hostile import TEXTS, is_one_harmless_line
+from support.plain_http import SEARCH
+
+import dataaccess as da
+
+JSON = {"Content-Type": "application/json"}
+# What only the inside of the service would write.
+INTERNALS = ["select ", "sqlite", "item_0", "memdb", ".rs", "panick", "/src", "thread '"]
+ROUTES = [
+    ("GET", "/state"),
+    ("POST", "/reset"),
+    ("GET", "/objects"),
+    ("POST", "/objects"),
+    ("GET", "/objects/customer/rows"),
+    ("POST", "/objects/customer/rows"),
+    ("DELETE", "/objects/customer/rows"),
+    ("GET", "/faults"),
+    ("POST", "/faults"),
+    ("DELETE", "/faults"),
+    ("GET", "/faults/1"),
+    ("DELETE", "/faults/1"),
+    ("GET", "/exports"),
+    ("POST", "/exports"),
+    ("DELETE", "/exports/1"),
+    ("POST", "/tokens"),
+    ("POST", "/tokens/revoke"),
+    ("GET", "/clock"),
+    ("POST", "/clock"),
+    ("GET", "/requests"),
+    ("DELETE", "/requests"),
+]
+
+
+class Caller:
+    """Calls of a sandbox with its admin token, each on a connection of its own."""
+
+    def __init__(self, sandbox: da.Sandbox) -> None:
+        self.sandbox = sandbox
+        self.address = urlsplit(sandbox.base_url).netloc
+
+    def __call__(
+        self, method: str, path: str, body: Any = None, *, token: str | None = "", **headers: str
+    ) -> tuple[int, Any, http.client.HTTPMessage]:
+        content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        lines = {name.replace("_", "-"): value for name, value in headers.items()}
+        if content is not None and "Content-Type" not in lines:
+            lines |= JSON
+        if token is not None:
+            lines["Authorization"] = f"Bearer {token or self.sandbox.admin_token}"
+        with closing(http.client.HTTPConnection(self.address, timeout=30)) as connection:
+            connection.request(method, path if path == "/healthz" else f"/__sandbox{path}", content, lines)
+            response = connection.getresponse()
+            text = response.read().decode()
+        assert response.headers["Content-Type"] == "application/json"
+        assert not [name for name in response.headers if name.lower().startswith("access-control")]
+        answer = json.loads(text) if text else None
+        if response.status >= 400 and text:
+            assert answer.keys() == {"error"}
+            assert answer["error"].keys() == {"kind", "message", "hint"}
+            assert answer["error"]["kind"] in {"ConfigError", "SandboxError"}
+            assert is_one_harmless_line(answer["error"]["message"])
+            assert not [word for word in INTERNALS if word in text.lower()], text
+        return response.status, answer, response.headers
+
+    def raw(self, request: bytes) -> bytes:
+        host, port = self.address.split(":")
+        with closing(socket.create_connection((host, int(port)), timeout=30)) as connection:
+            connection.sendall(request)
+            return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[da.Sandbox]:
+    with da.Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def call(started: da.Sandbox) -> Iterator[Caller]:
+    yield Caller(started)
+    started.reset()
+
+
+def refusal(answered: tuple[int, Any, http.client.HTTPMessage]) -> tuple[int, str]:
+    status, answer, _ = answered
+    return status, answer["error"]["message"]
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_every_route_needs_the_admin_token(call: Caller, method: str, path: str) -> None:
+    data_token = call.sandbox.issue_token()
+    for token in (None, data_token, "sbx_admin_", call.sandbox.admin_token[:-1], call.sandbox.admin_token + "x"):
+        status, answer, headers = call(method, path, token=token)
+        assert (status, answer["error"]["kind"], headers["WWW-Authenticate"]) == (401, "ConfigError", "Bearer")
+    assert call(method, path)[0] != 401
+
+
+def test_two_authorization_headers_are_none(call: Caller) -> None:
+    line = f"Authorization: Bearer {call.sandbox.admin_token}\r\n"
+    request = f"GET /__sandbox/state HTTP/1.1\r\nHost: {call.address}\r\n{line}{line}\r\n"
+    assert b" 401 " in call.raw(request.encode()).split(b"\r\n")[0]
+
+
+def test_the_admin_token_is_no_data_token(call: Caller) -> None:
+    client = da.Client(call.sandbox.base_url, token=call.sandbox.admin_token)
+    with client, pytest.raises(da.PermissionDeniedError):
+        client.search_codes(allocated_time=da.on("2024-01-15"))
+    assert call("POST", "/tokens/revoke", {"token": call.sandbox.admin_token})[1] == {"revoked": False}
+    assert call("GET", "/state")[0] == 200
+
+
+def test_the_health_check_needs_no_token(call: Caller) -> None:
+    assert call("GET", "/healthz", token=None)[:2] == (200, {"status": "ok", "version": da.__version__})
+    assert call("HEAD", "/healthz", token=None)[:2] == (200, None)
+    status, _, headers = call("POST", "/healthz", token=None)
+    assert (status, headers["Allow"]) == (405, "GET")
+
+
+@pytest.mark.parametrize("path", ["/state", "/healthz"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://example.com"},
+        {"Origin": "null"},
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Host": "rebound.example.com"},
+        {"Host": "localhost@example.com"},
+    ],
+)
+def test_a_page_of_another_site_is_refused_whatever_its_token(call: Caller, path: str, headers: dict[str, str]) -> None:
+    status, message = refusal(call("GET", path, **headers))
+    assert status == 403
+    assert message.split(":")[0] in {"Host", "Origin", "Sec-Fetch-Site"}
+
+
+def test_a_page_of_the_sandbox_may_call(call: Caller) -> None:
+    assert call("GET", "/state", Origin=call.sandbox.base_url, Sec_Fetch_Site="same-origin")[0] == 200
+
+
+def test_a_preflight_gets_no_permission(call: Caller) -> None:
+    status, _, headers = call(
+        "OPTIONS", "/state", token=None, Origin="http://example.com", Access_Control_Request_Headers="authorization"
+    )
+    assert status == 403
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+def test_only_json_is_read(call: Caller, kind: str) -> None:
+    for path in ("/clock", "/objects/customer/rows"):
+        status, message = refusal(call("POST", path, b'{"advance": 1}', Content_Type=kind))
+        assert (status, message.split(":")[0]) == (415, "Content-Type")
+    assert call("POST", "/clock", b'{"advance": 1}', Content_Type="application/json; charset=utf-8")[0] == 200
+
+
+@pytest.mark.parametrize("size", [1024 * 1024 + 1, 300 * 1024 * 1024])
+def test_a_huge_body_is_refused_before_it_is_read(call: Caller, size: int) -> None:
+    paths = ["/clock"] if size < 2**28 else ["/clock", "/objects/customer/rows"]
+    for path in paths:
+        head = f"POST /__sandbox{path} HTTP/1.1\r\nHost: {call.address}\r\nContent-Length: {size}\r\n"
+        head += f"Authorization: Bearer {call.sandbox.admin_token}\r\nContent-Type: application/json\r\n\r\n"
+        response = call.raw(head.encode())
+        assert b" 413 " in response.split(b"\r\n")[0]
+        assert b"the body is larger than" in response
+
+
+def test_a_huge_body_without_a_token_is_not_read(call: Caller) -> None:
+    head = f"POST /__sandbox/objects/customer/rows HTTP/1.1\r\nHost: {call.address}\r\nContent-Length: {2**27}\r\n\r\n"
+    assert b" 401 " in call.raw(head.encode()).split(b"\r\n")[0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"{", b"[]", b"null", b"1", b'"a"', b"{}", b"\xff", b"[" * 100_000, b'{"advance": 1} x'),
+        *(b'{"advance": "1"}', b'{"advance": 1e999}', b'{"advance": -1}'),
+        *(b'{"advance": 1, "more": 2}', b'{"advance": 1, "advance": 2}'),
+    ],
+)
+def test_broken_json_changes_nothing(call: Caller, body: bytes) -> None:
+    status, message = refusal(call("POST", "/clock", body))
+    assert status == 400
+    assert message
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_odd_names_in_paths_are_not_found_or_refused(call: Caller, text: str) -> None:
+    from urllib.parse import quote
+
+    name = quote(text.encode("utf-8", "surrogatepass"), safe="")
+    for method, path in [("GET", f"/objects/{name}/rows"), ("DELETE", f"/faults/{name}"), ("GET", f"/{name}")]:
+        assert call(method, path)[0] == 404, (method, path)
+    assert call("GET", f"/requests?after={name}")[0] == 400
+    assert call("GET", f"/objects/customer/rows?limit={name}")[0] == 400
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/", "//state", "/state/", "/./state", "/..%2fstate", "/state%00", "/STATE", "/%73tate"]
+)
+def test_only_exact_paths_are_routes(call: Caller, path: str) -> None:
+    assert call("GET", f"{path}")[0] == 404
+
+
+def test_a_route_names_its_methods(call: Caller) -> None:
+    status, answer, headers = call("PUT", "/faults")
+    assert (status, headers["Allow"]) == (405, "GET, POST, DELETE")
+    assert answer["error"]["message"] == "the route takes GET, POST, DELETE"
+
+
+def test_control_is_neither_logged_nor_broken_by_faults(call: Caller) -> None:
+    call("POST", "/faults", {"kind": "reset"})
+    assert call("GET", "/requests")[1] == {"requests": [], "next": 0}
+    assert len(call("GET", "/faults")[1]) == 1
+    assert call("DELETE", "/faults")[1][0]["hits"] == 0
+    assert call("GET", "/faults")[1] == []
+
+
+def test_faults_are_limited(call: Caller) -> None:
+    for _ in range(1000):
+        assert call.sandbox._control.call("POST", "/faults", {"kind": "delay", "seconds": 0})["id"]
+    status, message = refusal(call("POST", "/faults", {"kind": "delay", "seconds": 0}))
+    assert (status, message) == (409, "this sandbox has 1000 faults, which is the limit")
+    assert len(call("DELETE", "/faults")[1]) == 1000
+
+
+def test_rows_are_listed_by_window_and_text(call: Caller) -> None:
+    call("POST", "/objects", {"name": "shop", "item_type_id": 7, "attributes": {"id": "string", "area": "number"}})
+    lines = b'{"id": "a-1", "area": 10}\n\n{"id": "A-2"}\r\n{"id": "b", "area": 2.5}'
+    assert call("POST", "/objects/shop/rows", lines, Content_Type="application/x-ndjson")[:2] == (200, {"rows": 3})
+    rows = [{"id": "A-2", "area": None}, {"id": "a-1", "area": 10}, {"id": "b", "area": 2.5}]
+    assert call("GET", "/objects/shop/rows")[1] == {"rows": rows, "total": 3}
+    assert call("GET", "/objects/shop/rows?limit=1&offset=1")[1] == {"rows": rows[1:2], "total": 3}
+    assert call("GET", "/objects/shop/rows?contains=A-")[1] == {"rows": rows[:2], "total": 2}
+    assert call("GET", "/objects/shop/rows?contains=2.5&offset=1")[1] == {"rows": [], "total": 1}
+    assert call("GET", "/objects/shop/rows?limit=10001")[0] == 400
+    shop = next(each for each in call("GET", "/objects")[1] if each["name"] == "shop")
+    assert shop == {"name": "shop", "item_type_id": 7, "attributes": {"id": "string", "area": "number"}, "rows": 3}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        (
+            b'[{"customer_id": "1"}, {"customer_id": 2}]',
+            400,
+            "row 1: attribute `customer_id`: 2 is a number, not a string",
+        ),
+        (b'{"customer_id": "1"}\n{"customer_id": "1"}', 409, "row 1: its identifier `1` is taken"),
+        (b'{"customer_id": "1"}\n{"customer_id"', 400, "row 1: it is not a JSON object: EOF while parsing an object"),
+        (b'{"customer_id": "1"}\n[]', 400, "row 1: it is not a JSON object: "),
+        (b'[{"customer_id": "1"},', 400, "body: EOF while parsing"),
+        (b'{"custmer_id": "1"}', 400, "row 0: it has no attribute `custmer_id`"),
+        (b'{"name": "x"}', 400, "row 0: the identifying attribute is null"),
+        (b'{"customer_id": true}', 400, "row 0: attribute `customer_id`: true is not a string"),
+        (b'{"customer_id": "\\ud800"}', 400, "row 0: it is not a JSON object: "),
+        (b"\xff", 400, "body: invalid utf-8"),
+    ],
+)
+def test_rows_that_do_not_fit_load_nothing(call: Caller, body: bytes, status: int, message: str) -> None:
+    found = refusal(call("POST", "/objects/customer/rows", body))
+    assert found[0] == status
+    assert message in found[1]
+    assert call("GET", "/objects/customer/rows")[1]["total"] == 0
+
+
+def test_a_client_that_goes_away_during_a_load_loads_nothing(call: Caller) -> None:
+    host, port = call.address.split(":")
+    head = f"POST /__sandbox/objects/customer/rows HTTP/1.1\r\nHost: {call.address}\r\nContent-Length: 1000000\r\n"
+    head += f"Authorization: Bearer {call.sandbox.admin_token}\r\nContent-Type: application/x-ndjson\r\n\r\n"
+    with closing(socket.create_connection((host, int(port)), timeout=30)) as connection:
+        connection.sendall(head.encode() + b'{"customer_id": "1"}\n')
+    assert call("GET", "/objects/customer/rows")[1]["total"] == 0
+    lines = b"\n".join(b'{"customer_id": "%d"}' % number for number in range(300_000))
+    head = head.replace("1000000", str(len(lines)))
+    with closing(socket.create_connection((host, int(port)), timeout=30)) as connection:
+        connection.sendall(head.encode() + lines)
+    # The load may be complete before the end of the connection is seen, but never half.
+    deadline = time.monotonic() + 30
+    while call("POST", "/objects/customer/rows", b'{"customer_id": "x"}')[0] != 200:
+        assert time.monotonic() < deadline
+    assert call("GET", "/objects/customer/rows?limit=0")[1]["total"] in (1, 300_001)
+
+
+def test_requests_are_listed_from_a_number_on(call: Caller) -> None:
+    client = call.sandbox.client()
+    for _ in range(3):
+        client.search_codes(allocated_time=da.on("2024-01-15"))
+    with closing(http.client.HTTPConnection(call.address, timeout=30)) as connection:
+        connection.request("POST", SEARCH, b"\xff\x00")
+        connection.getresponse().read()
+    first = call("GET", "/requests")[1]
+    numbers = [request["number"] for request in first["requests"]]
+    assert numbers == list(range(numbers[0], numbers[0] + 4))
+    assert first["next"] == numbers[-1]
+    assert first["requests"][-1]["body"] == {"base64": "/wA="}
+    assert call("GET", f"/requests?after={numbers[1]}")[1]["requests"] == first["requests"][2:]
+    assert call("GET", f"/requests?after={numbers[-1]}")[1] == {"requests": [], "next": numbers[-1]}
+    assert call("GET", f"/requests?after={2**64 - 1}")[1]["requests"] == []
+
+
+def test_exports_are_planned_entry_by_entry(call: Caller) -> None:
+    entries = [
+        {"seconds": 60, "rows": 10},
+        {"delay": 30, "seconds": 60, "succeeds": False, "code": 403, "message": "No permission for the bucket"},
+        {"delay": 3600},
+    ]
+    assert call("POST", "/exports", {"export_id": 17, "entries": entries})[:2] == (201, {"export_id": 17})
+    assert [each["status"] for each in call("GET", "/exports")[1][0]["entries"]] == ["running", "waiting", "waiting"]
+    call("POST", "/clock", {"advance": 90})
+    listed = call("GET", "/exports")[1]
+    assert [(each["status"], each["rows"]) for each in listed[0]["entries"]] == [
+        ("succeeded", 10),
+        ("failed", 1000),
+        ("waiting", 1000),
+    ]
+    shown = call.sandbox.client().download_segment(17)["entries"]
+    assert [(each["responseCode"], each["responseMessage"]) for each in shown] == [
+        (200, "OK"),
+        (403, "No permission for the bucket"),
+    ]
+    assert call("DELETE", "/exports/17")[1] == listed[0]
+    assert call("DELETE", "/exports/17")[0] == 404
+    assert refusal(call("POST", "/exports", {"entries": 1001}))[0] == 400
+    assert refusal(call("POST", "/exports", {"entries": 4_294_967_295}))[0] == 400
+    assert refusal(call("POST", "/exports", {"entries": [{}], "rows": 1}))[0] == 400
+    assert refusal(call("POST", "/exports", {"entries": [{"dealy": 1}]}))[0] == 400

@@ -1,0 +1,89 @@
+"""The control routes keep to their OpenAPI description, which is the one in `docs`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import load_all_checks
+from schemathesis.core.result import Ok
+from schemathesis.pytest.lazy import get_all_tests
+
+import dataaccess as da
+
+COMMITTED = Path(__file__).parents[3] / "docs" / "sandbox-control.json"
+PATHS = list(json.loads(COMMITTED.read_bytes())["paths"])
+EXAMPLES = min(50, settings().max_examples)
+VALID, INVALID = {GenerationMode.POSITIVE}, {GenerationMode.NEGATIVE}
+# What a schema cannot say: names without commas, rows with declared attributes, a thousand years in all.
+RULES_IN_WORDS = {"/__sandbox/objects", "/__sandbox/objects/{name}/rows", "/__sandbox/clock"}
+
+
+@pytest.fixture
+def description() -> schemathesis.BaseSchema:
+    return schemathesis.openapi.from_path(COMMITTED)
+
+
+def test_it_is_open_api(description: schemathesis.BaseSchema) -> None:
+    assert json.loads(COMMITTED.read_bytes())["openapi"].startswith("3.1.")
+    description.validate()
+
+
+# Made here and not by `schemathesis.parametrize`, which takes seconds to do so at each collection.
+@pytest.mark.hypothesis
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    ("phase", "modes"),
+    [
+        pytest.param("coverage", VALID | INVALID, id="coverage"),
+        pytest.param("fuzzing", VALID, id="valid"),
+        pytest.param("fuzzing", INVALID, id="invalid"),
+    ],
+)
+def test_every_call_is_answered_as_described(
+    description: schemathesis.BaseSchema, path: str, phase: str, modes: set[GenerationMode]
+) -> None:
+    cases: Counter[GenerationMode] = Counter()
+    checks = description.config.checks
+    # A name in a path that does not exist, and a body that is refused for its size, were refused.
+    rejection = checks.negative_data_rejection
+    rejection.expected_statuses = [*rejection.expected_statuses, "413"]
+    if path in RULES_IN_WORDS:
+        acceptance = checks.positive_data_acceptance
+        acceptance.expected_statuses = [*acceptance.expected_statuses, "400"]
+
+    with da.Sandbox() as sandbox:
+
+        def is_answered(case: schemathesis.Case[Any]) -> None:
+            assert case.meta
+            cases[case.meta.generation.mode] += 1
+            case.call_and_validate(
+                base_url=sandbox.base_url, headers={"Authorization": f"Bearer {sandbox.admin_token}"}
+            )
+
+        load_all_checks()
+        for name in {"coverage", "fuzzing"} - {phase}:
+            getattr(description.config.phases, name).enabled = False
+        description.config.generation.update(modes=sorted(modes))
+        few = settings(
+            max_examples=EXAMPLES,
+            derandomize=True,
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        for made in get_all_tests(
+            schema=description.include(path=path), test_func=is_answered, settings=few, given_kwargs=None
+        ):
+            assert isinstance(made, Ok)
+            _, test = made.ok()
+            test()
+    assert cases
