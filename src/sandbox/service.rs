@@ -2,13 +2,14 @@
 //!
 //! Everything runs synchronously on a blocking thread.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, StatusCode, header};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::control::Call;
 use super::days::Zones;
 use super::demo::Demo;
 use super::exports::{Exports, export_data};
@@ -51,11 +52,23 @@ pub(super) struct Start {
     /// Whether the rows are in a file, which holds more than the start had.
     pub(super) has_file: bool,
     base_url: OnceLock<String>,
+    /// The calls that belong to the start, as those of a scenario file.
+    calls: Mutex<Vec<Call>>,
 }
 
 impl Start {
     pub(super) fn new(demo: Option<Demo>, has_file: bool) -> Self {
-        Self { demo, has_file, base_url: OnceLock::new() }
+        Self { demo, has_file, ..Self::default() }
+    }
+
+    /// Keeps a call for resets.
+    pub(super) fn keep(&self, call: Call) {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+    }
+
+    /// The calls of the start, each as `copy` copies it.
+    pub(super) fn calls(&self, copy: impl Fn(&Call) -> Call) -> Vec<Call> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).iter().map(copy).collect()
     }
 
     /// Sets the address once the port is known.

@@ -49,6 +49,8 @@ class InProcess:
     def __init__(self, raw: RawSandbox) -> None:
         """Takes the running service."""
         self.raw = raw
+        # While it is true, a reset repeats the calls.
+        self.is_starting = False
 
     @property
     def base_url(self) -> str:
@@ -62,7 +64,7 @@ class InProcess:
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Calls a route of the service directly."""
-        return _answer(*self.raw.control(method, path, _encoded(body)))
+        return _answer(*self.raw.control(method, path, _encoded(body), self.is_starting))
 
 
 class OverHTTP:

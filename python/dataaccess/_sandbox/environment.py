@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._sandbox.access import Access
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -15,7 +16,7 @@ _PREFIX = "DATAACCESS_"
 
 
 @short_tracebacks
-class Environment:
+class Environment(Access):
     """Variables that name the sandbox."""
 
     @contextmanager
@@ -48,7 +49,7 @@ class Environment:
         token = self.issue_token(scopes)
         before = _variables()
         try:
-            _replace({f"{_PREFIX}BASE_URL": self.base_url, f"{_PREFIX}TOKEN": token})
+            _replace({f"{_PREFIX}BASE_URL": self._control.base_url, f"{_PREFIX}TOKEN": token})
             yield
         finally:
             _replace(before)

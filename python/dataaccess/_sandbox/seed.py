@@ -11,6 +11,7 @@ from dataaccess._core.checks import boolean, string
 from dataaccess._core.paths import local_path
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import did_you_mean
+from dataaccess._sandbox.data import Data
 from dataaccess._sandbox.files import Members, parsed, typed
 from dataaccess._sandbox.seed_rows import SUFFIXES, rows_of_file
 from dataaccess.errors import ConfigError, SandboxError
@@ -20,16 +21,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-    from dataaccess._sandbox.control import Control
-
 _MEMBERS = ("object", "item_type_id", "attributes", "rows")
 
 
 @short_tracebacks
-class Seeds:
+class Seeds(Data):
     """Rows and declarations of files."""
-
-    _control: Control
 
     def seed(
         self,
@@ -105,7 +102,8 @@ class Seeds:
         name, attributes = members.needed("object", str), members.take("attributes", dict)
         item_type_id, rows = members.take("item_type_id", int), members.take("rows", list, str)
         if attributes is not None:
-            kinds = {key: typed(f"{place}: attributes.{key}", kind, str) for key, kind in attributes.items()}
+            # The sandbox refuses other types.
+            kinds: Any = {key: typed(f"{place}: attributes.{key}", kind, str) for key, kind in attributes.items()}
             with _at(place):
                 self.declare(name, self._id_of(name, place) if item_type_id is None else item_type_id, kinds)
         elif item_type_id is not None:

@@ -43,7 +43,8 @@ def rows_of_file(path: Path, kinds: Mapping[str, str]) -> Iterable[Any]:
         rows: list[Any] = typed(f"{path}", parsed(path), list)
         return rows
     if suffix == ".parquet":
-        return _of_parquet(path)
+        table: Iterable[Any] = _of_parquet(path)
+        return table
     return _of_lines(path) if suffix == ".jsonl" else _of_csv(path, kinds)
 
 

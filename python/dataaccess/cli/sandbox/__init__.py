@@ -87,7 +87,7 @@ class _Group(Commands, Command):
     help="Host names that requests may use besides localhost, such as host.docker.internal.",
 )
 @click.pass_context
-def command(context: click.Context, **given: Any) -> None:
+def command(context: click.Context, /, **given: Any) -> None:
     """Serve the sandbox on this machine, or control one that runs.
 
     The sandbox is the whole Data Access API with synthetic data or your own. The address and the tokens are printed as

@@ -126,7 +126,8 @@ def _started(
     """The sandbox with its data, while the block runs."""
     from dataaccess.sandbox import Sandbox
 
-    behavior = {"switches": {name: switch_value(text) for name, text in switches}, "platform": platform}
+    behavior: dict[str, Any] = {"switches": {name: switch_value(text) for name, text in switches}}
+    behavior |= {} if platform is None else {"platform": platform}
     is_demo = demo or until is not None or not (empty or db is not None or seeds)
     with _refused_switches():
         if replay is not None:
@@ -138,9 +139,10 @@ def _started(
         else:
             made = Sandbox(db=db, **behavior, **access)
     with made as sandbox:
-        for name, path in seeds:
-            # A file of a store has the rows of an earlier start.
-            sandbox.seed(path, name=name, replace=db is not None)
+        with sandbox._starting():  # noqa: SLF001 - of this package
+            for name, path in seeds:
+                # A file of a store has the rows of an earlier start.
+                sandbox.seed(path, name=name, replace=db is not None)
         yield sandbox
 
 
