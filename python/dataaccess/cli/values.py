@@ -177,6 +177,8 @@ class SeedFile(_Type):
             return value
         name, sign, path = value.partition("=")
         if not sign or "/" in name or "\\" in name:
+            if not value.lower().endswith(".json"):
+                self.fail(f"{value!r} has rows alone: write OBJECT=FILE, such as customer={value}", param, ctx)
             return None, value
         if not name or not path:
             self.fail(f"{value!r} is not FILE or OBJECT=FILE, such as customer=customers.csv", param, ctx)

@@ -55,9 +55,9 @@ def test_faults_for_the_whole_test(dataaccess_client, dataaccess_sandbox):
     assert dataaccess_client.search_codes(["id"], allocated_time=DAY)
     assert [request.status for request in dataaccess_sandbox.requests] == [503, 503, 200]
 
-@pytest.mark.dataaccess(until="2023-02-28", platform="all-utc")
+@pytest.mark.dataaccess(until="2024-01-31", platform="all-utc")
 def test_the_closest_marker_counts(dataaccess_client):
-    assert dataaccess_client.search_codes(["id"], allocated_time=da.after("2023-03-01")) == []
+    assert dataaccess_client.search_codes(["id"], allocated_time=da.after("2024-02-01")) == []
 
 @pytest.mark.dataaccess(seed={"object": "customer", "rows": [{"customer_id": "mine"}]})
 def test_without_demo_data(dataaccess_empty_sandbox):

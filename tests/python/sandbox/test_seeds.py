@@ -169,8 +169,8 @@ def test_the_object_of_rows_must_be_named_and_declared(sandbox: da.Sandbox, tmp_
         sandbox.seed(path)
     with pytest.raises(da.ConfigError, match=r"stores.csv: there is no object 'custmer'; did you mean 'customer'\?"):
         sandbox.seed(path, name="custmer")
-    with pytest.raises(da.ConfigError, match=r"there is no object 'store': declare it"):
-        sandbox.seed(path, name="store")
+    with pytest.raises(da.ConfigError, match=r"there is no object 'shop': declare it"):
+        sandbox.seed(path, name="shop")
     with pytest.raises(da.ConfigError, match="suffix of a seed"):
         sandbox.seed(tmp_path / "stores.xlsx")
     with pytest.raises(da.ConfigError, match="name= is for a file of rows"):

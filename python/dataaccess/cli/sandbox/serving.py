@@ -129,7 +129,7 @@ def _started(
     behavior: dict[str, Any] = {"switches": {name: switch_value(text) for name, text in switches}}
     behavior |= {} if platform is None else {"platform": platform}
     is_demo = demo or until is not None or not (empty or db is not None or seeds)
-    with _refused_switches():
+    with _typed_wrong(scenario):
         if replay is not None:
             made = Sandbox.replay(replay, port=access["port"])
         elif scenario is not None:
@@ -139,7 +139,7 @@ def _started(
         else:
             made = Sandbox(db=db, **behavior, **access)
     with made as sandbox:
-        with sandbox._starting():  # noqa: SLF001 - of this package
+        with sandbox._starting(), _typed_wrong(None):  # noqa: SLF001 - of this package
             for name, path in seeds:
                 # A file of a store has the rows of an earlier start.
                 sandbox.seed(path, name=name, replace=db is not None)
@@ -181,12 +181,18 @@ def _print(base_url: str, tokens: dict[str, str], scopes: list[str], *, as_json:
 
 
 @contextmanager
-def _refused_switches() -> Iterator[None]:
-    """A switch that is refused was typed wrong; other errors, as of a port in use, are those of the sandbox."""
-    from dataaccess.errors import SandboxError
+def _typed_wrong(scenario: str | None) -> Iterator[None]:
+    """A refused switch or file was typed wrong. Other errors, as of a port in use, are those of the sandbox."""
+    from dataaccess._core.paths import local_path
+    from dataaccess.errors import ConfigError, SandboxError
 
     try:
         yield
+    except ConfigError as error:
+        is_of_scenario = scenario is not None and str(error).startswith(local_path(scenario))
+        if is_of_scenario or not error.arguments:
+            raise CommandError(str(error), USAGE) from None
+        raise
     except SandboxError as error:
         text = str(error)
         if text.startswith(("switch ", "there is no switch ")):
