@@ -87,7 +87,7 @@ def read_scenario(path: Path) -> Scenario:
     start: dict[str, Any] = {"switches": members.take("switches", dict) or {}}
     if (platform := members.take("platform", str)) is not None:
         # A file beside this one, such as dataaccess probe writes; a name has no suffix.
-        start["platform"] = str(path.parent / platform) if platform.endswith(".toml") else platform
+        start["platform"] = str(path.parent / platform) if platform.endswith(SUFFIXES) else platform
     if (now := members.take("now", str, datetime)) is not None:
         start["now"] = now
     demo = members.take("demo", bool, dict)

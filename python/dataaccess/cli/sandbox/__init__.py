@@ -61,7 +61,12 @@ class _Group(Commands, Command):
     help="Objects and rows of a JSON file, or rows of a JSON, JSON lines, CSV or Parquet file; may be repeated. The "
     "synthetic data is left out, unless --demo or --until is given too.",
 )
-@option("--platform", metavar="NAME", section=_BEHAVIOR, help="A platform by name, or a file of dataaccess probe.")
+@option(
+    "--platform",
+    metavar="NAME|FILE",
+    section=_BEHAVIOR,
+    help="all-utc, local-times, other-zone-inclusive, or the file that dataaccess probe wrote.",
+)
 @option(
     "--switch",
     "switches",
@@ -69,7 +74,7 @@ class _Group(Commands, Command):
     multiple=True,
     metavar="NAME=VALUE",
     section=_BEHAVIOR,
-    help="One open point; may be repeated.",
+    help="One open point, in place of the platform's; may be repeated.",
 )
 @option("--host", metavar="ADDRESS", section=_REACH, help="Address to listen on. [127.0.0.1]")
 @option(

@@ -15,5 +15,8 @@ def json_or_text(text: str) -> Any:
 
 
 def switch_value(text: str) -> Any:
-    """The value of a switch: JSON, `none`, or a string."""
-    return None if text == "none" else json_or_text(text)
+    """The value of a switch: `none`, JSON, or a string, as `null` is."""
+    if text == "none":
+        return None
+    found = json_or_text(text)
+    return text if found is None else found
