@@ -118,7 +118,7 @@ def test_the_composed_sandbox_and_its_job_run_here(tmp_path: Path) -> None:
     words = json.loads(DOCKERFILE["ENTRYPOINT"])[2:] + COMPOSE["services"]["sandbox"]["command"]
     words = paths_of_this_machine(words, tmp_path)
     words[words.index("--host") + 1], words[words.index("--port") + 1] = "127.0.0.1", "0"
-    with serving(*words, lines=1) as served:
+    with serving(*words) as served:
         base_url = served.exports["DATAACCESS_BASE_URL"]
         client = da.Client(base_url, token=OWN)
         job = COMPOSE["services"]["job"]

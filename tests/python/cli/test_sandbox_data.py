@@ -115,7 +115,7 @@ def test_other_machines_need_two_tokens_which_are_not_printed(tmp_path: Path) ->
     everywhere = ["--empty", "--host", "0.0.0.0", "--allow-remote"]  # noqa: S104 - what is tested
     variables = {"DATAACCESS_SANDBOX_TOKEN": OWN, "DATAACCESS_SANDBOX_ADMIN_TOKEN": ADMIN}
     for words, environment in ((files, {}), ([], variables)):
-        with serving(*everywhere, *words, lines=1, **environment) as served:
+        with serving(*everywhere, *words, **environment) as served:
             assert served.exports.keys() == {"DATAACCESS_BASE_URL"}
             port = served.exports["DATAACCESS_BASE_URL"].rpartition(":")[2]
             assert served.exports["DATAACCESS_BASE_URL"] == f"http://0.0.0.0:{port}"

@@ -17,7 +17,7 @@ from support.slow_loris import longest_response
 import dataaccess as da
 
 TOKEN = "a-token-of-ones-own-of-32-characters"
-TOKENS = {"token": TOKEN, "admin_token": "an-admin-token-of-ones-own-likewise"}
+TOKENS: dict[str, Any] = {"token": TOKEN, "admin_token": "an-admin-token-of-ones-own-likewise"}
 
 
 def address(sandbox: da.Sandbox) -> tuple[str, int]:
