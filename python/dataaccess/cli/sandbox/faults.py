@@ -10,9 +10,11 @@ import click
 from dataaccess.cli.parts import Command, Commands, option
 from dataaccess.cli.sandbox.running import controlling
 from dataaccess.cli.sandbox.switches import json_or_text
-from dataaccess.cli.values import Pair, Whole
+from dataaccess.cli.values import Whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from dataaccess.sandbox import Sandbox
 
 _EPILOG = """\b
@@ -30,22 +32,20 @@ def command() -> None:
 
 
 @command.command("add", cls=Command, epilog=_EPILOG)
-@click.argument("kind", required=False)
-@click.argument("options", nargs=-1, type=Pair("NAME=VALUE", "status=503"), metavar="[NAME=VALUE]...")
+@click.argument("words", nargs=-1, metavar="[KIND] [NAME=VALUE]...")
 @option("--preset", metavar="NAME", help="Several faults by one name, such as flaky, in place of a kind.")
 @controlling
-def add(sandbox: Sandbox, kind: str | None, options: tuple[tuple[str, str], ...], preset: str | None) -> None:
+def add(sandbox: Sandbox, words: tuple[str, ...], preset: str | None) -> None:
     """Add a fault of a kind, such as status, reset, cut or delay.
 
     NAME=VALUE are its options; a value is JSON or a string. The page on the sandbox lists kinds and options. The fault
     is printed with its id, and stays until it is ended.
     """
-    if (kind is None) == (preset is None):
-        raise click.UsageError("write a kind, such as status, or --preset NAME")
-    if preset is not None and options:
-        raise click.UsageError("--preset takes no options")
-    given = {"preset": preset} if preset is not None else {"kind": kind, **_values(options)}
-    made = sandbox._control.call("POST", "/faults", given)  # noqa: SLF001 - of this package
+    kinds, options = [word for word in words if "=" not in word], _options(word for word in words if "=" in word)
+    if len(kinds) != (preset is None):
+        raise click.UsageError("write one kind, such as status, or --preset NAME, and options as NAME=VALUE")
+    named = {"kind": kinds[0]} if preset is None else {"preset": preset}
+    made = sandbox._control.call("POST", "/faults", {**named, **options})  # noqa: SLF001 - of this package
     _print(made if isinstance(made, list) else [made])
 
 
@@ -68,11 +68,14 @@ def end(sandbox: Sandbox, fault_id: int | None, *, is_all: bool) -> None:
     sandbox._control.call("DELETE", path)  # noqa: SLF001 - of this package
 
 
-def _values(options: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    names = [name for name, _ in options]
-    if repeated := {name for name in names if names.count(name) > 1}:
-        raise click.UsageError(f"{min(repeated)} is given twice")
-    return {name: json_or_text(text) for name, text in options}
+def _options(words: Iterable[str]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for word in words:
+        name, _, text = word.partition("=")
+        if name in options:
+            raise click.UsageError(f"{name} is given twice")
+        options[name] = json_or_text(text)
+    return options
 
 
 def _print(faults: list[dict[str, Any]]) -> None:

@@ -135,7 +135,7 @@ def _started(
         elif scenario is not None:
             made = Sandbox.scenario(scenario, **access)
         elif is_demo:
-            made = Sandbox.demo(until=until, **behavior, **access)
+            made = Sandbox.demo(**({} if until is None else {"until": until}), **behavior, **access)
         else:
             made = Sandbox(db=db, **behavior, **access)
     with made as sandbox:
