@@ -351,7 +351,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
             >>> sandbox = da.Sandbox.demo()
             >>> sandbox.stop()
         """
-        if isinstance(self._control, InProcess):
+        if self._control.raw is not None:
             stop_sandbox(self._control.raw)
 
     def __enter__(self) -> Self:

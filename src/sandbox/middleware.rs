@@ -10,10 +10,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Frame;
 
-use super::connection_state::{ConnectionState, Ending};
+use super::connections::{Connection, Ending};
 use super::control;
-use super::fault_body::{BodyFault, FaultBody};
+use super::fault_body::with_fault;
 use super::faults::{ActiveFault, FaultKind};
 use super::reply::Refusal;
 use super::request_log::Entry;
@@ -22,37 +23,32 @@ use super::synthetic_response;
 
 /// Most bytes of a body; the rest is not read.
 pub(super) const BODY_LIMIT: usize = 4 * 1024 * 1024;
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// Passes a request to its route and returns the response.
 pub(super) async fn receive(
     State(shared): State<Shared>,
-    Extension(connection): Extension<Arc<ConnectionState>>,
+    Extension(connection): Extension<Arc<Connection>>,
     request: Request,
     next: Next,
 ) -> Response {
-    connection.on_head();
     let (head, body) = request.into_parts();
-    let mut logged = None;
     let checked = shared.access.check_request(&head, connection.local);
-    let (response, body_fault) = if control::is_control(head.uri.path()) {
-        (control::respond(&shared, checked, head, body, || connection.on_request()).await, None)
+    let response = if control::is_control(head.uri.path()) {
+        control::respond(&shared, checked, head, body).await
     } else if let Err(refusal) = checked {
         // Not logged: foreign pages could push the requests of a test out of the log.
-        (refused(&shared, &refusal), None)
+        refused(&shared, &refusal, body)
     } else {
         let entry = shared.service.log.open(SystemTime::now(), &head);
-        let (response, body_fault) = serve(&shared, &connection, &entry, head, body, next).await;
+        let response = serve(&shared, &connection, &entry, head, body, next).await;
         entry.set_status(response.status().as_u16());
-        logged = Some(entry);
-        (response, body_fault)
+        response.map(|body| {
+            let logged = move |frame: &Frame<Bytes>| entry.add_sent(frame.data_ref().map_or(0, Bytes::len));
+            Body::new(body.inspect_frame(logged))
+        })
     };
-    let mut response = response.map(|body| {
-        let body = Body::new(FaultBody::new(body, connection, body_fault));
-        match logged {
-            Some(entry) => entry.logged(body),
-            None => body,
-        }
-    });
+    let mut response = response.map(|body| Body::new(body.inspect_frame(move |_| connection.on_progress())));
     // The clock of the service is that of the sandbox.
     if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(shared.service.clock.now())) {
         response.headers_mut().entry(header::DATE).or_insert(date);
@@ -63,18 +59,17 @@ pub(super) async fn receive(
 /// The response to a request that passed the host check.
 async fn serve(
     shared: &Shared,
-    connection: &ConnectionState,
+    connection: &Arc<Connection>,
     entry: &Entry,
     mut head: Parts,
-    body: Body,
+    mut body: Body,
     next: Next,
-) -> (Response, Option<BodyFault>) {
-    let body = match read_body(&head.headers, body, BODY_LIMIT, shared.limits.body).await {
+) -> Response {
+    let body = match read_body(&head.headers, &mut body, BODY_LIMIT, shared.limits.body).await {
         Ok(body) => body,
-        Err(refusal) => return (refused(shared, &refusal), None),
+        Err(refusal) => return refused(shared, &refusal, body),
     };
     entry.set_body(&body);
-    connection.on_request();
     let fault = shared.service.faults.next_match(head.uri.path());
     if let Some(fault) = &fault {
         entry.set_fault(fault.id);
@@ -84,13 +79,17 @@ async fn serve(
         head.headers.remove(header::ACCEPT_ENCODING);
     }
     let request = Request::from_parts(head, body.into());
-    (respond(shared, connection, fault.as_deref(), next.run(request)).await, fault.and_then(BodyFault::new))
+    let response = respond(shared, connection, fault.as_deref(), next.run(request)).await;
+    match fault {
+        Some(fault) => with_fault(response, fault, Arc::clone(connection)),
+        None => response,
+    }
 }
 
 /// Reads a body of at most `limit` bytes within a time limit.
 pub(super) async fn read_body(
     headers: &HeaderMap,
-    body: Body,
+    body: &mut Body,
     limit: usize,
     within: Duration,
 ) -> Result<Bytes, Refusal> {
@@ -118,17 +117,24 @@ pub(super) async fn read_body(
 }
 
 /// The response to a request that was not read to its end.
-fn refused(shared: &Shared, refusal: &Refusal) -> Response {
+fn refused(shared: &Shared, refusal: &Refusal, rest: Body) -> Response {
     let mut response = refusal.reply(&shared.service.switches).into_response();
-    // Unread bytes of this request would be parsed as the next one.
-    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    close_after(shared, &mut response, rest);
     response
+}
+
+/// Closes the connection after a response to a request that was not read to its end.
+pub(super) fn close_after(shared: &Shared, response: &mut Response, mut rest: Body) {
+    // Unread bytes reset the connection, and a client that is still sending would lose the response.
+    let drained = async move { while let Some(Ok(_)) = rest.frame().await {} };
+    tokio::spawn(tokio::time::timeout(shared.limits.head, drained));
+    response.headers_mut().insert(header::CONNECTION, CLOSE);
 }
 
 /// The response of the service within its time limit, or of a fault.
 async fn respond(
     shared: &Shared,
-    connection: &ConnectionState,
+    connection: &Connection,
     fault: Option<&ActiveFault>,
     service: impl Future<Output = Response>,
 ) -> Response {
@@ -136,8 +142,8 @@ async fn respond(
         fault.record_hit();
     }
     match fault.map(|fault| (&fault.fault.kind, fault.ended())) {
-        Some((FaultKind::Reset { after_bytes: None }, _)) => never(connection, Ending::Reset).await,
-        Some((FaultKind::Cut { after_bytes: None }, _)) => never(connection, Ending::Close).await,
+        Some((FaultKind::Reset { after_bytes: None }, _)) => connection.end(Ending::Reset).await,
+        Some((FaultKind::Cut { after_bytes: None }, _)) => connection.end(Ending::Close).await,
         Some((FaultKind::Stall { after_bytes: None }, ended)) => ended.cancelled().await,
         // Ending the fault ends the delay.
         Some((FaultKind::Delay(delay), ended)) => drop(tokio::time::timeout(*delay, ended.cancelled()).await),
@@ -161,10 +167,4 @@ async fn respond(
         fault.record_hit();
     }
     response
-}
-
-/// Closes the connection without a response.
-async fn never(connection: &ConnectionState, ending: Ending) {
-    connection.close_now(ending);
-    std::future::pending::<()>().await;
 }

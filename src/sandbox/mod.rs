@@ -1,11 +1,10 @@
 //! The sandbox: both operations of the API specification on loopback, for development and tests.
 //!
 //! It shares only `contract` and `error` with the client, so that a misreading of the specification shows. From outside
-//! to inside: `server`, `connections` and `socket` (sockets), `middleware` and `routes` (HTTP), `service` (operations),
+//! to inside: `server` and `connections` (sockets), `middleware` and `routes` (HTTP), `service` (operations),
 //! `request` (parsing and validation), `store`, `exports`, `tokens`.
 
 mod access;
-mod connection_state;
 mod connections;
 pub mod control;
 mod days;
@@ -27,7 +26,6 @@ mod routes;
 mod rows;
 mod server;
 mod service;
-mod socket;
 mod store;
 pub mod switches;
 mod synthetic_response;
@@ -235,6 +233,14 @@ impl Sandbox {
     pub fn clear_requests(&self) -> Result<()> {
         self.own_service()?.log.clear();
         Ok(())
+    }
+
+    /// Fails once it was stopped.
+    ///
+    /// # Errors
+    /// As [`issue_token`](Self::issue_token).
+    pub fn check_running(&self) -> Result<()> {
+        self.service().map(drop)
     }
 
     /// Stops the service and closes its port within two seconds. A second call does nothing. False in a forked child,

@@ -52,20 +52,16 @@ impl Options {
 /// Limits of a server. Every sandbox uses the defaults; tests shorten them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most connections at a time. One more replaces the connection that is longest without a complete request, else
-    /// a connection whose client does not read its response.
-    pub connections: usize,
-    /// Longest time for the head of a request to arrive, also on a connection that is new.
+    /// Most connections at a time. Others wait to be accepted.
+    pub connections: u32,
+    /// Longest time for the head of a request to arrive, also after a response or on a connection that is new; and how
+    /// long the rest of a refused request is read and dropped.
     pub head: Duration,
     /// Longest time for the body of a request to arrive.
     pub body: Duration,
     /// Longest time for a response to begin.
     pub response: Duration,
-    /// Longest time between a response and the next request.
-    pub keep_alive: Duration,
-    /// How long data that arrives after the last response is read and discarded.
-    pub linger: Duration,
-    /// How long a client may read nothing of its response before its connection can be replaced.
+    /// How long a connection may be open without a new request or a part of a response that its client takes.
     pub stall: Duration,
 }
 
@@ -74,11 +70,9 @@ impl Default for Limits {
         Self {
             connections: 256,
             head: Duration::from_secs(5),
-            body: Duration::from_secs(30),
+            body: Duration::from_secs(10),
             response: Duration::from_secs(60),
-            keep_alive: Duration::from_secs(15),
-            linger: Duration::from_secs(5),
-            stall: Duration::from_secs(5),
+            stall: Duration::from_secs(5 * 60),
         }
     }
 }
@@ -147,8 +141,8 @@ mod tests {
 
     #[test]
     fn defaults() {
-        let Limits { connections, head, body, response, keep_alive, linger, stall } = Limits::default();
-        let seconds = [head, body, response, keep_alive, linger, stall].map(|limit| limit.as_secs());
-        assert_eq!((connections, seconds), (256, [5, 30, 60, 15, 5, 5]));
+        let Limits { connections, head, body, response, stall } = Limits::default();
+        let seconds = [head, body, response, stall].map(|limit| limit.as_secs());
+        assert_eq!((connections, seconds), (256, [5, 10, 60, 300]));
     }
 }

@@ -1,17 +1,13 @@
 //! The log of received requests, for assertions in tests: bounded in size, and without tokens.
 
 use std::collections::VecDeque;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant, SystemTime};
 
-use axum::body::{Body, HttpBody};
 use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderName, HeaderValue, header};
 use bytes::Bytes;
-use hyper::body::{Frame, SizeHint};
 
 use super::tokens::bearer_token;
 
@@ -141,12 +137,8 @@ impl Entry {
         self.update(0, |request| request.fault = Some(fault));
     }
 
-    /// The body of the response; what is sent of it is logged.
-    pub(super) fn logged(self, body: Body) -> Body {
-        Body::new(LoggedBody { body, entry: self })
-    }
-
-    fn add_sent(&self, bytes: usize) {
+    /// Adds bytes of the response that are sent.
+    pub(super) fn add_sent(&self, bytes: usize) {
         let duration = self.began.elapsed();
         self.update(0, |request| {
             request.sent += bytes as u64;
@@ -176,34 +168,6 @@ impl Drop for Entry {
     /// The response has ended, or the connection without one.
     fn drop(&mut self) {
         self.add_sent(0);
-    }
-}
-
-/// The body of a response, with the request in the log.
-struct LoggedBody {
-    body: Body,
-    entry: Entry,
-}
-
-impl HttpBody for LoggedBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let this = self.get_mut();
-        let frame = ready!(Pin::new(&mut this.body).poll_frame(context));
-        if let Some(Ok(frame)) = &frame {
-            this.entry.add_sent(frame.data_ref().map_or(0, Bytes::len));
-        }
-        Poll::Ready(frame)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 

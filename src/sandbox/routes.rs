@@ -88,7 +88,7 @@ async fn run(State(shared): State<Shared>, headers: HeaderMap, body: Bytes, oper
         // Fails only when the client has gone.
         let _ = response_writer.close(outcome, &runs.switches);
     });
-    pending.reply().await.unwrap_or_else(|| Refusal::internal().reply(&service.switches))
+    pending.await.unwrap_or_else(|| Refusal::internal().reply(&service.switches))
 }
 
 /// Whether the client accepts gzip.

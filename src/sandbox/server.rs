@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder as ThreadBuilder, JoinHandle};
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpSocket};
-use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
+use tokio::net::TcpListener;
+use tokio::runtime::Builder as RuntimeBuilder;
 use tokio_util::sync::CancellationToken;
 
 use super::connections::serve;
@@ -16,8 +16,6 @@ use crate::error::{Error, Kind, Result};
 
 /// How long to wait for running searches after all connections have ended.
 const SEARCH_GRACE: Duration = Duration::from_millis(500);
-/// Connections that may wait to be accepted. TCP retries others a second later.
-const BACKLOG: u32 = 1_024;
 
 /// A server that runs until it is stopped.
 pub(super) struct Server {
@@ -35,20 +33,21 @@ impl Server {
         let runtime = RuntimeBuilder::new_current_thread()
             .enable_all()
             // A slow client blocks its search, so each connection can have a thread. Idle threads end.
-            .max_blocking_threads(shared.limits.connections)
+            .max_blocking_threads(shared.limits.connections as usize)
             .thread_name("dataaccess-sandbox-search")
             .build()
             .map_err(|cause| failed("start its runtime", cause))?;
-        let listener = {
-            let _context = runtime.enter();
-            listen(at)
-                .map_err(|cause| failed(&format!("listen on {at}"), cause).with_hint("port 0 takes a free one"))?
-        };
+        let listener = runtime
+            .block_on(TcpListener::bind(at))
+            .map_err(|cause| failed(&format!("listen on {at}"), cause).with_hint("port 0 takes a free one"))?;
         let address = listener.local_addr().map_err(|cause| failed("read its port", cause))?;
         let stop = stopping.clone();
         let thread = ThreadBuilder::new()
             .name("dataaccess-sandbox".to_owned())
-            .spawn(move || run(runtime, listener, shared, stop))
+            .spawn(move || {
+                runtime.block_on(serve(listener, shared, stop));
+                runtime.shutdown_timeout(SEARCH_GRACE);
+            })
             .map_err(|cause| failed("start its thread", cause))?;
         Ok(Self { address, stopping, thread: Mutex::new(Some(thread)) })
     }
@@ -81,18 +80,4 @@ impl Server {
             let _ = thread.join();
         }
     }
-}
-
-fn listen(at: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if at.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // On Windows it would let two services share a port.
-    #[cfg(unix)]
-    socket.set_reuseaddr(true)?;
-    socket.bind(at)?;
-    socket.listen(BACKLOG)
-}
-
-fn run(runtime: Runtime, listener: TcpListener, shared: Shared, stopping: CancellationToken) {
-    runtime.block_on(serve(listener, shared, stopping));
-    runtime.shutdown_timeout(SEARCH_GRACE);
 }

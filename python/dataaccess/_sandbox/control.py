@@ -28,6 +28,8 @@ _JSON, _LINES = "application/json", "application/x-ndjson"
 class Control(Protocol):
     """A sandbox that can be called."""
 
+    raw: RawSandbox | None
+
     @property
     def base_url(self) -> str:
         """Its address."""
@@ -48,27 +50,30 @@ class InProcess:
 
     def __init__(self, raw: RawSandbox) -> None:
         """Takes the running service."""
-        self.raw = raw
+        self.raw: RawSandbox | None = raw
+        self._raw = raw
         # While it is true, a reset repeats the calls.
         self.is_starting = False
 
     @property
     def base_url(self) -> str:
         """Its address."""
-        return self.raw.base_url
+        return self._raw.base_url
 
     @property
     def admin_token(self) -> str:
         """Its admin token."""
-        return self.raw.admin_token
+        return self._raw.admin_token
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Calls a route of the service directly."""
-        return _answer(*self.raw.control(method, path, _encoded(body), self.is_starting))
+        return _answer(*self._raw.control(method, path, _encoded(body), self.is_starting))
 
 
 class OverHTTP:
     """A sandbox of another process or machine. Each call has a connection of its own, so any thread may call."""
+
+    raw: RawSandbox | None = None
 
     def __init__(self, url: object, admin_token: object) -> None:
         """Checks the address; nothing is sent yet."""

@@ -120,7 +120,8 @@ class Data:
         with follow(progress, f"load {name}", lambda: load_progress(rows)) as report:
             zone = self._control.call("GET", "/state")["record_zone"]
             dicts = rows_of(rows, zone)
-            lines = row_lines(name, self._kinds(name), zone, dicts if report is None else counted(dicts, report))
+            dicts = dicts if report is None else counted(dicts, report)
+            lines = row_lines(name, self._kinds(name), zone, dicts, self._control.raw)
             target = f"/objects/{segment(name)}/rows{query(replace=replace)}"
             count = int(self._control.call("POST", target, lines)["rows"])
             if report is not None:

@@ -12,16 +12,17 @@ use serde::Serialize;
 
 use self::cells::{Trouble, cell, shown, type_of};
 use super::raise::raise;
+use super::sandbox::RawSandbox;
 use crate::error::{Result, defect, excerpt};
 use crate::sandbox::{Attribute, AttributeKind, BusinessObject, Cell, RecordZone};
 
-/// Rows between two checks for signals.
+/// Rows between two checks for signals and for the end of the sandbox.
 const BLOCK: usize = 1_000;
 /// The longest time between two checks, for rows that come slowly.
 const BLOCK_TAKES: Duration = Duration::from_millis(50);
 
 /// The rows of an iterable of dicts as lines of JSON, for an object with these attributes and kinds. Times with a zone are
-/// converted to `record_zone`.
+/// converted to `record_zone`. The end of `sandbox`, where it is one of this process, ends the load.
 #[pyfunction]
 pub(super) fn row_lines<'py>(
     py: Python<'py>,
@@ -29,6 +30,7 @@ pub(super) fn row_lines<'py>(
     attributes: Vec<(String, String)>,
     record_zone: &str,
     rows: &Bound<'py, PyAny>,
+    sandbox: Option<&RawSandbox>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let zone = RecordZone::named(record_zone).map_err(|error| raise(py, error))?;
     let attributes = attributes.into_iter().map(|(name, kind)| {
@@ -40,6 +42,9 @@ pub(super) fn row_lines<'py>(
     let mut lines = Vec::new();
     loop {
         py.check_signals()?;
+        if let Some(sandbox) = sandbox {
+            sandbox.0.check_running().map_err(|error| raise(py, error))?;
+        }
         if rows.write_block(&mut lines)?.map_err(|error| raise(py, error))? {
             return Ok(PyBytes::new(py, &lines));
         }

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, in_python, one_line};
 
 /// An answer to a call.
 #[derive(Debug)]
@@ -63,7 +63,8 @@ pub(super) struct Failure {
 
 impl Failure {
     pub(super) fn new(status: StatusCode, kind: Kind, message: impl Into<String>) -> Self {
-        Self { status, kind, message: crate::error::one_line(&message.into()), hint: None, allow: None }
+        let message = in_python(&one_line(&message.into())).into_owned();
+        Self { status, kind, message, hint: None, allow: None }
     }
 
     /// The route takes other methods.

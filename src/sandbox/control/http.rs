@@ -10,7 +10,7 @@ use super::answer::{Answer, Failure};
 use super::call::Call;
 use super::{PREFIX, handle};
 use crate::error::Kind;
-use crate::sandbox::middleware::read_body;
+use crate::sandbox::middleware::{close_after, read_body};
 use crate::sandbox::reply::{Refusal, SERVER};
 use crate::sandbox::routes::Shared;
 use crate::sandbox::tokens::bearer_token;
@@ -32,13 +32,12 @@ pub(in crate::sandbox) fn is_control(path: &str) -> bool {
     path == HEALTH || path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The response to a request whose `Host` and `Origin` were checked. `read` is called once its body has arrived.
+/// The response to a request whose `Host` and `Origin` were checked.
 pub(in crate::sandbox) async fn respond(
     shared: &Shared,
     checked: Result<(), Refusal>,
     head: Parts,
-    body: Body,
-    read: impl FnOnce(),
+    mut body: Body,
 ) -> Response<Body> {
     let answered = match checked {
         Ok(()) => match open(head.uri.path()) {
@@ -46,7 +45,7 @@ pub(in crate::sandbox) async fn respond(
                 return response(StatusCode::OK, text.into());
             }
             Some(_) => Err(Failure::not_allowed(&["GET"])),
-            None => call(shared, &head, body, read).await,
+            None => call(shared, &head, &mut body).await,
         },
         Err(refusal) => Err(refused(&refusal)),
     };
@@ -63,8 +62,7 @@ pub(in crate::sandbox) async fn respond(
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     if !is_read {
-        // Unread bytes of this request would be parsed as the next one.
-        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        close_after(shared, &mut response, body);
     }
     response
 }
@@ -89,7 +87,7 @@ fn response(status: StatusCode, body: Body) -> Response<Body> {
 }
 
 /// The answer; an error if the body was not read.
-async fn call(shared: &Shared, head: &Parts, body: Body, read: impl FnOnce()) -> Result<Answer, Failure> {
+async fn call(shared: &Shared, head: &Parts, body: &mut Body) -> Result<Answer, Failure> {
     let path = head.uri.path();
     let method = if head.method == Method::HEAD { "GET" } else { head.method.as_str() };
     if !may_control(shared, &head.headers) {
@@ -100,7 +98,6 @@ async fn call(shared: &Shared, head: &Parts, body: Body, read: impl FnOnce()) ->
     let (limit, times) = if is_rows { (ROWS_LIMIT, ROWS_TAKE) } else { (BODY_LIMIT, 1) };
     let within = shared.limits.body.saturating_mul(times);
     let body = read_body(&head.headers, body, limit, within).await.map_err(|refusal| refused(&refusal))?;
-    read();
     if !body.is_empty() && !is_json(&head.headers, is_rows) {
         let problem = "Content-Type: the body must be application/json";
         let lines = if is_rows { ", or application/x-ndjson for lines of JSON" } else { "" };

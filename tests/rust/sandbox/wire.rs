@@ -49,9 +49,9 @@ impl Service {
     pub fn exchange(&self, bytes: &[u8]) -> Reply {
         let mut stream = self.connect();
         stream.write_all(bytes).expect("sent");
-        let mut text = Vec::new();
-        stream.read_to_end(&mut text).expect("a response");
-        Reply::parse(&String::from_utf8(text).expect("UTF-8"))
+        let mut response = Vec::new();
+        stream.read_to_end(&mut response).expect("a response");
+        Reply::parse(&response)
     }
 
     /// A request with these header lines and no others but length and close.
@@ -86,14 +86,16 @@ impl Service {
 
 impl Reply {
     /// Reads one response.
-    pub fn parse(text: &str) -> Self {
-        let (head, body) = text.split_once("\r\n\r\n").expect("a whole head");
-        let status = head.split(' ').nth(1).expect("a status").parse().expect("a number");
-        let mut reply = Self { status, head: head.to_owned(), body: body.to_owned() };
+    pub fn parse(bytes: &[u8]) -> Self {
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head");
+        let head = str::from_utf8(&bytes[..end]).expect("text").to_owned();
+        let (status, body) = (head.split(' ').nth(1).expect("a status").parse().expect("a number"), &bytes[end + 4..]);
+        let mut reply = Self { status, head, body: String::new() };
         if reply.header("transfer-encoding") == Some("chunked") {
-            reply.body = joined(body.as_bytes());
+            reply.body = joined(body);
         } else {
             assert_eq!(reply.header("content-length"), Some(body.len().to_string().as_str()), "a whole body");
+            str::from_utf8(body).expect("text").clone_into(&mut reply.body);
         }
         reply
     }
