@@ -16,11 +16,31 @@ import dataaccess as da
 
 ADMIN = "DATAACCESS_SANDBOX_ADMIN_TOKEN"
 DAY = da.on("2024-01-15")
+# Five codes of the day, and one export.
+DATA = {
+    "now": "2024-03-01T02:00:00Z",
+    "seeds": [
+        {
+            "object": "promotion_code",
+            "rows": [
+                {"id": f"code-{number}", "code_status": 4, "allocated_time": f"2024-01-15 0{number}:00:00"}
+                for number in range(5)
+            ],
+        }
+    ],
+    "exports": [{"export_id": 5637051, "seconds": 0}],
+}
+
+
+def scenario(folder: Path) -> str:
+    path = folder / "night.json"
+    path.write_text(json.dumps(DATA), encoding="utf-8")
+    return str(path)
 
 
 @pytest.fixture(scope="module")
-def _served() -> Iterator[Served]:
-    with serving("--until", "2024-02-29") as served:
+def _served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving("--scenario", scenario(tmp_path_factory.mktemp("served"))) as served:
         yield served
 
 
@@ -52,9 +72,9 @@ def test_a_fault_is_added_listed_and_ended(served: Served, run: Any) -> None:
 
 
 def test_a_fault_has_options_in_json_and_all_are_ended(served: Served, run: Any) -> None:
-    words = ["delay", "seconds=0.001", 'where={"allocated_time": "2024-01-15"}']
+    words = ["delay", "seconds=0.001", 'where={"day": "2024-01-15"}']
     (fault,) = lines(run("sandbox", "fault", "add", *words).output)
-    assert fault["where"] == {"allocated_time": "2024-01-15"}
+    assert fault["where"] == {"day": "2024-01-15"}
     assert len(lines(run("sandbox", "fault", "add", "--preset", "flaky").output)) >= 1
     assert run("sandbox", "fault", "end", "--all").code == 0
     assert run("sandbox", "fault", "list").output == ""
@@ -68,6 +88,8 @@ def test_a_fault_has_options_in_json_and_all_are_ended(served: Served, run: Any)
         (["fault", "add", "--preset", "flaky", "cut"], 2, "write one kind, such as status, or --preset NAME"),
         (["fault", "add", "status", "status"], 2, "and options as NAME=VALUE"),
         (["fault", "add", "status", "status=503", "status=500"], 2, "status is given twice"),
+        (["fault", "add", "cut", "where.day=1", "where.day=2"], 2, "where.day is given twice"),
+        (["fault", "add", "cut", "where=1", "where.day=2"], 2, "where.day is given twice"),
         (["fault", "add", "status", "status=503", "tmies=2"], 2, "tmies"),
         (["fault", "end"], 2, "write the id of a fault, or --all"),
         (["fault", "end", "4711"], 69, "4711"),
@@ -155,8 +177,8 @@ def test_requests_are_followed_as_they_come(served: Served) -> None:
     with follow:
         assert follow.stdout
         assert "export 5637051" in follow.stdout.readline()
-        served.client().download_segment(5637052)
-        assert "export 5637052" in follow.stdout.readline()
+        served.client().search_codes(["id"], allocated_time=DAY)
+        assert "promotion_code" in follow.stdout.readline()
         follow.terminate()
 
 
@@ -189,9 +211,7 @@ def test_a_data_token_controls_nothing_and_a_sandbox_that_ended_is_reported(
 
 def test_the_story_of_a_team(tmp_path: Path) -> None:
     """A job of yesterday in one process, its sandbox in another: a fault by content, an hour, and the log."""
-    scenario = tmp_path / "night.toml"
-    scenario.write_text('demo = { until = "2024-02-29" }\nnow = 2024-03-01T02:00:00Z\n', encoding="utf-8")
-    with serving("--scenario", str(scenario), "--quiet") as served:
+    with serving("--scenario", scenario(tmp_path), "--quiet") as served:
         environment = {**served.exports, "PATH": ""}
 
         def command(*words: str) -> str:
@@ -203,11 +223,11 @@ def test_the_story_of_a_team(tmp_path: Path) -> None:
                 check=True,
             ).stdout
 
-        where = 'where={"allocated_time": "2024-02-29"}'
+        where = "where.day=2024-01-15"
         command("sandbox", "fault", "add", "status", "status=503", "retry_after=0", "times=1", where)
         command("sandbox", "export", "start", "--id", "7", "--seconds", "1h")
-        codes = command("codes", "--on", "2024-02-29", "--attrs", "id", "--json").splitlines()
-        assert codes
+        codes = command("codes", "--on", "2024-01-15", "--attrs", "id", "--json").splitlines()
+        assert len(codes) == 5
         command("sandbox", "advance", "--hours", "1")
         assert json.loads(command("segment", "7", "--json"))["entries"][0]["exportedRows"] == 1000
         log = command("sandbox", "requests").splitlines()

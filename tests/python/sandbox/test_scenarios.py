@@ -12,7 +12,7 @@ import dataaccess as da
 TOML = """
 platform = "all-utc"
 now = 2024-03-01T02:00:00Z
-demo = { until = "2024-02-29" }
+demo = { export_seconds = 3600 }
 
 [switches]
 maximum_rows = 5
@@ -58,7 +58,8 @@ def test_a_file_of_toml_has_all_of_it(tmp_path: Path) -> None:
         stores = client.search_items("store", ["area"], da.col("store_id").equals("s-1"), item_type_id=7)
         assert stores == [{"area": 2.5}]
         assert [request.status for request in sandbox.requests] == [503, 503, 200]
-        assert len(client.search_codes(["id"], allocated_time=da.on("2024-02-29"))) == 5
+        assert len(client.search_codes(["id"], allocated_time=da.after("2024-01-01"))) == 5
+        assert client.download_segment(5637053)["entries"][0]["exportedRows"] is None
         assert client.search_items("customer", ["customer_id"], da.col("customer_id").equals("mine"))
 
         assert [entry["exportStatus"] for entry in client.download_segment(7001)["entries"]] == [None, None]

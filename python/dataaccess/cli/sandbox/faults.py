@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   dataaccess sandbox fault add status status=503 times=2
-  dataaccess sandbox fault add cut after_bytes=100 'where={"allocated_time": "2024-01-15"}'
+  dataaccess sandbox fault add cut after_bytes=100 where.day=2024-01-15
   dataaccess sandbox fault add --preset flaky
   dataaccess sandbox fault end 3
 """
@@ -38,7 +38,7 @@ def command() -> None:
 def add(sandbox: Sandbox, words: tuple[str, ...], preset: str | None) -> None:
     """Add a fault of a kind, such as status, reset, cut or delay.
 
-    NAME=VALUE are its options; a value is JSON or a string. The page on the sandbox lists kinds and options. The fault
+    NAME=VALUE are its options; a value is JSON or a string, and where.day=VALUE is a member of where. The page on the sandbox lists kinds and options. The fault
     is printed with its id, and stays until it is ended.
     """
     kinds, options = [word for word in words if "=" not in word], _options(word for word in words if "=" in word)
@@ -71,10 +71,13 @@ def end(sandbox: Sandbox, fault_id: int | None, *, is_all: bool) -> None:
 def _options(words: Iterable[str]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for word in words:
-        name, _, text = word.partition("=")
-        if name in options:
-            raise click.UsageError(f"{name} is given twice")
-        options[name] = json_or_text(text)
+        path, _, text = word.partition("=")
+        name, _, member = path.partition(".")
+        members = options.setdefault(name, {}) if member else options
+        key = member or name
+        if not isinstance(members, dict) or key in members:
+            raise click.UsageError(f"{path} is given twice")
+        members[key] = json_or_text(text)
     return options
 
 
