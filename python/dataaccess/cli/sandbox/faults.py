@@ -38,8 +38,8 @@ def command() -> None:
 def add(sandbox: Sandbox, words: tuple[str, ...], preset: str | None) -> None:
     """Add a fault of a kind, such as status, reset, cut or delay.
 
-    NAME=VALUE are its options; a value is JSON or a string, and where.day=VALUE is a member of where. The page on the sandbox lists kinds and options. The fault
-    is printed with its id, and stays until it is ended.
+    NAME=VALUE are its options; a value is JSON or a string, and where.day=VALUE is a member of where. The page on the
+    sandbox lists kinds and options. The fault is printed with its id, and stays until it is ended.
     """
     kinds, options = [word for word in words if "=" not in word], _options(word for word in words if "=" in word)
     if len(kinds) != (preset is None):
