@@ -45,7 +45,7 @@ def codes(count: int) -> Iterator[dict[str, Any]]:
 
 def main(rows: int) -> None:
     """Serves demo data, or so many promotion codes."""
-    with da.Sandbox() if rows else da.Sandbox.demo() as sandbox:
+    with da.Sandbox() if rows else da.Sandbox.demo(until="2024-02-29") as sandbox:
         started = time.perf_counter()
         if rows:
             sandbox.load("promotion_code", codes(rows))

@@ -87,7 +87,7 @@ def main() -> None:
     """Start the sandbox and walk through it."""
     warnings.simplefilter("ignore", da.SandboxWarning)  # the next line says the same
     say("Starting the sandbox with synthetic data")
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         client = sandbox.client(scopes=["item", "download"])
         search_codes(client)
         search_customers(client)

@@ -12,7 +12,7 @@ import dataaccess as da
 
 def main(day: str) -> None:
     """Write the codes of the day."""
-    client = da.Client(os.environ.get("DATAACCESS_BASE_URL", "sandbox:demo"), timeout=120)
+    client = da.Client(os.environ.get("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29"), timeout=120)
     for code in client.search_codes(allocated_time=da.on(day), code_status="used"):
         print(json.dumps(code, ensure_ascii=False))
 

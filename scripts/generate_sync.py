@@ -127,7 +127,7 @@ def function(method: ast.FunctionDef, instead: str, client: str, error: str) -> 
         if heading not in text:
             raise SystemExit(f"the docstring of {method.name} has no {heading.strip()}")
         text = text.replace(heading, new, 1)
-    text = re.sub(r' *>>> client = da\.Client\("sandbox:demo"\)\n', "", text)
+    text = re.sub(r' *>>> client = da\.Client\("sandbox:demo[^"]*"\)\n', "", text)
     text = re.sub(r"\bclient\.(?=[a-z_]+\()", "da.", text)
     text = "\n".join(f"    {line}" if line else "" for line in text.splitlines()).lstrip()
     signature = "".join(f"    {one},\n" for one in parameters)

@@ -3,7 +3,7 @@
 import dataaccess as da
 
 client = da.Client("sandbox:demo")  # the sandbox: no account, no network
-rows = client.search_codes(allocated_time=da.after("2024-02-01"), code_status=["sent", "used"])
+rows = client.search_codes(allocated_time=da.yesterday(), code_status=["sent", "used"])
 
 Exceptions and warnings are in `dataaccess.errors`, types for annotations in `dataaccess.types`.
 """

@@ -10,6 +10,7 @@ from dataaccess.errors import DataAccessError
 __all__ = [
     "ENVIRONMENT",
     "ERROR_CLASSES",
+    "SWITCHES",
     "VERSION",
     "RawBatch",
     "RawClient",
@@ -20,6 +21,7 @@ __all__ = [
     "RawTable",
     "RawToken",
     "RawUnpublished",
+    "check_fault",
     "check_settings",
     "column_type",
     "folder_status",
@@ -43,6 +45,7 @@ __all__ = [
 
 ENVIRONMENT: list[str]
 ERROR_CLASSES: list[str]
+SWITCHES: dict[str, str]
 VERSION: str
 
 @final
@@ -278,9 +281,9 @@ class RawTable:
 class RawSandbox:
     def __new__(
         cls,
-        demo: bool,
+        demo: tuple[float | None, str | None] | None,
         port: int,
-        times: tuple[float | None, float | None],
+        now: float | None,
         files: tuple[str | None, str | None],
         switches: dict[str, Any],
         access: tuple[IPv4Address | IPv6Address, bool, str | None, str | None, list[str]] | None,
@@ -292,6 +295,7 @@ class RawSandbox:
     def control(self, method: str, target: str, body: bytes, is_of_start: bool = False) -> tuple[int, bytes]: ...
     def stop(self) -> bool: ...
 
+def check_fault(form: dict[str, Any]) -> None: ...
 def panic_for_test(runs: str) -> object: ...  # in builds with the feature `testing` alone
 def read_files(
     folder: str,

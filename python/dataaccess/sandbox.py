@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -22,6 +22,7 @@ from dataaccess._sandbox.environment import Environment
 from dataaccess._sandbox.exports import Exports
 from dataaccess._sandbox.fault import Fault, FaultKind
 from dataaccess._sandbox.faults import Faults
+from dataaccess._sandbox.platforms import switches_of
 from dataaccess._sandbox.received import ReceivedRequest
 from dataaccess._sandbox.seed import Seeds
 from dataaccess.errors import ConfigError
@@ -49,7 +50,11 @@ class Sandbox(Seeds, Environment, Exports, Faults):
         db: File that keeps objects and rows for the next start. It is made, readable by its owner only, if it does
             not exist. Without it they are kept in memory.
         port: Port to listen on; 0 takes a free one.
-        switches: Behaviour where the API specification is silent, by the names in `docs/open-points.md`.
+        platform: Switches of a kind of platform: `all-utc` (the default), `local-times` (days and times of Vietnam),
+            `other-zone-inclusive` (days of India, which `after_date` and `before_date` include), or the file that
+            `dataaccess probe` wrote of yours. A `SandboxWarning` names what no switch can imitate.
+        switches: Behaviour where the API specification is silent, by the names in `docs/open-points.md`. They win over
+            those of the platform.
         host: Address to listen on. One that other machines can reach needs `allow_remote`.
         allow_remote: Allows a `host` that other machines can reach. Needs `token` and `admin_token`, of at least 32
             characters each.
@@ -62,7 +67,8 @@ class Sandbox(Seeds, Environment, Exports, Faults):
             the time of this machine. The clock goes on, and `advance` moves it.
 
     Raises:
-        ConfigError: An argument is invalid, or other machines can reach `host` without `allow_remote`.
+        ConfigError: An argument is invalid, the file of a platform cannot be read, or other machines can reach `host`
+            without `allow_remote`.
         SandboxError: The port is in use, the file is not a store of a sandbox, or a switch is unknown or has an
             invalid value.
 
@@ -81,6 +87,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
         *,
         db: str | os.PathLike[str] | None = None,
         port: int = 0,
+        platform: str | os.PathLike[str] | None = None,
         switches: Mapping[str, Any] | None = None,
         host: str = "127.0.0.1",
         allow_remote: bool = False,
@@ -91,18 +98,21 @@ class Sandbox(Seeds, Environment, Exports, Faults):
     ) -> None:
         """Starts the service."""
         access = _access(host, token, admin_token, host_names, allow_remote=allow_remote)
-        self._start(port=port, files=(_path("db", db), None), switches=switches, access=access, times=(None, _now(now)))
+        chosen = _switches(platform, switches)
+        self._start(port=port, files=(_path("db", db), None), switches=chosen, access=access, now=_now(now))
 
-    def _start(self, *, port: int, switches: Mapping[str, Any] | None = None, **settings: Any) -> None:
-        raw = start_sandbox(port=integer("port", port, 0, 65535), switches=_switches(switches), **settings)
+    def _start(self, *, port: int, **settings: Any) -> None:
+        raw = start_sandbox(port=integer("port", port, 0, 65535), **settings)
         self._control = InProcess(raw)
 
     @classmethod
     def demo(
         cls,
         *,
+        until: date | str | None = None,
         port: int = 0,
         export_seconds: float | timedelta | None = None,
+        platform: str | os.PathLike[str] | None = None,
         switches: Mapping[str, Any] | None = None,
         host: str = LOOPBACK,
         allow_remote: bool = False,
@@ -111,15 +121,19 @@ class Sandbox(Seeds, Environment, Exports, Faults):
         host_names: Iterable[str] = (),
         now: datetime | str | None = None,
     ) -> Self:
-        """Starts the service with demo data, the same each time.
+        """Starts the service with demo data, in which a day has the same promotion codes always.
 
-        There are promotion codes allocated from 2024-01-01 to 2024-02-29 (UTC), customers from
-        `demo-customer-0001` on, and exports in every state. All ids begin with `demo-`.
+        There are promotion codes allocated in the 60 days up to yesterday (UTC), customers from
+        `demo-customer-0001` on, and exports in every state. All ids begin with `demo-`. When the clock passes
+        midnight, the day that ended is added. A code that will be used is sent until its `last_used_time`.
 
         Args:
+            until: The last day of promotion codes, from 2024-01-01 on: a date or text; then no day is added. None is
+                yesterday, by the clock of the sandbox.
             port: Port to listen on; 0 takes a free one.
             export_seconds: Seconds, or a timedelta, until the export that is running at the start ends; default:
                 three.
+            platform: As in `Sandbox`; the times of the demo data follow it.
             switches: As in `Sandbox`.
             host: As in `Sandbox`.
             allow_remote: As in `Sandbox`.
@@ -132,20 +146,27 @@ class Sandbox(Seeds, Environment, Exports, Faults):
             A running service.
 
         Raises:
-            ConfigError: An argument is invalid, or other machines can reach `host` without `allow_remote`.
+            ConfigError: An argument is invalid, the file of a platform cannot be read, or other machines can reach
+                `host` without `allow_remote`.
             SandboxError: The port is in use, or a switch is unknown or has an invalid value.
 
         Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
-            ...     rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"), limit=1)
+            ...     rows = sandbox.client().search_codes(allocated_time=da.yesterday())
             >>> rows[0]["id"].startswith("demo-")
             True
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
+            ...     rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"))
+            >>> len(rows)
+            70
         """
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else duration("export_seconds", export_seconds)
         access = _access(host, token, admin_token, host_names, allow_remote=allow_remote)
-        sandbox._start(demo=True, port=port, times=(ends, _now(now)), switches=switches, access=access)
+        demo = (ends, _until(until))
+        chosen = _switches(platform, switches)
+        sandbox._start(demo=demo, port=port, now=_now(now), switches=chosen, access=access)
         return sandbox
 
     @classmethod
@@ -168,7 +189,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     recorded = sandbox.client(record="exchanges.jsonl").search_codes(allocated_time=da.on("2024-01-15"))
             >>> with da.Sandbox.replay("exchanges.jsonl") as sandbox:
             ...     sandbox.client().search_codes(allocated_time=da.on("2024-01-15")) == recorded
@@ -272,7 +293,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as started:  # in another process, as by the command `dataaccess sandbox`
+            >>> with da.Sandbox.demo(until="2024-02-29") as started:  # in another process, as by `dataaccess sandbox`
             ...     with da.Sandbox.connect(started.base_url, started.admin_token) as sandbox:
             ...         with sandbox.fault("status", status=503, retry_after=0, times=1) as fault:
             ...             rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"))
@@ -295,7 +316,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     client = sandbox.client()
             ...     count = sandbox.clear("promotion_code")
             ...     sandbox.reset()
@@ -315,17 +336,20 @@ class Sandbox(Seeds, Environment, Exports, Faults):
         """The token of the control routes. It begins with `sbx_admin_` unless it was given."""
         return self._control.admin_token
 
-    def advance(self, seconds: float | timedelta) -> None:
+    def advance(self, seconds: float | timedelta = 0, *, hours: float = 0, days: float = 0) -> None:
         """Moves the clock of the service forward, so that a test needs not wait.
 
-        Entries of exports start and end by this clock, issued tokens expire by it, and responses have its `Date`.
-        Clients have their own clock.
+        Entries of exports start and end by this clock, issued tokens expire by it, responses have its `Date`, codes
+        of demo data are used by it, and days of demo data are added when it passes midnight (UTC). Clients have their
+        own clock.
 
         Args:
             seconds: Seconds, or a timedelta.
+            hours: Hours, which are added.
+            days: Days, which are added.
 
         Raises:
-            ConfigError: It is negative, or more than a thousand years in all.
+            ConfigError: One is negative, or it is more than a thousand years in all.
             ForkedHandleError: The sandbox belongs to the parent process.
             SandboxError: The sandbox is stopped.
 
@@ -334,12 +358,34 @@ class Sandbox(Seeds, Environment, Exports, Faults):
             >>> with da.Sandbox() as sandbox:
             ...     export = sandbox.start_export(rows=500, seconds=3600)
             ...     before = sandbox.client().download_segment(export)
-            ...     sandbox.advance(3600)
+            ...     sandbox.advance(hours=1)
             ...     after = sandbox.client().download_segment(export)
             >>> [status["entries"][0]["exportedRows"] for status in (before, after)]
             [None, 500]
         """
-        self._control.call("POST", "/clock", {"advance": duration("seconds", seconds)})
+        hours = duration("hours", hours, "hours") + 24 * duration("days", days, "days")
+        self._control.call("POST", "/clock", {"advance": duration("seconds", seconds) + 3600 * hours})
+
+    def switch(self, **changes: Any) -> None:
+        """Changes switches while the service runs, all or none; each request has the switches of its beginning.
+
+        Args:
+            **changes: Values by the names of the switches, as in `switches=`. Rows stay as they are.
+
+        Raises:
+            SandboxError: A switch is unknown or has an invalid value, or the sandbox is stopped.
+            ForkedHandleError: The sandbox belongs to the parent process.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> with da.Sandbox() as sandbox:
+            ...     export = sandbox.start_export(seconds=0)
+            ...     sandbox.switch(finished_status=7)
+            ...     status = sandbox.client().download_segment(export)["entries"][0]["exportStatus"]
+            >>> status
+            7
+        """
+        self._control.call("PATCH", "/switches", {name: _switch(name, value) for name, value in changes.items()})
 
     def stop(self) -> None:
         """Stops the service within two seconds. Stopping twice has no effect; a forked child cannot stop it.
@@ -375,13 +421,14 @@ class Sandbox(Seeds, Environment, Exports, Faults):
         raise TypeError("a Sandbox does not pickle: pass its base_url and a token")
 
 
-def _switches(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Switches as the core takes them."""
+def _switches(platform: str | os.PathLike[str] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Switches as the core takes them: those of the platform, and the given ones in place of these."""
     if not isinstance(given, Mapping | None):
         raise ConfigError(
             f"{argument('switches')} must be a dict of names and values, not of type {type(given).__name__}"
         )
-    return {string("switches", name): _switch(name, value) for name, value in (given or {}).items()}
+    chosen = {**switches_of(platform), **(given or {})}
+    return {string("switches", name): _switch(name, value) for name, value in chosen.items()}
 
 
 def _switch(name: str, value: object) -> object:
@@ -403,6 +450,15 @@ def _now(given: object) -> float | None:
             f"{argument('now')} must be a datetime from {_EARLIEST} on, or one in ISO format, not {given!r}"
         )
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+
+
+def _until(given: object) -> str | None:
+    """The day as text, which the core checks."""
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, date) and not isinstance(given, datetime):
+        return given.isoformat()
+    raise ConfigError(f"{argument('until')} must be a date or text such as 2024-02-29, not {given!r}")
 
 
 def _access(

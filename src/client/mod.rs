@@ -145,7 +145,8 @@ impl Client {
     ///
     /// # #[tokio::main]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let sandbox = Sandbox::start(Options { demo: Some(Demo::default()), ..Options::default() })?;
+    /// let demo = Some(Demo::until("2024-02-29")?);
+    /// let sandbox = Sandbox::start(Options { demo, ..Options::default() })?;
     /// let token = Secret::try_new(sandbox.issue_token(&sandbox.scopes(), None)?)?;
     /// let arguments = Arguments { base_url: Some(sandbox.base_url().to_owned()), ..Arguments::default() };
     /// let client = Client::try_new(Settings::resolve(arguments, |_| None)?, Arc::new(token), None)?;

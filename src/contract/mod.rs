@@ -9,7 +9,6 @@ pub mod codes;
 pub mod condition;
 pub mod envelope;
 pub mod export;
-pub mod open_points;
 pub mod recording;
 pub mod search;
 

@@ -44,9 +44,11 @@ mod _native {
 
     use pyo3::exceptions::PyImportError;
     use pyo3::prelude::*;
+    use pyo3::types::IntoPyDict;
 
     use crate::config::environment;
     use crate::error::Kind;
+    use crate::sandbox::switches::SWITCHES;
 
     #[pymodule_export]
     use super::client::RawClient;
@@ -59,7 +61,7 @@ mod _native {
     #[pymodule_export]
     use super::runs::{folder_status, object_names};
     #[pymodule_export]
-    use super::sandbox::RawSandbox;
+    use super::sandbox::{RawSandbox, check_fault};
     #[pymodule_export]
     use super::scan::RawScan;
     #[pymodule_export]
@@ -89,6 +91,7 @@ mod _native {
         }
         module.add("ERROR_CLASSES", Kind::ALL.iter().map(|kind| kind.class_name()).collect::<Vec<_>>())?;
         module.add("ENVIRONMENT", environment::ALL)?;
+        module.add("SWITCHES", SWITCHES.iter().copied().into_py_dict(module.py())?)?;
         #[cfg(feature = "testing")]
         super::testing::add_to(module)?;
         let py = module.py();

@@ -6,20 +6,20 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict};
+use pythonize::depythonize;
 
 use super::bridge;
 use super::raise::raise;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, argument};
 use crate::sandbox::demo::Demo;
-use crate::sandbox::switches::Setting;
-use crate::sandbox::{Access, Clock, Options, Sandbox};
+use crate::sandbox::{Access, Clock, Fault, Options, Sandbox};
 
 /// Address, whether others may reach it, a token, an admin token, and names for it.
 type RawAccess = (IpAddr, bool, Option<String>, Option<String>, Vec<String>);
 
-/// Seconds until the export that runs at the start ends, and the Unix time at which the clock starts.
-type RawTimes = (Option<f64>, Option<f64>);
+/// Of demo data: the seconds until the export that runs at the start ends, and the last day.
+type RawDemo = (Option<f64>, Option<String>);
 
 /// The file of objects and rows, and a recording to replay.
 type RawFiles = (Option<PathBuf>, Option<PathBuf>);
@@ -35,27 +35,28 @@ impl RawSandbox {
     #[new]
     fn new(
         py: Python<'_>,
-        demo: bool,
+        demo: Option<RawDemo>,
         port: u16,
-        times: RawTimes,
+        now: Option<f64>,
         files: RawFiles,
         switches: &Bound<'_, PyDict>,
         access: Option<RawAccess>,
     ) -> PyResult<Self> {
-        let ((export_seconds, now), (db, replay)) = (times, files);
+        let (db, replay) = files;
         let mut options = Options { db, port, replay, ..Options::default() };
-        for (name, value) in switches {
-            let (name, value): (String, _) = (name.extract()?, setting(&value)?);
-            options.switches.set(&name, &value).map_err(|error| raise(py, error))?;
-        }
+        let switches = depythonize(switches)
+            .map_err(|cause| Error::new(Kind::Config, format!("{}: {cause}", argument("switches"))))
+            .and_then(|switches| options.switches.with(&switches));
+        options.switches = switches.map_err(|error| raise(py, error))?;
         if let Some((address, allow_remote, token, admin_token, host_names)) = access {
             options.access = Access { address, allow_remote, token, admin_token, host_names };
         }
         if let Some(now) = now.and_then(|now| Duration::try_from_secs_f64(now).ok()) {
             options.clock = Clock::starting_at(UNIX_EPOCH + now);
         }
-        if demo {
-            let mut data = Demo::default();
+        if let Some((export_seconds, until)) = demo {
+            let data = until.map_or_else(|| Ok(Demo::default()), |day| Demo::until(&day));
+            let mut data = data.map_err(|error| raise(py, error))?;
             if let Some(ends) = export_seconds {
                 data.export_takes = duration("export_seconds", ends).map_err(|error| raise(py, error))?;
             }
@@ -105,19 +106,11 @@ impl RawSandbox {
     }
 }
 
-/// The value of a switch; one of a kind that no switch takes is shown in its refusal.
-fn setting(value: &Bound<'_, PyAny>) -> PyResult<Setting> {
-    if value.is_none() {
-        return Ok(Setting::None);
-    }
-    if let Ok(value) = value.cast::<PyBool>() {
-        return Ok(Setting::Boolean(value.is_true()));
-    }
-    let read = value.extract().map(Setting::Text).or_else(|_| value.extract().map(Setting::Integer));
-    match read.or_else(|_| value.extract().map(Setting::Number)) {
-        Ok(setting) => Ok(setting),
-        Err(_) => Ok(Setting::Other(value.repr()?.to_string_lossy().into_owned())),
-    }
+/// Checks the JSON form of a fault or preset.
+#[pyfunction]
+pub(super) fn check_fault(form: &Bound<'_, PyDict>) -> PyResult<()> {
+    let read = depythonize(form).map_err(|cause| Error::new(Kind::Config, format!("fault: {cause}")));
+    read.and_then(Fault::from_form).map(drop).map_err(|error| raise(form.py(), error))
 }
 
 fn duration(name: &str, seconds: f64) -> Result<Duration> {

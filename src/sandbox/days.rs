@@ -2,7 +2,7 @@
 //!
 //! The service's own implementation of `time_unit` DAY (section 2.4), independent of the client's.
 
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
@@ -68,7 +68,15 @@ pub(super) struct Day {
 impl Day {
     /// The day of a Unix timestamp in milliseconds; none beyond four-digit years.
     pub(super) fn of(milliseconds: i64, zones: &Zones) -> Option<Self> {
-        let time = Timestamp::from_millisecond(milliseconds).ok()?.to_zoned(zones.days.clone());
+        Self::with(&Timestamp::from_millisecond(milliseconds).ok()?.to_zoned(zones.days.clone()), zones)
+    }
+
+    /// A day of the calendar.
+    pub(super) fn of_date(date: Date, zones: &Zones) -> Option<Self> {
+        Self::with(&date.to_zoned(zones.days.clone()).ok()?, zones)
+    }
+
+    fn with(time: &Zoned, zones: &Zones) -> Option<Self> {
         // A clock change may skip midnight.
         let start = time.start_of_day().ok()?;
         let end = start.tomorrow().ok()?.start_of_day().ok()?;

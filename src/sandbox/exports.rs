@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::switches::{FinishedTypes, Switches};
+use super::switches::Switches;
 use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNING};
 
 /// The id of the first export that was started without one.
@@ -168,20 +168,12 @@ impl PlannedEntry {
                     exported_rows: Some(self.rows),
                     start_time: formatted(self.starts),
                     end_time: Some(formatted(end)),
-                    durations: shaped(milliseconds, "ms", switches),
-                    response_code: shaped(self.code.unwrap_or(code), "", switches),
+                    durations: milliseconds.into(),
+                    response_code: self.code.unwrap_or(code).into(),
                     response_message: self.message.as_deref().unwrap_or(message).into(),
                 }
             }
         })
-    }
-}
-
-/// A number, or a string with its unit.
-fn shaped(number: i64, unit: &str, switches: &Switches) -> Value {
-    match switches.finished_types {
-        FinishedTypes::Plain => number.into(),
-        FinishedTypes::String => format!("{number}{unit}").into(),
     }
 }
 

@@ -15,8 +15,9 @@ use hyper::body::Frame;
 use super::connections::{Connection, Ending};
 use super::control;
 use super::fault_body::with_fault;
-use super::faults::{ActiveFault, FaultKind};
+use super::faults::{ActiveFault, FaultKind, Received};
 use super::reply::Refusal;
+use super::request::Interpretation;
 use super::request_log::Entry;
 use super::routes::Shared;
 use super::synthetic_response;
@@ -32,16 +33,18 @@ pub(super) async fn receive(
     request: Request,
     next: Next,
 ) -> Response {
-    let (head, body) = request.into_parts();
+    let interpretation = shared.service.interpretation();
+    let (mut head, body) = request.into_parts();
+    head.extensions.insert(Arc::clone(&interpretation));
     let checked = shared.access.check_request(&head, connection.local);
     let response = if control::is_control(head.uri.path()) {
         control::respond(&shared, checked, head, body).await
     } else if let Err(refusal) = checked {
         // Not logged: foreign pages could push the requests of a test out of the log.
-        refused(&shared, &refusal, body)
+        refused(&shared, &interpretation, &refusal, body)
     } else {
         let entry = shared.service.log.open(SystemTime::now(), &head);
-        let response = serve(&shared, &connection, &entry, head, body, next).await;
+        let response = serve(&shared, &interpretation, &connection, &entry, head, body, next).await;
         entry.set_status(response.status().as_u16());
         response.map(|body| {
             let logged = move |frame: &Frame<Bytes>| entry.add_sent(frame.data_ref().map_or(0, Bytes::len));
@@ -59,27 +62,24 @@ pub(super) async fn receive(
 /// The response to a request that passed the host check.
 async fn serve(
     shared: &Shared,
+    interpretation: &Interpretation,
     connection: &Arc<Connection>,
     entry: &Entry,
-    mut head: Parts,
+    head: Parts,
     mut body: Body,
     next: Next,
 ) -> Response {
     let body = match read_body(&head.headers, &mut body, BODY_LIMIT, shared.limits.body).await {
         Ok(body) => body,
-        Err(refusal) => return refused(shared, &refusal, body),
+        Err(refusal) => return refused(shared, interpretation, &refusal, body),
     };
     entry.set_body(&body);
-    let fault = shared.service.faults.next_match(head.uri.path());
+    let fault = shared.service.faults.next_match(&Received::new(head.uri.path(), &head.headers, &body, interpretation));
     if let Some(fault) = &fault {
-        entry.set_fault(fault.id);
-    }
-    if fault.as_ref().is_some_and(|fault| matches!(fault.fault.kind, FaultKind::LateCode(_))) {
-        // The envelope is rewritten, so it must not be compressed.
-        head.headers.remove(header::ACCEPT_ENCODING);
+        entry.set_fault(fault.id());
     }
     let request = Request::from_parts(head, body.into());
-    let response = respond(shared, connection, fault.as_deref(), next.run(request)).await;
+    let response = respond(shared, interpretation, connection, fault.as_deref(), next.run(request)).await;
     match fault {
         Some(fault) => with_fault(response, fault, Arc::clone(connection)),
         None => response,
@@ -117,8 +117,8 @@ pub(super) async fn read_body(
 }
 
 /// The response to a request that was not read to its end.
-fn refused(shared: &Shared, refusal: &Refusal, rest: Body) -> Response {
-    let mut response = refusal.reply(&shared.service.switches).into_response();
+fn refused(shared: &Shared, interpretation: &Interpretation, refusal: &Refusal, rest: Body) -> Response {
+    let mut response = refusal.reply(&interpretation.switches).into_response();
     close_after(shared, &mut response, rest);
     response
 }
@@ -134,6 +134,7 @@ pub(super) fn close_after(shared: &Shared, response: &mut Response, mut rest: Bo
 /// The response of the service within its time limit, or of a fault.
 async fn respond(
     shared: &Shared,
+    interpretation: &Interpretation,
     connection: &Connection,
     fault: Option<&ActiveFault>,
     service: impl Future<Output = Response>,
@@ -146,23 +147,25 @@ async fn respond(
         Some((FaultKind::Cut { after_bytes: None }, _)) => connection.end(Ending::Close).await,
         Some((FaultKind::Stall { after_bytes: None }, ended)) => ended.cancelled().await,
         // Ending the fault ends the delay.
-        Some((FaultKind::Delay(delay), ended)) => drop(tokio::time::timeout(*delay, ended.cancelled()).await),
-        Some((FaultKind::Status { status, retry_after, body }, _)) => {
-            return synthetic_response::status(*status, *retry_after, body.clone(), &shared.service.switches);
+        Some((FaultKind::Delay { .. }, ended)) => {
+            let delay = fault.map(ActiveFault::next_delay).unwrap_or_default();
+            drop(tokio::time::timeout(delay, ended.cancelled()).await);
         }
         _ => {}
     }
+    let synthetic = |fault: &ActiveFault| synthetic_response::response(&fault.fault.kind, &interpretation.switches);
+    if let Some(response) = fault.and_then(synthetic) {
+        return response;
+    }
     // Configured latency does not count towards the time limit.
-    tokio::time::sleep(shared.service.switches.latency).await;
+    tokio::time::sleep(interpretation.switches.latency).await;
     let response = tokio::time::timeout(shared.limits.response, service).await.unwrap_or_else(|_| {
         let problem = format!("the sandbox sent no response within {} seconds", shared.limits.response.as_secs_f64());
         let refusal = Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem);
-        refusal.reply(&shared.service.switches).into_response()
+        refusal.reply(&interpretation.switches).into_response()
     });
-    let Some((fault, FaultKind::LateCode(code))) = fault.map(|fault| (fault, &fault.fault.kind)) else {
-        return response;
-    };
-    let (response, is_changed) = synthetic_response::late_code(response, *code).await;
+    let Some(fault) = fault.filter(|fault| fault.fault.kind.rewrites_envelope()) else { return response };
+    let (response, is_changed) = synthetic_response::rewritten(response, &fault.fault.kind).await;
     if is_changed {
         fault.record_hit();
     }

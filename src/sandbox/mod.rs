@@ -36,12 +36,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
 pub use days::RecordZone;
 pub use exports::{ExportPlan, PlannedEntry};
-pub use faults::{Fault, FaultKind, Injected};
+pub use faults::{BodyPattern, Fault, FaultKind, Injected};
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
 pub use options::{Clock, Limits, Options};
 pub use request_log::LoggedRequest;
@@ -51,7 +52,7 @@ use self::control::AdminToken;
 use self::replay::Recording;
 use self::routes::Shared;
 use self::server::Server;
-use self::service::{Service, Start};
+use self::service::Service;
 use self::store::Store;
 use crate::error::{Error, Kind, Result};
 
@@ -89,17 +90,17 @@ impl Sandbox {
         let store = Store::open(options.db.as_deref(), stopping.clone())?;
         for object in BusinessObject::of_the_specification() {
             // A customer in an existing store may have more attributes.
-            if store.find(|known| known.id == object.id || known.name == object.name)?.is_none() {
+            if !store.objects()?.iter().any(|known| known.id == object.id || known.name == object.name) {
                 store.declare(&object)?;
             }
         }
-        let start = Start::new(options.demo, options.db.is_some());
-        let service = Service::new(store, options.switches, options.clock, start, options.search_timeout)?;
+        let (switches, clock, demo) = (options.switches, options.clock, options.demo);
+        let mut service = Service::new(store, switches, clock, demo, options.search_timeout)?;
+        service.has_file = options.db.is_some();
         let service = Arc::new(service);
-        service.fill()?;
         let admin_token = options.access.admin_token.clone().map_or_else(AdminToken::random, Ok)?;
         if let Some(token) = &options.access.token {
-            service.tokens.add(token, service.switches.scopes());
+            service.tokens.add(token);
         }
         let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
         let recording = options.replay.as_deref().map(Recording::open).transpose()?.map(Arc::new);
@@ -107,7 +108,7 @@ impl Sandbox {
         let shared = Shared { service: Arc::clone(&service), access, admin, limits, recording };
         let server = Server::start(at, shared, stopping)?;
         let base_url = format!("http://{}", server.address());
-        service.start.set_base_url(&base_url);
+        service.set_base_url(&base_url);
         let running = Arc::new(Running { service, server });
         Ok(Self { running, base_url, admin_token, owner: std::process::id() })
     }
@@ -127,7 +128,7 @@ impl Sandbox {
     /// All known scopes, of the specification and of switches.
     #[must_use]
     pub fn scopes(&self) -> Vec<String> {
-        self.running.service.switches.scopes()
+        self.running.service.interpretation().switches.scopes()
     }
 
     /// Issues an access token with these scopes, valid for `expires_in` or until it is revoked.
@@ -140,7 +141,15 @@ impl Sandbox {
         service.tokens.issue(scopes, service.clock.now(), expires_in)
     }
 
-    /// Moves the clock of exports and tokens forward.
+    /// Changes switches, all or none, for the requests that come next. Rows stay as they are.
+    ///
+    /// # Errors
+    /// `Sandbox` for an unknown switch or an invalid value; else as [`issue_token`](Self::issue_token).
+    pub fn switch(&self, changes: &Map<String, Value>) -> Result<()> {
+        self.service()?.switch(changes)
+    }
+
+    /// Moves the clock forward, by which exports end, tokens expire and demo data changes.
     ///
     /// # Errors
     /// `Config` for more than a thousand years; else as [`issue_token`](Self::issue_token).
@@ -184,12 +193,21 @@ impl Sandbox {
         Load::begin(&self.service()?.store, object, None)
     }
 
+    /// Rows of an object in the order of their identifiers, from the one numbered `offset` on, and the number of all.
+    /// With `contains` only rows with this text in one of their values, whatever the case of ASCII letters.
+    ///
+    /// # Errors
+    /// As [`clear`](Self::clear).
+    pub fn rows(&self, object: &str, limit: usize, offset: usize, contains: &str) -> Result<(Vec<Cell>, i64)> {
+        self.service()?.store.rows(object, limit, offset, contains)
+    }
+
     /// Deletes all rows of an object and returns their number.
     ///
     /// # Errors
     /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
     pub fn clear(&self, object: &str) -> Result<usize> {
-        self.service()?.store.clear(object)
+        self.service()?.clear(object)
     }
 
     /// Plans a segment export; it replaces one with the same id.

@@ -1,10 +1,9 @@
 //! Business objects with typed attributes, the cells of a row, and their validation.
 
-use std::fmt;
-
 use jiff::civil::DateTime;
-use rusqlite::ToSql;
-use rusqlite::types::{ToSqlOutput, ValueRef};
+use serde::{Deserialize, Serialize};
+/// One value of a row, in the form of JSON.
+pub use serde_json::Value as Cell;
 
 use crate::contract::condition::{DATETIME, NUMBER, STRING};
 use crate::contract::{business_object, codes};
@@ -17,7 +16,7 @@ pub(super) const TIME_FORMAT: &str = "%Y-%m-%d %H:%M:%S";
 const MAX_ATTRIBUTES: usize = 1_000;
 
 /// A business object that can be searched.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct BusinessObject {
     /// `itemTypeId`.
     pub id: i64,
@@ -28,7 +27,7 @@ pub struct BusinessObject {
 }
 
 /// An attribute of a business object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Attribute {
     /// Name on the wire.
     pub name: String,
@@ -36,135 +35,83 @@ pub struct Attribute {
     pub kind: AttributeKind,
 }
 
-/// Type of an attribute; all but the identifying one may be null.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Type of an attribute, by the name of the service or of a column; all but the identifying one may be null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum AttributeKind {
     /// A string.
+    #[serde(rename = "string")]
     Text,
     /// An integer or a float.
+    #[serde(alias = "int64", alias = "float64")]
     Number,
     /// A time in the zone of the switch `source_timezone`, formatted `YYYY-MM-DD HH:MM:SS`.
+    #[serde(alias = "timestamp")]
     Datetime,
-}
-
-/// One value of a row.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
-    /// Null.
-    Null,
-    /// An integer.
-    Integer(i64),
-    /// A float.
-    Number(f64),
-    /// A string or a time.
-    Text(String),
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<i64> for Cell {
-    fn from(number: i64) -> Self {
-        Self::Integer(number)
-    }
-}
-
-impl From<f64> for Cell {
-    fn from(number: f64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl<C: Into<Cell>> From<Option<C>> for Cell {
-    fn from(value: Option<C>) -> Self {
-        value.map_or(Self::Null, Into::into)
-    }
-}
-
-impl ToSql for Cell {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Null => ValueRef::Null,
-            Self::Integer(number) => ValueRef::Integer(*number),
-            Self::Number(number) => ValueRef::Real(*number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-        }))
-    }
-}
-
-impl fmt::Display for Cell {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Null => formatter.write_str("null"),
-            Self::Integer(number) => write!(formatter, "{number}"),
-            Self::Number(number) => write!(formatter, "{number}"),
-            Self::Text(text) => write!(formatter, "`{text}`"),
-        }
-    }
+    /// True or false.
+    Bool,
+    /// A list of strings and numbers.
+    List,
 }
 
 impl AttributeKind {
-    /// `data_type` of a condition on such an attribute (section 2.4).
+    /// Its name: the `data_type` of a condition on such an attribute (section 2.4), where there are conditions.
     #[must_use]
     pub const fn data_type(self) -> &'static str {
         match self {
             Self::Text => STRING,
             Self::Number => NUMBER,
             Self::Datetime => DATETIME,
+            Self::Bool => "bool",
+            Self::List => "list",
         }
     }
 
-    /// The kind of attribute with this `data_type`.
-    #[must_use]
-    pub fn from_data_type(data_type: &str) -> Option<Self> {
-        [Self::Text, Self::Number, Self::Datetime].into_iter().find(|kind| kind.data_type() == data_type)
-    }
-
-    /// The kind of attribute with this `data_type`, or with this type of a column.
+    /// The kind of this name: of the service, or of a column.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::from_data_type(name).or(match name {
-            "int64" | "float64" => Some(Self::Number),
-            "timestamp" => Some(Self::Datetime),
-            _ => None,
-        })
+        serde_json::from_value(name.into()).ok()
+    }
+
+    /// Whether the specification has conditions on such an attribute.
+    pub(super) const fn has_conditions(self) -> bool {
+        !matches!(self, Self::Bool | Self::List)
     }
 
     /// What is wrong with a cell for this attribute, if anything.
-    fn type_problem(self, cell: &Cell) -> Option<&'static str> {
-        match (self, cell) {
-            (_, Cell::Null) | (Self::Number, Cell::Integer(_)) | (Self::Text, Cell::Text(_)) => None,
-            // JSON has no infinity.
-            (Self::Number, Cell::Number(number)) => (!number.is_finite()).then_some("is not a finite number"),
-            (Self::Datetime, Cell::Text(text)) => {
-                let written = DateTime::strptime(TIME_FORMAT, text).map(|time| time.strftime(TIME_FORMAT).to_string());
-                (written.ok().as_ref() != Some(text))
-                    .then_some("is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS")
+    fn problem(self, cell: &Cell) -> Option<String> {
+        let found = match (self, cell) {
+            (_, Cell::Null) | (Self::Text, Cell::String(_)) | (Self::Bool, Cell::Bool(_)) => return None,
+            (Self::List, Cell::Array(elements)) => {
+                let misfit = |element: &&Cell| {
+                    let is_text = element.is_string();
+                    !is_text && (element.is_null() || Self::Number.problem(element).is_some())
+                };
+                let misfit = elements.iter().find(misfit)?;
+                return Some(format!("has {}, which is neither a string nor a number of 64 bits", shown(misfit)));
             }
-            (Self::Number, Cell::Text(_)) => Some("is a string, not a number"),
-            (Self::Text | Self::Datetime, Cell::Integer(_) | Cell::Number(_)) => Some("is a number, not a string"),
-        }
+            (Self::Number, Cell::Number(number)) => {
+                return (number.is_u64() && !number.is_i64()).then(|| "is beyond 64 bits".to_owned());
+            }
+            (Self::Datetime, Cell::String(text)) => {
+                let written = DateTime::strptime(TIME_FORMAT, text).map(|time| time.strftime(TIME_FORMAT).to_string());
+                return (written.ok().as_ref() != Some(text))
+                    .then(|| "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS".to_owned());
+            }
+            (_, Cell::String(_)) => "a string",
+            (_, Cell::Number(_)) => "a number",
+            (_, Cell::Bool(_)) => "a boolean",
+            (_, Cell::Array(_)) => "a list",
+            (_, Cell::Object(_)) => "an object",
+        };
+        Some(format!("is {found}, not a {}", self.data_type()))
     }
 }
 
-/// Whether a cell is null or one of these numbers.
-#[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "the values are small integers")]
-fn is_one_of(cell: &Cell, values: &[(&str, i64)]) -> bool {
-    values.iter().any(|(_, value)| match cell {
-        Cell::Null => true,
-        Cell::Integer(number) => number == value,
-        Cell::Number(number) => *number == *value as f64,
-        Cell::Text(_) => false,
-    })
+/// A cell for messages.
+pub(super) fn shown(cell: &Cell) -> String {
+    let text = if let Cell::String(text) = cell { format!("`{text}`") } else { cell.to_string() };
+    excerpt(&text, 60)
 }
 
 /// Values with their names, for messages.
@@ -231,12 +178,15 @@ impl BusinessObject {
         if self.attributes.is_empty() {
             return problem("it has no attributes; the first one identifies a record");
         }
+        if let Some(Attribute { name, kind }) = self.attributes.first().filter(|first| !first.kind.has_conditions()) {
+            let kind = kind.data_type();
+            return problem(&format!("attribute `{name}` identifies a record, so it cannot be a {kind}"));
+        }
         if self.attributes.len() > MAX_ATTRIBUTES {
             let count = self.attributes.len();
             return problem(&format!("it has {count} attributes; an object has at most {MAX_ATTRIBUTES}"));
         }
-        for (index, attribute) in self.attributes.iter().enumerate() {
-            let name = &attribute.name;
+        for (index, Attribute { name, .. }) in self.attributes.iter().enumerate() {
             // `attrs` may be a comma-separated string (section 4.1).
             if name.is_empty() || name.contains(',') || name.trim() != name {
                 return problem(&format!(
@@ -256,25 +206,40 @@ impl BusinessObject {
         Error::new(Kind::Sandbox, format!("object `{}`, row {row}: {problem}", self.name))
     }
 
+    /// The cells of a row in JSON, an object. A member that is absent is null; one that is not declared is refused.
+    ///
+    /// # Errors
+    /// `Sandbox` that names the row by its number and the attribute.
+    pub fn cells(&self, number: usize, row: Cell) -> Result<Vec<Cell>> {
+        let Cell::Object(mut members) = row else {
+            return Err(self.refusal(number, &format!("a row is an object, not {}", shown(&row))));
+        };
+        let cells = self.attributes.iter().map(|each| members.remove(&each.name).unwrap_or_default()).collect();
+        match members.keys().next() {
+            Some(unknown) => Err(self.refusal(number, &format!("it has no attribute `{}`", excerpt(unknown, 60)))),
+            None => Ok(cells),
+        }
+    }
+
     /// Rejects a row that does not match the declaration.
     pub(super) fn check_row(&self, number: usize, row: &[Cell]) -> Result<()> {
-        let refused = |problem: String| self.refusal(number, &problem);
+        let refused = |problem: &str| Err(self.refusal(number, problem));
         if row.len() != self.attributes.len() {
-            return Err(refused(format!("{} cells for {} attributes", row.len(), self.attributes.len())));
+            return refused(&format!("{} cells for {} attributes", row.len(), self.attributes.len()));
         }
         if row.first() == Some(&Cell::Null) {
-            return Err(refused("the identifying attribute is null".to_owned()));
+            return refused("the identifying attribute is null");
         }
         for (attribute, cell) in self.attributes.iter().zip(row) {
-            if let Some(type_problem) = attribute.kind.type_problem(cell) {
-                let shown = excerpt(&cell.to_string(), 60);
-                return Err(refused(format!("attribute `{}`: {shown} {type_problem}", attribute.name)));
+            let name = &attribute.name;
+            if let Some(problem) = attribute.kind.problem(cell) {
+                return refused(&format!("attribute `{name}`: {} {problem}", shown(cell)));
             }
-            if let Some(allowed_values) = self.allowed_values(attribute)
-                && !is_one_of(cell, allowed_values)
+            if let (Some(allowed), Some(number)) = (self.allowed_values(attribute), cell.as_f64())
+                && !allowed.iter().any(|(_, value)| value.to_string() == number.to_string())
             {
-                let problem = format!("the number {cell} does not exist; there are {}", listed(allowed_values));
-                return Err(refused(format!("attribute `{}`: {problem}", attribute.name)));
+                let problem = format!("the number {number} does not exist; there are {}", listed(allowed));
+                return refused(&format!("attribute `{name}`: {problem}"));
             }
         }
         Ok(())

@@ -22,7 +22,7 @@ pub struct Options {
     pub limits: Limits,
     /// Behaviour that the specification leaves open.
     pub switches: Switches,
-    /// Time source of exports and tokens.
+    /// Time source of exports, tokens and demo data.
     pub clock: Clock,
     /// Demo data to load into an empty store; none leaves the two objects of the specification empty.
     pub demo: Option<Demo>,
@@ -38,14 +38,6 @@ impl Default for Options {
         let (access, limits) = (Access::default(), Limits::default());
         let search_timeout = Duration::from_secs(60);
         Self { db: None, access, port: 0, limits, switches, clock, demo: None, replay: None, search_timeout }
-    }
-}
-
-impl Options {
-    /// A free port, the default switches and the demo data.
-    #[must_use]
-    pub fn demo() -> Self {
-        Self { demo: Some(Demo::default()), ..Self::default() }
     }
 }
 

@@ -2,6 +2,12 @@
 //!
 //! Attributes are indexes, and values are parameters: no string of a request becomes part of the SQL.
 
+use std::rc::Rc;
+
+use rusqlite::ToSql;
+use rusqlite::types::Value;
+
+use super::objects::Cell;
 use super::switches::RowOrder;
 
 /// A search of one object.
@@ -27,23 +33,22 @@ pub(super) struct Predicate {
 /// How an attribute is compared.
 #[derive(Debug)]
 pub(super) enum Comparison {
-    /// One of a JSON array of values, or of a JSON array of hex-encoded strings.
-    Among(String, Option<String>),
-    /// A time before this one.
-    Before(String),
-    /// This time or a later one.
-    From(String),
+    /// One of these values.
+    Among(Vec<Cell>),
     /// The first time or a later one, and before the second.
-    Between(String, String),
-    /// No value matches.
-    Never,
+    Within(Option<String>, Option<String>),
 }
 
-/// A statement with its parameters, all of them strings.
-#[derive(Debug)]
-pub(super) struct Statement {
-    pub(super) sql: String,
-    pub(super) parameters: Vec<String>,
+/// A statement with its parameters.
+pub(super) type Statement = (String, Vec<Box<dyn ToSql>>);
+
+/// A cell as the store keeps and compares it: booleans and lists as the bytes of their JSON.
+pub(super) fn stored(cell: &Cell) -> Value {
+    match cell {
+        Cell::String(text) => Value::Text(text.clone()),
+        Cell::Bool(_) | Cell::Array(_) => Value::Blob(cell.to_string().into_bytes()),
+        cell => cell.as_i64().map(Value::Integer).or_else(|| cell.as_f64().map(Value::Real)).unwrap_or(Value::Null),
+    }
 }
 
 /// Column name of an attribute in the store.
@@ -60,110 +65,54 @@ impl Query {
             columns.push("NULL".to_owned());
         }
         let mut parameters = Vec::new();
-        let mut groups = Vec::with_capacity(self.groups.len());
-        for group in self.groups {
+        let mut all = |group: Vec<Predicate>| {
             let predicates: Vec<String> = group.into_iter().map(|predicate| predicate.sql(&mut parameters)).collect();
-            groups.push(balanced(&predicates, "AND", "1"));
-        }
-        let condition = balanced(&groups, "OR", "0");
-        let (columns, order) = (columns.join(", "), order(self.order));
+            joined(&predicates, "AND", "1")
+        };
+        let groups: Vec<String> = self.groups.into_iter().map(&mut all).collect();
+        let (columns, condition, order) = (columns.join(", "), joined(&groups, "OR", "0"), order(self.order));
         let limit = self.limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default();
-        let sql = format!("SELECT {columns} FROM {table} WHERE {condition} ORDER BY {order}{limit}");
-        Statement { sql, parameters }
+        (format!("SELECT {columns} FROM {table} WHERE {condition} ORDER BY {order}{limit}"), parameters)
     }
 }
 
-/// The ORDER BY terms; the last characters of consecutive ids scatter them.
+/// The ORDER BY terms.
 fn order(order: RowOrder) -> String {
     let identifier = column(0);
     match order {
         RowOrder::Id => identifier,
         RowOrder::Reverse => format!("{identifier} DESC"),
-        RowOrder::Scattered => format!("substr({identifier}, -1), substr({identifier}, -2, 1), {identifier}"),
     }
 }
 
 impl Predicate {
-    fn sql(self, parameters: &mut Vec<String>) -> String {
+    fn sql(self, parameters: &mut Vec<Box<dyn ToSql>>) -> String {
         let name = column(self.attribute);
-        let mut bound = |value: String| {
+        let mut bound = |start: &str, value: Box<dyn ToSql>| {
             parameters.push(value);
-            parameters.len()
+            format!("{name} {start}?{}", parameters.len())
         };
         match self.comparison {
-            Comparison::Among(values, hex) => {
-                let listed = format!("{name} IN (SELECT value FROM json_each(?{}))", bound(values));
-                let Some(hex) = hex else { return listed };
-                let texts = format!("SELECT CAST(unhex(value) AS TEXT) FROM json_each(?{})", bound(hex));
-                format!("({listed} OR {name} IN ({texts}))")
+            Comparison::Among(values) => {
+                bound("IN rarray(", Box::new(Rc::<Vec<Value>>::new(values.iter().map(stored).collect()))) + ")"
             }
-            Comparison::Before(end) => format!("{name} < ?{}", bound(end)),
-            Comparison::From(start) => format!("{name} >= ?{}", bound(start)),
-            Comparison::Between(start, end) => {
-                format!("({name} >= ?{} AND {name} < ?{})", bound(start), bound(end))
+            Comparison::Within(start, end) => {
+                let start = start.map(|start| bound(">= ", Box::new(start)));
+                let end = end.map(|end| bound("< ", Box::new(end)));
+                joined(&start.into_iter().chain(end).collect::<Vec<_>>(), "AND", "1")
             }
-            Comparison::Never => "0".to_owned(),
         }
     }
 }
 
 /// Joins terms as a balanced tree: a chain of thousands exceeds the expression depth of `SQLite`.
-fn balanced(terms: &[String], word: &str, neutral: &str) -> String {
+pub(super) fn joined(terms: &[String], word: &str, neutral: &str) -> String {
     match terms {
         [] => neutral.to_owned(),
         [term] => term.clone(),
         _ => {
             let (left, right) = terms.split_at(terms.len() / 2);
-            format!("({} {word} {})", balanced(left, word, neutral), balanced(right, word, neutral))
+            format!("({} {word} {})", joined(left, word, neutral), joined(right, word, neutral))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn query(attributes: Vec<usize>, groups: Vec<Vec<Predicate>>) -> Query {
-        Query { attributes, groups, order: RowOrder::Id, limit: None }
-    }
-
-    #[test]
-    fn a_statement_is_made_of_indexes_and_numbered_parameters() {
-        let test = |attribute, comparison| Predicate { attribute, comparison };
-        let groups = vec![
-            vec![
-                test(1, Comparison::Among("[1]".into(), None)),
-                test(2, Comparison::Between("2024-01-01".into(), "2024-01-02".into())),
-            ],
-            vec![test(0, Comparison::Before("z".into()))],
-            vec![],
-            vec![test(3, Comparison::Among("[]".into(), Some("[\"6100\"]".into()))), test(1, Comparison::Never)],
-        ];
-        let statement = query(vec![2, 0], groups).statement("item_7");
-        assert_eq!(
-            statement.sql,
-            "SELECT a2, a0 FROM item_7 WHERE (((a1 IN (SELECT value FROM json_each(?1)) AND (a2 >= ?2 AND a2 < ?3)) \
-             OR a0 < ?4) OR (1 OR ((a3 IN (SELECT value FROM json_each(?5)) OR a3 IN (SELECT CAST(unhex(value) AS TEXT) FROM json_each(?6))) AND 0))) ORDER BY a0"
-        );
-        assert_eq!(statement.parameters, ["[1]", "2024-01-01", "2024-01-02", "z", "[]", "[\"6100\"]"]);
-    }
-
-    #[test]
-    fn no_group_matches_nothing() {
-        let statement = query(vec![0], vec![]).statement("item_0");
-        assert_eq!(statement.sql, "SELECT a0 FROM item_0 WHERE 0 ORDER BY a0");
-    }
-
-    #[test]
-    fn rows_without_attributes_are_rows() {
-        let statement = query(vec![], vec![vec![]]).statement("item_0");
-        assert_eq!(statement.sql, "SELECT NULL FROM item_0 WHERE 1 ORDER BY a0");
-    }
-
-    #[test]
-    fn order_and_limit_come_last() {
-        let sql = |order, limit| Query { order, limit, ..query(vec![0], vec![]) }.statement("t").sql;
-        assert!(sql(RowOrder::Reverse, Some(7)).ends_with(" ORDER BY a0 DESC LIMIT 7"));
-        assert!(sql(RowOrder::Scattered, None).ends_with(" ORDER BY substr(a0, -1), substr(a0, -2, 1), a0"));
     }
 }

@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use serde::Serialize;
 
-use super::switches::{KeyOrder, MalformedRequest, Switches};
+use super::switches::{MalformedRequest, Switches};
 use crate::contract::envelope::{
     CODE_PERMISSION, CODE_SUCCESS, DATA_PERMISSION, MESSAGE_PERMISSION, STATUS_PERMISSION, field,
 };
@@ -17,8 +17,6 @@ pub(super) const SERVER: HeaderValue = HeaderValue::from_static("dataaccess-sand
 pub(super) struct Reply {
     pub(super) status: StatusCode,
     pub(super) body: Body,
-    /// Whether the body is gzip.
-    pub(super) compressed: bool,
 }
 
 impl IntoResponse for Reply {
@@ -28,10 +26,6 @@ impl IntoResponse for Reply {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(header::SERVER, SERVER);
-        if self.compressed {
-            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-        }
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
@@ -62,7 +56,7 @@ impl Refusal {
     /// The refusal as a response.
     pub(super) fn reply(&self, switches: &Switches) -> Reply {
         let (status, envelope) = self.envelope(switches);
-        Reply { status, body: Body::from(envelope), compressed: false }
+        Reply { status, body: Body::from(envelope) }
     }
 
     /// The refusal as a status and an envelope.
@@ -81,45 +75,29 @@ impl Refusal {
             }
         };
         let members = [(field::CODE, json(&code)), (field::MESSAGE, json(&message)), (field::DATA, data)];
-        (status, object(switches.key_order, &members))
+        (status, object(&members))
     }
 }
 
 /// The envelope of a success with `data` and the members after it.
-pub(super) fn success(order: KeyOrder, message: &str, data: String, after: &[(&str, String)]) -> String {
+pub(super) fn success(message: &str, data: String, after: &[(&str, String)]) -> String {
     let mut members = vec![(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&message)), (field::DATA, data)];
     members.extend_from_slice(after);
-    object(order, &members)
-}
-
-/// The text before and after a value that is written in parts.
-pub(super) struct Frame {
-    pub(super) before: String,
-    pub(super) after: String,
-}
-
-impl Frame {
-    /// The frame of a member `last` after `members`; in reverse order it comes first.
-    pub(super) fn new(order: KeyOrder, members: &[(&str, String)], last: &str) -> Self {
-        let others = joined(order, members);
-        match order {
-            KeyOrder::CodeFirst => Self { before: format!("{{{others},\"{last}\":"), after: "}".to_owned() },
-            KeyOrder::CodeLast => Self { before: format!("{{\"{last}\":"), after: format!(",{others}}}") },
-        }
-    }
+    object(&members)
 }
 
 /// A JSON object of members whose values are JSON already.
-pub(super) fn object(order: KeyOrder, members: &[(&str, String)]) -> String {
-    format!("{{{}}}", joined(order, members))
+pub(super) fn object(members: &[(&str, String)]) -> String {
+    format!("{{{}}}", joined(members))
 }
 
-fn joined(order: KeyOrder, members: &[(&str, String)]) -> String {
-    let mut written: Vec<String> = members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
-    if order == KeyOrder::CodeLast {
-        written.reverse();
-    }
-    written.join(",")
+/// The beginning of a JSON object up to the value of its last member.
+pub(super) fn opened(members: &[(&str, String)], last: &str) -> String {
+    format!("{{{},\"{last}\":", joined(members))
+}
+
+fn joined(members: &[(&str, String)]) -> String {
+    members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect::<Vec<_>>().join(",")
 }
 
 /// A value as JSON.

@@ -4,15 +4,12 @@
 
 use std::future::ready;
 use std::io::{self, Write};
-use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::StatusCode;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use futures_util::stream::{self, StreamExt};
 use tokio::io::DuplexStream;
 use tokio::sync::oneshot;
@@ -31,7 +28,6 @@ const WAITING: usize = 4 * CHUNK;
 /// Where an operation writes its response.
 pub(super) struct ResponseWriter {
     buffer: Vec<u8>,
-    gzip: Option<GzEncoder<Vec<u8>>>,
     /// Takes the response, until its head is sent.
     reply: Option<oneshot::Sender<Reply>>,
     /// The body that is being streamed, and the sign that it is whole.
@@ -44,11 +40,10 @@ pub(super) struct ResponseWriter {
 
 impl ResponseWriter {
     /// A writer, and the response as soon as its head is known; none when the writer ends without one.
-    pub(super) fn new(compressed: bool) -> (Self, impl Future<Output = Option<Reply>>) {
+    pub(super) fn new() -> (Self, impl Future<Output = Option<Reply>>) {
         let (disconnected, waited) = Default::default();
         let (reply, pending) = oneshot::channel();
-        let gzip = compressed.then(|| GzEncoder::new(Vec::new(), Compression::fast()));
-        let writer = Self { buffer: Vec::new(), gzip, reply: Some(reply), stream: None, disconnected, waited };
+        let writer = Self { buffer: Vec::new(), reply: Some(reply), stream: None, disconnected, waited };
         let guard = writer.disconnected.clone().drop_guard();
         let pending = async move {
             let reply = pending.await.ok();
@@ -84,10 +79,10 @@ impl ResponseWriter {
             let body = ReaderStream::with_capacity(reader, CHUNK).chain(stream::once(is_whole).filter_map(cut));
             let body = Body::from_stream(body.inspect(move |_| _ = &guard));
             // If the client has disconnected, sending the chunk fails.
-            let _ = reply.send(Reply { status: StatusCode::OK, body, compressed: self.gzip.is_some() });
+            let _ = reply.send(Reply { status: StatusCode::OK, body });
         }
         let failure = |cause| Error::new(Kind::Sandbox, format!("a response could not be sent: {cause}"));
-        self.send(false).map_err(failure)
+        self.send().map_err(failure)
     }
 
     /// Ends the response. A refusal replaces an unsent one, and cuts off one that is being sent.
@@ -99,39 +94,25 @@ impl ResponseWriter {
             self.stream = None;
         }
         if let Some(reply) = self.reply.take() {
-            let body = Body::from(self.encoded(true)?);
+            let body = Body::from(self.buffer);
             // The client may have disconnected.
-            let _ = reply.send(Reply { status, body, compressed: self.gzip.is_some() });
+            let _ = reply.send(Reply { status, body });
             return Ok(());
         }
-        self.send(true)?;
+        self.send()?;
         if let Some((_, whole)) = self.stream {
             let _ = whole.send(());
         }
         Ok(())
     }
 
-    fn send(&mut self, is_last: bool) -> io::Result<()> {
-        let bytes = self.encoded(is_last)?;
+    fn send(&mut self) -> io::Result<()> {
         let Some((pipe, _)) = &mut self.stream else { return Ok(()) };
         let since = Instant::now();
-        let sent = pipe.write_all(&bytes);
+        let sent = pipe.write_all(&self.buffer);
+        self.buffer.clear();
         let waited = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.waited.fetch_add(waited, Ordering::Relaxed);
         sent
-    }
-
-    /// Takes the buffer, compressed if so configured.
-    fn encoded(&mut self, is_last: bool) -> io::Result<Vec<u8>> {
-        let Some(gzip) = &mut self.gzip else {
-            let capacity = if is_last { 0 } else { CHUNK + CHUNK / 8 };
-            return Ok(mem::replace(&mut self.buffer, Vec::with_capacity(capacity)));
-        };
-        gzip.write_all(&self.buffer)?;
-        self.buffer.clear();
-        if is_last {
-            gzip.try_finish()?;
-        }
-        Ok(mem::take(gzip.get_mut()))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::{DefaultBodyLimit, Extension, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
@@ -17,9 +17,9 @@ use super::openapi;
 use super::options::Limits;
 use super::replay::Recording;
 use super::reply::{Refusal, Reply, SERVER};
+use super::request::Interpretation;
 use super::response_writer::ResponseWriter;
 use super::service::Service;
-use super::switches::Gzip;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 
 /// State of every route.
@@ -33,8 +33,11 @@ pub(super) struct Shared {
     pub(super) recording: Option<Arc<Recording>>,
 }
 
+/// The switches since the head of the request.
+type Now = Extension<Arc<Interpretation>>;
+
 /// An operation of the service.
-type Operation = fn(&Service, &HeaderMap, &[u8], &mut ResponseWriter) -> Result<(), Refusal>;
+type Operation = fn(&Service, &Interpretation, &HeaderMap, &[u8], &mut ResponseWriter) -> Result<(), Refusal>;
 
 /// The routes of the specification; everything else is refused with an envelope.
 pub(super) fn router(shared: Shared) -> Router {
@@ -48,17 +51,17 @@ pub(super) fn router(shared: Shared) -> Router {
 
 fn operations() -> Router<Shared> {
     Router::new()
-        .route(SEARCH_PATH, post(|state, headers, body| run(state, headers, body, Service::search)))
-        .route(DOWNLOAD_PATH, post(|state, headers, body| run(state, headers, body, Service::download)))
+        .route(SEARCH_PATH, post(|state, now, headers, body| run(state, now, headers, body, Service::search)))
+        .route(DOWNLOAD_PATH, post(|state, now, headers, body| run(state, now, headers, body, Service::download)))
         .route(openapi::PATH, get(description))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
 }
 
 /// The recorded response. Any token will do, as a recording has none.
-async fn replay(State(shared): State<Shared>, uri: Uri, body: Bytes) -> Response {
-    let Some(recording) = &shared.recording else { return not_found(State(shared)).await.into_response() };
-    let refused = |refusal: Refusal| refusal.reply(&shared.service.switches).into_response();
+async fn replay(State(shared): State<Shared>, now: Now, uri: Uri, body: Bytes) -> Response {
+    let Some(recording) = &shared.recording else { return not_found(now).await.into_response() };
+    let refused = |refusal: Refusal| refusal.reply(&now.switches).into_response();
     recording.respond(uri.path(), &body).unwrap_or_else(refused)
 }
 
@@ -68,35 +71,30 @@ async fn description() -> impl IntoResponse {
     (headers, openapi::DESCRIPTION)
 }
 
-async fn not_found(State(shared): State<Shared>) -> Reply {
+async fn not_found(Extension(now): Now) -> Reply {
     let problem = format!("there is no such path; there are {SEARCH_PATH}, {DOWNLOAD_PATH} and {}", openapi::PATH);
-    Refusal::Problem(StatusCode::NOT_FOUND, problem).reply(&shared.service.switches)
+    Refusal::Problem(StatusCode::NOT_FOUND, problem).reply(&now.switches)
 }
 
-async fn method_not_allowed(State(shared): State<Shared>) -> Reply {
+async fn method_not_allowed(Extension(now): Now) -> Reply {
     let problem = "the path takes another method, which the header Allow names".to_owned();
-    Refusal::Problem(StatusCode::METHOD_NOT_ALLOWED, problem).reply(&shared.service.switches)
+    Refusal::Problem(StatusCode::METHOD_NOT_ALLOWED, problem).reply(&now.switches)
 }
 
 /// Runs the operation on a blocking thread, where a panic ends only this request.
-async fn run(State(shared): State<Shared>, headers: HeaderMap, body: Bytes, operation: Operation) -> Reply {
-    let service = shared.service;
-    let (mut response_writer, pending) = ResponseWriter::new(service.switches.gzip == Gzip::On && takes_gzip(&headers));
-    let runs = Arc::clone(&service);
+async fn run(
+    State(shared): State<Shared>,
+    Extension(now): Now,
+    headers: HeaderMap,
+    body: Bytes,
+    operation: Operation,
+) -> Reply {
+    let (mut response_writer, pending) = ResponseWriter::new();
+    let during = Arc::clone(&now);
     tokio::task::spawn_blocking(move || {
-        let outcome = operation(&runs, &headers, &body, &mut response_writer);
+        let outcome = operation(&shared.service, &during, &headers, &body, &mut response_writer);
         // Fails only when the client has gone.
-        let _ = response_writer.close(outcome, &runs.switches);
+        let _ = response_writer.close(outcome, &during.switches);
     });
-    pending.await.unwrap_or_else(|| Refusal::internal().reply(&service.switches))
-}
-
-/// Whether the client accepts gzip.
-fn takes_gzip(headers: &HeaderMap) -> bool {
-    let asked = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    asked.flat_map(|value| value.split(',')).any(|coding| {
-        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
-        let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.trim().parse::<f32>().ok());
-        name.trim().eq_ignore_ascii_case("gzip") && weight.is_none_or(|weight| weight > 0.0)
-    })
+    pending.await.unwrap_or_else(|| Refusal::internal().reply(&now.switches))
 }

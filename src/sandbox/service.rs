@@ -2,30 +2,28 @@
 //!
 //! Everything runs synchronously on a blocking thread.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, StatusCode, header};
-use jiff::tz::TimeZone;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::control::Call;
-use super::days::Zones;
-use super::demo::Demo;
+use super::demo::{Demo, DemoData};
 use super::exports::{Exports, export_data};
 use super::faults::Faults;
 use super::objects::BusinessObject;
 use super::options::Clock;
-use super::reply::{Frame, Refusal, json, object, success};
+use super::reply::{Refusal, json, object, opened, success};
 use super::request::{self, Interpretation, Target};
 use super::request_log::Log;
 use super::response_writer::ResponseWriter;
-use super::rows::{RowWriter, Wrapper};
+use super::rows::RowWriter;
 use super::store::Store;
-use super::switches::{ChannelIdType, EmptyShape, LastUsedType, Switches, UnknownExport};
+use super::switches::{EmptyShape, Switches, UnknownExport};
 use super::tokens::{Grant, Tokens, bearer_token};
 use crate::contract::SCOPE_ITEM;
-use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
+use crate::contract::business_object::PROMOTION_CODE_NAME;
 use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD, MESSAGE_SEARCH, field};
 use crate::error::{Error, Kind, Result, excerpt, named};
 
@@ -37,38 +35,77 @@ pub(super) struct Service {
     pub(super) faults: Arc<Faults>,
     pub(super) log: Arc<Log>,
     pub(super) clock: Clock,
-    pub(super) switches: Switches,
-    pub(super) zones: Zones,
-    /// What the service was started with, for a reset.
-    pub(super) start: Start,
+    interpretation: RwLock<Arc<Interpretation>>,
+    /// The switches of the start.
+    started_with: Switches,
+    /// The demo data, if it has any.
+    pub(super) demo: Option<DemoData>,
+    /// Whether the rows are in a file, which may hold more than the start had.
+    pub(super) has_file: bool,
+    base_url: OnceLock<String>,
+    /// The calls that belong to the start, as those of a scenario file: a reset repeats them.
+    start_calls: Mutex<Vec<Call>>,
     search_timeout: Duration,
 }
 
-/// What a service was started with.
-#[derive(Default)]
-pub(super) struct Start {
-    /// The demo data.
-    pub(super) demo: Option<Demo>,
-    /// Whether the rows are in a file, which holds more than the start had.
-    pub(super) has_file: bool,
-    base_url: OnceLock<String>,
-    /// The calls that belong to the start, as those of a scenario file.
-    calls: Mutex<Vec<Call>>,
-}
+impl Service {
+    /// A service with this store, to which it adds the demo data.
+    pub(super) fn new(
+        store: Store,
+        switches: Switches,
+        clock: Clock,
+        demo: Option<Demo>,
+        search_timeout: Duration,
+    ) -> Result<Self> {
+        let started_with = switches.clone();
+        let interpretation = RwLock::new(Arc::new(Interpretation::new(switches)?));
+        let (exports, tokens, faults, log) = Default::default();
+        let (store, demo) = (Arc::new(store), demo.map(DemoData::new));
+        let (has_file, base_url) = (false, OnceLock::new());
+        let service = Self {
+            store,
+            exports,
+            tokens,
+            faults,
+            log,
+            clock,
+            interpretation,
+            started_with,
+            demo,
+            has_file,
+            base_url,
+            start_calls: Mutex::default(),
+            search_timeout,
+        };
+        service.fill()?;
+        Ok(service)
+    }
 
-impl Start {
-    pub(super) fn new(demo: Option<Demo>, has_file: bool) -> Self {
-        Self { demo, has_file, ..Self::default() }
+    /// The switches of now, with the zones that they name.
+    pub(super) fn interpretation(&self) -> Arc<Interpretation> {
+        Arc::clone(&self.interpretation.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes switches for the requests that come next, all or none.
+    pub(super) fn switch(&self, changes: &Map<String, Value>) -> Result<()> {
+        let mut interpretation = self.interpretation.write().unwrap_or_else(PoisonError::into_inner);
+        *interpretation = Arc::new(Interpretation::new(interpretation.switches.with(changes)?)?);
+        Ok(())
+    }
+
+    /// The address, empty before the service listens.
+    pub(super) fn base_url(&self) -> &str {
+        self.base_url.get().map_or("", String::as_str)
     }
 
     /// Keeps a call for resets.
     pub(super) fn keep(&self, call: Call) {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+        self.start_calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
     }
 
     /// The calls of the start, each as `copy` copies it.
-    pub(super) fn calls(&self, copy: impl Fn(&Call) -> Call) -> Vec<Call> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).iter().map(copy).collect()
+    pub(super) fn start_calls(&self, copy: impl Fn(&Call) -> Call) -> Vec<Call> {
+        self.start_calls.lock().unwrap_or_else(PoisonError::into_inner).iter().map(copy).collect()
     }
 
     /// Sets the address once the port is known.
@@ -76,42 +113,20 @@ impl Start {
         self.base_url.get_or_init(|| base_url.to_owned());
     }
 
-    /// The address, empty before the service listens.
-    pub(super) fn base_url(&self) -> &str {
-        self.base_url.get().map_or("", String::as_str)
-    }
-}
-
-impl Service {
-    /// A service with this store.
-    pub(super) fn new(
-        store: Store,
-        switches: Switches,
-        clock: Clock,
-        start: Start,
-        search_timeout: Duration,
-    ) -> Result<Self> {
-        let zones = Zones {
-            days: zone("day_zone", &switches.day_zone)?,
-            records: zone("source_timezone", &switches.source_timezone)?,
-        };
-        let (exports, tokens, faults, log) = Default::default();
-        let store = Arc::new(store);
-        Ok(Self { store, exports, tokens, faults, log, clock, switches, zones, start, search_timeout })
+    /// Loads the demo data.
+    fn fill(&self) -> Result<()> {
+        let Some(demo) = &self.demo else { return Ok(()) };
+        demo.fill(&self.store, &self.exports, &self.interpretation().zones, self.clock.now())
     }
 
-    /// Loads the data of the start.
-    pub(super) fn fill(&self) -> Result<()> {
-        let Some(demo) = &self.start.demo else { return Ok(()) };
-        demo.fill(&self.store, &self.exports, &self.zones, self.clock.now())
-    }
-
-    /// Puts data, exports, faults, clock and log back to what they were at the start. Tokens stay valid.
+    /// Puts data, exports, faults, switches, clock and log back to what they were at the start. Tokens stay valid.
     pub(super) fn reset(&self) -> Result<()> {
-        if self.start.has_file {
+        if self.has_file {
             let problem = format!("{}: a sandbox whose rows are in a file cannot be reset", named("db"));
             return Err(Error::new(Kind::Sandbox, problem).with_hint("clear its objects, or start without a file"));
         }
+        let switches = Arc::new(Interpretation::new(self.started_with.clone())?);
+        *self.interpretation.write().unwrap_or_else(PoisonError::into_inner) = switches;
         self.store.reset(&BusinessObject::of_the_specification())?;
         self.exports.clear();
         self.faults.end_all();
@@ -123,21 +138,36 @@ impl Service {
 
     /// Rejects scopes that nothing needs.
     pub(super) fn check_scopes(&self, scopes: &[String]) -> Result<()> {
-        let known = self.switches.scopes();
+        let known = self.interpretation().switches.scopes();
         let Some(unknown) = scopes.iter().find(|scope| !known.contains(scope)) else { return Ok(()) };
         let problem = format!("{}: there is no `{}`", named("scopes"), excerpt(unknown, 60));
         Err(Error::new(Kind::Config, problem).with_hint(format!("there are {}", known.join(", "))))
     }
 
+    /// Brings the demo data up to the time of the clock.
+    pub(super) fn refresh_demo(&self) -> Result<()> {
+        let now = self.clock.now();
+        self.demo.as_ref().map_or(Ok(()), |demo| demo.refresh(&self.store, &self.interpretation().zones, now))
+    }
+
+    /// Deletes all rows of an object and returns their number.
+    pub(super) fn clear(&self, object: &str) -> Result<usize> {
+        if let Some(demo) = self.demo.as_ref().filter(|_| object == PROMOTION_CODE_NAME) {
+            demo.stop();
+        }
+        self.store.clear(object)
+    }
+
     /// The search (sections 4.1 and 4.2).
     pub(super) fn search(
         &self,
+        interpretation: &Interpretation,
         headers: &HeaderMap,
         body: &[u8],
         response_writer: &mut ResponseWriter,
     ) -> Result<(), Refusal> {
         let grant = self.grant(headers)?;
-        let generic_scope = &self.switches.generic_scope;
+        let generic_scope = &interpretation.switches.generic_scope;
         if !grant.allows(SCOPE_ITEM) && !grant.allows(generic_scope) {
             return Err(Refusal::Permission);
         }
@@ -149,21 +179,22 @@ impl Service {
         } else {
             require(&grant, generic_scope)?;
         }
-        self.records(&body, &target, response_writer)
+        self.records(interpretation, &body, &target, response_writer)
     }
 
     /// The segment download (section 4.3).
     pub(super) fn download(
         &self,
+        interpretation: &Interpretation,
         headers: &HeaderMap,
         body: &[u8],
         response_writer: &mut ResponseWriter,
     ) -> Result<(), Refusal> {
         let started = Instant::now();
-        require(&self.grant(headers)?, &self.switches.download_scope)?;
+        require(&self.grant(headers)?, &interpretation.switches.download_scope)?;
         let id = request::export_id(&request::parse(body)?)?;
-        let known = self.exports.at(id, self.clock.now(), &self.switches);
-        let data = match (known, self.switches.unknown_export) {
+        let known = self.exports.at(id, self.clock.now(), &interpretation.switches);
+        let data = match (known, interpretation.switches.unknown_export) {
             (Some(data), _) => data,
             (None, UnknownExport::NoEntries) => export_data(Vec::new()),
             (None, UnknownExport::NotFound) => {
@@ -173,55 +204,46 @@ impl Service {
         };
         let duration = json(&format!("{}ms", started.elapsed().as_millis()));
         let after = [(field::CODE_MESSAGE, json(&Value::Null)), (field::DURATION, duration)];
-        let envelope = success(self.switches.key_order, MESSAGE_DOWNLOAD, json(&data), &after);
+        let envelope = success(MESSAGE_DOWNLOAD, json(&data), &after);
         response_writer.buffer().extend_from_slice(envelope.as_bytes());
         Ok(())
     }
 
-    fn records(&self, body: &Value, target: &Target<'_>, response_writer: &mut ResponseWriter) -> Result<(), Refusal> {
-        let table = self.store.find(|object| target.is(object)).map_err(|cause| unavailable(&cause))?;
-        let table = table.ok_or_else(|| target.unknown())?;
-        let interpretation = Interpretation { zones: &self.zones, switches: &self.switches };
-        let query = request::query(body, &table.object, &interpretation)?;
-        let order = self.switches.key_order;
+    fn records(
+        &self,
+        interpretation: &Interpretation,
+        body: &Value,
+        target: &Target<'_>,
+        response_writer: &mut ResponseWriter,
+    ) -> Result<(), Refusal> {
+        let known = self.store.objects().map_err(|cause| unavailable(&cause))?;
+        let found = known.iter().find(|object| target.is(object)).ok_or_else(|| target.unknown())?;
+        let query = request::query(body, found, interpretation)?;
+        self.refresh_demo().map_err(|cause| unavailable(&cause))?;
         let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
-        let envelope = Frame::new(order, &members, field::DATA);
         let status = [(field::STATUS, json(&true))];
-        let data = Frame::new(order, &status, field::RECORDS);
-        let mut writer = self.writer(&table.object, &query.attributes);
+        let data = opened(&status, field::RECORDS);
+        let attributes = query.attributes.iter().filter_map(|index| found.attributes.get(*index));
+        let mut writer = RowWriter::new(attributes.map(|attribute| attribute.name.as_str()));
         let should_stop = response_writer.should_stop(self.search_timeout);
-        response_writer.buffer().extend_from_slice(envelope.before.as_bytes());
-        let found = self.store.search(&table, query, should_stop, |row| {
+        response_writer.buffer().extend_from_slice(opened(&members, field::DATA).as_bytes());
+        let searched = self.store.search(found, query, should_stop, |row| {
             if writer.rows() == 0 {
-                response_writer.buffer().extend_from_slice(format!("{}[", data.before).as_bytes());
+                response_writer.buffer().extend_from_slice(format!("{data}[").as_bytes());
             }
             writer.write(row, response_writer.buffer())?;
             response_writer.flush_if_large()
         });
-        found.map_err(|cause| unavailable(&cause))?;
-        let end = match self.switches.empty_shape {
-            _ if writer.rows() > 0 => format!("]{}", data.after),
-            EmptyShape::Array => format!("{}[]{}", data.before, data.after),
-            EmptyShape::Object => format!("{}{{}}{}", data.before, data.after),
-            EmptyShape::Null => format!("{}null{}", data.before, data.after),
-            EmptyShape::Absent => object(order, &status),
+        searched.map_err(|cause| unavailable(&cause))?;
+        let end = match interpretation.switches.empty_shape {
+            _ if writer.rows() > 0 => "]}".to_owned(),
+            EmptyShape::Array => format!("{data}[]}}"),
+            EmptyShape::Object => format!("{data}{{}}}}"),
+            EmptyShape::Null => format!("{data}null}}"),
+            EmptyShape::Absent => object(&status),
         };
-        response_writer.buffer().extend_from_slice(format!("{end}{}", envelope.after).as_bytes());
+        response_writer.buffer().extend_from_slice(format!("{end}}}").as_bytes());
         Ok(())
-    }
-
-    /// A writer of records with these attributes, in the format that the switches choose.
-    fn writer(&self, object: &BusinessObject, attributes: &[usize]) -> RowWriter {
-        let wrapper = |name: &str| match name {
-            _ if object.id != PROMOTION_CODE_ID => Wrapper::PLAIN,
-            "last_used_source" | "last_used_time" if self.switches.last_used_type == LastUsedType::Object => {
-                Wrapper::OBJECT
-            }
-            "channel_id" if self.switches.channel_id_type == ChannelIdType::String => Wrapper::QUOTED,
-            _ => Wrapper::PLAIN,
-        };
-        let names = attributes.iter().filter_map(|index| object.attributes.get(*index));
-        RowWriter::new(names.map(|attribute| (attribute.name.as_str(), wrapper(&attribute.name))))
     }
 
     /// The grant of the bearer token. The scheme is case-insensitive (RFC 9110, section 11.1).
@@ -231,15 +253,6 @@ impl Service {
         let token = value.to_str().ok().and_then(bearer_token).map(|(_, token)| token);
         token.and_then(|token| self.tokens.grant(token, self.clock.now())).ok_or(Refusal::Permission)
     }
-}
-
-/// The zone that a switch names.
-fn zone(switch: &str, name: &str) -> Result<TimeZone> {
-    TimeZone::get(name).map_err(|cause| {
-        Error::new(Kind::Sandbox, format!("switch {switch}: `{name}` is not an IANA time zone"))
-            .with_hint("write it as Asia/Ho_Chi_Minh, or UTC")
-            .with_source(cause)
-    })
 }
 
 fn require(grant: &Grant, scope: &str) -> Result<(), Refusal> {

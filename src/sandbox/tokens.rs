@@ -22,17 +22,18 @@ pub(super) type Fingerprint = [u8; 32];
 pub(super) struct Tokens(Mutex<HashMap<Fingerprint, Token>>);
 
 struct Token {
-    scopes: Vec<String>,
+    /// None has every scope, also one that a switch names later.
+    scopes: Option<Vec<String>>,
     expires_at: Option<SystemTime>,
 }
 
-/// The scopes of a valid token.
-pub(super) struct Grant(Vec<String>);
+/// The scopes of a valid token, or every scope.
+pub(super) struct Grant(Option<Vec<String>>);
 
 impl Grant {
     /// Whether the token has a scope.
     pub(super) fn allows(&self, scope: &str) -> bool {
-        self.0.iter().any(|granted| granted == scope)
+        self.0.as_ref().is_none_or(|granted| granted.iter().any(|granted| granted == scope))
     }
 }
 
@@ -54,13 +55,13 @@ impl Tokens {
             return Err(Error::new(Kind::Sandbox, problem)
                 .with_hint("revoke those that are not needed, or issue them with expires_in="));
         }
-        tokens.insert(fingerprint(&token), Token { scopes: scopes.to_vec(), expires_at });
+        tokens.insert(fingerprint(&token), Token { scopes: Some(scopes.to_vec()), expires_at });
         Ok(token)
     }
 
-    /// Adds a given token, without expiry.
-    pub(super) fn add(&self, token: &str, scopes: Vec<String>) {
-        self.lock().insert(fingerprint(token), Token { scopes, expires_at: None });
+    /// Adds a given token, with every scope and without expiry.
+    pub(super) fn add(&self, token: &str) {
+        self.lock().insert(fingerprint(token), Token { scopes: None, expires_at: None });
     }
 
     /// Revokes a token. Returns whether it was known.

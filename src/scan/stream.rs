@@ -73,7 +73,8 @@ impl Scan {
     ///
     /// # #[tokio::main]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let sandbox = Sandbox::start(SandboxOptions { demo: Some(Demo::default()), ..SandboxOptions::default() })?;
+    /// # let demo = Some(Demo::until("2024-02-29")?);
+    /// # let sandbox = Sandbox::start(SandboxOptions { demo, ..SandboxOptions::default() })?;
     /// # let token = Secret::try_new(sandbox.issue_token(&sandbox.scopes(), None)?)?;
     /// # let arguments = Arguments { base_url: Some(sandbox.base_url().to_owned()), ..Arguments::default() };
     /// # let client = Arc::new(Client::try_new(Settings::resolve(arguments, |_| None)?, Arc::new(token), None)?);

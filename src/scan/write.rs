@@ -7,7 +7,7 @@ use super::typed_batches::TypedBatches;
 use super::{Collected, Consumer, Scan, Stats};
 use crate::client::{Client, Delivered, Kept, OfAttempt};
 use crate::columns::{self, Column, ColumnType, Options};
-use crate::error::{Kind, Result};
+use crate::error::{Error, Kind, Result};
 use crate::files::{
     Complete, Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Rewrite, Writer, blocking,
 };
@@ -143,7 +143,7 @@ impl Scan {
             let write = || {
                 let mut writer = create(&schema, stats.figures.requested_at())?;
                 batches.iter().try_for_each(|batch| writer.write(batch))?;
-                Ok(writer)
+                Ok::<_, Error>(writer)
             };
             let writer = (!batches.is_empty()).then(|| blocking(write)).transpose()?;
             return Ok((Arc::unwrap_or_clone(stats), writer));

@@ -61,7 +61,7 @@ def store(_store: Store) -> Iterator[Store]:
 @pytest.fixture
 def sandbox() -> Iterator[da.Sandbox]:
     """The service with demo data, its request log empty."""
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 
 

@@ -40,7 +40,7 @@ def test_the_page_shows_the_examples() -> None:
 def test_a_block_runs_as_a_dag(
     block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
     file = tmp_path / "promotion_codes.py"
     file.write_text(block.parsed, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(file.stem, file)
@@ -63,7 +63,7 @@ def test_the_example_runs(
     example: doctest.DocTest, monkeypatch: pytest.MonkeyPatch, connect: Callable[..., str]
 ) -> None:
     connect()
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
     # Airflow's own goes to the standard output.
     monkeypatch.setattr("airflow.triggers.base.BaseTrigger.log", logging.getLogger(__name__))
     report: list[str] = []

@@ -37,7 +37,7 @@ def token(connect: Callable[..., str]) -> str:
 @pytest.fixture
 def capped(connect: Callable[..., str]) -> Iterator[da.Sandbox]:
     """A service that sends fifty rows at most."""
-    with da.Sandbox.demo(switches={"maximum_rows": 50}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"maximum_rows": 50}) as sandbox:
         connect(host=sandbox.base_url, password=sandbox.issue_token())
         yield sandbox
 

@@ -50,7 +50,7 @@ def running(
 @pytest.mark.timeout(900)
 def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
     folder = tmp_path / "warehouse"
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         token = sandbox.issue_token()
         connection = {
             "conn_type": "dataaccess",
@@ -118,7 +118,7 @@ def test_killed_tasks_go_on_and_every_row_is_there_once(tmp_path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(900)
 def test_days_are_requested_again_but_not_by_the_retry_of_a_task_that_was_killed(tmp_path: Path) -> None:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         connection = {
             "conn_type": "dataaccess",
             "host": sandbox.base_url,

@@ -19,7 +19,7 @@ Connect = Callable[..., str]
 @pytest.fixture
 def stranger() -> Iterator[da.Sandbox]:
     """A service that only a connection names."""
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
         assert sandbox.requests == []
 

@@ -46,7 +46,10 @@ def use_cli(scan: da.Scan) -> None:
     """The command."""
     command = [sys.executable, "-m", "dataaccess", "codes", "--on", "2024-01-15", "--csv"]
     ended = subprocess.run(  # noqa: S603 - this interpreter
-        command, env=os.environ | {"DATAACCESS_BASE_URL": "sandbox:demo"}, capture_output=True, check=True
+        command,
+        env=os.environ | {"DATAACCESS_BASE_URL": "sandbox:demo?until=2024-02-29"},
+        capture_output=True,
+        check=True,
     )
     assert len(ended.stdout.splitlines()) == len(scan.to_dicts()) + 1
 
@@ -67,7 +70,7 @@ def main() -> None:
     """Uses the extra that the command names."""
     (extra,) = sys.argv[1:]
     warnings.simplefilter("ignore", da.SandboxWarning)
-    scan = da.Client("sandbox:demo").scan_codes(sorted(COLUMNS), allocated_time=da.on("2024-01-15"))
+    scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(sorted(COLUMNS), allocated_time=da.on("2024-01-15"))
     USES[extra](scan)
     print(f"the extra {extra} works alone")  # noqa: T201 - for the log
 

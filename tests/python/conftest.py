@@ -90,7 +90,7 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[da.Sandbox]:
     """The service with demo data."""
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 
 

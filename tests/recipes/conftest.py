@@ -23,7 +23,7 @@ QUIET = {"RUNTIME__DLTHUB_TELEMETRY": "false", "PYTHONIOENCODING": "utf-8"}
 @pytest.fixture
 def service() -> Iterator[da.Sandbox]:
     """The service, with demo data of its own for each test."""
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 
 

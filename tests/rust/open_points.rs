@@ -1,6 +1,6 @@
 //! The switches in the table of docs/open-points.md are those of the core, word for word.
 
-use dataaccess::contract::open_points::SWITCHES;
+use dataaccess::sandbox::switches::SWITCHES;
 
 /// The rows between the two marks, each as its cells, without the two lines of the header.
 fn rows(page: &str) -> Vec<Vec<String>> {

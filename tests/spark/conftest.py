@@ -28,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def service() -> Iterator[da.Sandbox]:
     """The service."""
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 
 
@@ -59,21 +59,21 @@ def token_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def stranger() -> Iterator[da.Sandbox]:
     """A service that the environment of Spark does not name."""
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 
 
 @pytest.fixture(scope="session")
 def other() -> Iterator[da.Sandbox]:
     """A service that queries may name, which takes other tokens."""
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 
 
 @pytest.fixture(scope="session")
 def capped() -> Iterator[da.Sandbox]:
     """A service that cuts its responses at 50 rows. Most of its days have more."""
-    with da.Sandbox.demo(switches={"maximum_rows": 50}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"maximum_rows": 50}) as sandbox:
         yield sandbox
 
 

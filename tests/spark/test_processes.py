@@ -22,7 +22,7 @@ def reader(days: str, **options: str) -> Any:
 
     from dataaccess.spark import DataAccessSource
 
-    source = DataAccessSource({"base_url": "sandbox:demo", "allocated_time": days, **options})
+    source = DataAccessSource({"base_url": "sandbox:demo?until=2024-02-29", "allocated_time": days, **options})
     return source.reader(StructType([StructField("pool_id", LongType())]))
 
 
@@ -61,7 +61,7 @@ def test_a_reader_pickles_without_its_scan() -> None:
 def test_a_partition_has_its_request_alone_and_reads_as_the_scan_does() -> None:
     days = da.days("2024-01-14", "2024-01-17")
     made = reader(repr(days))
-    scan = da.Client("sandbox:demo").scan_codes(["pool_id"], allocated_time=days)
+    scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["pool_id"], allocated_time=days)
     found = [pickle.loads(pickle.dumps(partition)) for partition in made.partitions()]
 
     assert [each.planned.body for each in found] == [request["body"] for request in scan.requests()]

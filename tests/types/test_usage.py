@@ -38,7 +38,7 @@ async def fetch_token() -> tuple[str, dt.datetime]:
 
 
 def test_a_client() -> None:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         client = assert_type(sandbox.client(scopes=["item", "download"], **OPTIONS), da.Client)
         rows = client.search_codes(["id", "name"], allocated_time=SINCE, code_status=da.CodeStatus.USED, limit=1)
         assert_type(rows, list[Row])
@@ -57,7 +57,7 @@ def test_a_client() -> None:
 
 
 def test_values_of_each_kind() -> None:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         client = sandbox.client(timezone=ZoneInfo("Etc/UTC"))
         attributes = ["id", "code_status"]
         client.scan_codes(attributes, allocated_time=SINCE, code_status="used")
@@ -89,7 +89,7 @@ def test_code_after_a_comparison_is_checked() -> None:
 
 
 def test_a_table_and_files() -> None:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         scan = sandbox.client().scan_codes(["id"], allocated_time=SINCE, decode_status=True)
         progress: list[da.Progress] = []
         table = scan.collect(progress=progress.append)
@@ -104,7 +104,7 @@ def test_a_table_and_files() -> None:
 
 
 def test_a_scan() -> None:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         scan = assert_type(sandbox.client().scan_codes(allocated_time=SINCE, schema=TYPES), da.Scan)
         table = assert_type(scan.collect(), da.Table)
         for row in table.to_pylist():
@@ -128,7 +128,7 @@ def test_an_asynchronous_client() -> None:
             async with scan.batches() as batches:
                 return sum([batch.num_rows async for batch in assert_type(batches, da.AsyncBatches)])
 
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         assert asyncio.run(main(sandbox)) > 0
 
 
@@ -146,7 +146,7 @@ def test_tokens_and_errors() -> None:
 
 def test_what_a_checker_refuses() -> None:
     def refused() -> None:
-        client = da.Client("sandbox:demo")
+        client = da.Client("sandbox:demo?until=2024-02-29")
         client.serach_codes()  # type: ignore[attr-defined] # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
         da.scan(client)  # type: ignore[attr-defined] # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
         client.search_codes()  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]

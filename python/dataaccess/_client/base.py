@@ -267,7 +267,7 @@ class BaseClient(Validation):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> rows = client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
             >>> stats = client.stats
             >>> stats.requests, stats.retries, stats.connections_opened

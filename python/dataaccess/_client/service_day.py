@@ -156,6 +156,12 @@ class ServiceDay:
         return bool(self._offsets_of_dates())
 
     @property
+    def has_times_of_both_ends(self) -> bool:
+        """Whether no zone an hour away has the times of its rows on this day too."""
+        first, last = self._written
+        return last - first > self.end - self.start - _HOUR
+
+    @property
     def record_offsets(self) -> str:
         """The offsets from UTC that the zone of the times may have."""
         first, last = self._written

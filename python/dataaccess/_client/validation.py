@@ -81,7 +81,7 @@ class Validation(Suggesting):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> body = client.validate_codes(allocated_time=da.on("2024-01-15"))
             >>> body["filters"]["OR"][0]["AND"][0]["value"]
             1705276800000

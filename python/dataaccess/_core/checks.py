@@ -153,10 +153,12 @@ def offset_advice(zone: object) -> str | None:
     )
 
 
-def duration(name: str, value: object) -> float:
-    """A duration setting, in seconds."""
-    given = value.total_seconds() if isinstance(value, timedelta) else value
+def duration(name: str, value: object, unit: str = "seconds") -> float:
+    """A duration setting, in seconds or another unit."""
+    is_seconds = unit == "seconds"
+    given = value.total_seconds() if is_seconds and isinstance(value, timedelta) else value
     length = float(given) if _is_number(given) else -1.0
     if not 0 <= length < inf:
-        raise ConfigError(f"{argument(name)} must be a number of seconds of at least 0, or a timedelta, not {value!r}")
+        or_timedelta = ", or a timedelta" if is_seconds else ""
+        raise ConfigError(f"{argument(name)} must be a number of {unit} of at least 0{or_timedelta}, not {value!r}")
     return length

@@ -1,4 +1,4 @@
-"""The one sandbox of a process behind `sandbox:demo`, and all sandboxes that run in it."""
+"""The sandboxes of a process behind `sandbox:demo`, one for each `until`, and all sandboxes that run in it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 _PREFIX = "sandbox:"
 _DEMO = "sandbox:demo"
+_UNTIL = f"{_DEMO}?until="
 LOOPBACK = "127.0.0.1"
 
-# By process: a forked child starts its own server. All clients share one token, as a sandbox issues only so many.
-_demo: dict[int, tuple[RawSandbox, str]] = {}
+# By process and name: a forked child starts its own server. All clients share one token, as a sandbox issues only so
+# many.
+_demo: dict[tuple[int, str], tuple[RawSandbox, str]] = {}
 _lock = ProcessLock()
 # A port is given out again: the address of a stopped sandbox may be another service's.
 _running: dict[str | None, ref[Any]] = {}
@@ -28,8 +30,7 @@ _running: dict[str | None, ref[Any]] = {}
 
 def start_sandbox(**options: Any) -> RawSandbox:
     """Starts a sandbox, whose address is known as one of synthetic data while it runs."""
-    nothing = (None, None)
-    usual: dict[str, Any] = {"demo": False, "port": 0, "times": nothing, "files": nothing, "switches": {}}
+    usual: dict[str, Any] = {"demo": None, "port": 0, "now": None, "files": (None, None), "switches": {}}
     sandbox = RawSandbox(**{**usual, **options})
     count_as_sandbox(sandbox.base_url, sandbox)
     return sandbox
@@ -71,19 +72,23 @@ def embedded_name(base_url: object) -> str | None:
 
 
 def embedded(name: str) -> tuple[str, str]:
-    """Address and token of the sandbox behind `sandbox:demo`. Its first use warns that the data is synthetic."""
-    if name != _DEMO:
-        raise ConfigError(f"there is no {name!r}; the sandbox is {_DEMO}")
+    """Address and token of the sandbox behind `sandbox:demo` or `sandbox:demo?until=2024-02-29`.
+
+    The first use warns that the data is synthetic.
+    """
+    if name != _DEMO and not name.startswith(_UNTIL):
+        raise ConfigError(f"there is no {name!r}; the sandbox is {_DEMO}, or {_UNTIL}2024-02-29 with fixed data")
+    until = name.removeprefix(_UNTIL) if name != _DEMO else None
     with _lock:
-        running = _demo.get(os.getpid())
+        running = _demo.get((os.getpid(), name))
         if running is None:
             if not _demo:
                 warn_caller(f"{_DEMO} is the sandbox: its data is synthetic", SandboxWarning)
             from ipaddress import IPv4Address
 
             own = IPv4Address(LOOPBACK)
-            sandbox = start_sandbox(demo=True, access=(own, False, None, None, []))
-            running = _demo[os.getpid()] = (sandbox, _token_of(sandbox))
+            sandbox = start_sandbox(demo=(None, until), access=(own, False, None, None, []))
+            running = _demo[os.getpid(), name] = (sandbox, _token_of(sandbox))
         sandbox, token = running
         return sandbox.base_url, token
 

@@ -45,6 +45,8 @@ def source_timezone(session: Session) -> tuple[str, str]:
         raise NotSettledError(f"{seen}: times at {day.record_offsets}")
     if len(zones) > 1:
         raise NotSettledError(f"{seen}: times of the day in {' and in '.join(zones)}; name a busier day")
+    if not day.has_times_of_both_ends:
+        raise NotSettledError(f"{seen}: times at {day.record_offsets}; name a busier day")
     return zones[0], f"{seen}: times of the day in {zones[0]}"
 
 
@@ -81,8 +83,10 @@ def row_order(session: Session) -> tuple[str, str]:
         raise NotSettledError("the id of a code of the day is not a string")
     if len(ids) < _LEAST_IN_ORDER:
         raise NotSettledError(f"too few codes to see an order ({len(ids)}): name a busier day")
-    order = "id" if ids == sorted(ids) else "reverse" if ids == sorted(ids, reverse=True) else "scattered"
-    return order, f"of {len(ids):,} codes"
+    seen = f"of {len(ids):,} codes"
+    if ids not in (sorted(ids), sorted(ids, reverse=True)):
+        raise NotSettledError(f"{seen}: not in the order of their ids")
+    return "id" if ids == sorted(ids) else "reverse", seen
 
 
 def last_used_type(session: Session) -> tuple[str, str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
+from dataaccess._native import SWITCHES
 from dataaccess._probe.findings import Finding, ProbeReport
 from dataaccess._probe.questions import NOT_ASKED, OF_SETTINGS, QUESTIONS
 from dataaccess._probe.session import SURVIVED, Session
-from dataaccess._sandbox.switches import SWITCHES
 from dataaccess.errors import DataAccessWarning, PermissionDeniedError
 
 if TYPE_CHECKING:

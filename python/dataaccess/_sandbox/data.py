@@ -28,7 +28,9 @@ class Data:
         self,
         name: str,
         item_type_id: int,
-        attributes: Mapping[str, Literal["string", "int64", "float64", "timestamp", "number", "datetime"]],
+        attributes: Mapping[
+            str, Literal["string", "int64", "float64", "timestamp", "bool", "list", "number", "datetime"]
+        ],
     ) -> None:
         """Adds a business object that can be loaded and searched.
 
@@ -38,9 +40,10 @@ class Data:
         Args:
             name: Its `itemTypeName`.
             item_type_id: Its `itemTypeId`.
-            attributes: Types of its attributes by name: "string", "int64", "float64" or "timestamp", or as the service
-                says "number" or "datetime". Both types of numbers hold any number. The first attribute identifies a
-                record.
+            attributes: Types of its attributes by name: "string", "int64", "float64", "timestamp", "bool" or "list" (of
+                strings and numbers), or as the service says "number" or "datetime". Both types of numbers hold any
+                number. The first attribute identifies a record. The service documents no conditions on bools and lists,
+                so a request with one is refused.
 
         Raises:
             SandboxError: The name or id is taken, or an attribute is invalid.
@@ -152,7 +155,7 @@ class Data:
 
         Examples:
             >>> import dataaccess as da
-            >>> with da.Sandbox.demo() as sandbox:
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     count = sandbox.clear("promotion_code")
             ...     rows = sandbox.client().search_codes(allocated_time=da.after("2024-01-01"))
             >>> rows

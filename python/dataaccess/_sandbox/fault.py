@@ -1,55 +1,41 @@
-"""`Fault`: the options of each kind of fault, and the `with` block in which it is active."""
+"""`Fault`: a fault of a sandbox, active in a `with` block. The core checks its form."""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, Self
+from datetime import date, datetime
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from dataaccess._contract import DOWNLOAD_PATH, SEARCH_PATH
-from dataaccess._core.checks import duration, integer, string
+from dataaccess._core.checks import duration, string
 from dataaccess._core.warn import warn_caller
+from dataaccess._native import check_fault
 from dataaccess.errors import ConfigError, DataAccessWarning, ForkedHandleError, SandboxError
+from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from types import TracebackType
 
     from dataaccess._sandbox.control import Control
 
-FaultKind = Literal["reset", "cut", "stall", "status", "delay", "drip", "late_code"]
+FaultKind = Literal[
+    "reset",
+    "cut",
+    "stall",
+    "status",
+    "redirect",
+    "code",
+    "expired_token",
+    "delay",
+    "drip",
+    "late_code",
+    "shrink",
+]
+FaultPreset = Literal["flaky", "slow", "throttled", "expired-token", "shrinking"]
 
-_PATHS = {"search": SEARCH_PATH, "download": DOWNLOAD_PATH}
-
-
-def _retry_after(name: str, value: object) -> int:
-    seconds = duration(name, value)
-    if not seconds.is_integer():
-        raise ConfigError(f"{name}= must be in whole seconds, not {value!r}")
-    return integer(name, int(seconds))
-
-
-# How each option is read, and which options each kind needs or takes.
-_READERS: dict[str, Callable[[str, object], Any]] = {
-    "after_bytes": integer,
-    "status": lambda name, value: integer(name, value, 200, 599),
-    "retry_after": _retry_after,
-    "body": string,
-    "seconds": duration,
-    "chunk_bytes": lambda name, value: integer(name, value, 1),
-    "code": lambda name, value: integer(name, value, -(2**63)),
-}
-_NEEDS = {"status": {"status"}, "delay": {"seconds"}, "drip": {"chunk_bytes", "seconds"}, "late_code": {"code"}}
-_TAKES = {
-    "reset": {"after_bytes"},
-    "cut": {"after_bytes"},
-    "stall": {"after_bytes"},
-    "status": {"status", "retry_after", "body"},
-    "delay": {"seconds"},
-    "drip": {"chunk_bytes", "seconds"},
-    "late_code": {"code"},
-}
-# Statuses whose responses have no body.
-_WITHOUT_BODY = {204, 304}
+_DURATIONS = {"seconds", "max_seconds", "retry_after"}
 
 
 class Fault:
@@ -61,40 +47,32 @@ class Fault:
 
     _unused = False
 
-    def __init__(
-        self,
-        control: Control,
-        kind: str,
-        options: Mapping[str, object],
-        *,
-        path: str | None,
-        times: int | None,
-        after: int,
-    ) -> None:
+    def __init__(self, control: Control, kind: str, options: Mapping[str, object]) -> None:
         """Checks the options; the fault is not active yet."""
         self._control = control
-        self._options = {"kind": kind, **_checked(kind, options)}
-        self._path = _checked_path(path)
-        self._times = None if times is None else integer("times", times, 1)
-        self._after = integer("after", after)
-        self._id: int | None = None
-        self._hits = 0
+        self._form = _form(kind, options)
+        check_fault(self._form)
+        self._kind = kind
+        # The ids of its faults by their hits; a preset has several. It is active while `_active`.
+        self._counts: dict[int, int] = {}
+        self._active = False
         self._unused = True
 
     @property
     def hits(self) -> int:
         """Number of responses it has changed. A response that passed unchanged does not count."""
-        if self._id is not None:
-            self._hits = self._control.call("GET", f"/faults/{self._id}")["hits"]
-        return self._hits
+        if self._active:
+            self._count("GET")
+        return sum(self._counts.values())
 
     def __enter__(self) -> Self:
         """Activates the fault."""
         self._unused = False
-        if self._id is not None:
+        if self._active:
             raise SandboxError("this fault is active already; make another one with sandbox.fault()")
-        fault = {**self._options, "path": self._path, "after": self._after, "times": self._times}
-        self._id, self._hits = self._control.call("POST", "/faults", fault)["id"], 0
+        begun = self._control.call("POST", "/faults", self._form)
+        self._counts = {fault["id"]: 0 for fault in (begun if isinstance(begun, list) else [begun])}
+        self._active = True
         return self
 
     def __exit__(
@@ -104,43 +82,57 @@ class Fault:
         traceback: TracebackType | None,
     ) -> None:
         """Ends the fault; responses that it delays continue."""
-        if self._id is not None:
-            ended, self._id = self._id, None
+        if self._active:
+            self._active = False
             # A forked child leaves it to its parent. A sandbox that was reset has ended it.
             with suppress(ForkedHandleError, SandboxError):
-                self._hits = self._control.call("DELETE", f"/faults/{ended}")["hits"]
+                self._count("DELETE")
+
+    def _count(self, method: str) -> None:
+        for number in self._counts:
+            self._counts[number] = self._control.call(method, f"/faults/{number}")["hits"]
 
     def __del__(self) -> None:
         """Warns if it was never active."""
         if self._unused:
-            call = f"sandbox.fault({self._options['kind']!r}, …)"
+            call = f"sandbox.fault({self._kind!r}, …)"
             warn_caller(f"{call} was never active; write: with {call}:", DataAccessWarning)
 
     def __repr__(self) -> str:
         """Kind, path and hits."""
-        return f"Fault({self._options['kind']!r}, path={self._path!r}, hits={self.hits})"
+        return f"Fault({self._kind!r}, path={self._form.get('path')!r}, hits={self.hits})"
 
 
-def _checked(kind: object, options: Mapping[str, object]) -> dict[str, Any]:
-    takes = _TAKES.get(kind) if isinstance(kind, str) else None
-    if not isinstance(kind, str) or takes is None:
-        raise ConfigError(f"kind must be one of {', '.join(map(repr, _TAKES))}, not {kind!r}")
-    given = {name: value for name, value in options.items() if value is not None}
-    if unknown := sorted(given.keys() - takes):
-        raise ConfigError(f"a fault {kind!r} takes {', '.join(sorted(takes))}, not {', '.join(unknown)}")
-    if missing := sorted(_NEEDS.get(kind, set()) - given.keys()):
-        raise ConfigError(f"a fault {kind!r} needs {', '.join(f'{name}=' for name in missing)}")
-    read = {name: _READERS[name](name, value) for name, value in given.items()}
-    if "body" in read and read["status"] in _WITHOUT_BODY:
-        raise ConfigError(f"body= cannot be sent with status={read['status']}, which has no body")
-    return read
+def _form(kind: object, options: Mapping[str, object]) -> dict[str, Any]:
+    """The JSON form of a fault, or of a preset."""
+    kinds, presets = get_args(FaultKind), get_args(FaultPreset)
+    if kind not in kinds and kind not in presets:
+        kinds_and_presets = ", ".join(map(repr, kinds + presets))
+        raise ConfigError(f"kind must be one of {kinds_and_presets}, not {kind!r}")
+    given = {name: _plain(name, value) for name, value in options.items() if value is not None}
+    return {"preset" if kind in presets else "kind": kind, **given}
 
 
-def _checked_path(given: object) -> str | None:
-    if given is None:
-        return None
-    name = string("path", given)
-    path = _PATHS.get(name, name)
-    if not path.startswith("/"):
-        raise ConfigError(f"path= must be 'search', 'download' or a path that begins with /, not {path!r}")
-    return path
+def _plain(name: str, value: object) -> Any:
+    """An option as JSON has it."""
+    if isinstance(value, Mapping):
+        return {_plain(name, key): _plain(name, each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(name, each) for each in value]
+    if isinstance(value, str):
+        return string(name, value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()
+    return duration(name, value) if name in _DURATIONS else _number(name, value)
+
+
+def _number(name: str, value: object) -> Any:
+    """A number, a bool or None."""
+    if isinstance(value, float) and not isfinite(value):
+        raise ConfigError(f"{argument(name)} must be a finite number, not {value!r}")
+    if value is None or isinstance(value, bool | float):
+        return value
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ConfigError(f"{argument(name)} must be of JSON, not of type {type(value).__name__}") from None

@@ -21,7 +21,7 @@ class Batch(Rows):
 
     Examples:
         >>> import dataaccess as da
-        >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        >>> scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         >>> next(scan.batches(max_rows=50))
         Batch(50 rows, 1 column: id)
     """
@@ -46,7 +46,7 @@ class Batch(Rows):
 
         Examples:
             >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> next(scan.batches(max_rows=50)).to_arrow().num_rows
             50
         """

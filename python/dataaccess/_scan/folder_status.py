@@ -49,7 +49,7 @@ def folder_status(
 
     Examples:
         >>> import dataaccess as da
-        >>> client = da.Client("sandbox:demo")
+        >>> client = da.Client("sandbox:demo?until=2024-02-29")
         >>> report = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04")).to_folder("codes")
         >>> status = da.folder_status("codes")
         >>> status.days, status.missing_days, status.open_days

@@ -64,7 +64,7 @@ class LazySource(Planned):
         Examples:
             >>> import dataaccess as da
             >>> import polars as pl
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> codes = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-04-01")).to_lazyframe()
             >>> used = codes.filter(pl.col("code_status") == da.CodeStatus.USED).group_by("pool_id").len()
             >>> used.sort("pool_id").collect().rows()
@@ -97,7 +97,7 @@ class LazySource(Planned):
         Examples:
             >>> import dataaccess as da
             >>> import polars as pl
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(allocated_time=da.since("2024-01-01"))
             >>> print(scan.explain_query(lambda codes: codes.filter(pl.col("code_status") == 4).select("id")))
             promotion_code (-100) in 1 request, days and times in UTC

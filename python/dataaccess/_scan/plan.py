@@ -72,7 +72,8 @@ class BaseScan(Suggesting):
 
             Examples:
                 >>> import dataaccess as da
-                >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+                >>> client = da.Client("sandbox:demo?until=2024-02-29")
+                >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
                 >>> scan.serialize()
                 Traceback (most recent call last):
                 ...
@@ -110,7 +111,7 @@ class BaseScan(Suggesting):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
             >>> requests = scan.requests()
             >>> len(requests), requests[0]["body"]["attrs"]
@@ -133,7 +134,7 @@ class BaseScan(Suggesting):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> days = da.days("2024-01-01", "2024-04-01")
             >>> attrs = ["id", "pool_id", "allocated_time"]
             >>> print(client.scan_codes(attrs, allocated_time=days, code_status="used").explain())

@@ -38,7 +38,8 @@ class Rows(Suggesting):
 
             Examples:
                 >>> import dataaccess as da
-                >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+                >>> client = da.Client("sandbox:demo?until=2024-02-29")
+                >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
                 >>> scan.collect().serialize()
                 Traceback (most recent call last):
                 ...
@@ -86,7 +87,8 @@ class Rows(Suggesting):
 
         Examples:
             >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["date_created"], allocated_time=da.on("2024-01-15"))
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
+            >>> scan = client.scan_codes(["date_created"], allocated_time=da.on("2024-01-15"))
             >>> scan.head(1).to_pylist()
             [{'date_created': datetime.datetime(2023, 12, ...)}]
         """
@@ -112,7 +114,8 @@ class Rows(Suggesting):
 
         Examples:
             >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
+            >>> scan = client.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
             >>> scan.head(1).to_dicts()[0]["allocated_time"][:10]
             '2024-01-15'
         """
@@ -135,7 +138,8 @@ class Rows(Suggesting):
 
         Examples:
             >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
+            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
             >>> str(scan.head().to_pandas()["pool_id"].dtype)
             'Int64'
         """
@@ -155,7 +159,8 @@ class Rows(Suggesting):
 
         Examples:
             >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
+            >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
             >>> dict(scan.head().to_polars().schema)
             {'pool_id': Int64}
         """

@@ -34,7 +34,8 @@ class Table(TableFiles):
 
     Examples:
         >>> import dataaccess as da
-        >>> scan = da.Client("sandbox:demo").scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"))
+        >>> client = da.Client("sandbox:demo?until=2024-02-29")
+        >>> scan = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"))
         >>> scan.collect()
         Table(73 rows, 2 columns: id, pool_id)
     """
@@ -84,7 +85,7 @@ class Table(TableFiles):
 
         Examples:
             >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> scan.collect().to_arrow().column_names
             ['id']
         """
@@ -108,7 +109,7 @@ class Table(TableFiles):
 
         Examples:
             >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> scan.collect().head(2)
             Table(2 rows, 1 column: id)
         """

@@ -44,7 +44,7 @@ class TableFiles(Rows):
 
         Examples:
             >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> scan.collect().to_parquet("codes.parquet")
         """
         storage_options = hidden(storage_options)
@@ -80,7 +80,7 @@ class TableFiles(Rows):
 
         Examples:
             >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> scan.collect().to_csv("codes.csv")
         """
         storage_options = hidden(storage_options)
@@ -114,7 +114,7 @@ class TableFiles(Rows):
 
         Examples:
             >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> scan.collect().to_jsonl("codes.jsonl")
         """
         storage_options = hidden(storage_options)

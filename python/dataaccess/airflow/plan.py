@@ -46,7 +46,8 @@ def scan_requests(scan: Scan) -> list[dict[str, Any]]:
 
     Examples:
         >>> import dataaccess as da
-        >>> scan = da.Client("sandbox:demo").scan_codes(allocated_time=da.days("2024-01-15", "2024-01-17"))
+        >>> client = da.Client("sandbox:demo?until=2024-02-29")
+        >>> scan = client.scan_codes(allocated_time=da.days("2024-01-15", "2024-01-17"))
         >>> [request["file"] for request in scan_requests(scan)]
         ['day=2024-01-15/part-0-...parquet', 'day=2024-01-16/part-0-...parquet']
     """

@@ -40,7 +40,7 @@ _COMPLETE = "_DATAACCESS_COMPLETE"
 _EPILOG = """\b
 Try it without an account:
   dataaccess demo
-  dataaccess codes --on 2024-01-15 --base-url sandbox:demo
+  dataaccess codes --yesterday --base-url sandbox:demo
 
 \b
 Exit codes:

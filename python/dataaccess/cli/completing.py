@@ -1,6 +1,7 @@
 """What a shell completes: files, folders and values of options and arguments, by the name of the parameter.
 
-The shell asks while somebody types: nothing here imports the core, sends a request, or fails.
+The shell asks while somebody types: nothing here sends a request or fails, and only switches and platforms import
+the core.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ def completions(context: click.Context, parameter: click.Parameter, typed: str) 
     """What may follow what was typed of the value of a parameter; none if that is not known."""
     name = parameter.name or ""
     if name in _FILES:
+        return [CompletionItem(typed, type="file")]
+    if name == "platform" and not _platforms(typed):
         return [CompletionItem(typed, type="file")]
     if name in _FOLDERS:
         return [CompletionItem(typed, type="dir")]
@@ -95,8 +98,14 @@ def _tables() -> dict[str, Any]:
     return profiles if isinstance(profiles, dict) else {}
 
 
+def _platforms(typed: str) -> list[str]:
+    from dataaccess._sandbox.platforms import PLATFORMS
+
+    return [name for name in PLATFORMS if name.startswith(typed)]
+
+
 def _switches(_context: click.Context) -> list[str]:
-    from dataaccess._sandbox.switches import SWITCHES
+    from dataaccess._native import SWITCHES
 
     return [f"{name}=" for name in SWITCHES]
 
@@ -107,5 +116,6 @@ _KNOWN: dict[str, Callable[[click.Context], list[str]]] = {
     "name": _names,
     "attrs": _attributes,
     "profile": _profiles,
+    "platform": lambda _: _platforms(""),
     "switches": _switches,
 }

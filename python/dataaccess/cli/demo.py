@@ -25,17 +25,11 @@ _ATTEMPTS = 40
 _PAUSE = 0.05
 
 _STEPS = [
-    ("Promotion codes of a day:", "codes --on 2024-01-15 --attrs id,code_status,allocated_time --limit 5"),
-    (
-        "The used ones of two days, as JSON lines:",
-        "codes --days 2024-01-14 2024-01-16 --status used --attrs id --limit 3 --json",
-    ),
+    ("Promotion codes of yesterday:", "codes --yesterday --attrs id,code_status,allocated_time --limit 5"),
+    ("The used ones of a week, as JSON lines:", "codes --last 7 --status used --attrs id --limit 3 --json"),
     ("Customers by their ids:", "items customer --attrs customer_id,name --matches customer_id=demo-customer-0001"),
-    ("The request of a search, which is not sent:", "validate codes --on 2024-01-15 --status used --json"),
-    (
-        "A month into a folder; the same command again resumes:",
-        "scan codes --days 2024-01-01 2024-02-01 --folder codes",
-    ),
+    ("The request of a search, which is not sent:", "validate codes --yesterday --status used --json"),
+    ("30 days into a folder; the same command again resumes:", "scan codes --last 30 --folder codes"),
     ("A segment export, until its end:", "segment 5637051 --wait"),
     ("Address, token and scopes:", "doctor"),
 ]

@@ -30,4 +30,4 @@ class RecordingWarning(DataAccessWarning):
 
 
 class SandboxWarning(DataAccessWarning):
-    """The data is synthetic: it comes from the sandbox."""
+    """The data is synthetic: it comes from the sandbox. Or the sandbox cannot behave as a platform in every point."""

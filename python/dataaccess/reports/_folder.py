@@ -106,7 +106,7 @@ class FolderStatus:
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
             >>> da.folder_status("codes").to_dict()["rows"]
             73

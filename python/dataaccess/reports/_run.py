@@ -165,7 +165,7 @@ class ScanReport:
         Examples:
             >>> import dataaccess as da
             >>> import json
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
             >>> text = json.dumps(report.to_dict())
             >>> json.loads(text)["rows"]
@@ -192,7 +192,7 @@ class ScanReport:
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
             >>> report.serialize()["rows"]
             73
@@ -241,7 +241,7 @@ class ScanReport:
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
             >>> report.to_pandas().shape
             (73, 1)
@@ -272,7 +272,7 @@ class ScanReport:
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
             >>> report.to_polars().shape
             (73, 1)
@@ -303,7 +303,7 @@ class ScanReport:
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
             >>> report.to_arrow().shape
             (73, 1)

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDate, PyDateTime, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyDate, PyDateTime, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::error::excerpt;
 use crate::sandbox::{AttributeKind, Cell, RecordZone};
@@ -31,6 +31,8 @@ pub(super) fn cell(value: &Bound<'_, PyAny>, kind: AttributeKind, zone: &RecordZ
         AttributeKind::Text => text(value),
         AttributeKind::Number => number(value)?,
         AttributeKind::Datetime => time(value, zone)?.or_else(|| text(value)),
+        AttributeKind::Bool => value.cast::<PyBool>().ok().map(|value| value.is_true().into()),
+        AttributeKind::List => list(value, zone)?,
     };
     match read {
         Some(cell) => Ok(cell),
@@ -78,13 +80,46 @@ fn number(value: &Bound<'_, PyAny>) -> Result<Option<Cell>, Trouble> {
         return Ok(None);
     }
     if let Ok(number) = value.cast::<PyFloat>() {
-        return Ok(Some(Cell::Number(number.value())));
+        // JSON has no infinity.
+        let cell = number.value().is_finite().then(|| number.value().into());
+        return cell.map(Some).ok_or_else(|| Trouble::Problem(format!("{} is not a finite number", shown(value))));
     }
     if let Ok(number) = value.cast::<PyInt>() {
         let beyond = |_| Trouble::Problem(format!("{} is beyond 64 bits", shown(value)));
-        return number.extract().map(|number: i64| Some(Cell::Integer(number))).map_err(beyond);
+        return number.extract().map(|number: i64| Some(number.into())).map_err(beyond);
     }
     Ok(None)
+}
+
+/// A list or tuple, or an array of numpy, of strings and numbers.
+fn list(value: &Bound<'_, PyAny>, zone: &RecordZone) -> Result<Option<Cell>, Trouble> {
+    if !value.is_instance_of::<PyList>() && !value.is_instance_of::<PyTuple>() {
+        let is_array = value.hasattr("tolist")? && value.hasattr("dtype")?;
+        let plain = is_array.then(|| value.call_method0("tolist")).transpose()?;
+        return plain.filter(PyAnyMethods::is_instance_of::<PyList>).map_or(Ok(None), |plain| list(&plain, zone));
+    }
+    let mut elements = Vec::new();
+    for element in value.try_iter()? {
+        let element = element?;
+        let kind = if element.is_instance_of::<PyString>() { AttributeKind::Text } else { AttributeKind::Number };
+        elements.push(match cell(&element, kind, zone) {
+            Ok(Cell::Null) => return Err(misplaced(&element)),
+            Err(Trouble::Problem(_)) if kind == AttributeKind::Number && !is_number(&element) => {
+                return Err(misplaced(&element));
+            }
+            read => read?,
+        });
+    }
+    Ok(Some(Cell::Array(elements)))
+}
+
+fn is_number(value: &Bound<'_, PyAny>) -> bool {
+    !value.is_instance_of::<PyBool>() && (value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>())
+}
+
+fn misplaced(element: &Bound<'_, PyAny>) -> Trouble {
+    let (shown, found) = (shown(element), type_of(element));
+    Trouble::Problem(format!("{shown} in a list is {found}, not a string or number"))
 }
 
 /// A date or datetime. One with a zone is converted to the zone of records.
@@ -97,7 +132,7 @@ fn time(value: &Bound<'_, PyAny>, zone: &RecordZone) -> Result<Option<Cell>, Tro
         return Ok(Some(format!("{day} 00:00:00").into()));
     }
     if value.getattr("tzinfo")?.is_none() {
-        return Ok(Some(Cell::Text(value.call_method1("isoformat", (" ",))?.extract()?)));
+        return Ok(Some(Cell::String(value.call_method1("isoformat", (" ",))?.extract()?)));
     }
     let utc = value.py().import("datetime")?.getattr("timezone")?.getattr("utc")?;
     let moved = value.call_method1("astimezone", (utc,)).map_err(|raised| {
@@ -111,7 +146,7 @@ fn time(value: &Bound<'_, PyAny>, zone: &RecordZone) -> Result<Option<Cell>, Tro
 }
 
 fn unfit(value: &Bound<'_, PyAny>, kind: AttributeKind) -> Trouble {
-    if value.is_instance_of::<PyString>() && kind != AttributeKind::Number {
+    if value.is_instance_of::<PyString>() && matches!(kind, AttributeKind::Text | AttributeKind::Datetime) {
         return Trouble::Problem(format!("{} holds a lone surrogate, so it is not valid Unicode", shown(value)));
     }
     Trouble::Problem(format!("{} is {}, not a {}", shown(value), type_of(value), kind.data_type()))

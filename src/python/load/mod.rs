@@ -72,9 +72,8 @@ impl<'py> Rows<'py> {
         let began = Instant::now();
         for _ in 0..BLOCK {
             let Some(row) = self.iterator.next() else { return Ok(Ok(true)) };
-            let written = self.cells(&row?).and_then(|cells| self.write(&cells, lines).map_err(Trouble::Problem));
-            match written {
-                Ok(()) => {}
+            match self.cells(&row?) {
+                Ok(cells) => self.write(&cells, lines),
                 Err(Trouble::Problem(problem)) => return Ok(Err(self.object.refusal(self.count, &problem))),
                 Err(Trouble::Raised(raised)) => return Err(raised),
             }
@@ -87,24 +86,17 @@ impl<'py> Rows<'py> {
     }
 
     /// Writes a row; what is null is left out.
-    fn write(&self, cells: &[Cell], lines: &mut Vec<u8>) -> Result<(), String> {
+    fn write(&self, cells: &[Cell], lines: &mut Vec<u8>) {
         lines.push(b'{');
         let mut lead = "";
         for (attribute, cell) in self.object.attributes.iter().zip(cells) {
-            let value = match cell {
-                Cell::Null => continue,
-                Cell::Integer(number) => number.to_string(),
-                Cell::Number(number) if number.is_finite() => json(number),
-                Cell::Number(number) => {
-                    return Err(format!("attribute `{}`: {number} is not a finite number", attribute.name));
-                }
-                Cell::Text(text) => json(text),
-            };
-            lines.extend_from_slice(format!("{lead}{}:{value}", json(&attribute.name)).as_bytes());
+            if *cell == Cell::Null {
+                continue;
+            }
+            lines.extend_from_slice(format!("{lead}{}:{cell}", json(&attribute.name)).as_bytes());
             lead = ",";
         }
         lines.extend_from_slice(b"}\n");
-        Ok(())
     }
 
     fn cells(&self, row: &Bound<'_, PyAny>) -> Result<Vec<Cell>, Trouble> {

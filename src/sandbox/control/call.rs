@@ -126,7 +126,7 @@ impl Sandbox {
         let kept = (call.is_of_start && call.method != "GET").then(|| call.again(CancellationToken::new()));
         let answer = super::handle(service, call);
         if let Some(kept) = kept.filter(|_| answer.is_ok()) {
-            service.start.keep(kept);
+            service.keep(kept);
         }
         Ok(answer)
     }

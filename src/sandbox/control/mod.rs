@@ -12,6 +12,7 @@ mod objects;
 mod requests;
 mod rows;
 mod state;
+mod switches;
 mod token;
 mod tokens;
 
@@ -41,6 +42,7 @@ const ROUTES: &[(&str, &[(&str, Handler)])] = &[
     ("/faults/{}", &[("GET", faults::show), ("DELETE", faults::end)]),
     ("/exports", &[("GET", exports::list), ("POST", exports::start)]),
     ("/exports/{}", &[("DELETE", exports::remove)]),
+    ("/switches", &[("GET", switches::show), ("PATCH", switches::change)]),
     ("/tokens", &[("POST", tokens::issue)]),
     ("/tokens/revoke", &[("POST", tokens::revoke)]),
     ("/clock", &[("GET", clock::show), ("POST", clock::advance)]),

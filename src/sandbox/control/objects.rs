@@ -19,13 +19,13 @@ struct Declaration {
 
 /// All objects with their attributes and the number of their rows.
 pub(super) fn list(service: &Service, _: &Call) -> Result<Answer, Failure> {
-    let objects = service.store.objects()?;
-    let shown = |(object, rows): (BusinessObject, i64)| {
-        let mut shown = described(&object);
-        shown["rows"] = rows.into();
-        shown
+    service.refresh_demo()?;
+    let shown = |object: &BusinessObject| -> Result<Value, Failure> {
+        let mut shown = described(object);
+        shown["rows"] = service.store.count(object)?.into();
+        Ok(shown)
     };
-    Ok(Answer::ok(objects.into_iter().map(shown).collect()))
+    Ok(Answer::ok(service.store.objects()?.iter().map(shown).collect::<Result<_, _>>()?))
 }
 
 /// Declares an object.
@@ -35,7 +35,9 @@ pub(super) fn declare(service: &Service, call: &Call) -> Result<Answer, Failure>
         let kind = kind.as_str().and_then(AttributeKind::from_name).ok_or_else(|| {
             let shown = kind.as_str().map_or_else(|| kind.to_string(), ToOwned::to_owned);
             Error::new(Kind::Sandbox, format!("object `{name}`: attribute `{attribute}` cannot be `{shown}`"))
-                .with_hint("it is string, int64, float64 or timestamp, or as the service says number or datetime")
+                .with_hint(
+                    "it is string, int64, float64, timestamp, bool or list, or as the service says number or datetime",
+                )
         })?;
         Ok(Attribute { name: attribute, kind })
     });

@@ -9,14 +9,15 @@ use crate::sandbox::service::Service;
 
 /// Address, clock, version, zone, scopes and data.
 pub(super) fn show(service: &Service, _: &Call) -> Result<Answer, Failure> {
+    let interpretation = service.interpretation();
     Ok(Answer::ok(json!({
-        "base_url": service.start.base_url(),
+        "base_url": service.base_url(),
         "now": written(service.clock.now()),
         "version": crate::VERSION,
-        "record_zone": service.switches.source_timezone,
-        "scopes": service.switches.scopes(),
-        "switches": {},
-        "demo": service.start.demo.as_ref().map(|_| json!({"until": null})),
+        "record_zone": interpretation.switches.source_timezone,
+        "scopes": interpretation.switches.scopes(),
+        "switches": interpretation.switches,
+        "demo": service.demo.as_ref().map(|demo| json!({"until": demo.until().map(|day| day.to_string())})),
     })))
 }
 
@@ -25,7 +26,7 @@ pub(super) fn reset(service: &Service, call: &Call) -> Result<Answer, Failure> {
     service.reset()?;
     let ended = &service.store.stopping;
     // Each succeeded at the start; a stop in between ends the reset.
-    for repeated in service.start.calls(|kept| kept.again(ended.child_token())) {
+    for repeated in service.start_calls(|kept| kept.again(ended.child_token())) {
         let answer = super::handle(service, repeated);
         if !answer.is_ok() {
             return Ok(answer);

@@ -27,7 +27,7 @@ pub(super) fn issue(service: &Service, call: &Call) -> Result<Answer, Failure> {
     let expires_in = expires_in.map(|seconds| duration("expires_in", seconds)).transpose()?;
     let scopes = match scopes {
         Some(scopes) => service.check_scopes(&scopes).map(|()| scopes)?,
-        None => service.switches.scopes(),
+        None => service.interpretation().switches.scopes(),
     };
     let token = service.tokens.issue(&scopes, service.clock.now(), expires_in)?;
     Ok(Answer::created(json!({"token": token})))

@@ -1,21 +1,23 @@
 //! Demo data: promotion codes, customers, and exports in every state.
 //!
-//! Rows are computed, so that every start has the same ones. All ids begin with `demo-`.
+//! Rows are computed: those of a day are the same in every sandbox. All ids begin with `demo-`.
 
 mod codes;
+mod data;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::days::Zones;
+use jiff::civil::Date;
+
+pub(super) use self::data::DemoData;
+
 use super::exports::{Exports, PlannedEntry};
 use super::objects::Cell;
 use super::store::{Load, Store};
-use crate::contract::business_object::{CUSTOMER_NAME, PROMOTION_CODE_NAME};
-use crate::error::Result;
+use crate::contract::business_object::CUSTOMER_NAME;
+use crate::error::{Error, Kind, Result, argument, excerpt};
 
-/// Number of promotion codes, from `demo-code-00001`.
-pub const CODES: u32 = 6_000;
 /// Number of customers, from `demo-customer-0001`: not a round one, which would look like a cap.
 pub const CUSTOMERS: u32 = 2_025;
 /// So many of the customers may hold codes.
@@ -43,20 +45,33 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Demo {
     /// How long [`EXPORT_FINISHING`] runs.
     pub export_takes: Duration,
+    /// The last day of promotion codes; none is yesterday, by the clock of the sandbox.
+    pub until: Option<Date>,
 }
 
 impl Default for Demo {
     fn default() -> Self {
-        Self { export_takes: Duration::from_secs(3) }
+        Self { export_takes: Duration::from_secs(3), until: None }
     }
 }
 
 impl Demo {
-    /// Loads the rows and plans the exports of a service that starts now.
-    pub(super) fn fill(&self, store: &Arc<Store>, exports: &Exports, zones: &Zones, now: SystemTime) -> Result<()> {
-        let mut load = Load::begin(store, PROMOTION_CODE_NAME, None)?;
-        load.add((1..=CODES).map(|number| codes::row(number, zones)))?;
-        load.finish(false)?;
+    /// Demo data up to a day, written 2024-02-29.
+    ///
+    /// # Errors
+    /// `Config` for another text, and for a day before 2024-01-01, the first of the demo data.
+    pub fn until(day: &str) -> Result<Self> {
+        let read = day.parse::<Date>().ok().filter(|read| read.to_string() == day && *read >= codes::FIRST_DAY);
+        let until = read.ok_or_else(|| {
+            let (until, first) = (argument("until"), codes::FIRST_DAY);
+            let problem = format!("{until} must be a day from {first} on, not `{}`", excerpt(day, 60));
+            Error::new(Kind::Config, problem).with_hint("write it as 2024-02-29")
+        })?;
+        Ok(Self { until: Some(until), ..Self::default() })
+    }
+
+    /// Loads the customers and plans the exports of a service that starts now. [`DemoData`] adds the promotion codes.
+    pub(super) fn fill(&self, store: &Arc<Store>, exports: &Exports, now: SystemTime) -> Result<()> {
         let mut load = Load::begin(store, CUSTOMER_NAME, None)?;
         load.add((1..=CUSTOMERS).map(customer))?;
         load.finish(false)?;

@@ -14,7 +14,7 @@ use crate::sandbox::switches::CodeValueType;
 pub(super) fn groups(
     or: &BodyValue<'_>,
     object: &BusinessObject,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Vec<Vec<Predicate>>, Refusal> {
     let [group] = or.array()? else {
         return Err(
@@ -46,7 +46,7 @@ pub(super) fn groups(
 fn positioned<'a>(
     condition: &BodyValue<'a>,
     previous: Option<&str>,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<&'a str, Refusal> {
     let members = ["type", "column", "data_type", "operator", "value", "extendValue", "time_unit", "value_type"];
     let known: &[&str] = match (interpretation.switches.value_type, &members) {
@@ -74,7 +74,7 @@ fn positioned<'a>(
 fn read(
     condition: &BodyValue<'_>,
     object: &BusinessObject,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Predicate, Refusal> {
     let kind = condition.member("type")?;
     if kind.integer()? != CODE_CONDITION_TYPE {

@@ -1,9 +1,5 @@
 //! One condition (section 2.4): the part that both wire shapes share, and the generic shape.
 
-use std::fmt::Write;
-
-use serde_json::Value;
-
 use super::Interpretation;
 use super::body_value::BodyValue;
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, CONDITION_TYPE, EQUALS, MATCHES, TIME_UNIT, VALUE_TYPE};
@@ -11,14 +7,14 @@ use crate::error::excerpt;
 use crate::sandbox::days::{self, Day};
 use crate::sandbox::objects::{AttributeKind, BusinessObject};
 use crate::sandbox::query::{Comparison, Predicate};
-use crate::sandbox::reply::{Refusal, json};
+use crate::sandbox::reply::Refusal;
 use crate::sandbox::switches::{DayComparison, Undocumented};
 
 /// A condition of a generic search.
 pub(super) fn generic(
     condition: &BodyValue<'_>,
     object: &BusinessObject,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Predicate, Refusal> {
     condition.object(&["column", "data_type", "operator", "value_type", "value", "condition_type", "time_unit"])?;
     condition.member("value_type")?.constant(VALUE_TYPE)?;
@@ -30,12 +26,16 @@ pub(super) fn generic(
 pub(super) fn predicate(
     condition: &BodyValue<'_>,
     object: &BusinessObject,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Predicate, Refusal> {
     let column = condition.member("column")?;
     let (attribute, declared) = object.attribute(column.text()?).ok_or_else(|| {
         column.refusal(&format!("`{}` has no attribute `{}`", object.name, excerpt(column.text().unwrap_or(""), 60)))
     })?;
+    if !declared.kind.has_conditions() {
+        let (name, kind) = (&declared.name, declared.kind.data_type());
+        return Err(column.refusal(&format!("`{name}` is a {kind}: no condition on one is documented")));
+    }
     let data_type = condition.member("data_type")?;
     if data_type.text()? != declared.kind.data_type() {
         let expected = format!("`{}`, which `{}` is", declared.kind.data_type(), declared.name);
@@ -47,18 +47,18 @@ pub(super) fn predicate(
     let comparison = match (declared.kind, unit) {
         (AttributeKind::Datetime, unit) => {
             let comparison = day(&operator, &value, interpretation)?;
-            if is_documented(unit.as_ref(), interpretation)? { comparison } else { Comparison::Never }
+            if is_documented(unit.as_ref(), interpretation)? { comparison } else { Comparison::Among(Vec::new()) }
         }
-        (AttributeKind::Text | AttributeKind::Number, Some(unit)) => {
+        (_, Some(unit)) => {
             return Err(unit.refusal("a time unit is for datetime conditions"));
         }
-        (AttributeKind::Text | AttributeKind::Number, None) => among(&operator, &value, declared.kind, interpretation)?,
+        (_, None) => among(&operator, &value, declared.kind, interpretation)?,
     };
     Ok(Predicate { attribute, comparison })
 }
 
 /// Whether a time unit is DAY, the only documented one.
-fn is_documented(unit: Option<&BodyValue<'_>>, interpretation: &Interpretation<'_>) -> Result<bool, Refusal> {
+fn is_documented(unit: Option<&BodyValue<'_>>, interpretation: &Interpretation) -> Result<bool, Refusal> {
     match (unit, interpretation.switches.time_unit) {
         (None, _) => Ok(true),
         (Some(unit), Undocumented::Refused) => unit.constant(TIME_UNIT).map(|()| true),
@@ -68,27 +68,31 @@ fn is_documented(unit: Option<&BodyValue<'_>>, interpretation: &Interpretation<'
 
 /// A datetime condition compares days; a switch decides whether `before` and `after` include the value's day, or compare
 /// instants.
-fn day(
+pub(super) fn day(
     operator: &BodyValue<'_>,
     value: &BodyValue<'_>,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Comparison, Refusal> {
     // A bare number, not an array (section 2.4).
     let milliseconds = value.integer().map_err(|_| value.mismatch("a bare integer of Unix milliseconds"))?;
     let day =
-        Day::of(milliseconds, interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))?;
+        Day::of(milliseconds, &interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))?;
     // Records have whole seconds.
     let second = |seconds| {
-        days::of_seconds(seconds, interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))
+        days::of_seconds(seconds, &interpretation.zones).ok_or_else(|| value.mismatch("a time in the years 1 to 9999"))
     };
     match (operator.text()?, interpretation.switches.day_comparison) {
-        (BEFORE_DATE, DayComparison::Exclusive) => Ok(Comparison::Before(day.start)),
-        (BEFORE_DATE, DayComparison::Inclusive) => Ok(Comparison::Before(day.end)),
-        (EQUALS, _) => Ok(Comparison::Between(day.start, day.end)),
-        (AFTER_DATE, DayComparison::Exclusive) => Ok(Comparison::From(day.end)),
-        (AFTER_DATE, DayComparison::Inclusive) => Ok(Comparison::From(day.start)),
-        (BEFORE_DATE, DayComparison::Instants) => second(-(-milliseconds).div_euclid(1_000)).map(Comparison::Before),
-        (AFTER_DATE, DayComparison::Instants) => second(milliseconds.div_euclid(1_000) + 1).map(Comparison::From),
+        (BEFORE_DATE, DayComparison::Exclusive) => Ok(Comparison::Within(None, Some(day.start))),
+        (BEFORE_DATE, DayComparison::Inclusive) => Ok(Comparison::Within(None, Some(day.end))),
+        (EQUALS, _) => Ok(Comparison::Within(Some(day.start), Some(day.end))),
+        (AFTER_DATE, DayComparison::Exclusive) => Ok(Comparison::Within(Some(day.end), None)),
+        (AFTER_DATE, DayComparison::Inclusive) => Ok(Comparison::Within(Some(day.start), None)),
+        (BEFORE_DATE, DayComparison::Instants) => {
+            second(-(-milliseconds).div_euclid(1_000)).map(|end| Comparison::Within(None, Some(end)))
+        }
+        (AFTER_DATE, DayComparison::Instants) => {
+            second(milliseconds.div_euclid(1_000) + 1).map(|start| Comparison::Within(Some(start), None))
+        }
         _ => undocumented(operator, &format!("of a datetime: {BEFORE_DATE}, {EQUALS} or {AFTER_DATE}"), interpretation),
     }
 }
@@ -98,51 +102,34 @@ fn among(
     operator: &BodyValue<'_>,
     value: &BodyValue<'_>,
     kind: AttributeKind,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Comparison, Refusal> {
     let values = value.array()?;
     for (index, element) in values.iter().enumerate() {
         let fits = match kind {
             AttributeKind::Number => element.is_number(),
-            AttributeKind::Text | AttributeKind::Datetime => element.is_string(),
+            _ => element.is_string(),
         };
         if !fits {
             return Err(value.element(index, element).mismatch(&format!("a {}", kind.data_type())));
         }
     }
     match operator.text()? {
-        MATCHES => Ok(listed(values)),
-        EQUALS if values.len() == 1 => Ok(listed(values)),
+        MATCHES => Ok(Comparison::Among(values.to_vec())),
+        EQUALS if values.len() == 1 => Ok(Comparison::Among(values.to_vec())),
         EQUALS => Err(value.refusal(&format!("{EQUALS} compares with exactly one value; {MATCHES} takes several"))),
         _ => undocumented(operator, &format!("of a {}: {MATCHES} or {EQUALS}", kind.data_type()), interpretation),
     }
-}
-
-/// Strings with NUL are hex-encoded: the JSON functions of `SQLite` end a string there.
-fn listed(values: &[Value]) -> Comparison {
-    let has_nul = |element: &Value| element.as_str().is_some_and(|text| text.contains('\0'));
-    let (encoded, listed): (Vec<&Value>, Vec<&Value>) = values.iter().partition(|element| has_nul(element));
-    let encoded: Vec<String> = encoded.into_iter().filter_map(Value::as_str).map(hexadecimal).collect();
-    Comparison::Among(json(&listed), (!encoded.is_empty()).then(|| json(&encoded)))
-}
-
-/// The bytes of a string in hex.
-fn hexadecimal(text: &str) -> String {
-    text.bytes().fold(String::with_capacity(2 * text.len()), |mut digits, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
 }
 
 /// The comparison of an undocumented operator.
 fn undocumented(
     operator: &BodyValue<'_>,
     documented: &str,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Comparison, Refusal> {
     match interpretation.switches.operators {
         Undocumented::Refused => Err(operator.mismatch(&format!("an operator {documented}"))),
-        Undocumented::Unmatched => Ok(Comparison::Never),
+        Undocumented::Unmatched => Ok(Comparison::Among(Vec::new())),
     }
 }

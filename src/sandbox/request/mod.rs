@@ -12,20 +12,44 @@ mod strict;
 pub(super) use search::MAX_CONDITIONS;
 pub(super) use search::{Target, query};
 
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use self::body_value::BodyValue;
 use self::strict::Strict;
 use super::days::Zones;
+use super::query::Comparison;
 use super::reply::Refusal;
 use super::switches::Switches;
 use crate::contract::SCOPE_DOWNLOAD;
+use crate::contract::condition::DATETIME;
+use crate::error::{Error, Kind};
 
-/// How this service interprets what the specification leaves open.
-pub(super) struct Interpretation<'a> {
+/// How this service interprets what the specification leaves open. A request has one from its head to its response.
+#[derive(Debug)]
+pub(super) struct Interpretation {
+    pub(super) switches: Switches,
     /// The zones that the switches name.
-    pub(super) zones: &'a Zones,
-    pub(super) switches: &'a Switches,
+    pub(super) zones: Zones,
+}
+
+impl Interpretation {
+    pub(super) fn new(switches: Switches) -> Result<Self, Error> {
+        let zones = Zones {
+            days: zone("day_zone", &switches.day_zone)?,
+            records: zone("source_timezone", &switches.source_timezone)?,
+        };
+        Ok(Self { switches, zones })
+    }
+}
+
+/// The zone that a switch names.
+fn zone(switch: &str, name: &str) -> Result<TimeZone, Error> {
+    TimeZone::get(name).map_err(|cause| {
+        Error::new(Kind::Sandbox, format!("switch {switch}: `{name}` is not an IANA time zone"))
+            .with_hint("write it as Asia/Ho_Chi_Minh, or UTC")
+            .with_source(cause)
+    })
 }
 
 /// Deepest nesting of a body; valid ones have at most seven levels.
@@ -50,6 +74,15 @@ fn depth(value: &Value) -> usize {
         Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
         _ => 0,
     }
+}
+
+/// The times that a condition of a valid body compares with; none for a condition that is not on a time.
+pub(super) fn comparison(condition: &Value, interpretation: &Interpretation) -> Option<Comparison> {
+    let condition = BodyValue::body(condition);
+    let is_on_time = condition.member("data_type").is_ok_and(|kind| kind.constant(DATETIME).is_ok());
+    let members = is_on_time.then(|| Some((condition.optional("operator")?, condition.optional("value")?)));
+    let (operator, value) = members.flatten()?;
+    condition::day(&operator, &value, interpretation).ok()
 }
 
 /// The export that the body of a download names (section 4.3).

@@ -1,5 +1,7 @@
 //! The body of a search (section 4.1): object, attributes and conditions.
 
+use std::num::NonZeroU64;
+
 use axum::http::StatusCode;
 use serde_json::Value;
 
@@ -53,7 +55,7 @@ impl<'a> Target<'a> {
 pub(in crate::sandbox) fn query(
     body: &Value,
     object: &BusinessObject,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Query, Refusal> {
     let body = BodyValue::body(body);
     let form = match object.id {
@@ -76,7 +78,7 @@ pub(in crate::sandbox) fn query(
         attributes,
         groups,
         order: interpretation.switches.row_order,
-        limit: interpretation.switches.maximum_rows,
+        limit: interpretation.switches.maximum_rows.map(NonZeroU64::get),
     })
 }
 
@@ -127,7 +129,7 @@ fn values(or: &[Value]) -> usize {
 fn groups(
     or: &BodyValue<'_>,
     object: &BusinessObject,
-    interpretation: &Interpretation<'_>,
+    interpretation: &Interpretation,
 ) -> Result<Vec<Vec<Predicate>>, Refusal> {
     let mut count = 0;
     let mut groups = Vec::with_capacity(or.array()?.len().min(MAX_CONDITIONS));

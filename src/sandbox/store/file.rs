@@ -4,10 +4,10 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, ErrorCode, MAIN_DB, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, Transaction, TransactionBehavior};
 
 use super::catalog;
-use super::connection::{Database, failure};
+use super::connection::Database;
 use crate::error::{Error, Kind, Result};
 
 /// Marks a database as a store of the sandbox: `dacc` in ASCII.
@@ -15,44 +15,8 @@ const APPLICATION_ID: i32 = 0x6461_6363;
 /// Version of the tables; a store of another version is refused.
 const SCHEMA_VERSION: i32 = 1;
 
-/// Opens a database file for writing, if it is empty or a sandbox store.
-pub(super) fn open(path: &Path) -> Result<(Database, Connection)> {
-    let location = location(path)?;
-    let mut writer = location.writer()?;
-    if writer.is_readonly(MAIN_DB).map_err(failure("open"))? {
-        return Err(refused(path, "may not be written"));
-    }
-    let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|cause| match cause
-        .sqlite_error_code()
-    {
-        Some(ErrorCode::NotADatabase) => foreign(path),
-        _ => failure("open")(cause),
-    })?;
-    let number = |pragma: &str| transaction.pragma_query_value(None, pragma, |row| row.get(0)).map_err(failure("open"));
-    let tables: i64 =
-        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(failure("open"))?;
-    match (number("application_id")?, number("user_version")?) {
-        (APPLICATION_ID, SCHEMA_VERSION) => {}
-        (APPLICATION_ID, version) => {
-            let problem = format!("is a store of version {version}; this package reads version {SCHEMA_VERSION}");
-            return Err(refused(path, &problem));
-        }
-        (0, 0) if tables == 0 => {
-            transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failure("open"))?;
-            transaction.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(failure("open"))?;
-            catalog::create(&transaction)?;
-        }
-        _ => return Err(foreign(path)),
-    }
-    transaction.commit().map_err(failure("open"))?;
-    // With WAL, readers see the last committed state while rows are written.
-    writer.pragma_update(None, "journal_mode", "WAL").map_err(failure("open"))?;
-    writer.pragma_update(None, "synchronous", "NORMAL").map_err(failure("open"))?;
-    Ok((location, writer))
-}
-
-/// The location of a file, which is created when missing.
-fn location(path: &Path) -> Result<Database> {
+/// The database of a file, which is created when missing.
+pub(super) fn database(path: &Path) -> Result<Database> {
     let text = path.to_string_lossy();
     if text == ":memory:" || text.starts_with("file:") {
         return Err(refused(path, "is the address of a database, not the path of a file")
@@ -60,15 +24,43 @@ fn location(path: &Path) -> Result<Database> {
     }
     let full = full_path(path)?;
     match fs::symlink_metadata(&full) {
-        Ok(found) if found.is_file() => Ok(Database::File(full)),
-        Ok(found) if found.is_symlink() => Err(refused(path, "is a symbolic link, which is not followed")),
-        Ok(_) => Err(refused(path, "is not a file")),
+        Ok(found) if found.is_file() => {}
+        Ok(found) if found.is_symlink() => return Err(refused(path, "is a symbolic link, which is not followed")),
+        Ok(_) => return Err(refused(path, "is not a file")),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
             create(&full).map_err(|cause| refused(path, &format!("cannot be created: {cause}")).with_source(cause))?;
-            Ok(Database::File(full))
         }
-        Err(cause) => Err(refused(path, &format!("cannot be read: {cause}")).with_source(cause)),
+        Err(cause) => return Err(refused(path, &format!("cannot be read: {cause}")).with_source(cause)),
     }
+    Ok(Database::file(full))
+}
+
+/// Makes an empty database a sandbox store, and refuses any other that is none before it is changed.
+pub(super) fn prepare(writer: &Connection, path: &Path) -> Result<()> {
+    if writer.is_readonly(MAIN_DB)? {
+        return Err(refused(path, "may not be written"));
+    }
+    let transaction = Transaction::new_unchecked(writer, TransactionBehavior::Immediate).map_err(|cause| {
+        if cause.sqlite_error_code() == Some(ErrorCode::NotADatabase) { foreign(path) } else { cause.into() }
+    })?;
+    let number = |sql: &str| transaction.query_row(sql, [], |row| row.get(0));
+    let tables: i32 = number("SELECT count(*) FROM sqlite_schema")?;
+    match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
+        (APPLICATION_ID, SCHEMA_VERSION) => {}
+        (APPLICATION_ID, version) => {
+            let problem = format!("is a store of version {version}; this package reads version {SCHEMA_VERSION}");
+            return Err(refused(path, &problem));
+        }
+        (0, 0) if tables == 0 => {
+            let marks = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}");
+            transaction.execute_batch(&format!("{marks}; {}", catalog::CREATE))?;
+        }
+        _ => return Err(foreign(path)),
+    }
+    transaction.commit()?;
+    // In a file, searches see the last committed state while rows are written; memory has no WAL.
+    writer.pragma_update(None, "journal_mode", "WAL")?;
+    Ok(writer.pragma_update(None, "synchronous", "NORMAL")?)
 }
 
 /// The path with symbolic links of its folders resolved.

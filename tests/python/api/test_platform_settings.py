@@ -19,7 +19,7 @@ DAY = da.on("2024-01-15")
 @pytest.fixture
 def text_platform() -> Any:
     """A platform that takes attributes as one string alone."""
-    with da.Sandbox.demo(switches={"attrs_format": "string"}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"attrs_format": "string"}) as sandbox:
         yield sandbox
 
 

@@ -47,7 +47,7 @@ ZONES = {
 
 @pytest.mark.parametrize("zone", ZONES)
 def test_the_zone_of_the_service_is_found_by_a_client_of_another_zone(connect: Any, zone: str) -> None:
-    with da.Sandbox.demo(switches={"day_zone": zone}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": zone}) as sandbox:
         check = connect(sandbox).check(DAY)
         assert len(sandbox.requests) <= MOST_REQUESTS
         right = connect(sandbox, timezone=zone).check(DAY)
@@ -80,7 +80,7 @@ def test_the_zone_of_the_service_is_found_by_a_client_of_another_zone(connect: A
     ],
 )
 def test_a_stray_day_names_all_offsets_that_its_rows_allow(connect: Any, switches: dict[str, Any], said: str) -> None:
-    with da.Sandbox.demo(switches=switches) as sandbox, pytest.warns(da.StrayDayWarning) as caught:
+    with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox, pytest.warns(da.StrayDayWarning) as caught:
         connect(sandbox).search_codes(allocated_time=da.on(DAY))
     (warning,) = caught
     assert said in str(warning.message)
@@ -105,7 +105,7 @@ def test_a_platform_that_writes_its_own_times_has_a_right_setting(
     is_right: bool,  # noqa: FBT001 - a case
     said: str,
 ) -> None:
-    with da.Sandbox.demo(switches={"day_zone": LOCAL, "source_timezone": LOCAL}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": LOCAL, "source_timezone": LOCAL}) as sandbox:
         check = connect(sandbox, **settings).check(DAY)
     assert check.is_day_right is is_right
     assert said in check.day

@@ -145,4 +145,4 @@ def test_the_demo_sandbox_has_one_token_for_all_clients() -> None:
     client = da.Client("sandbox:demo")
     for _ in range(10_001):
         client = client.with_options(timeout=9)
-    assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)
+    assert client.search_codes(["id"], allocated_time=da.yesterday(), limit=1)

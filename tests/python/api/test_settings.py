@@ -102,7 +102,7 @@ def test_the_token_of_the_sandbox_stays_there_too() -> None:
     assert repr(client) == "Client('sandbox:demo', token from the sandbox)"
     with pytest.raises(da.ConfigError, match="make a new client"):
         client.with_options(base_url="https://cdp.example.com")
-    back = da.Client("https://cdp.example.com", token="tok").with_options(base_url="sandbox:demo")
+    back = da.Client("https://cdp.example.com", token="tok").with_options(base_url="sandbox:demo?until=2024-02-29")
     assert len(back.search_codes(allocated_time=da.on("2024-01-15"))) == 73
 
 

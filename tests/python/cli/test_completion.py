@@ -39,6 +39,8 @@ def complete(run: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         ("codes --ca-bundle /etc", ["file,/etc"]),
         ("sandbox --replay r", ["file,r"]),
         ("sandbox --switch laten", ["plain,latency="]),
+        ("sandbox --platform ", ["plain,all-utc", "plain,local-times", "plain,other-zone-inclusive"]),
+        ("sandbox --platform platform.j", ["file,platform.j"]),
         ("codes --status ", ["plain,available", "plain,sent", "plain,used"]),
         ("codes --status sent,u", ["plain,sent,used"]),
         ("codes --audience-type c", ["plain,customer"]),
@@ -100,7 +102,7 @@ def test_every_switch_is_offered_and_nothing_else(complete: Any) -> None:
     assert offered == [f"plain,{name}=" for name, takes in TABLE.items() if takes]
 
 
-@pytest.mark.parametrize("line", ["sandbox --switch ", "codes --attrs ", "scan codes --profile "])
+@pytest.mark.parametrize("line", ["sandbox --db ", "codes --attrs ", "scan codes --profile "])
 def test_the_core_is_not_imported_while_somebody_types(line: str) -> None:
     words = f"dataaccess {line}"
     typed = {"_DATAACCESS_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}

@@ -22,7 +22,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_a_profile_and_its_token_are_written_and_used(run: Any, folder: Path) -> None:
-    with da.Sandbox.demo() as service:
+    with da.Sandbox.demo(until="2024-02-29") as service:
         first = service.issue_token()
         address = ("--base-url", service.base_url)
         ended = run("configure", *address, "--timezone", "Asia/Tokyo", stdin=f"{first}\n".encode())

@@ -93,13 +93,20 @@ def test_a_folder_keeps_its_files(run: Any, tmp_path: Path) -> None:
 
 
 def test_the_ids_that_were_not_found_are_written(run: Any, tmp_path: Path) -> None:
-    base = ("--base-url", "sandbox:demo", "--attrs", "customer_id", "--missing", str(tmp_path / "missing.txt"))
+    base = (
+        "--base-url",
+        "sandbox:demo?until=2024-02-29",
+        "--attrs",
+        "customer_id",
+        "--missing",
+        str(tmp_path / "missing.txt"),
+    )
     ids = ("--matches", "customer_id=nobody,demo-customer-0001,no one")
     for target in (["--folder", str(tmp_path / "folder")], ["-o", str(tmp_path / "x.csv")], ["-o", "-"]):
         assert run("scan", "items", "customer", *ids, *base, *target).code == 0
         assert (tmp_path / "missing.txt").read_text().splitlines() == ["nobody", "no one"]
         (tmp_path / "missing.txt").unlink()
-    others = ("--base-url", "sandbox:demo", "--missing", str(tmp_path / "missing.txt"))
+    others = ("--base-url", "sandbox:demo?until=2024-02-29", "--missing", str(tmp_path / "missing.txt"))
     ended = run("scan", "codes", "--on", "2024-01-15", *others, "-o", str(tmp_path / "y.csv"))
     assert (ended.code, (tmp_path / "y.csv").exists()) == (2, False)
     assert "--missing: the search has no list of ids in a column that is among --attrs" in ended.reported
@@ -158,7 +165,7 @@ def test_days_that_are_none_are_refused(run: Any) -> None:
 def test_a_file_keeps_its_mode(run: Any, tmp_path: Path) -> None:
     for suffix in ("csv", "arrow"):
         file = tmp_path / f"codes.{suffix}"
-        words = ("scan", "codes", *DAY, "--base-url", "sandbox:demo", "-o", str(file))
+        words = ("scan", "codes", *DAY, "--base-url", "sandbox:demo?until=2024-02-29", "-o", str(file))
         for options, mode in ((["--private"], 0o600), ([], 0o600)):
             assert run(*words, *options).code == 0
             assert stat.S_IMODE(file.stat().st_mode) == mode
@@ -170,7 +177,7 @@ def test_a_file_keeps_its_mode(run: Any, tmp_path: Path) -> None:
 
 
 def test_an_error_about_attributes_names_attributes(run: Any) -> None:
-    ended = run("codes", *DAY, "--attrs", "id,staus", "--base-url", "sandbox:demo")
+    ended = run("codes", *DAY, "--attrs", "id,staus", "--base-url", "sandbox:demo?until=2024-02-29")
     assert ended.code == 2
     assert (
         "they are id, name, pool_id, date_created, allocated_time, allocated_audience, audience_type" in ended.reported

@@ -31,7 +31,7 @@ def test_each_command_of_the_page_prints_what_it_shows(
     run: Any, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
     monkeypatch.setenv("NO_COLOR", "1")
     for command, expected in re.findall(r"^\$ dataaccess (.+)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE):
         ended = run(*shlex.split(command), terminal=True)

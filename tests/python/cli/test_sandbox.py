@@ -26,17 +26,17 @@ SCRIPT = Path(sysconfig.get_path("scripts")) / ("dataaccess.exe" if os.name == "
 def test_it_prints_what_a_client_needs_and_serves_the_demo_data() -> None:
     with serving() as served:
         assert served.exports.keys() == {"DATAACCESS_BASE_URL", "DATAACCESS_TOKEN", "DATAACCESS_SANDBOX_ADMIN_TOKEN"}
-        codes = served.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        codes = served.client().search_codes(["id"], allocated_time=da.yesterday())
         assert codes
         assert codes[0]["id"].startswith("demo-")
         assert served.client().download_segment(5637051)["message"] == "Success"
 
 
 def test_the_environment_alone_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving("--demo") as served:
+    with serving("--until", "2024-02-29") as served:
         for name, value in served.exports.items():
             monkeypatch.setenv(name, value)
-        assert da.search_codes(["id"], allocated_time=da.on("2024-01-15"), limit=1)
+        assert len(da.search_codes(["id"], allocated_time=da.on("2024-01-15"))) == 73
 
 
 def test_address_and_token_can_be_json() -> None:
@@ -56,7 +56,7 @@ def test_empty_is_empty() -> None:
 
 def test_a_recording_is_replayed(tmp_path: Path) -> None:
     path = str(tmp_path / "exchanges.jsonl")
-    with da.Sandbox.demo() as sandbox, pytest.warns(da.RecordingWarning):
+    with da.Sandbox.demo(until="2024-02-29") as sandbox, pytest.warns(da.RecordingWarning):
         rows = sandbox.client(record=path).search_codes(["id"], allocated_time=da.on("2024-01-15"))
     with serving("--replay", path) as served:
         assert served.client().search_codes(["id"], allocated_time=da.on("2024-01-15")) == rows
@@ -142,6 +142,23 @@ def test_switches_and_names_are_taken() -> None:
             assert response.status == 200
         _, reported = served.stop()
         assert "scopes item, download, crm.read." in reported
+
+
+def test_what_the_command_probe_wrote_is_a_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "platform.json"
+    words = ["probe", "--day", "2024-01-15", "--yes", "--json"]
+
+    def probed(*options: str) -> dict[str, object]:
+        with serving(*options) as served:
+            for name, value in served.exports.items():
+                monkeypatch.setenv(name, value)
+            found = run(*words)
+        file.write_text(found.stdout, encoding="utf-8")
+        return {**json.loads(found.stdout)["switches"], "latency": 0}
+
+    first = probed("--platform", "other-zone-inclusive", "--switch", "empty_shape=null")
+    assert (first["day_zone"], first["day_comparison"], first["empty_shape"]) == ("Asia/Kolkata", "inclusive", "null")
+    assert probed("--platform", str(file)) == first
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end the POSIX way")

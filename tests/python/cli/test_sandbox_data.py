@@ -118,7 +118,6 @@ def test_other_machines_need_two_tokens_which_are_not_printed(tmp_path: Path) ->
         with serving(*everywhere, *words, **environment) as served:
             assert served.exports.keys() == {"DATAACCESS_BASE_URL"}
             port = served.exports["DATAACCESS_BASE_URL"].rpartition(":")[2]
-            assert served.exports["DATAACCESS_BASE_URL"] == f"http://0.0.0.0:{port}"
             url = f"http://127.0.0.1:{port}"
             assert da.Client(url, token=OWN).search_codes(allocated_time=da.on("2024-01-15")) == []
             with da.Sandbox.connect(url, ADMIN) as sandbox:

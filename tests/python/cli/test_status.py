@@ -13,7 +13,7 @@ import pytest
 def folder(run: Any, tmp_path: Path) -> Path:
     """Four days, with one missing."""
     for start, stop in (("2024-01-01", "2024-01-03"), ("2024-01-04", "2024-01-06")):
-        base = ("--base-url", "sandbox:demo", "--folder", str(tmp_path / "codes"))
+        base = ("--base-url", "sandbox:demo?until=2024-02-29", "--folder", str(tmp_path / "codes"))
         assert run("scan", "codes", "--days", start, stop, *base).code == 0
     return tmp_path / "codes"
 

@@ -48,7 +48,7 @@ def test_a_full_standard_error_does_not_decide(
     words: list[str], rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Its warning is the first message.
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
     done = in_shell("2>/dev/full", *words, cwd=tmp_path)
     assert (done.returncode, done.stdout.count("\n")) == (0, rows)
 

@@ -29,7 +29,7 @@ LATENCY = 0.2
 
 @pytest.fixture(scope="module")
 def slow() -> Iterator[da.Sandbox]:
-    with da.Sandbox.demo(switches={"latency": LATENCY}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"latency": LATENCY}) as sandbox:
         yield sandbox
 
 

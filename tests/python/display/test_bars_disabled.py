@@ -18,7 +18,7 @@ from dataaccess._core import bar
 bar._PAUSE = 0
 {setup}
 days = da.days("2024-01-01", "2024-01-08")
-rows = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=days).to_dicts(progress=True)
+rows = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["id"], allocated_time=days).to_dicts(progress=True)
 sys.stdout.write(str(len(rows)))
 """
 

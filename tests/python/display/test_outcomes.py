@@ -61,7 +61,7 @@ def test_entries_of_any_shape_are_shown(status: SegmentStatus) -> None:
 
 
 def test_a_report_shows_states_retries_and_doubts(tmp_path: Path) -> None:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         client = sandbox.client()
         january = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
         january.to_folder(tmp_path)
@@ -84,7 +84,7 @@ def test_a_report_shows_states_retries_and_doubts(tmp_path: Path) -> None:
 
 
 def test_what_is_doubtful_is_marked(tmp_path: Path) -> None:
-    with da.Sandbox.demo(switches={"day_zone": "Asia/Ho_Chi_Minh"}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": "Asia/Ho_Chi_Minh"}) as sandbox:
         scan = sandbox.client().scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-01", "2024-01-03"))
         with pytest.warns(da.StrayDayWarning):
             report = scan.to_folder(tmp_path)

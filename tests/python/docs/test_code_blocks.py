@@ -48,7 +48,7 @@ def test_all_pages_are_read() -> None:
 def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DATAACCESS_TOKEN", raising=False)
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
     block.namespace.clear()
     level = logging.getLogger("dataaccess").level
 
@@ -70,7 +70,7 @@ def warehouse() -> Iterator[Store]:
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning", "ignore::dataaccess.RecordingWarning")
 @pytest.mark.parametrize("block", blocks_of("store"))
 def test_block_with_a_bucket_runs(block: Example, warehouse: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
     for name, value in warehouse.environment.items():
         monkeypatch.setenv(name, value)
     block.namespace.clear()

@@ -81,7 +81,7 @@ class OfEachPandas(doctest.OutputChecker):
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_the_example_runs(example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
     report: list[str] = []
     runner = doctest.DocTestRunner(OfEachPandas(), optionflags=doctest.ELLIPSIS)
     with asyncio.Runner() as loop:

@@ -217,7 +217,7 @@ LATE: dict[int, type[da.DataAccessError]] = {301: da.PermissionDeniedError, 501:
 
 @pytest.mark.parametrize("code", LATE)
 def test_h30_a_code_behind_the_rows_is_obeyed(connect: Any, code: int) -> None:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         where = {"attrs": ["id"], "allocated_time": da.after("2024-01-01")}
         client = connect(sandbox, retries=3)
         rows = client.search_codes(**where)

@@ -59,17 +59,6 @@ def test_members_and_frames_may_follow_one_another_at_any_split(connect: Any, en
         assert search(connect(server.base_url)) == MANY
 
 
-def test_sandbox_compresses_when_accept_encoding_allows(connect: Any) -> None:
-    with da.Sandbox.demo(switches={"gzip": True}) as packs, da.Sandbox.demo() as plain:
-        where = {"allocated_time": da.after("2024-01-01")}
-        expected = connect(plain).search_codes(**where)
-        assert connect(packs).search_codes(**where) == expected
-        assert connect(packs, headers={"Accept-Encoding": "identity"}).search_codes(**where) == expected
-        asked = [request.headers["accept-encoding"] for request in packs.requests]
-    assert len(expected) > 1_000
-    assert asked == ["gzip, zstd", "identity"]
-
-
 def test_the_body_of_a_compressed_failure_is_reported(connect: Any) -> None:
     body = gzip.compress(b'{"code":301,"message":"Permission denied","data":"no"}')
     with serving(always(packed(body, status="403 Forbidden"))) as server:

@@ -60,7 +60,7 @@ import os, sys, warnings
 import dataaccess as da
 warnings.simplefilter("ignore")
 everything = da.after("2024-01-01")
-sandbox = da.Sandbox.demo()
+sandbox = da.Sandbox.demo(until="2024-02-29")
 client = sandbox.client()
 batches = client.scan_codes(["id"], allocated_time=everything).batches(max_rows=10)
 seen = next(batches).num_rows
@@ -145,7 +145,7 @@ def test_an_async_client_works_in_a_child(sandbox: da.Sandbox) -> None:
 
 
 def test_a_child_cannot_use_or_stop_the_sandbox_of_its_parent() -> None:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         client = sandbox.client()
         expected = count(client)
         assert in_child(sandbox.issue_token).startswith("ForkedHandleError")
@@ -159,11 +159,11 @@ def test_a_child_cannot_use_or_stop_the_sandbox_of_its_parent() -> None:
 
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 def test_a_child_starts_a_demo_service_of_its_own() -> None:
-    parent = da.Client("sandbox:demo")
+    parent = da.Client("sandbox:demo?until=2024-02-29")
     expected = count(parent)
 
     def other() -> Any:
-        mine = da.Client("sandbox:demo")
+        mine = da.Client("sandbox:demo?until=2024-02-29")
         copy = parent.with_options(timeout=20)
         return count(mine), mine.base_url != parent.base_url, count(copy), copy.base_url == mine.base_url
 

@@ -13,7 +13,7 @@ CODE = """
 import importlib, os, sys, warnings
 warnings.simplefilter("ignore")
 import dataaccess as da
-client = da.Client("sandbox:demo")
+client = da.Client("sandbox:demo?until=2024-02-29")
 assert client.download_segment(5637051)["code"] == 200
 interpreters = importlib.import_module(sys.argv[1])
 reader, writer = os.pipe()

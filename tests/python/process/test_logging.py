@@ -269,7 +269,7 @@ QUIET = """
 import sys, dataaccess as da
 [getattr(da, name) for name in da.__all__]
 assert "logging" not in sys.modules
-with da.Sandbox.demo() as sandbox, sandbox.fault("status", status=503, times=1) as fault:
+with da.Sandbox.demo(until="2024-02-29") as sandbox, sandbox.fault("status", status=503, times=1) as fault:
     sandbox.client().download_segment(5637051)
     assert fault.hits == 1
 """

@@ -66,7 +66,7 @@ def test_p11_every_exception_survives_a_process_pool() -> None:
 
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 def test_pickles_name_public_modules_only(tmp_path: Any) -> None:
-    client = da.Client("sandbox:demo")
+    client = da.Client("sandbox:demo?until=2024-02-29")
     scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-16"), schema={"id": str})
     error = None
     try:
@@ -77,7 +77,9 @@ def test_pickles_name_public_modules_only(tmp_path: Any) -> None:
         "client": client,
         "scan": scan,
         "task": scan.tasks()[0],
-        "asynchronous task": da.AsyncClient("sandbox:demo").scan_codes(allocated_time=da.on("2024-01-15")).tasks()[0],
+        "asynchronous task": da.AsyncClient("sandbox:demo?until=2024-02-29")
+        .scan_codes(allocated_time=da.on("2024-01-15"))
+        .tasks()[0],
         "report": scan.to_folder(tmp_path),
         "figures": (scan.last_stats, client.stats),
         "error": error,

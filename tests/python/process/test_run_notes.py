@@ -24,7 +24,7 @@ def interrupt():
         time.sleep(0.005)
     os.kill(os.getpid(), signal.SIGINT)
 
-with da.Sandbox.demo(switches={"latency": 0.05}) as sandbox:
+with da.Sandbox.demo(until="2024-02-29", switches={"latency": 0.05}) as sandbox:
     scan = sandbox.client(concurrency=2).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
     threading.Thread(target=interrupt, daemon=True).start()
     scan.to_folder("codes", progress=False)
@@ -60,5 +60,5 @@ def test_so_does_a_run_that_asyncio_cancels(tmp_path: Path) -> None:
         assert note.startswith("at least ")
         assert note.endswith(f" of 91 tasks are kept in {tmp_path}; run the same line again")
 
-    with da.Sandbox.demo(switches={"latency": 0.02}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"latency": 0.02}) as sandbox:
         asyncio.run(main(sandbox.base_url, sandbox.issue_token()))

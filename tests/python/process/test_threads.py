@@ -75,12 +75,12 @@ def test_threads_that_begin_at_once_share_one_demo_service(monkeypatch: pytest.M
 
     monkeypatch.setattr(embedded, "_demo", {})
     monkeypatch.setattr(environment, "_shared", {})
-    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo")
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
     barrier = threading.Barrier(8)
 
     def begin(_number: int) -> tuple[str, int]:
         barrier.wait()
-        client = da.Client("sandbox:demo")
+        client = da.Client("sandbox:demo?until=2024-02-29")
         return client.base_url, len(da.search_codes(["id"], allocated_time=da.on("2024-01-15"), client=client))
 
     def begin_with_functions(_number: int) -> int:
@@ -98,7 +98,7 @@ def test_threads_that_begin_at_once_share_one_demo_service(monkeypatch: pytest.M
 def test_dropping_a_sandbox_does_not_block() -> None:
     import socket
 
-    sandbox = da.Sandbox.demo()
+    sandbox = da.Sandbox.demo(until="2024-02-29")
     port = int(sandbox.base_url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port)) as connection:
         connection.sendall(b"POST /access/api/item/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")

@@ -14,7 +14,7 @@ __all__ = ["own", "short_pauses"]
 
 @pytest.fixture(scope="session")
 def _other() -> Iterator[da.Sandbox]:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 
 

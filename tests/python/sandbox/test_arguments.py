@@ -98,7 +98,7 @@ def everything_works(client: da.Client) -> None:
 
 def test_the_services_own_tokens_have_the_scopes_that_switches_name() -> None:
     token = "a-token-of-my-own"
-    with da.Sandbox.demo(switches=SCOPES, token=token) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches=SCOPES, token=token) as sandbox:
         assert sandbox.scopes == ["item", "download", "crm.read", "seg"]
         everything_works(sandbox.client())
         everything_works(da.Client(sandbox.base_url, token=token))

@@ -115,7 +115,7 @@ def test_a_reset_brings_back_the_start(controlled: da.Sandbox) -> None:
 
 
 def test_a_connected_sandbox_counts_as_one_and_is_left_running() -> None:
-    with da.Sandbox.demo() as started:
+    with da.Sandbox.demo(until="2024-02-29") as started:
         with da.Sandbox.connect(f"{started.base_url}/", started.admin_token) as connected:
             assert connected.base_url == started.base_url
             assert connected.client().is_sandbox

@@ -21,8 +21,8 @@ def test_declarations_that_cannot_be_are_refused(service: da.Sandbox) -> None:
 
     wrong = declaration_error("shop", 8, {"id": "text"})
     assert (
-        wrong == "object `shop`: attribute `id` cannot be `text`; it is string, int64, float64 or timestamp, or as the "
-        "service says number or datetime"
+        wrong == "object `shop`: attribute `id` cannot be `text`; it is string, int64, float64, timestamp, bool or "
+        "list, or as the service says number or datetime"
     )
     assert "its name or its id 7 is taken by `store`" in declaration_error("shop", 7, {"id": "string"})
     assert "it has no attributes" in declaration_error("shop", 8, {})

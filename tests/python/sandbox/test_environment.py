@@ -31,8 +31,8 @@ MAKERS: dict[str, Callable[[da.Sandbox], Any]] = {
     "its address": lambda sandbox: da.Client(sandbox.base_url, token=sandbox.issue_token()),
     "a slash behind it": lambda sandbox: da.Client(f"{sandbox.base_url}/", token=sandbox.issue_token()),
     "capitals": lambda sandbox: da.Client(sandbox.base_url.replace("http", "HTTP"), token=sandbox.issue_token()),
-    "sandbox:demo": lambda _: da.Client("sandbox:demo"),
-    "sandbox:demo, awaited": lambda _: da.AsyncClient("sandbox:demo"),
+    "sandbox:demo": lambda _: da.Client("sandbox:demo?until=2024-02-29"),
+    "sandbox:demo, awaited": lambda _: da.AsyncClient("sandbox:demo?until=2024-02-29"),
 }
 
 
@@ -64,7 +64,9 @@ def test_a_sandbox_that_the_environment_names_takes_no_profile(
     name: str, sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATAACCESS_PROFILE", "nope")
-    monkeypatch.setenv("DATAACCESS_BASE_URL", name if name == "sandbox:demo" else f"{sandbox.base_url}/")
+    monkeypatch.setenv(
+        "DATAACCESS_BASE_URL", f"{name}?until=2024-02-29" if name == "sandbox:demo" else f"{sandbox.base_url}/"
+    )
     monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
     monkeypatch.setenv("DATAACCESS_CA_BUNDLE", "/nowhere.pem")
     assert len(da.search_codes(["id"], allocated_time=DAY)) == 73
@@ -73,7 +75,10 @@ def test_a_sandbox_that_the_environment_names_takes_no_profile(
 
 @pytest.mark.filterwarnings("ignore::dataaccess.RecordingWarning")
 def test_a_profile_that_an_argument_names_counts(config: Config, sandbox: da.Sandbox) -> None:
-    for client in (da.Client("sandbox:demo", profile="mine"), sandbox.client(profile="mine", concurrency=2)):
+    for client in (
+        da.Client("sandbox:demo?until=2024-02-29", profile="mine"),
+        sandbox.client(profile="mine", concurrency=2),
+    ):
         assert client.timezone == "Asia/Tokyo"
         assert client.settings["headers"].value is None
         assert client.settings["proxy"].value is None

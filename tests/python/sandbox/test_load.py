@@ -296,3 +296,63 @@ def test_integers_are_compared_as_integers(service: da.Sandbox) -> None:
     service.load("store", [{"store_id": "even", "area": 2**53}, {"store_id": "odd", "area": 2**53 + 1}])
     found = service.client().search_items("store", ["area"], da.col("area").equals(2**53 + 1), item_type_id=7)
     assert found == [{"area": 2**53 + 1}]
+
+
+TAGGED: dict[str, Any] = {"id": "string", "is_open": "bool", "tags": "list"}
+
+
+def tagged(sandbox: da.Sandbox) -> list[dict[str, Any]]:
+    body = {"itemTypeId": 9, "itemTypeName": "tagged", "attrs": list(TAGGED), "filters": {"OR": [{"AND": []}]}}
+    found: list[dict[str, Any]] = sandbox.client().post("/access/api/item/search", body)["data"]["data"]
+    return found
+
+
+@pytest.mark.parametrize(
+    "make", [list, pa.Table.from_pylist, pl.DataFrame, pd.DataFrame], ids=lambda make: make.__name__
+)
+def test_bools_and_lists_come_back_as_they_were_loaded(make: Callable[[Any], Any]) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "is_open": True, "tags": ["x", "y\0z", "true"]},
+        {"id": "b", "is_open": False, "tags": []},
+        {"id": "c", "is_open": None, "tags": None},
+    ]
+    with da.Sandbox() as sandbox:
+        sandbox.declare("tagged", 9, TAGGED)
+        assert sandbox.load("tagged", make(rows)) == 3
+        assert tagged(sandbox) == rows
+
+
+def test_lists_hold_numbers_and_come_from_tuples_and_numpy() -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "is_open": np.True_, "tags": (1, 0.5, "x")},
+        {"id": "b", "is_open": True, "tags": np.array([2**53 + 1, -1])},
+        {"id": "c", "is_open": True, "tags": [np.int64(5), np.float32(0.5), np.str_("y")]},
+    ]
+    with da.Sandbox() as sandbox:
+        sandbox.declare("tagged", 9, TAGGED)
+        sandbox.load("tagged", rows)
+        assert [row["tags"] for row in tagged(sandbox)] == [[1, 0.5, "x"], [2**53 + 1, -1], [5, 0.5, "y"]]
+        assert [row["is_open"] for row in tagged(sandbox)] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"is_open": "true"}, "attribute `is_open`: 'true' is of type str, not a bool"),
+        ({"is_open": 1}, "attribute `is_open`: 1 is of type int, not a bool"),
+        ({"tags": "x"}, "attribute `tags`: 'x' is of type str, not a list"),
+        ({"tags": [["x"]]}, "attribute `tags`: ['x'] in a list is of type list, not a string or number"),
+        ({"tags": [None]}, "attribute `tags`: None in a list is of type NoneType, not a string or number"),
+        ({"tags": [True]}, "attribute `tags`: True in a list is of type bool, not a string or number"),
+        ({"tags": [float("inf")]}, "attribute `tags`: inf is not a finite number"),
+        ({"tags": [2**64]}, "attribute `tags`: 18446744073709551616 is beyond 64 bits"),
+    ],
+    ids=str,
+)
+def test_a_bool_or_list_that_does_not_fit_is_named(row: dict[str, Any], expected: str) -> None:
+    with da.Sandbox() as sandbox:
+        sandbox.declare("tagged", 9, TAGGED)
+        with pytest.raises(da.SandboxError) as caught:
+            sandbox.load("tagged", [{"id": "first"}, {"id": "second"} | row])
+        assert str(caught.value) == f"object `tagged`, row 1: {expected}"
+        assert tagged(sandbox) == []

@@ -71,6 +71,11 @@ def probed(body_of: Callable[[Received], object], export_id: int | None = 1) -> 
     return report
 
 
+def values(report: ProbeReport) -> dict[str, Any]:
+    """What was found of the points that were settled."""
+    return {each.name: each.value for each in [*report.findings, *report.of_settings] if each.value is not None}
+
+
 def details(report: ProbeReport) -> dict[str, str]:
     """What was seen of the points that were not settled."""
     return {each.name: each.detail for each in [*report.findings, *report.of_settings] if each.value is None}
@@ -98,7 +103,7 @@ SHAPES: list[object] = [
 @pytest.mark.parametrize("body", SHAPES, ids=lambda body: json.dumps(body)[:40])
 def test_a_service_of_one_unexpected_shape_ends_no_probe(body: object) -> None:
     report = probed(lambda _request: body)
-    assert not set(report.switches) & {"day_zone", "day_comparison", "finished_status", "finished_types", "row_order"}
+    assert not values(report).keys() & {"day_zone", "day_comparison", "finished_status", "finished_types", "row_order"}
     assert not set(report.settings) & {"timezone", "source_timezone", "day_comparison", "known_row_cap"}
 
 
@@ -108,7 +113,7 @@ def test_an_unexpected_search_leaves_the_points_of_exports_alone() -> None:
     report = probed(lambda request: export([ENDED]) if "segment" in request.path else strange)
 
     assert report.switches["finished_status"] == 2
-    assert report.switches["finished_types"] == "plain"
+    assert values(report)["finished_types"] == "plain"
     for name in ("day_zone", "row_order", "last_used_type", "day_comparison", "empty_shape", "operators"):
         assert "data is" in details(report)[name]
     assert "data is a string" in details(report)["empty_shape"]
@@ -127,8 +132,8 @@ def test_an_unexpected_entry_leaves_the_points_of_searches_alone(entry: object, 
 
     for name in ("finished_status", "failed_status", "finished_types", "failed_code"):
         assert seen in details(report)[name]
-    assert report.switches["last_used_type"] == "string"
-    assert report.switches["key_order"] == "code_first"
+    assert values(report)["last_used_type"] == "string"
+    assert values(report)["key_order"] == "code_first"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +152,7 @@ def test_a_member_of_an_unexpected_type_leaves_only_its_points_open(
     report = probed(lambda request: export([entry]) if "segment" in request.path else search([CODE]))
 
     named = {"finished_status", "finished_types"}
-    assert named - set(report.switches) == points
+    assert named - values(report).keys() == points
     for name in points:
         assert member in details(report)[name]
 
@@ -181,14 +186,34 @@ def of_the_day(rows: list[dict[str, Any]]) -> Callable[[Received], object]:
 )
 def test_a_value_of_an_unexpected_type_leaves_only_its_point_open(member: str, value: object, points: set[str]) -> None:
     times = ["2024-01-15 00:00:00", "2024-01-15 23:59:59"]
-    rows = [{**CODE, "id": f"a{number}", "allocated_time": times[number % 2], member: value} for number in range(20)]
+    rows = [{**CODE, "id": f"a{number:02}", "allocated_time": times[number % 2], member: value} for number in range(20)]
     report = probed(of_the_day(rows))
 
     named = {"day_zone", "source_timezone", "row_order", "last_used_type", "channel_id_type", "day_comparison"}
-    found = {each.name for each in [*report.findings, *report.of_settings] if each.value is not None}
-    assert named - found == points
+    assert named - values(report).keys() == points
     for name in points:
         assert member in details(report)[name]
+
+
+def test_facts_that_no_switch_chooses_are_found_too() -> None:
+    used = {"last_used_source": {"value": "till"}, "last_used_time": {"value": "2024-01-16"}, "channel_id": "3"}
+    rows = [{**CODE, **used, "id": f"a{number * 7 % 20}"} for number in range(20)]
+    ended = {**ENDED, "durations": "60000ms", "responseCode": "200"}
+
+    def respond(request: Received) -> object:
+        body = export([ended]) if "segment" in request.path else of_the_day(rows)(request)
+        return dict(reversed(body.items())) if isinstance(body, dict) else body
+
+    report = probed(respond)
+    facts = {
+        "last_used_type": "object",
+        "channel_id_type": "string",
+        "finished_types": "string",
+        "key_order": "code_last",
+    }
+    assert {name: values(report)[name] for name in facts} == facts
+    assert not facts.keys() & report.switches.keys()
+    assert details(report)["row_order"] == "of 20 codes: not in the order of their ids"
 
 
 def test_a_service_that_finds_the_same_codes_for_each_instant_cuts_no_days() -> None:
@@ -199,7 +224,7 @@ def test_a_service_that_finds_the_same_codes_for_each_instant_cuts_no_days() -> 
 
 def test_one_of_the_attributes_of_use_is_enough() -> None:
     report = probed(lambda _request: search([{**CODE, "last_used_time": None}]))
-    assert report.switches["last_used_type"] == "string"
+    assert values(report)["last_used_type"] == "string"
 
 
 def test_a_status_that_is_no_refusal_settles_nothing() -> None:
@@ -241,7 +266,7 @@ def test_a_large_response_to_a_search_that_should_find_little_is_not_read_to_its
 
     report = probed(respond, export_id=None)
     assert details(report)["operators"] == "more than 16 MiB came, where few records were expected"
-    assert report.switches["key_order"] == "code_first"
+    assert values(report)["key_order"] == "code_first"
 
 
 def test_a_refused_token_ends_the_probe_at_once() -> None:

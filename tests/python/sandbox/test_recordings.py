@@ -33,7 +33,7 @@ def lines(path: Path, kind: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def sandbox() -> Iterator[da.Sandbox]:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 
 

@@ -77,6 +77,6 @@ def test_a_snapshot_stays_and_cleared_requests_are_gone(own: da.Sandbox) -> None
 
 
 def test_a_stopped_sandbox_still_tells() -> None:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         sandbox.client().download_segment(5637051)
     assert [request.status for request in sandbox.requests] == [200]

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from support.open_points import TABLE
 from support.plain_http import PlainService
+from support.raw_server import always, http, serving
 
 import dataaccess as da
 from dataaccess.types import Schema
@@ -23,7 +24,7 @@ def test_every_value_of_the_table_is_taken() -> None:
     for name, values in words.items():
         for value in values:
             da.Sandbox(switches={name: value}).stop()
-    others = {"maximum_rows": None, "latency": 0.5, "finished_status": 7, "generic_scope": "object", "gzip": True}
+    others = {"maximum_rows": None, "latency": 0.5, "finished_status": 7, "generic_scope": "object"}
     da.Sandbox(switches=others).stop()
 
 
@@ -34,10 +35,12 @@ def test_records_have_times_of_their_zone_and_days_are_cut_elsewhere(sandbox: da
     day: dict[str, Any] = {"attrs": ["id", "allocated_time"], "allocated_time": da.on("2024-01-15")}
     in_utc = {row["id"]: row["allocated_time"] for row in sandbox.client().search_codes(**day)}
     later = {name: str(dt.datetime.fromisoformat(time) + dt.timedelta(hours=7)) for name, time in in_utc.items()}
-    with da.Sandbox.demo(switches={"source_timezone": "Asia/Ho_Chi_Minh"}) as elsewhere:
+    with da.Sandbox.demo(until="2024-02-29", switches={"source_timezone": "Asia/Ho_Chi_Minh"}) as elsewhere:
         client = elsewhere.client(source_timezone="Asia/Ho_Chi_Minh")
         assert {row["id"]: row["allocated_time"] for row in client.search_codes(**day)} == later
-    with da.Sandbox.demo(switches={"source_timezone": "Asia/Ho_Chi_Minh", "day_zone": "Asia/Ho_Chi_Minh"}) as local:
+    with da.Sandbox.demo(
+        until="2024-02-29", switches={"source_timezone": "Asia/Ho_Chi_Minh", "day_zone": "Asia/Ho_Chi_Minh"}
+    ) as local:
         rows = local.client(timezone="Asia/Ho_Chi_Minh", source_timezone="Asia/Ho_Chi_Minh").search_codes(**day)
         assert {row["allocated_time"][:10] for row in rows} == {"2024-01-15"}
 
@@ -114,7 +117,7 @@ def test_an_error_names_the_valid_names_or_values(switches: dict[str, Any], expe
 
 def test_an_unknown_attribute_that_the_service_ignores_causes_a_warning() -> None:
     where = da.col("customer_id").matches(["demo-customer-0001"])
-    with da.Sandbox.demo(switches={"unknown_attribute": "ignored"}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"unknown_attribute": "ignored"}) as sandbox:
         client = sandbox.client()
         with pytest.warns(da.AbsentAttributeWarning, match="emial"):
             rows = client.search_items("customer", ["customer_id", "emial"], where)
@@ -131,7 +134,7 @@ def test_a_platform_that_wants_a_value_type_for_codes_can_be_searched_by_a_raw_f
         "operator": "equals",
         "value": "2024-01-15",
     }
-    with da.Sandbox.demo(switches={"value_type": "required"}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"value_type": "required"}) as sandbox:
         client = sandbox.client()
         with pytest.raises(da.RequestRejectedError, match="`value_type` is required"):
             client.search_items("promotion_code", ["id"], {"OR": [{"AND": [condition]}]})
@@ -140,16 +143,15 @@ def test_a_platform_that_wants_a_value_type_for_codes_can_be_searched_by_a_raw_f
 
 
 @pytest.mark.parametrize("shape", ["array", "object", "null", "absent"])
-@pytest.mark.parametrize("order", ["code_first", "code_last"])
-def test_a_client_copes_with_every_shape_of_a_response(shape: str, order: str) -> None:
-    with da.Sandbox.demo(switches={"empty_shape": shape, "key_order": order}) as sandbox:
+def test_a_client_copes_with_every_shape_of_a_response(shape: str) -> None:
+    with da.Sandbox.demo(until="2024-02-29", switches={"empty_shape": shape}) as sandbox:
         client = sandbox.client()
         assert client.search_codes(allocated_time=da.on("2001-01-01")) == []
         assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) > 20
 
 
 def test_a_zone_of_the_service_cuts_other_days() -> None:
-    with da.Sandbox.demo(switches={"day_zone": "Asia/Ho_Chi_Minh"}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": "Asia/Ho_Chi_Minh"}) as sandbox:
         client = sandbox.client(timezone="Asia/Ho_Chi_Minh")
         rows = client.search_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
     times = sorted(row["allocated_time"] for row in rows)
@@ -158,11 +160,11 @@ def test_a_zone_of_the_service_cuts_other_days() -> None:
 
 
 def test_values_of_another_type_come_through_as_they_are() -> None:
-    with da.Sandbox.demo(switches={"last_used_type": "object", "channel_id_type": "string"}) as sandbox:
-        attrs: list[str] = ["last_used_source", "channel_id"]
-        rows = sandbox.client().search_codes(attrs, allocated_time=da.on("2024-01-15"), code_status="used")
-    assert {type(row["channel_id"]) for row in rows} == {str}
-    assert {tuple(row["last_used_source"]) for row in rows} == {("value",)}
+    rows = [{"last_used_source": {"value": "till"}, "channel_id": "7"}]
+    envelope = {"data": {"data": rows, "status": True}, "message": "Search Business Object success", "code": 200}
+    with serving(always(http(envelope))) as server:
+        client = da.Client(server.base_url, token="t")
+        assert client.search_codes(["last_used_source", "channel_id"], allocated_time=da.on("2024-01-15")) == rows
 
 
 def test_the_latency_may_be_a_timedelta() -> None:

@@ -99,7 +99,7 @@ def test_a_status_that_has_no_name_stays_a_number(connect: Any) -> None:
 
 
 def test_decoding_travels_with_tasks_and_pickles_and_yields_to_a_schema(monkeypatch: pytest.MonkeyPatch) -> None:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
         client = da.Client(sandbox.base_url)
         scan = client.scan_codes(["code_status"], allocated_time=DAY, decode_status=True)

@@ -99,7 +99,7 @@ def test_a_split_scan_is_refused(sandbox: da.Sandbox) -> None:
 
 
 def test_a_doubt_is_a_warning() -> None:
-    with da.Sandbox.demo(switches={"maximum_rows": 50}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"maximum_rows": 50}) as sandbox:
         week = da.days("2024-01-15", "2024-01-22")
         with pytest.warns(da.IncompleteWarning):
             codes(sandbox, allocated_time=week).select("id").collect()
@@ -143,7 +143,7 @@ RUNS: dict[str, Callable[[pl.LazyFrame], object]] = {
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_warning_names_the_line_that_made_the_frame(name: str) -> None:
-    with da.Sandbox.demo(switches={"maximum_rows": 50}) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", switches={"maximum_rows": 50}) as sandbox:
         scan = sandbox.client().scan_codes(allocated_time=da.days("2024-01-15", "2024-01-22"))
         frame = scan.to_lazyframe()
         with pytest.warns(da.IncompleteWarning) as caught:

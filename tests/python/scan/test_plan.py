@@ -44,7 +44,7 @@ def count(scan: Any) -> str:
 
 
 def test_requests_lists_exactly_what_is_sent(connect: Any) -> None:
-    with da.Sandbox.demo() as service:
+    with da.Sandbox.demo(until="2024-02-29") as service:
         scan = connect(service, concurrency=1).scan_codes(
             ["id"],
             allocated_time=da.days("2024-01-01", "2024-01-04"),

@@ -13,14 +13,8 @@ import pytest
 
 import dataaccess as da
 from dataaccess._probe.probe import probe
+from dataaccess._sandbox.platforms import PLATFORMS
 
-HCM, KOLKATA = "Asia/Ho_Chi_Minh", "Asia/Kolkata"
-# All UTC; days and times at +07:00; days at +05:30, times in UTC, and comparisons that include the day.
-PLATFORMS: dict[str, dict[str, Any]] = {
-    "utc": {},
-    "local": {"day_zone": HCM, "source_timezone": HCM},
-    "other": {"day_zone": KOLKATA, "day_comparison": "inclusive"},
-}
 DAY = date(2024, 2, 10)
 ATTRS = ["id", "allocated_time"]
 # What each condition selects of local days. It is then 2024-02-20 everywhere.
@@ -48,17 +42,16 @@ class Platform(NamedTuple):
 @pytest.fixture(scope="module")
 def instants() -> dict[str, datetime]:
     """When each code was allocated."""
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         rows = sandbox.client().search_codes(ATTRS, allocated_time=da.since("2020-01-01"))
     return {row["id"]: datetime.fromisoformat(row["allocated_time"]).replace(tzinfo=UTC) for row in rows}
 
 
 @pytest.fixture(scope="module", params=PLATFORMS)
 def platform(request: pytest.FixtureRequest) -> Iterator[Platform]:
-    switches = PLATFORMS[request.param]
-    with da.Sandbox.demo(switches=switches) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", platform=request.param) as sandbox:
         settings = probe(sandbox.client(), date(2024, 1, 15), export_id=5637054).settings
-        yield Platform(sandbox, dict(settings), ZoneInfo(switches.get("day_zone", "UTC")))
+        yield Platform(sandbox, dict(settings), ZoneInfo(PLATFORMS[request.param].get("day_zone", "UTC")))
 
 
 @pytest.mark.parametrize("name", CONDITIONS)
@@ -105,7 +98,7 @@ def test_the_check_calls_the_settings_right(platform: Platform) -> None:
 
 
 def test_a_client_without_settings_says_that_a_day_is_missing() -> None:
-    with da.Sandbox.demo(switches=PLATFORMS["local"]) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", platform="local-times") as sandbox:
         scan = sandbox.client().scan_codes(ATTRS, allocated_time=da.since("2024-02-20"))
         with pytest.warns(da.StrayDayWarning, match=r"no row of 2024-02-20.*timezone=, source_timezone="):
             assert min(scan.to_polars()["allocated_time"]) >= datetime(2024, 2, 21)  # noqa: DTZ001 - as written

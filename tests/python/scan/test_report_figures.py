@@ -10,7 +10,7 @@ import dataaccess as da
 
 
 def test_retries_of_an_earlier_run_are_not_reported_again(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         client = connect(sandbox)
         days = da.days("2024-01-01", "2024-01-04")
         with sandbox.fault("status", status=503, retry_after=0, times=2):

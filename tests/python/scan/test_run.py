@@ -177,7 +177,7 @@ DEMO = """
 import sys, warnings
 import dataaccess as da
 warnings.simplefilter("ignore")
-client = da.Client("sandbox:demo")
+client = da.Client("sandbox:demo?until=2024-02-29")
 report = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-18")).to_folder(sys.argv[1])
 print(client.base_url, sum(task.was_done for task in report.tasks), len(report.tasks), report.rows)
 """

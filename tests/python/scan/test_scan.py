@@ -20,7 +20,7 @@ SEARCH = "/access/api/item/search"
 
 
 def test_explain_shows_the_request_and_sends_nothing(connect: Any) -> None:
-    with da.Sandbox.demo() as service:
+    with da.Sandbox.demo(until="2024-02-29") as service:
         client = connect(service)
         scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), code_status="used", limit=3)
         (request,) = scan.requests()
@@ -53,7 +53,7 @@ def test_promotion_codes_keep_their_types_in_either_scan(client: Any) -> None:
 
 
 def test_each_use_asks_again_and_arguments_are_those_of_the_start(connect: Any) -> None:
-    with da.Sandbox.demo() as service:
+    with da.Sandbox.demo(until="2024-02-29") as service:
         statuses = ["used"]
         scan = connect(service).scan_codes(
             (name for name in ["id", "code_status"]), allocated_time=da.on("2024-01-15"), code_status=statuses
@@ -72,7 +72,7 @@ def test_several_values_may_be_any_iterable(client: Any) -> None:
 
 
 def test_a_scan_travels_with_its_client_and_without_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    with da.Sandbox.demo() as service:
+    with da.Sandbox.demo(until="2024-02-29") as service:
         token = service.issue_token()
         monkeypatch.setenv("DATAACCESS_TOKEN", token)
         scan = da.Client(service.base_url).scan_codes(
@@ -278,7 +278,7 @@ def test_using_a_closed_client_is_refused(connect: Any, sandbox: da.Sandbox) -> 
 def test_converting_imports_no_more_than_it_needs() -> None:
     code = (
         "import sys, warnings; warnings.simplefilter('ignore'); import dataaccess as da\n"
-        "scan = da.Client('sandbox:demo').scan_codes(['id'], allocated_time=da.on('2024-01-15'))\n"
+        "scan = da.Client('sandbox:demo?until=2024-02-29').scan_codes(['id'], allocated_time=da.on('2024-01-15'))\n"
         "assert scan.collect().to_pylist() == scan.to_dicts()\n"
         "assert next(scan.batches()).num_rows\n"
         "heavy = {'pandas', 'numpy', 'polars', 'pyarrow', 'asyncio'} & set(sys.modules); assert not heavy, heavy"

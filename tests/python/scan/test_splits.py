@@ -27,7 +27,8 @@ def codes() -> list[dict[str, Any]]:
     draw = random.Random(14)  # noqa: S311 - the same codes each time
     return [
         {
-            "id": f"code-{day}-{number:03}",
+            # The ids of a day are not in the order of its times.
+            "id": f"code-{day}-{number * 71 % 101:03}",
             "name": "a code",
             "allocated_time": f"2024-01-{day:02} {number % 24:02}:30:00",
             "allocated_audience": f"holder-{draw.randrange(40)}",
@@ -43,7 +44,7 @@ CODES = codes()
 IDS = sorted(row["id"] for row in CODES)
 
 
-@pytest.fixture(scope="module", params=["id", "reverse", "scattered"])
+@pytest.fixture(scope="module", params=["id", "reverse"])
 def store(request: pytest.FixtureRequest) -> Iterator[da.Sandbox]:
     """A service that caps responses, in one order of rows or another."""
     with da.Sandbox(switches={"maximum_rows": CAP, "row_order": request.param}) as service:

@@ -19,7 +19,7 @@ import dataaccess as da
 @pytest.fixture(scope="module")
 def table() -> da.Table:
     """The rows of a day."""
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         scan = sandbox.client().scan_codes(["id", "pool_id", "allocated_time"], allocated_time=da.on("2024-01-15"))
         return scan.collect()
 

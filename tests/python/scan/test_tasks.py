@@ -26,7 +26,7 @@ DAY = da.on("2024-01-15")
 
 
 def test_tasks_are_the_requests_of_their_scan(connect: Any) -> None:
-    with da.Sandbox.demo() as service:
+    with da.Sandbox.demo(until="2024-02-29") as service:
         scan = by_day(connect(service))
         tasks = scan.tasks()
         assert [task.requests() for task in tasks] == [[request] for request in scan.requests()]
@@ -121,7 +121,7 @@ def test_other_requests_have_other_names(client: Any) -> None:
 
 
 def test_a_task_is_read_as_a_scan_is() -> None:
-    with da.Sandbox.demo() as service:
+    with da.Sandbox.demo(until="2024-02-29") as service:
         task = by_day(service.client()).tasks()[5]
         rows = task.collect().to_arrow()
         service.clear_requests()

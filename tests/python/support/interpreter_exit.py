@@ -12,7 +12,7 @@ warnings.simplefilter("ignore", da.SandboxWarning)
 everything = da.after("2024-01-01")
 """
 DAEMONS = """
-client = da.Client("sandbox:demo")
+client = da.Client("sandbox:demo?until=2024-02-29")
 def work():
     while True:
         client.search_codes(allocated_time=everything)
@@ -21,7 +21,7 @@ for _ in range(3):
 time.sleep({pause})
 """
 THREADS = """
-client = da.Client("sandbox:demo")
+client = da.Client("sandbox:demo?until=2024-02-29")
 end = time.monotonic() + {pause}
 def work():
     while time.monotonic() < end:
@@ -30,7 +30,7 @@ for _ in range(3):
     threading.Thread(target=work).start()
 """
 LOOP_CLOSED_EARLY = """
-client = da.AsyncClient("sandbox:demo")
+client = da.AsyncClient("sandbox:demo?until=2024-02-29")
 async def main():
     for _ in range(20):
         asyncio.ensure_future(client.search_codes(allocated_time=everything))
@@ -38,7 +38,7 @@ async def main():
 asyncio.run(main())
 """
 LOOP_LEFT_OPEN = """
-client = da.AsyncClient("sandbox:demo")
+client = da.AsyncClient("sandbox:demo?until=2024-02-29")
 loop = asyncio.new_event_loop()
 loop.set_exception_handler(lambda *_: None)
 tasks = [loop.create_task(client.search_codes(allocated_time=everything)) for _ in range(20)]
@@ -46,7 +46,7 @@ loop.run_until_complete(asyncio.sleep({pause}))
 """
 # The token is a good one: on a busy machine the call may end before the program, and must end well.
 TOKEN_CALLABLE = """
-service = da.Sandbox.demo()
+service = da.Sandbox.demo(until="2024-02-29")
 good = service.issue_token()
 def token():
     time.sleep({pause})
@@ -56,13 +56,13 @@ threading.Thread(target=client.download_segment, args=(5637051,), daemon=True).s
 time.sleep({pause} / 2)
 """
 STREAM = """
-batches = da.Client("sandbox:demo").scan_codes(allocated_time=everything).batches(max_rows=100)
+batches = da.Client("sandbox:demo?until=2024-02-29").scan_codes(allocated_time=everything).batches(max_rows=100)
 next(batches)
 time.sleep({pause})
 """
 LOGGING = """
 logging.basicConfig(filename="/dev/null", level=logging.DEBUG)
-client = da.AsyncClient("sandbox:demo")
+client = da.AsyncClient("sandbox:demo?until=2024-02-29")
 def work():
     async def main():
         while True:

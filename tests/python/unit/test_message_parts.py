@@ -37,7 +37,7 @@ def test_an_error_is_spelled_for_a_front_end() -> None:
 
 
 def test_what_the_core_advises_names_its_arguments() -> None:
-    with da.Sandbox.demo() as sandbox, sandbox.fault("status", status=502):
+    with da.Sandbox.demo(until="2024-02-29") as sandbox, sandbox.fault("status", status=502):
         client = da.Client(sandbox.base_url, token=sandbox.issue_token(), retry_for=0.01)
         with pytest.raises(da.ServerError) as caught:
             client.search_codes(allocated_time=da.on("2024-01-15"))

@@ -15,7 +15,7 @@ from dataaccess.spark._options import _words, checked, client_of, scan_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 
-DEMO = {"base_url": "sandbox:demo"}
+DEMO = {"base_url": "sandbox:demo?until=2024-02-29"}
 DAY = {"allocated_time": "on('2024-01-15')"}
 WHERE = (da.col("a").matches(["x", "y"]) | da.col("b").op("gt", 17, data_type="number")) & da.col("c").on("2024-01-15")
 
@@ -32,7 +32,7 @@ def requests(**options: str) -> Any:
 
 
 def test_options_make_the_scan_of_the_same_arguments() -> None:
-    client = da.Client("sandbox:demo", timezone="Asia/Ho_Chi_Minh")
+    client = da.Client("sandbox:demo?until=2024-02-29", timezone="Asia/Ho_Chi_Minh")
     scan = client.scan_codes(
         ["id", "code_status"], allocated_time=da.days("2024-01-01", "2024-01-04"), code_status=["sent", 4]
     )

@@ -8,7 +8,7 @@ use dataaccess::sandbox::switches::Switches;
 use dataaccess::sandbox::{Clock, Options};
 use serde_json::{Value, json};
 
-use super::wire::{DOWNLOAD, Reply, SEARCH, Service, allocated_time, codes, condition, customers};
+use super::wire::{DOWNLOAD, Reply, SEARCH, Service, allocated_time, codes, condition, customers, demo};
 
 const DENIED: &str =
     r#"{"code":301,"message":"Permission denied","data":"You don't have permission to access this request!"}"#;
@@ -33,7 +33,7 @@ fn every_way_to_lack_permission_gives_the_same_bytes() {
         let start = SystemTime::now();
         Clock::new(move || start + Duration::from_secs(seconds.load(Ordering::SeqCst)))
     };
-    let service = Service::start(Options { clock, ..Options::demo() });
+    let service = Service::start(Options { clock, ..demo() });
     let issue = |scopes: &[&str], lifetime: Option<u64>| {
         let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
         let token = service.sandbox.issue_token(&scopes, lifetime.map(Duration::from_secs)).unwrap();
@@ -100,7 +100,7 @@ fn each_scope_opens_its_own_operations() {
 #[test]
 fn the_open_scopes_can_be_switched() {
     let switches = Switches { generic_scope: "read".into(), download_scope: "segment".into(), ..Switches::default() };
-    let service = Service::start(Options { switches, ..Options::demo() });
+    let service = Service::start(Options { switches, ..demo() });
     let statuses = |scope: &str| {
         let token = service.sandbox.issue_token(&[scope.to_owned()], None).unwrap();
         let send = |path: &str, body: Value| {

@@ -21,7 +21,7 @@ fn service(switches: Switches) -> (Service, Arc<AtomicU64>) {
         let millis = Arc::clone(&millis);
         Clock::new(move || SystemTime::UNIX_EPOCH + START + Duration::from_millis(millis.load(Ordering::SeqCst)))
     };
-    let demo = Some(Demo { export_takes: Duration::from_millis(2_500) });
+    let demo = Some(Demo { export_takes: Duration::from_millis(2_500), ..Demo::default() });
     (Service::start(Options { clock, demo, switches, ..Options::default() }), millis)
 }
 

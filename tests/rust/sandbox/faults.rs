@@ -5,11 +5,10 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use dataaccess::error::Kind;
-use dataaccess::sandbox::switches::{KeyOrder, Switches};
-use dataaccess::sandbox::{Fault, FaultKind, Injected, Options};
+use dataaccess::sandbox::{Fault, FaultKind, Injected};
 use serde_json::json;
 
-use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, customers};
+use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, customers, demo};
 
 const PAUSE: Duration = Duration::from_millis(40);
 
@@ -192,12 +191,12 @@ fn a_drip_arrives_in_pieces_with_pauses_and_is_complete() {
 #[test]
 fn a_delay_comes_before_the_response_and_ends_with_the_fault() {
     let service = Service::demo();
-    let delay = fault(&service, FaultKind::Delay(PAUSE * 5));
+    let delay = fault(&service, FaultKind::delay(PAUSE * 5));
     let started = Instant::now();
     assert_eq!(service.records(&customers(&[vec![]])).len(), 2_025);
     assert!(started.elapsed() >= PAUSE * 5);
     drop(delay);
-    let endless = fault(&service, FaultKind::Delay(Duration::MAX));
+    let endless = fault(&service, FaultKind::delay(Duration::MAX));
     let stream = send(&service);
     std::thread::sleep(PAUSE);
     drop(endless);
@@ -211,6 +210,8 @@ fn a_status_is_answered_without_asking_the_service() {
         status,
         retry_after,
         body: body.map(str::to_owned),
+        content_type: None,
+        headers: Vec::new(),
     };
     let response = |kind: FaultKind| {
         let _fault = fault(&service, kind);
@@ -228,24 +229,49 @@ fn a_status_is_answered_without_asking_the_service() {
 }
 
 #[test]
-fn a_late_code_comes_after_the_rows_in_any_order_of_keys() {
-    for key_order in [KeyOrder::CodeFirst, KeyOrder::CodeLast] {
-        let switches = Switches { key_order, ..Switches::default() };
-        let service = Service::start(Options { switches, ..Options::demo() });
-        let records = service.records(&customers(&[vec![]]));
-        let _late = fault(&service, FaultKind::LateCode(301));
-        let reply = service.post(SEARCH, &customers(&[vec![]]));
-        assert_eq!((reply.status, &reply.json()["data"]["data"]), (200, &json!(records)));
-        assert!(reply.body.ends_with(",\"code\":301}"), "{}", &reply.body[reply.body.len() - 40..]);
-        assert_eq!(reply.body.matches("\"code\"").count(), 1);
-        service.post(SEARCH, &json!({})).refuses(400, "required");
-    }
+fn a_late_code_comes_after_the_rows() {
+    let service = Service::demo();
+    let records = service.records(&customers(&[vec![]]));
+    let _late = fault(&service, FaultKind::LateCode(301));
+    let reply = service.post(SEARCH, &customers(&[vec![]]));
+    assert_eq!((reply.status, &reply.json()["data"]["data"]), (200, &json!(records)));
+    assert!(reply.body.ends_with(",\"code\":301}"), "{}", &reply.body[reply.body.len() - 40..]);
+    assert_eq!(reply.body.matches("\"code\"").count(), 1);
+    service.post(SEARCH, &json!({})).refuses(400, "required");
+}
+
+#[test]
+fn a_redirect_and_a_code_are_answered_without_asking_the_service() {
+    let service = Service::demo();
+    let response = |form: serde_json::Value| {
+        let _fault = service.sandbox.inject(serde_json::from_value(form).unwrap()).unwrap();
+        service.post_as("X-No: token", SEARCH, "nonsense")
+    };
+    let moved =
+        response(json!({"kind": "redirect", "location": "https://elsewhere.example/", "headers": {"Via": "1.1 a"}}));
+    assert_eq!((moved.status, moved.body.as_str()), (302, ""));
+    assert_eq!([moved.header("location"), moved.header("via")], [Some("https://elsewhere.example/"), Some("1.1 a")]);
+    let failed = response(json!({"kind": "code", "code": 1_234, "message": "quota"}));
+    assert_eq!((failed.status, failed.json()), (200, json!({"code": 1_234, "message": "quota", "data": "quota"})));
+    let denied = response(json!({"kind": "code", "code": 301})).json();
+    assert_eq!(denied["data"], "You don't have permission to access this request!");
+}
+
+#[test]
+fn a_shrunk_search_is_a_success_with_its_first_rows() {
+    let service = Service::demo();
+    let search = customers(&[vec![]]);
+    let records = service.records(&search);
+    let fault = fault(&service, FaultKind::Shrink { keep: 0.1 });
+    assert_eq!(service.records(&search), records[..records.len() / 10]);
+    service.post(SEARCH, &json!({})).refuses(400, "required");
+    assert_eq!(fault.hits(), 1);
 }
 
 #[test]
 fn a_fault_is_for_its_path_and_its_turn() {
     let service = Service::demo();
-    let denied = FaultKind::Status { status: 429, retry_after: None, body: None };
+    let denied = FaultKind::status(429);
     let fault = service.sandbox.inject(Fault::new(denied).on(SEARCH).after(1).times(2)).unwrap();
     let search = || service.post(SEARCH, &customers(&[vec![]])).status;
     let export = json!({"scope": "download", "exportId": 5_637_051});
@@ -260,10 +286,10 @@ fn a_fault_is_for_its_path_and_its_turn() {
 #[test]
 fn faults_count_correctly_with_many_threads() {
     let service = Service::demo();
-    let fault = fault(&service, FaultKind::Status { status: 500, retry_after: None, body: None });
+    let fault = fault(&service, FaultKind::status(500));
     let limited = {
         fault.end();
-        let kind = FaultKind::Status { status: 502, retry_after: None, body: None };
+        let kind = FaultKind::status(502);
         service.sandbox.inject(Fault::new(kind).times(10)).unwrap()
     };
     let met = std::thread::scope(|scope| {
@@ -278,7 +304,10 @@ fn faults_count_correctly_with_many_threads() {
 fn a_fault_that_is_invalid_is_refused_and_none_begins_after_the_stop() {
     let service = Service::demo();
     let error = service.sandbox.inject(Fault::new(FaultKind::LateCode(1)).on("search")).unwrap_err();
-    assert_eq!((error.kind(), error.message().as_ref()), (Kind::Config, "fault: path `search` does not begin with /"));
+    assert_eq!(
+        (error.kind(), error.message().as_ref()),
+        (Kind::Config, "path= must be `search`, `download` or a path that begins with /, not search")
+    );
     let fault = fault(&service, FaultKind::LateCode(1));
     service.sandbox.stop();
     drop(fault);

@@ -10,7 +10,7 @@ use dataaccess::error::Kind;
 use dataaccess::sandbox::{Clock, Options, Sandbox};
 use serde_json::json;
 
-use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, customers};
+use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, customers, demo};
 
 #[test]
 fn a_sandbox_can_be_shared_between_threads() {
@@ -126,7 +126,7 @@ fn a_panic_is_a_response_and_the_service_continues() {
             SystemTime::now()
         })
     };
-    let service = Service::start(Options { clock, ..Options::demo() });
+    let service = Service::start(Options { clock, ..demo() });
     let body = json!({"scope": "download", "exportId": 5_637_051});
     for _ in 0..10 {
         broken.store(true, Ordering::SeqCst);

@@ -8,12 +8,12 @@ use dataaccess::sandbox::switches::Switches;
 use dataaccess::sandbox::{Cell, Fault, FaultKind, Limits, Options};
 use serde_json::{Value, json};
 
-use super::wire::{SEARCH, Service, allocated_time, codes, condition, customers, items, matches};
+use super::wire::{SEARCH, Service, allocated_time, codes, condition, customers, demo, items, matches};
 
 const SHORT: Duration = Duration::from_millis(300);
 
 fn service(limits: Limits) -> Service {
-    Service::start(Options { limits, ..Options::demo() })
+    Service::start(Options { limits, ..demo() })
 }
 
 /// Bytes of the records of `with_much`.
@@ -59,7 +59,7 @@ fn sockets_that_drip_do_not_keep_a_good_client_out() {
 #[test]
 fn a_client_beyond_the_limit_waits_for_its_turn() {
     let service = service(Limits { connections: 2, ..Limits::default() });
-    let delay = service.sandbox.inject(Fault::new(FaultKind::Delay(SHORT * 2)).times(2)).unwrap();
+    let delay = service.sandbox.inject(Fault::new(FaultKind::delay(SHORT * 2)).times(2)).unwrap();
     std::thread::scope(|scope| {
         let search = || service.records(&customers(&[vec![]])).len();
         let owed: Vec<_> = (0..2).map(|_| scope.spawn(search)).collect();
@@ -132,7 +132,7 @@ fn a_response_that_does_not_begin_in_time_is_given_up() {
         std::time::SystemTime::now()
     });
     let limits = Limits { response: SHORT, ..Limits::default() };
-    let service = Service::start(Options { limits, clock, ..Options::demo() });
+    let service = Service::start(Options { limits, clock, ..demo() });
     let reply = service.post(SEARCH, &customers(&[vec![]]));
     reply.refuses(503, "sent no response within 0.3 seconds");
     assert_eq!(reply.header("retry-after"), Some("1"));
@@ -142,7 +142,7 @@ fn a_response_that_does_not_begin_in_time_is_given_up() {
 fn configured_latency_does_not_count_towards_the_response_limit() {
     let limits = Limits { response: SHORT, ..Limits::default() };
     let switches = Switches { latency: SHORT * 2, ..Switches::default() };
-    let service = Service::start(Options { limits, switches, ..Options::demo() });
+    let service = Service::start(Options { limits, switches, ..demo() });
     let started = Instant::now();
     assert_eq!(service.records(&customers(&[vec![]])).len(), 2_025);
     assert!(started.elapsed() > SHORT * 2);

@@ -6,13 +6,13 @@ use dataaccess::error::Kind;
 use dataaccess::sandbox::{Access, Options, Sandbox};
 use serde_json::json;
 
-use super::wire::{DOWNLOAD, Service};
+use super::wire::{DOWNLOAD, Service, demo};
 
 const TOKEN: &str = "a-token-of-ones-own-of-32-characters";
 const ADMIN_TOKEN: &str = "an-admin-token-of-ones-own-likewise";
 
 fn start(access: Access) -> dataaccess::error::Result<Service> {
-    let sandbox = Sandbox::start(Options { access, ..Options::demo() })?;
+    let sandbox = Sandbox::start(Options { access, ..demo() })?;
     Ok(Service { sandbox, token: TOKEN.to_owned() })
 }
 

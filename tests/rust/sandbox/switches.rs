@@ -1,14 +1,16 @@
 //! The switches that change the format of a response.
 
-use dataaccess::error::Kind;
-use dataaccess::sandbox::switches::{CodeValueType, EmptyShape, KeyOrder, Switches, UnknownAttribute};
-use dataaccess::sandbox::{Options, Sandbox};
-use serde_json::json;
+use std::time::Duration;
 
-use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, condition, customers};
+use dataaccess::error::Kind;
+use dataaccess::sandbox::switches::{CodeValueType, EmptyShape, Switches, UnknownAttribute};
+use dataaccess::sandbox::{Access, Fault, FaultKind, Options, Sandbox};
+use serde_json::{Value, json};
+
+use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, condition, customers, demo};
 
 fn service(switches: Switches) -> Service {
-    Service::start(Options { switches, ..Options::demo() })
+    Service::start(Options { switches, ..demo() })
 }
 
 #[test]
@@ -26,22 +28,6 @@ fn an_empty_response_has_the_shape_of_the_switch() {
         let some = codes(&json!(["id"]), &[allocated_time("equals", "2024-01-01T00:00:00Z")]);
         assert!(!service.records(&some).is_empty());
     }
-}
-
-#[test]
-fn the_verdict_may_come_last() {
-    let service = service(Switches { key_order: KeyOrder::CodeLast, ..Switches::default() });
-    let codes = codes(&json!(["id"]), &[allocated_time("equals", "2024-01-01T00:00:00Z")]);
-    let found = service.post(SEARCH, &codes).body;
-    assert!(found.starts_with(r#"{"data":{"data":[{"id":"demo-code-00001"},{"id":"#), "{found}");
-    assert!(found.ends_with(r#"}],"status":true},"message":"Search Business Object success","code":200}"#), "{found}");
-    let export = service.post(DOWNLOAD, &json!({"scope": "download", "exportId": 5_637_051})).body;
-    assert!(
-        export.starts_with(r#"{"duration":""#) && export.ends_with(r#""message":"Success","code":200}"#),
-        "{export}"
-    );
-    let denied = service.post_as("Authorization: Bearer wrong", SEARCH, "{}").body;
-    assert!(denied.ends_with(r#""message":"Permission denied","code":301}"#), "{denied}");
 }
 
 #[test]
@@ -110,4 +96,53 @@ fn a_zone_that_does_not_exist_is_refused_at_the_start() {
     let error = Sandbox::start(Options { switches, ..Options::default() }).unwrap_err();
     assert_eq!(error.kind(), Kind::Sandbox);
     assert!(error.message().contains("`Mars/Olympus` is not an IANA time zone"));
+}
+
+#[test]
+fn switches_change_while_the_service_runs_all_or_none() {
+    let service = service(Switches::default());
+    let nothing = codes(&json!(["id"]), &[allocated_time("equals", "2000-01-01T00:00:00Z")]);
+    let evening = codes(&json!(["allocated_time"]), &[allocated_time("equals", "2024-01-15T20:00:00Z")]);
+    let change = |changes: Value| service.sandbox.switch(changes.as_object().unwrap());
+    assert_eq!(service.records(&evening)[0]["allocated_time"].as_str().map(|time| &time[..10]), Some("2024-01-15"));
+
+    change(json!({"empty_shape": "null", "day_zone": "Asia/Ho_Chi_Minh", "row_order": "reverse"})).unwrap();
+    assert_eq!(service.post(SEARCH, &nothing).json()["data"]["data"], json!(null));
+    // 20:00 in UTC is the next day in Vietnam.
+    assert_eq!(service.records(&evening)[0]["allocated_time"].as_str().map(|time| &time[..10]), Some("2024-01-16"));
+
+    let error = change(json!({"empty_shape": "object", "day_zone": "Mars/Olympus"})).unwrap_err();
+    assert!(error.message().contains("switch day_zone: `Mars/Olympus` is not a value of it"), "{error}");
+    assert_eq!(service.post(SEARCH, &nothing).json()["data"]["data"], json!(null));
+    service.sandbox.stop();
+    assert_eq!(change(json!({})).unwrap_err().kind(), Kind::Sandbox);
+}
+
+#[test]
+fn a_request_has_the_switches_of_its_beginning() {
+    let service = service(Switches::default());
+    let endless = service.sandbox.inject(Fault::new(FaultKind::Delay(Duration::MAX))).unwrap();
+    let nothing = codes(&json!(["id"]), &[allocated_time("equals", "2000-01-01T00:00:00Z")]);
+    let response = std::thread::scope(|scope| {
+        let request = scope.spawn(|| service.post(SEARCH, &nothing).json());
+        while endless.hits() == 0 {
+            std::thread::yield_now();
+        }
+        service.sandbox.switch(json!({"empty_shape": "null"}).as_object().unwrap()).unwrap();
+        endless.end();
+        request.join().unwrap()
+    });
+    assert_eq!(response["data"]["data"], json!([]));
+    assert_eq!(service.post(SEARCH, &nothing).json()["data"]["data"], json!(null));
+}
+
+#[test]
+fn a_token_of_ones_own_has_a_scope_that_a_switch_names_later() {
+    let token = "a-token-of-my-own";
+    let access = Access { token: Some(token.into()), ..Access::default() };
+    let service = Service::start(Options { access, ..Options::demo() });
+    service.sandbox.switch(json!({"generic_scope": "crm.read"}).as_object().unwrap()).unwrap();
+    let one = customers(&[vec![]]).to_string();
+    assert_eq!(service.post_as(&format!("Authorization: Bearer {token}"), SEARCH, &one).status, 200);
+    assert_eq!(service.post(SEARCH, &customers(&[vec![]])).status, 403);
 }

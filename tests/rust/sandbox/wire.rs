@@ -4,11 +4,17 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use dataaccess::sandbox::demo::Demo;
 use dataaccess::sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 
 pub const SEARCH: &str = "/access/api/item/search";
 pub const DOWNLOAD: &str = "/access/api/segment/download";
+
+/// Demo data of January and February 2024.
+pub fn demo() -> Options {
+    Options { demo: Some(Demo::until("2024-02-29").expect("a day")), ..Options::default() }
+}
 
 /// A sandbox with a token for both operations.
 pub struct Service {
@@ -31,7 +37,7 @@ impl Service {
     }
 
     pub fn demo() -> Self {
-        Self::start(Options::demo())
+        Self::start(demo())
     }
 
     pub fn address(&self) -> &str {

@@ -112,3 +112,40 @@ fn a_broken_rule_of_a_generic_search_is_a_400_that_names_the_place() {
     let reply = search(&sandbox, &items(8, "thing", &["key"], json!([])));
     assert_eq!(reply.message(), "itemTypeId: there is no object with id 8 and itemTypeName `thing`");
 }
+
+#[test]
+fn bools_and_lists_are_written_as_json_and_have_no_conditions() {
+    let sandbox = empty();
+    let kinds = [("id", AttributeKind::Text), ("is_open", AttributeKind::Bool), ("tags", AttributeKind::List)];
+    sandbox.declare(&BusinessObject::new(9, "tagged", &kinds)).unwrap();
+    let row = |id: &str, is_open: Cell, tags: Cell| vec![id.into(), is_open, tags];
+    let tags = json!(["x", "a\0b\"", 1, 0.5, i64::MIN]);
+    let rows =
+        [row("a", true.into(), tags.clone()), row("b", false.into(), json!([])), row("c", Cell::Null, Cell::Null)];
+    sandbox.load("tagged", rows).unwrap();
+    let all = search(&sandbox, &items(9, "tagged", &["tags", "is_open"], json!([{"AND": []}]))).records();
+    let expected = [(tags, json!(true)), (json!([]), json!(false)), (Cell::Null, Cell::Null)];
+    assert_eq!(all, expected.map(|(tags, is_open)| json!({"tags": tags, "is_open": is_open})));
+    for (name, kind, data_type, value) in [
+        ("tags", "list", "list", json!(["x"])),
+        ("tags", "list", "string", json!(["x"])),
+        ("is_open", "bool", "bool", json!([true])),
+    ] {
+        let or = json!([{"AND": [condition(name, data_type, "matches", value)]}]);
+        let reply = search(&sandbox, &items(9, "tagged", &["id"], or));
+        let expected = format!("filters.OR[0].AND[0].column: `{name}` is a {kind}: no condition on one is documented");
+        assert_eq!((reply.status, reply.message()), (400, expected));
+    }
+    let refused = |is_open: Cell, tags: Cell| sandbox.load("tagged", [row("d", is_open, tags)]).unwrap_err().summary();
+    assert!(refused(json!("true"), Cell::Null).ends_with("attribute `is_open`: `true` is a string, not a bool"));
+    assert!(refused(Cell::Null, json!("x")).ends_with("attribute `tags`: `x` is a string, not a list"));
+    for element in [Cell::Null, json!(true), json!([]), json!({}), json!(u64::MAX)] {
+        let list = json!(["x", element]);
+        let expected =
+            format!("attribute `tags`: {list} has {element}, which is neither a string nor a number of 64 bits");
+        assert!(refused(Cell::Null, list).ends_with(&expected));
+    }
+    let by_list = BusinessObject::new(10, "listed", &[("tags", AttributeKind::List)]);
+    let message = sandbox.declare(&by_list).unwrap_err().summary();
+    assert_eq!(message, "object `listed`: attribute `tags` identifies a record, so it cannot be a list");
+}

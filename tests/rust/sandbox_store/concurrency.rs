@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Folder, empty, on};
-use crate::support::{SEARCH, items, receive, search, send};
+use crate::support::{SEARCH, condition, items, receive, search, send};
 use dataaccess::sandbox::Cell;
 use serde_json::json;
 
@@ -99,4 +99,23 @@ fn a_search_in_memory_neither_waits_for_a_load_nor_finds_half_of_it() {
     });
     assert_eq!(sandbox.load("customer", rows).unwrap(), 3);
     assert_eq!(search(&sandbox, &customers).records().len(), 3);
+}
+
+#[test]
+fn a_search_while_rows_are_written_to_memory_finds_all_of_them_or_none() {
+    let sandbox = empty();
+    let last = json!([{"AND": [condition("customer_id", "string", "equals", json!(["c-29999"]))]}, {"AND": [condition("customer_id", "string", "equals", json!(["c-00000"]))]}]);
+    let ends = items(-1003, "customer", &["customer_id"], last);
+    let mut load = sandbox.begin_load("customer").unwrap();
+    load.add((0..30_000).map(|number| vec![format!("c-{number:05}").into(), Cell::Null])).unwrap();
+    let mut found = Vec::new();
+    thread::scope(|scope| {
+        let written = scope.spawn(|| load.finish(false).unwrap());
+        while !written.is_finished() {
+            found.push(search(&sandbox, &ends).records().len());
+        }
+    });
+    found.push(search(&sandbox, &ends).records().len());
+    assert!(found.is_sorted() && found.iter().all(|count| [0, 2].contains(count)), "{found:?}");
+    assert_eq!(found.last(), Some(&2));
 }

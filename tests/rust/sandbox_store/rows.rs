@@ -34,7 +34,9 @@ fn rows_are_loaded_all_or_none_and_the_one_that_does_not_fit_is_named() {
     let message = |bad: Vec<Cell>| sandbox.load("store", [good(), bad]).unwrap_err().summary();
     for (bad, expected) in [
         (row("b", "12", "2024-01-31 10:00:00"), "attribute `area`: `12` is a string, not a number"),
-        (row("b", f64::NAN, "2024-01-31 10:00:00"), "attribute `area`: NaN is not a finite number"),
+        (row("b", u64::MAX, "2024-01-31 10:00:00"), "attribute `area`: 18446744073709551615 is beyond 64 bits"),
+        (row("b", true, "2024-01-31 10:00:00"), "attribute `area`: true is a boolean, not a number"),
+        (row("b", json!({"m": 1}), "2024-01-31 10:00:00"), "attribute `area`: {\"m\":1} is an object, not a number"),
         (row("b", 1, "2024-02-30 10:00:00"), "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
         (row("b", 1, "2024-1-31 10:00:00"), "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
         (vec![5.into(), 1.into(), Cell::Null], "attribute `id`: 5 is a number, not a string"),
@@ -97,4 +99,42 @@ fn rows_for_an_object_that_is_declared_again_are_refused() {
     sandbox.declare(&BusinessObject::new(-1003, "customer", &[("id", AttributeKind::Text)])).unwrap();
     let message = load.finish(false).unwrap_err().summary();
     assert_eq!(message, "object `customer` was declared again while rows for it were loaded; load them again");
+}
+
+#[test]
+fn a_row_in_json_is_an_object_of_declared_attributes() {
+    let object = store();
+    let good = json!({"opened": null, "id": "a"});
+    assert_eq!(object.cells(0, good).unwrap(), [json!("a"), Cell::Null, Cell::Null]);
+    for (row, expected) in [
+        (json!({"id": "a", "colour": "red"}), "object `store`, row 7: it has no attribute `colour`"),
+        (json!(["a"]), "object `store`, row 7: a row is an object, not [\"a\"]"),
+    ] {
+        assert_eq!(object.cells(7, row).unwrap_err().summary(), expected);
+    }
+}
+
+#[test]
+fn rows_are_listed_page_by_page_and_by_a_text_in_them() {
+    let sandbox = empty();
+    sandbox.declare(&store()).unwrap();
+    let rows = [
+        row("b", 2, "2024-01-31 10:00:00"),
+        row("A\0%", 0.5, "2024-02-01 00:00:00"),
+        row("c", 25, "2024-02-01 00:00:00"),
+    ];
+    sandbox.load("store", rows).unwrap();
+    let ids = |limit, offset, contains: &str| {
+        let (rows, total) = sandbox.rows("store", limit, offset, contains).unwrap();
+        (rows.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" "), total)
+    };
+    assert_eq!(ids(10, 0, ""), ("A\0% b c".to_owned(), 3));
+    assert_eq!(ids(1, 1, ""), ("b".to_owned(), 3));
+    assert_eq!(ids(10, 5, ""), (String::new(), 3));
+    for (contains, expected) in [("a\0", "A\0%"), ("%", "A\0%"), ("2024-02", "A\0% c"), ("25", "c"), ("' OR 1", "")] {
+        assert_eq!(ids(10, 0, contains).0, expected, "{contains}");
+    }
+    let (rows, _) = sandbox.rows("store", 1, 0, "0.5").unwrap();
+    assert_eq!(rows, [json!({"id": "A\0%", "area": 0.5, "opened": "2024-02-01 00:00:00"})]);
+    assert!(sandbox.rows("stroe", 1, 0, "").unwrap_err().summary().contains("`stroe` is not declared"));
 }

@@ -32,7 +32,8 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
 
     Args:
         base_url: Address of the service, such as `https://cdp.example.com`; default: `DATAACCESS_BASE_URL`.
-            `sandbox:demo` is the sandbox with demo data: no account, no network.
+            `sandbox:demo` is the sandbox with demo data of the 60 days up to yesterday: no account, no network.
+            `sandbox:demo?until=2024-02-29` has the days up to that one.
         token: A string, or a callable that returns a string or `(string, expires_at)`; default:
             `DATAACCESS_TOKEN`, but only for the service of `DATAACCESS_BASE_URL` or of the profile, if one of them
             names an address. A string is used until the service refuses it, an expiring one is renewed five
@@ -93,7 +94,7 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
 
     Examples:
         >>> import dataaccess as da
-        >>> async with da.AsyncClient("sandbox:demo") as client:
+        >>> async with da.AsyncClient("sandbox:demo?until=2024-02-29") as client:
         ...     rows = await client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
         >>> len(rows)
         2
@@ -121,7 +122,7 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> check = await client.check("2024-01-15")
             >>> check.is_ok, check.scopes, check.day
             (True, {'item': True, 'download': True}, 'the 73 rows of 2024-01-15 are of that day')
@@ -202,7 +203,7 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         Examples:
             >>> import contextlib
             >>> import dataaccess as da
-            >>> async with contextlib.aclosing(da.AsyncClient("sandbox:demo")) as client:
+            >>> async with contextlib.aclosing(da.AsyncClient("sandbox:demo?until=2024-02-29")) as client:
             ...     rows = await client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
             >>> len(rows)
             2

@@ -94,7 +94,7 @@ class AsyncScans(BaseClient):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"), code_status="used")
             >>> frame = await scan.to_pandas()
             >>> list(frame.columns)

@@ -77,7 +77,7 @@ class AsyncSearches(BaseClient):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> condition = da.after("2024-01-31")
             >>> rows = await client.search_codes(["code_status"], allocated_time=condition, code_status="used")
             >>> rows[0]

@@ -33,7 +33,8 @@ class Client(Managed, Searches, Scans, Segments):
 
     Args:
         base_url: Address of the service, such as `https://cdp.example.com`; default: `DATAACCESS_BASE_URL`.
-            `sandbox:demo` is the sandbox with demo data: no account, no network.
+            `sandbox:demo` is the sandbox with demo data of the 60 days up to yesterday: no account, no network.
+            `sandbox:demo?until=2024-02-29` has the days up to that one.
         token: A string, or a callable that returns a string or `(string, expires_at)`; default:
             `DATAACCESS_TOKEN`, but only for the service of `DATAACCESS_BASE_URL` or of the profile, if one of them
             names an address. A string is used until the service refuses it, an expiring one is renewed five
@@ -94,7 +95,7 @@ class Client(Managed, Searches, Scans, Segments):
 
     Examples:
         >>> import dataaccess as da
-        >>> with da.Client("sandbox:demo") as client:
+        >>> with da.Client("sandbox:demo?until=2024-02-29") as client:
         ...     rows = client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
         >>> len(rows)
         2
@@ -122,7 +123,7 @@ class Client(Managed, Searches, Scans, Segments):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> check = client.check("2024-01-15")
             >>> check.is_ok, check.scopes, check.day
             (True, {'item': True, 'download': True}, 'the 73 rows of 2024-01-15 are of that day')

@@ -95,7 +95,7 @@ class Scans(BaseClient):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-15"), code_status="used")
             >>> frame = scan.to_pandas()
             >>> list(frame.columns)

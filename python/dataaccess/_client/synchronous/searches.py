@@ -78,7 +78,7 @@ class Searches(BaseClient):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> condition = da.after("2024-01-31")
             >>> rows = client.search_codes(["code_status"], allocated_time=condition, code_status="used")
             >>> rows[0]

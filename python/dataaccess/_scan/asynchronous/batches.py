@@ -25,7 +25,8 @@ class AsyncBatches(AsyncManagedIterator):
 
     Examples:
         >>> import dataaccess as da
-        >>> scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
+        >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         >>> async with scan.batches(max_rows=50) as batches:
         ...     print([batch.num_rows async for batch in batches])
         [50, 23]
@@ -48,7 +49,8 @@ class AsyncBatches(AsyncManagedIterator):
 
         Examples:
             >>> import dataaccess as da
-            >>> scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
+            >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> await scan.batches().close()
         """
         self._raw.close()
@@ -59,7 +61,8 @@ class AsyncBatches(AsyncManagedIterator):
         Examples:
             >>> import contextlib
             >>> import dataaccess as da
-            >>> scan = da.AsyncClient("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
+            >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> async with contextlib.aclosing(scan.batches()) as batches:
             ...     print(sum([batch.num_rows async for batch in batches]))
             73

@@ -49,7 +49,7 @@ class AsyncReading(AsyncArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> await client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2)
             Table(2 rows, 1 column: id)
         """
@@ -90,7 +90,7 @@ class AsyncReading(AsyncArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"))
             >>> max([batch.num_rows async for batch in scan.batches(max_rows=500)])
             500
@@ -116,7 +116,7 @@ class AsyncReading(AsyncArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> table = await client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()
             >>> table.column_names
             ['id']
@@ -144,7 +144,7 @@ class AsyncReading(AsyncArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
             >>> codes = await scan.to_arrow()
             >>> codes.schema.types
@@ -180,7 +180,7 @@ class AsyncReading(AsyncArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
             >>> codes = await scan.to_pandas()
             >>> str(codes["pool_id"].dtype)
@@ -208,7 +208,7 @@ class AsyncReading(AsyncArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
             >>> codes = await scan.to_polars()
             >>> dict(codes.schema)
@@ -237,7 +237,7 @@ class AsyncReading(AsyncArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
             >>> len([row["pool_id"] async for row in scan.iter_rows()])
             73
@@ -262,7 +262,7 @@ class AsyncReading(AsyncArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
             >>> rows = await scan.to_dicts()
             >>> rows[0]["allocated_time"][:10]

@@ -37,7 +37,7 @@ class AsyncRecords(AsyncReading):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> rows = await client.scan_codes(["date_created"], allocated_time=da.on("2024-01-15")).to_pylist()
             >>> rows[0]
             {'date_created': datetime.datetime(2023, 12, ...)}
@@ -59,7 +59,7 @@ class AsyncRecords(AsyncReading):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> await client.scan_codes(allocated_time=da.on("2024-01-15")).count()
             73
         """

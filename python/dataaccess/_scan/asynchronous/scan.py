@@ -36,7 +36,7 @@ class AsyncTask(Single, AsyncRecords, AsyncWriting):
 
     Examples:
         >>> import dataaccess as da
-        >>> client = da.AsyncClient("sandbox:demo")
+        >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
         >>> tasks = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17")).tasks()
         >>> sum([len(await task.to_dicts()) for task in tasks])
         215
@@ -56,7 +56,7 @@ class AsyncScan(AsyncLazySource, AsyncRecords, AsyncWriting):
 
     Examples:
         >>> import dataaccess as da
-        >>> client = da.AsyncClient("sandbox:demo")
+        >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
         >>> scan = client.scan_codes(["id", "code_status"], allocated_time=da.on("2024-01-15"))
         >>> codes = await scan.to_pandas()
         >>> codes.dtypes.astype(str).to_dict()
@@ -74,7 +74,7 @@ class AsyncScan(AsyncLazySource, AsyncRecords, AsyncWriting):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
             >>> len(scan.tasks())
             91
@@ -164,7 +164,7 @@ class AsyncScan(AsyncLazySource, AsyncRecords, AsyncWriting):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
             >>> report = await scan.to_folder("codes")
             >>> len(report.tasks), report.maybe_capped
@@ -227,7 +227,7 @@ class AsyncScan(AsyncLazySource, AsyncRecords, AsyncWriting):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> report = await scan.to_folder("codes")
             >>> await scan.read_folder("codes")

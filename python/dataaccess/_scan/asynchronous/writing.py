@@ -62,7 +62,7 @@ class AsyncWriting(BaseScan):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> await client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet")
         """
         storage_options = hidden(storage_options)
@@ -117,7 +117,7 @@ class AsyncWriting(BaseScan):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> await client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv")
         """
         storage_options = hidden(storage_options)
@@ -165,7 +165,7 @@ class AsyncWriting(BaseScan):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.AsyncClient("sandbox:demo")
+            >>> client = da.AsyncClient("sandbox:demo?until=2024-02-29")
             >>> await client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl")
         """
         storage_options = hidden(storage_options)

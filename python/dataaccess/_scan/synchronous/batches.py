@@ -26,7 +26,8 @@ class Batches(ManagedIterator):
 
     Examples:
         >>> import dataaccess as da
-        >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+        >>> client = da.Client("sandbox:demo?until=2024-02-29")
+        >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         >>> with scan.batches(max_rows=50) as batches:
         ...     print([batch.num_rows for batch in batches])
         [50, 23]
@@ -49,7 +50,8 @@ class Batches(ManagedIterator):
 
         Examples:
             >>> import dataaccess as da
-            >>> scan = da.Client("sandbox:demo").scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
+            >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> scan.batches().close()
         """
         self._raw.close()

@@ -50,7 +50,7 @@ class Reading(ArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).head(2)
             Table(2 rows, 1 column: id)
         """
@@ -91,7 +91,7 @@ class Reading(ArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"))
             >>> max([batch.num_rows for batch in scan.batches(max_rows=500)])
             500
@@ -117,7 +117,7 @@ class Reading(ArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> table = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()
             >>> table.column_names
             ['id']
@@ -145,7 +145,7 @@ class Reading(ArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
             >>> codes = scan.to_arrow()
             >>> codes.schema.types
@@ -181,7 +181,7 @@ class Reading(ArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
             >>> codes = scan.to_pandas()
             >>> str(codes["pool_id"].dtype)
@@ -209,7 +209,7 @@ class Reading(ArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
             >>> codes = scan.to_polars()
             >>> dict(codes.schema)
@@ -238,7 +238,7 @@ class Reading(ArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["pool_id"], allocated_time=da.on("2024-01-15"))
             >>> len([row["pool_id"] for row in scan.iter_rows()])
             73
@@ -263,7 +263,7 @@ class Reading(ArrowSource):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
             >>> rows = scan.to_dicts()
             >>> rows[0]["allocated_time"][:10]

@@ -38,7 +38,7 @@ class Records(Reading):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> rows = client.scan_codes(["date_created"], allocated_time=da.on("2024-01-15")).to_pylist()
             >>> rows[0]
             {'date_created': datetime.datetime(2023, 12, ...)}
@@ -60,7 +60,7 @@ class Records(Reading):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> client.scan_codes(allocated_time=da.on("2024-01-15")).count()
             73
         """

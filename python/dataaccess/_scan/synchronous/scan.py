@@ -37,7 +37,7 @@ class Task(Single, Records, Writing):
 
     Examples:
         >>> import dataaccess as da
-        >>> client = da.Client("sandbox:demo")
+        >>> client = da.Client("sandbox:demo?until=2024-02-29")
         >>> tasks = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-17")).tasks()
         >>> sum([len(task.to_dicts()) for task in tasks])
         215
@@ -58,7 +58,7 @@ class Scan(LazySource, Records, Writing):
 
     Examples:
         >>> import dataaccess as da
-        >>> client = da.Client("sandbox:demo")
+        >>> client = da.Client("sandbox:demo?until=2024-02-29")
         >>> scan = client.scan_codes(["id", "code_status"], allocated_time=da.on("2024-01-15"))
         >>> codes = scan.to_pandas()
         >>> codes.dtypes.astype(str).to_dict()
@@ -76,7 +76,7 @@ class Scan(LazySource, Records, Writing):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-04-01"))
             >>> len(scan.tasks())
             91
@@ -166,7 +166,7 @@ class Scan(LazySource, Records, Writing):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
             >>> report = scan.to_folder("codes")
             >>> len(report.tasks), report.maybe_capped
@@ -229,7 +229,7 @@ class Scan(LazySource, Records, Writing):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
             >>> report = scan.to_folder("codes")
             >>> scan.read_folder("codes")

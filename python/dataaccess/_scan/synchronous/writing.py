@@ -63,7 +63,7 @@ class Writing(BaseScan):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> client.scan_codes(allocated_time=da.on("2024-01-15")).to_parquet("codes.parquet")
         """
         storage_options = hidden(storage_options)
@@ -118,7 +118,7 @@ class Writing(BaseScan):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_csv("codes.csv")
         """
         storage_options = hidden(storage_options)
@@ -166,7 +166,7 @@ class Writing(BaseScan):
 
         Examples:
             >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo")
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_jsonl("codes.jsonl")
         """
         storage_options = hidden(storage_options)

@@ -10,16 +10,20 @@ import os
 import shlex
 import signal
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dataaccess._contract import DOWNLOAD_PATH, SEARCH_PATH
+from dataaccess.cli.ending import USAGE, CommandError
 from dataaccess.cli.sandbox.data import REPLAYED, ServedData
 from dataaccess.cli.sandbox.requests import EndedRequests, request_line
 from dataaccess.cli.sandbox.tokens import ADMIN_TOKEN, TOKEN, token_of
 from dataaccess.cli.streams import note
 from dataaccess.cli.values import flat
+
+if TYPE_CHECKING:
+    from dataaccess.sandbox import Sandbox
 
 _SERVED = f"""
   POST {{url}}{SEARCH_PATH}        promotion codes, customers
@@ -64,7 +68,7 @@ def serve(
     }
     with data.sandbox(access) as sandbox:
         chosen = flat(scopes) or None
-        token, granted = own or sandbox.issue_token(chosen), chosen or sandbox.scopes
+        token, granted = own or _issued(sandbox, chosen), chosen or sandbox.scopes
         note(f"Serving the Data Access API with {data}, until Ctrl-C:")
         note(_SERVED.format(url=sandbox.base_url))
         note(f"The token has the scopes {', '.join(granted)}.")
@@ -77,6 +81,16 @@ def serve(
             is_stopped = stopping.wait(_POLL_SECONDS)
             for request in [] if quiet else ended():
                 note(request_line(request))
+
+
+def _issued(sandbox: Sandbox, scopes: list[str] | None) -> str:
+    """A token. Its scopes were typed, and the sandbox knows no options."""
+    from dataaccess.errors import ConfigError
+
+    try:
+        return sandbox.issue_token(scopes)
+    except ConfigError as error:
+        raise CommandError(f"--{error}", USAGE) from None
 
 
 def _print(base_url: str, tokens: dict[str, str], scopes: list[str], *, as_json: bool) -> None:

@@ -1,0 +1,195 @@
+"""Demo data of any days: the same rows of a day everywhere, statuses that move, days that are added."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from support.commands import run
+
+import dataaccess as da
+
+ATTRS = [
+    "id", "name", "pool_id", "date_created", "allocated_time", "allocated_audience", "audience_type", "code_status",
+    "last_used_source", "last_used_time", "channel_id",
+]  # fmt: skip
+ALL = da.after("2000-01-01")
+NOON = "2026-05-20T12:00:00"
+# Of all rows with an allocated_time as they were when the demo data was January and February 2024 alone.
+DIGEST = "8252b2f0517f9c49ca4117f0abdddef5c91eb07125b9ed049107f4c1169f5988"
+SHOWN = f"""
+import hashlib, json
+import dataaccess as da
+with da.Sandbox.demo(now="{NOON}") as sandbox:
+    rows = sandbox.client().search_codes({ATTRS}, allocated_time=da.after("2000-01-01"))
+print(hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest())
+"""
+
+
+def rows_of(sandbox: da.Sandbox, time: Any = ALL) -> list[dict[str, Any]]:
+    return sandbox.client().search_codes(ATTRS, allocated_time=time)
+
+
+def digest(rows: list[dict[str, Any]]) -> str:
+    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()
+
+
+def days_of(rows: list[dict[str, Any]]) -> list[str]:
+    return sorted({row["allocated_time"][:10] for row in rows})
+
+
+def test_the_days_up_to_the_leap_day_have_the_rows_that_they_always_had() -> None:
+    for until in ("2024-02-29", date(2024, 2, 29)):
+        with da.Sandbox.demo(until=until) as sandbox:
+            rows = rows_of(sandbox)
+        assert (len(rows), digest(rows)) == (4213, DIGEST)
+
+
+def test_two_processes_have_the_same_rows() -> None:
+    with da.Sandbox.demo(now=NOON) as sandbox:
+        here = digest(rows_of(sandbox))
+    there = subprocess.run([sys.executable, "-c", SHOWN], check=True, capture_output=True, text=True)  # noqa: S603
+    assert there.stdout.strip() == here
+
+
+def test_a_job_of_yesterday_finds_rows() -> None:
+    with da.Sandbox.demo() as sandbox:
+        client = sandbox.client()
+        assert len(client.search_codes(allocated_time=da.yesterday())) > 60
+        assert len(client.search_codes(allocated_time=da.last_days(60))) > 3_600
+        assert client.scan_codes(["id"], allocated_time=da.last_days(30)).to_dicts()
+        assert sum(row["code_status"] == 4 for row in rows_of(sandbox)) > 1_000
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+def test_the_address_chooses_the_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    fixed, others = da.Client("sandbox:demo?until=2024-02-29"), da.Client("sandbox:demo?until=2024-03-01")
+    assert len(fixed.search_codes(allocated_time=ALL)) == 4213
+    assert fixed.search_codes(allocated_time=da.on("2024-03-01")) == []
+    assert len(others.search_codes(allocated_time=da.on("2024-03-01"))) > 60
+    assert fixed.base_url == da.Client("sandbox:demo?until=2024-02-29").base_url != others.base_url
+    assert len(da.Client("sandbox:demo").search_codes(allocated_time=da.yesterday())) > 60
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
+    assert len(da.search_codes(allocated_time=da.on("2024-01-15"))) == 73
+    assert fixed.is_sandbox
+    assert repr(fixed) == "Client('sandbox:demo?until=2024-02-29', token from the sandbox)"
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+@pytest.mark.parametrize("until", ["", "today", "2024-02-30", "2023-12-31", "2024-2-9", "2024-02-29T00:00", "20240229"])
+def test_another_day_is_refused(until: str) -> None:
+    for start in (lambda: da.Sandbox.demo(until=until), lambda: da.Client(f"sandbox:demo?until={until}")):
+        with pytest.raises(da.ConfigError, match="until= must be a day from 2024-01-01 on") as caught:
+            start()
+        assert "2024-02-29" in str(caught.value)
+
+
+def test_what_is_no_day_is_refused() -> None:
+    with pytest.raises(da.ConfigError, match="until= must be a date or text"):
+        da.Sandbox.demo(until=datetime(2024, 2, 29, tzinfo=UTC))
+    with pytest.raises(da.ConfigError, match=r"sandbox:demo\?until=2024-02-29"):
+        da.Client("sandbox:demo?from=2024-02-29")
+
+
+def test_the_command_takes_a_day() -> None:
+    assert run("sandbox", "--until", "2024-02-29", "--empty").returncode == 2
+    ended = run("sandbox", "--until", "soon")
+    assert ended.returncode != 0
+    assert "--until must be a day from 2024-01-01 on" in ended.stderr
+
+
+@example(shift=0)
+@example(shift=59)
+@settings(max_examples=8)
+@given(shift=st.integers(0, 59))
+def test_a_day_has_the_same_rows_for_each_end_that_includes_it(shift: int) -> None:
+    day = date(2025, 11, 3)
+    with da.Sandbox.demo(until=day) as sandbox:
+        rows = rows_of(sandbox, da.on(day))
+    with da.Sandbox.demo(until=day + timedelta(shift), now="2026-05-20") as sandbox:
+        assert rows_of(sandbox, da.on(day)) == rows
+        assert days_of(rows_of(sandbox))[-1] == str(day + timedelta(shift))
+    assert len(rows) > 60
+
+
+def test_a_code_that_was_sent_is_used_days_later() -> None:
+    with da.Sandbox.demo(now=NOON) as sandbox:
+        before = {row["id"]: row for row in rows_of(sandbox)}
+        sandbox.advance(days=3)
+        after = {row["id"]: row for row in rows_of(sandbox)}
+        changed = [row for key, row in before.items() if after[key] != row]
+        assert len(changed) > 30
+        for row in changed:
+            now = after[row["id"]]
+            used = {"code_status": 4, "last_used_source": now["last_used_source"]}
+            assert now == {**row, **used, "last_used_time": now["last_used_time"]}
+            assert row["code_status"] == 3
+            assert "2026-05-20 12:00:00" < now["last_used_time"] <= "2026-05-23 12:00:59"
+        assert all(row["code_status"] == 4 for row in after.values() if row["last_used_time"])
+    with da.Sandbox.demo(now="2026-05-23T12:00:00") as sandbox:
+        later = {row["id"]: row for row in rows_of(sandbox)}
+    assert later == {key: row for key, row in after.items() if key in later}
+
+
+def test_midnight_adds_the_day_that_ended() -> None:
+    with da.Sandbox.demo(now="2026-05-20T23:00:00") as sandbox:
+        assert days_of(rows_of(sandbox))[-1] == "2026-05-19"
+        sandbox.advance(hours=1)
+        assert days_of(rows_of(sandbox))[-1] == "2026-05-20"
+        sandbox.advance(3600, hours=23, days=1)
+        assert days_of(rows_of(sandbox))[-2:] == ["2026-05-21", "2026-05-22"]
+    with da.Sandbox.demo(until="2026-05-19", now="2026-05-20T23:00:00") as sandbox:
+        sandbox.advance(days=5)
+        assert days_of(rows_of(sandbox))[-1] == "2026-05-19"
+
+
+def test_the_clock_moves_the_date_of_responses() -> None:
+    with da.Sandbox.demo(now=NOON) as sandbox:
+        sandbox.advance(days=2, hours=1.5)
+        with urlopen(f"{sandbox.base_url}/openapi.json") as response:  # noqa: S310 - its own address
+            passed = parsedate_to_datetime(response.headers["Date"]) - datetime(2026, 5, 22, 13, 30, tzinfo=UTC)
+    assert timedelta(0) <= passed < timedelta(minutes=1)
+
+
+@pytest.mark.parametrize("given", [{"hours": -1}, {"days": "1"}, {"hours": timedelta(hours=1)}, {"days": 10**9}])
+def test_a_length_of_another_kind_is_refused(given: dict[str, Any]) -> None:
+    with da.Sandbox() as sandbox, pytest.raises(da.ConfigError):
+        sandbox.advance(**given)
+
+
+def test_a_folder_gets_stale_and_a_refresh_finds_it(now: Callable[[str], None], tmp_path: Path) -> None:
+    with da.Sandbox.demo(now=NOON) as sandbox:
+        now(f"{NOON}+00:00")
+        days = da.days("2026-05-10", "2026-05-20")
+        scan = sandbox.client().scan_codes(["id", "code_status"], allocated_time=days)
+        scan.to_folder(tmp_path)
+        first = scan.read_folder(tmp_path).to_dicts()
+        sandbox.advance(days=4)
+        now("2026-05-24T12:00:00+00:00")
+        assert scan.to_folder(tmp_path).kept == 10
+        assert scan.read_folder(tmp_path).to_dicts() == first
+        assert scan.to_folder(tmp_path, refresh="last 14 days").refreshed == 10
+        assert scan.read_folder(tmp_path).to_dicts() == scan.to_dicts() != first
+
+
+def test_rows_of_the_user_stay_and_removed_ones_do_not_return() -> None:
+    with da.Sandbox.demo(now=NOON) as sandbox:
+        sent = next(row for row in rows_of(sandbox, da.on("2026-05-19")) if row["code_status"] == 3)
+        mine = {**sent, "name": "mine"}
+        sandbox.load("promotion_code", [mine], replace=True)
+        sandbox.advance(days=20)
+        assert mine in rows_of(sandbox)
+        sandbox.clear("promotion_code")
+        sandbox.advance(days=20)
+        assert rows_of(sandbox) == []

@@ -1,0 +1,129 @@
+"""Which requests a fault of the sandbox hits: by content of the body and by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from typing import Any, get_args
+
+import pytest
+
+import dataaccess as da
+from dataaccess import _native
+from dataaccess._sandbox.fault import FaultKind, FaultPreset
+
+pytestmark = pytest.mark.usefixtures("short_pauses")
+
+JANUARY = da.month("2024-01")
+
+
+def asked_days(sandbox: da.Sandbox, status: int) -> list[str]:
+    """The days of the requests that got this status."""
+    bodies = [request.body for request in sandbox.requests if request.status == status]
+    times = [body["filters"]["OR"][0]["AND"][0]["value"] for body in bodies]
+    return sorted(str(datetime.fromtimestamp(time // 1000, UTC).date()) for time in times)
+
+
+@pytest.mark.parametrize("day", ["2024-01-15", date(2024, 1, 15)])
+def test_a_fault_of_one_day_hits_that_day_of_a_month_alone(
+    connect: Any, own: da.Sandbox, day: object, tmp_path: Any
+) -> None:
+    scan = connect(own, retries=0).scan_codes(["id"], allocated_time=JANUARY)
+    with (
+        own.fault("status", status=500, where={"day": day}) as fault,
+        pytest.raises(da.ScanIncompleteError, match="2024-01-15"),
+    ):
+        scan.to_folder(tmp_path)
+    assert fault.hits == 1
+    assert asked_days(own, 500) == ["2024-01-15"]
+    assert len(asked_days(own, 200)) == 30
+    assert scan.to_folder(tmp_path).new == 1
+
+
+def test_a_day_is_found_in_the_ranges_of_a_search(connect: Any, own: da.Sandbox) -> None:
+    client = connect(own, retries=0)
+    with own.fault("status", status=500, where={"day": "2024-01-15", "column": "allocated_time"}) as fault:
+        assert client.search_codes(["id"], allocated_time=da.after("2024-01-15"))
+        assert client.search_codes(["id"], allocated_time=da.on("2024-01-14"))
+        assert client.download_segment(5637051)
+        for condition in (da.on("2024-01-15"), da.after("2024-01-14"), da.before("2024-01-16")):
+            with pytest.raises(da.ServerError):
+                client.search_codes(["id"], allocated_time=condition)
+    assert fault.hits == 3
+
+
+def test_a_day_is_of_the_zone_of_the_sandbox(connect: Any) -> None:
+    with da.Sandbox(switches={"day_zone": "Asia/Ho_Chi_Minh"}) as sandbox:
+        client = connect(sandbox, retries=0, timezone="Asia/Ho_Chi_Minh")
+        with sandbox.fault("status", status=500, where={"day": "2024-01-15"}) as fault:
+            assert client.search_codes(["id"], allocated_time=da.on("2024-01-14")) == []
+            assert client.search_codes(["id"], allocated_time=da.on("2024-01-16")) == []
+            with pytest.raises(da.ServerError):
+                client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert fault.hits == 1
+
+
+@pytest.mark.parametrize(
+    ("where", "hit"),
+    [
+        ({"item_type_name": "customer"}, "items"),
+        ({"item_type_id": -1003}, "items"),
+        ({"export_id": 5637051}, "download"),
+        ({"column": "code_status", "value": 1}, "codes"),
+        ({"value": 1}, "codes"),
+        ({"column": "customer_id"}, "items"),
+        ({"contains": '"demo-customer-0002"'}, "items"),
+        ({"item_type_name": "customer", "export_id": 5637051}, None),
+        ({"column": "code_status", "value": 2}, None),
+    ],
+)
+def test_a_fault_hits_what_the_body_contains(
+    connect: Any, own: da.Sandbox, where: dict[str, Any], hit: str | None
+) -> None:
+    client = connect(own, retries=0)
+    calls: dict[str, Callable[[], object]] = {
+        "items": lambda: client.search_items(
+            "customer", ["customer_id"], da.col("customer_id").equals("demo-customer-0002")
+        ),
+        "codes": lambda: client.search_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=1),
+        "download": lambda: client.download_segment(5637051),
+    }
+    with own.fault("status", status=400, where=where) as fault:
+        for name, call in calls.items():
+            if name == hit:
+                with pytest.raises(da.RequestRejectedError):
+                    call()
+            else:
+                call()
+    assert fault.hits == (hit is not None)
+
+
+def test_chance_with_a_seed_hits_the_same_requests_each_time(connect: Any, own: da.Sandbox) -> None:
+    client = connect(own, retries=0)
+
+    def hit(**options: Any) -> list[int | None]:
+        own.clear_requests()
+        with own.fault("status", status=400, **options) as fault:
+            for _ in range(40):
+                try:
+                    client.download_segment(5637051)
+                except da.RequestRejectedError:
+                    continue
+        statuses = [request.status for request in own.requests]
+        assert fault.hits == statuses.count(400)
+        return statuses
+
+    first = hit(probability=0.3, seed=7)
+    assert 5 <= first.count(400) <= 20
+    assert hit(probability=0.3, seed=7) == first
+    assert hit(probability=0.3, seed=8) != first
+    limited = hit(probability=0.3, seed=7, times=2)
+    assert limited.count(400) == 2
+    assert limited.index(400) == first.index(400)
+
+
+def test_python_and_the_core_know_the_same_kinds_and_presets() -> None:
+    for member, words in (("kind", get_args(FaultKind)), ("preset", get_args(FaultPreset))):
+        with pytest.raises(da.ConfigError) as caught:
+            _native.check_fault({member: "?"})
+        assert ", ".join(f'"{word}"' for word in words) in str(caught.value)
