@@ -149,7 +149,7 @@ def test_what_the_command_probe_wrote_is_a_platform(tmp_path: Path, monkeypatch:
     words = ["probe", "--day", "2024-01-15", "--yes", "--json"]
 
     def probed(*options: str) -> dict[str, object]:
-        with serving(*options) as served:
+        with serving("--until", "2024-02-29", *options) as served:
             for name, value in served.exports.items():
                 monkeypatch.setenv(name, value)
             found = run(*words)

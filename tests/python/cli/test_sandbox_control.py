@@ -97,7 +97,7 @@ def test_a_fault_has_options_in_json_and_all_are_ended(served: Served, run: Any)
         (["advance"], 2, "write --seconds, --hours or --days"),
         (["advance", "--hours", "-1"], 2, "-3600"),
         (["token", "issue", "--scopes", "itme"], 2, "itme"),
-        (["switch", "latnecy=1"], 2, "latnecy"),
+        (["switch", "latnecy=1"], 69, "latnecy"),
         (["load", "/nowhere/shop.json"], 2, "/nowhere/shop.json cannot be read: No such file"),
         (["--port", "80", "state"], 2, "--port starts a sandbox, and state controls one that runs"),
     ],

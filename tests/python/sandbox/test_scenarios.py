@@ -62,7 +62,7 @@ def test_a_file_of_toml_has_all_of_it(tmp_path: Path) -> None:
         assert client.download_segment(5637053)["entries"][0]["exportedRows"] is None
         assert client.search_items("customer", ["customer_id"], da.col("customer_id").equals("mine"))
 
-        assert [entry["exportStatus"] for entry in client.download_segment(7001)["entries"]] == [None, None]
+        assert [entry["exportedRows"] for entry in client.download_segment(7001)["entries"]] == [None, None]
         sandbox.advance(60)
         first, second = client.download_segment(7001)["entries"]
         assert (first["exportedRows"], second["exportedRows"]) == (5, None)
