@@ -2,7 +2,7 @@
 //!
 //! It shares only `contract` and `error` with the client, so that a misreading of the specification shows. From outside
 //! to inside: `server` and `connections` (sockets), `middleware` and `routes` (HTTP), `service` (operations),
-//! `request` (parsing and validation), `store`, `exports`, `tokens`.
+//! `request` (parsing and validation), `store`, `exports`, `tokens`. `control` changes all of these while it runs.
 
 mod access;
 mod connections;

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-use crate::support::{DOWNLOAD, SEARCH, allocated, codes, condition, items, post, receive, search, send};
+use crate::support::{DOWNLOAD, allocated, codes, condition, items, post, receive, search, send};
 use dataaccess::sandbox::demo::{Demo, EXPORT_FINISHED, EXPORT_MIXED};
 use dataaccess::sandbox::switches::Switches;
 use dataaccess::sandbox::{Cell, Options, Sandbox};

@@ -10,6 +10,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from dataaccess._core.checks import duration, string
+from dataaccess._core.process import ProcessLock
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import check_fault
 from dataaccess.errors import ConfigError, DataAccessWarning, ForkedHandleError, SandboxError
@@ -53,17 +54,20 @@ class Fault:
         self._form = _form(kind, options)
         check_fault(self._form)
         self._kind = kind
-        # The ids of its faults by their hits; a preset has several. It is active while `_active`.
+        # Hits by the ids of its faults; a preset has several.
         self._counts: dict[int, int] = {}
+        # Another thread may end it: its hits are known once the service has answered.
+        self._lock = ProcessLock()
         self._active = False
         self._unused = True
 
     @property
     def hits(self) -> int:
         """Number of responses it has changed. A response that passed unchanged does not count."""
-        if self._active:
-            self._count("GET")
-        return sum(self._counts.values())
+        with self._lock:
+            if self._active:
+                self._count("GET")
+            return sum(self._counts.values())
 
     def __enter__(self) -> Self:
         """Activates the fault."""
@@ -82,11 +86,12 @@ class Fault:
         traceback: TracebackType | None,
     ) -> None:
         """Ends the fault; responses that it delays continue."""
-        if self._active:
-            self._active = False
-            # A forked child leaves it to its parent. A sandbox that was reset has ended it.
-            with suppress(ForkedHandleError, SandboxError):
-                self._count("DELETE")
+        with self._lock:
+            if self._active:
+                self._active = False
+                # A forked child leaves it to its parent. A sandbox that was reset has ended it.
+                with suppress(ForkedHandleError, SandboxError):
+                    self._count("DELETE")
 
     def _count(self, method: str) -> None:
         for number in self._counts:

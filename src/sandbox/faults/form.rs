@@ -258,7 +258,8 @@ mod tests {
             let fault: Fault = serde_json::from_value(form.clone()).unwrap();
             assert_eq!(serde_json::to_value(&fault).unwrap(), form);
         }
-        let form = json!({"kind": "reset", "path": null, "times": null, "after": 0, "probability": 1.0, "seed": 0, "where": {}});
+        let form = json!({"kind": "reset", "path": null, "times": null, "after": 0, "probability": 1.0, "seed": 0,
+            "where": {}});
         assert_eq!(serde_json::from_value::<Fault>(form).unwrap(), Fault::new(FaultKind::Reset { after_bytes: None }));
     }
 

@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from support.plain_http import SEARCH
 
 import dataaccess as da
 
+DESCRIPTION = Path(__file__).parents[3] / "docs" / "sandbox-control.json"
 JSON = {"Content-Type": "application/json"}
 # What only the inside of the service would write.
 INTERNALS = ["select ", "sqlite", "item_0", "memdb", ".rs", "panick", "/src", "thread '"]
@@ -38,6 +40,8 @@ ROUTES = [
     ("DELETE", "/exports/1"),
     ("POST", "/tokens"),
     ("POST", "/tokens/revoke"),
+    ("GET", "/switches"),
+    ("PATCH", "/switches"),
     ("GET", "/clock"),
     ("POST", "/clock"),
     ("GET", "/requests"),
@@ -237,6 +241,33 @@ def test_faults_are_limited(call: Caller) -> None:
     assert len(call("DELETE", "/faults")[1]) == 1000
 
 
+def test_switches_change_all_or_none(call: Caller) -> None:
+    before = call("GET", "/switches")[1]
+    assert before["empty_shape"] == "array"
+    status, message = refusal(call("PATCH", "/switches", {"empty_shape": "null", "latency": -1}))
+    assert (status, message) == (400, "switch latency: -1 is not a value of it")
+    assert call("GET", "/switches")[1] == before
+    assert call("PATCH", "/switches", {"empty_shape": "null"})[1] == {**before, "empty_shape": "null"}
+    assert call("GET", "/state")[1]["switches"]["empty_shape"] == "null"
+    call("POST", "/reset")
+    assert call("GET", "/switches")[1] == before
+
+
+def test_a_preset_begins_several_faults_or_none(call: Caller) -> None:
+    begun = call("POST", "/faults", {"preset": "flaky", "path": "search"})[1]
+    assert len(begun) > 1
+    assert call("GET", "/faults")[1] == begun
+    assert {fault["path"] for fault in begun} == {"search"}
+    for _ in range(1000 - len(begun) - 1):
+        call.sandbox._control.call("POST", "/faults", {"kind": "delay", "seconds": 0})
+    assert call("POST", "/faults", {"preset": "flaky"})[0] == 409
+    assert len(call("DELETE", "/faults")[1]) == 999
+
+
+def test_the_description_is_the_committed_one(call: Caller) -> None:
+    assert call("GET", "/openapi.json", token=None)[1] == json.loads(DESCRIPTION.read_bytes())
+
+
 def test_rows_are_listed_by_window_and_text(call: Caller) -> None:
     call("POST", "/objects", {"name": "shop", "item_type_id": 7, "attributes": {"id": "string", "area": "number"}})
     lines = b'{"id": "a-1", "area": 10}\n\n{"id": "A-2"}\r\n{"id": "b", "area": 2.5}'
@@ -260,13 +291,13 @@ def test_rows_are_listed_by_window_and_text(call: Caller) -> None:
             "row 1: attribute `customer_id`: 2 is a number, not a string",
         ),
         (b'{"customer_id": "1"}\n{"customer_id": "1"}', 409, "row 1: its identifier `1` is taken"),
-        (b'{"customer_id": "1"}\n{"customer_id"', 400, "row 1: it is not a JSON object: EOF while parsing an object"),
-        (b'{"customer_id": "1"}\n[]', 400, "row 1: it is not a JSON object: "),
+        (b'{"customer_id": "1"}\n{"customer_id"', 400, "row 1: it is not JSON: EOF while parsing an object"),
+        (b'{"customer_id": "1"}\n[]', 400, "row 1: a row is an object, not []"),
         (b'[{"customer_id": "1"},', 400, "body: EOF while parsing"),
         (b'{"custmer_id": "1"}', 400, "row 0: it has no attribute `custmer_id`"),
         (b'{"name": "x"}', 400, "row 0: the identifying attribute is null"),
-        (b'{"customer_id": true}', 400, "row 0: attribute `customer_id`: true is not a string"),
-        (b'{"customer_id": "\\ud800"}', 400, "row 0: it is not a JSON object: "),
+        (b'{"customer_id": true}', 400, "row 0: attribute `customer_id`: true is a boolean, not a string"),
+        (b'{"customer_id": "\\ud800"}', 400, "row 0: it is not JSON: "),
         (b"\xff", 400, "body: invalid utf-8"),
     ],
 )

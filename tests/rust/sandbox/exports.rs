@@ -82,7 +82,7 @@ fn the_demo_has_exports_in_every_stage() {
 fn an_entry_appears_when_it_starts() {
     let (service, millis) = service(Switches::default());
     let starts = SystemTime::UNIX_EPOCH + START + Duration::from_millis(1_001);
-    let entry = PlannedEntry { starts, takes: Duration::MAX, rows: 1, succeeds: true };
+    let entry = PlannedEntry { starts, takes: Duration::MAX, rows: 1, succeeds: true, code: None, message: None };
     service.sandbox.plan_export(9, vec![entry]).unwrap();
     assert_eq!(download(&service, 9)["data"]["meta"]["total"], 0);
     millis.store(1_001, Ordering::SeqCst);

@@ -8,7 +8,7 @@ use dataaccess::error::Kind;
 use dataaccess::sandbox::{Fault, FaultKind, Injected};
 use serde_json::json;
 
-use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, customers, demo};
+use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, customers};
 
 const PAUSE: Duration = Duration::from_millis(40);
 

@@ -121,7 +121,7 @@ fn switches_change_while_the_service_runs_all_or_none() {
 #[test]
 fn a_request_has_the_switches_of_its_beginning() {
     let service = service(Switches::default());
-    let endless = service.sandbox.inject(Fault::new(FaultKind::Delay(Duration::MAX))).unwrap();
+    let endless = service.sandbox.inject(Fault::new(FaultKind::delay(Duration::MAX))).unwrap();
     let nothing = codes(&json!(["id"]), &[allocated_time("equals", "2000-01-01T00:00:00Z")]);
     let response = std::thread::scope(|scope| {
         let request = scope.spawn(|| service.post(SEARCH, &nothing).json());
@@ -140,7 +140,7 @@ fn a_request_has_the_switches_of_its_beginning() {
 fn a_token_of_ones_own_has_a_scope_that_a_switch_names_later() {
     let token = "a-token-of-my-own";
     let access = Access { token: Some(token.into()), ..Access::default() };
-    let service = Service::start(Options { access, ..Options::demo() });
+    let service = Service::start(Options { access, ..demo() });
     service.sandbox.switch(json!({"generic_scope": "crm.read"}).as_object().unwrap()).unwrap();
     let one = customers(&[vec![]]).to_string();
     assert_eq!(service.post_as(&format!("Authorization: Bearer {token}"), SEARCH, &one).status, 200);
