@@ -9,7 +9,7 @@ import click
 from dataaccess.cli.parts import Command, Commands, option
 from dataaccess.cli.sandbox import control, faults
 from dataaccess.cli.sandbox.tokens import ADMIN_TOKEN, TOKEN
-from dataaccess.cli.values import Day, List, Pair, SeedFile, TokenPath, Whole
+from dataaccess.cli.values import List, Pair, SeedFile, TokenPath, Whole
 
 _DATA = "Data, one of"
 _BEHAVIOR = "Behavior where the API specification is silent"
@@ -46,7 +46,7 @@ class _Group(Commands, Command):
 @option("--json", "as_json", is_flag=True, help="Print address, tokens and scopes as JSON in place of shell lines.")
 @option("--quiet", is_flag=True, help="Write no line for each request.")
 @option("--demo", is_flag=True, section=_DATA, help="Synthetic data of the last 60 days; the default.")
-@option("--until", type=Day(), metavar="DAY", section=_DATA, help="Synthetic data up to this day, the same each time.")
+@option("--until", metavar="DAY", section=_DATA, help="Synthetic data up to this day, the same each time.")
 @option("--empty", is_flag=True, section=_DATA, help="No data.")
 @option("--db", metavar="FILE", section=_DATA, help="The data of this file; made if it does not exist.")
 @option("--scenario", metavar="FILE", section=_DATA, help="Rows, switches, faults and exports of a TOML or JSON file.")

@@ -13,7 +13,6 @@ from dataaccess.cli.sandbox.switches import switch_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import date
 
     from dataaccess.sandbox import Sandbox
 
@@ -25,7 +24,7 @@ class ServedData:
     """The options for data and behaviour."""
 
     demo: bool
-    until: date | None
+    until: str | None
     empty: bool
     db: str | None
     scenario: str | None
