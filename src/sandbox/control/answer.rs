@@ -92,7 +92,7 @@ impl Failure {
 
     pub(super) fn of(status: StatusCode, error: &Error) -> Self {
         let kind = if error.kind() == Kind::Config { Kind::Config } else { Kind::Sandbox };
-        let hint = error.hint().map(|hint| hint.into_owned());
+        let hint = error.hint().map(std::borrow::Cow::into_owned);
         Self { status, kind, message: error.message().into_owned(), hint, allow: None }
     }
 

@@ -23,7 +23,9 @@ pub(super) fn begin(service: &Service, call: &Call) -> Result<Answer, Failure> {
         match service.faults.begin(fault) {
             Ok(fault) => begun.push(fault),
             Err(error) => {
-                begun.iter().for_each(|fault| drop(service.faults.end(fault.id())));
+                for fault in &begun {
+                    service.faults.end(fault.id());
+                }
                 return Err(error.into());
             }
         }

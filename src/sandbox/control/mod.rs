@@ -2,6 +2,8 @@
 //!
 //! [`handle`] answers a call. HTTP (`http`) and Python in the same process use it alike.
 
+#![expect(clippy::unnecessary_wraps, reason = "all handlers have one type")]
+
 mod answer;
 mod call;
 mod clock;

@@ -22,7 +22,9 @@ pub(super) fn list(service: &Service, _: &Call) -> Result<Answer, Failure> {
     service.refresh_demo()?;
     let shown = |object: &BusinessObject| -> Result<Value, Failure> {
         let mut shown = described(object);
-        shown["rows"] = service.store.count(object)?.into();
+        if let Some(members) = shown.as_object_mut() {
+            members.insert("rows".to_owned(), service.store.count(object)?.into());
+        }
         Ok(shown)
     };
     Ok(Answer::ok(service.store.objects()?.iter().map(shown).collect::<Result<_, _>>()?))

@@ -240,7 +240,7 @@ mod tests {
         let zones = Zones { days: jiff::tz::TimeZone::UTC, records: jiff::tz::TimeZone::UTC };
         let switches = Switches::default();
         let headers = HeaderMap::from_iter([(axum::http::header::AUTHORIZATION, token.parse().unwrap())]);
-        let interpretation = Interpretation { zones, switches };
+        let interpretation = Interpretation { switches, zones };
         faults.next_match(&Received::new(path, &headers, b"", &interpretation)).inspect(|each| each.record_hit())
     }
 

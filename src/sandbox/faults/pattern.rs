@@ -139,7 +139,7 @@ mod tests {
         let zones = Zones { days: TimeZone::get("Asia/Ho_Chi_Minh").unwrap(), records: TimeZone::UTC };
         let switches = Switches { day_comparison, ..Switches::default() };
         let (headers, body) = (HeaderMap::new(), body.to_string());
-        let interpretation = Interpretation { zones, switches };
+        let interpretation = Interpretation { switches, zones };
         fault.pattern.matches(&Received::new("/", &headers, body.as_bytes(), &interpretation))
     }
 

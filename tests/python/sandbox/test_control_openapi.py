@@ -21,9 +21,12 @@ COMMITTED = Path(__file__).parents[3] / "docs" / "sandbox-control.json"
 PATHS = list(json.loads(COMMITTED.read_bytes())["paths"])
 EXAMPLES = min(50, settings().max_examples)
 VALID, INVALID = {GenerationMode.POSITIVE}, {GenerationMode.NEGATIVE}
-# What a schema cannot say: names without commas, rows with declared attributes, a thousand years in all, and that an
-# integer is written without a fraction.
-RULES_IN_WORDS = {f"/__sandbox/{path}" for path in ("objects", "objects/{name}/rows", "clock", "faults", "exports")}
+# What a schema cannot say: names without commas, rows with declared attributes, names of scopes and switches, a
+# thousand years in all, and that an integer is written without a fraction.
+RULES_IN_WORDS = {
+    f"/__sandbox/{path}"
+    for path in ("objects", "objects/{name}/rows", "clock", "faults", "exports", "tokens", "switches")
+}
 
 
 @schemathesis.serializer("application/x-ndjson")

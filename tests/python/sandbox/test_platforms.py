@@ -43,7 +43,7 @@ def probed(sandbox: da.Sandbox) -> ProbeReport:
 
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_a_platform_has_its_switches(name: str) -> None:
-    with da.Sandbox.demo(platform=name) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", platform=name) as sandbox:
         zone = PLATFORMS[name].get("day_zone", "UTC")
         found = probe(sandbox.client(timezone=zone), DAY, export_id=EXPORT).switches
     expected = {"day_zone": "UTC", "source_timezone": "UTC", "day_comparison": "exclusive", **PLATFORMS[name]}
@@ -52,7 +52,7 @@ def test_a_platform_has_its_switches(name: str) -> None:
 
 def test_rows_have_the_times_of_the_platform() -> None:
     time = datetime(2024, 1, 14, 20, 30, tzinfo=UTC)
-    with da.Sandbox.demo(platform="local-times") as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", platform="local-times") as sandbox:
         client = sandbox.client(timezone="Asia/Ho_Chi_Minh", source_timezone="Asia/Ho_Chi_Minh")
         codes = client.search_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
         assert {row["allocated_time"][:10] for row in codes} == {"2024-01-15"}
@@ -75,11 +75,11 @@ def test_what_a_probe_found_is_found_again_at_a_sandbox_with_its_file(
     switches: dict[str, Any], form: str, tmp_path: Path
 ) -> None:
     file = tmp_path / f"platform.{form}"
-    with da.Sandbox.demo(switches=switches) as service:
+    with da.Sandbox.demo(until="2024-02-29", switches=switches) as service:
         first = probed(service)
     file.write_text(json.dumps(first.to_dict()) if form == "json" else first.to_toml(), encoding="utf-8")
     # A warning is an error in tests: nothing was left out.
-    with da.Sandbox.demo(platform=str(file)) as sandbox:
+    with da.Sandbox.demo(until="2024-02-29", platform=str(file)) as sandbox:
         again = probed(sandbox)
     assert switches.items() <= first.switches.items()
     assert {**again.switches, "latency": 0} == {**first.switches, "latency": 0}
@@ -90,7 +90,7 @@ def test_what_a_probe_found_is_found_again_at_a_sandbox_with_its_file(
 
 
 def test_what_no_switch_can_imitate_is_named(tmp_path: Path) -> None:
-    with da.Sandbox.demo() as service:
+    with da.Sandbox.demo(until="2024-02-29") as service:
         found = probed(service).to_dict()
     found["switches"] |= {"empty_shape": "null", "compression": "on"}
     for each in found["findings"]:
@@ -138,6 +138,6 @@ def test_a_value_that_no_switch_takes_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_facts_of_a_sandbox_are_those_that_a_probe_finds() -> None:
-    with da.Sandbox.demo() as sandbox:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
         report = probed(sandbox)
     assert {each.name: each.value for each in report.findings if not each.is_switch and each.value is not None} == FACTS
