@@ -7,27 +7,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._core.checks import boolean, duration, integer, string, strings
 from dataaccess._core.embedded import LOOPBACK, count_as_sandbox, start_sandbox, stop_sandbox
 from dataaccess._core.paths import local_path
 from dataaccess._public import public
-from dataaccess._sandbox.access import Access
 from dataaccess._sandbox.control import Control, InProcess, OverHTTP
-from dataaccess._sandbox.data import Data
+from dataaccess._sandbox.environment import Environment
 from dataaccess._sandbox.exports import Exports
 from dataaccess._sandbox.fault import Fault, FaultKind
 from dataaccess._sandbox.faults import Faults
 from dataaccess._sandbox.platforms import switches_of
 from dataaccess._sandbox.received import ReceivedRequest
+from dataaccess._sandbox.seed import Seeds
 from dataaccess.errors import ConfigError
 from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from ipaddress import IPv4Address, IPv6Address
     from types import TracebackType
 
@@ -38,7 +40,7 @@ _EARLIEST = 1971
 
 
 @public
-class Sandbox(Data, Access, Exports, Faults):
+class Sandbox(Seeds, Environment, Exports, Faults):
     """The whole service in this process, without data. `Sandbox.demo()` has data.
 
     Each sandbox has its own store, tokens and port. Where the API specification is silent, `switches` choose the
@@ -53,8 +55,9 @@ class Sandbox(Data, Access, Exports, Faults):
             `dataaccess probe` wrote of yours. A `SandboxWarning` names what no switch can imitate.
         switches: Behaviour where the API specification is silent, by the names in `docs/open-points.md`. They win over
             those of the platform.
-        host: Address to listen on. One that other machines can reach needs `allow_remote` and `token`.
-        allow_remote: Allows a `host` that other machines can reach.
+        host: Address to listen on. One that other machines can reach needs `allow_remote`.
+        allow_remote: Allows a `host` that other machines can reach. Needs `token` and `admin_token`, of at least 32
+            characters each.
         token: A token of your own with every scope, those of switches included. It has at least 16 visible ASCII
             characters.
         admin_token: The token of the control routes, of at least 32 visible ASCII characters. None is a random one.
@@ -94,13 +97,7 @@ class Sandbox(Data, Access, Exports, Faults):
         now: datetime | str | None = None,
     ) -> None:
         """Starts the service."""
-        access = (
-            _address(host),
-            boolean("allow_remote", allow_remote),
-            _token("token", token),
-            _token("admin_token", admin_token),
-            strings("host_names", host_names),
-        )
+        access = _access(host, token, admin_token, host_names, allow_remote=allow_remote)
         chosen = _switches(platform, switches)
         self._start(port=port, files=(_path("db", db), None), switches=chosen, access=access, now=_now(now))
 
@@ -117,6 +114,8 @@ class Sandbox(Data, Access, Exports, Faults):
         export_seconds: float | timedelta | None = None,
         platform: str | os.PathLike[str] | None = None,
         switches: Mapping[str, Any] | None = None,
+        host: str = LOOPBACK,
+        allow_remote: bool = False,
         token: str | None = None,
         admin_token: str | None = None,
         host_names: Iterable[str] = (),
@@ -136,6 +135,8 @@ class Sandbox(Data, Access, Exports, Faults):
                 three.
             platform: As in `Sandbox`; the times of the demo data follow it.
             switches: As in `Sandbox`.
+            host: As in `Sandbox`.
+            allow_remote: As in `Sandbox`.
             token: As in `Sandbox`.
             admin_token: As in `Sandbox`.
             host_names: As in `Sandbox`.
@@ -145,7 +146,8 @@ class Sandbox(Data, Access, Exports, Faults):
             A running service.
 
         Raises:
-            ConfigError: An argument is invalid, or the file of a platform cannot be read.
+            ConfigError: An argument is invalid, the file of a platform cannot be read, or other machines can reach
+                `host` without `allow_remote`.
             SandboxError: The port is in use, or a switch is unknown or has an invalid value.
 
         Examples:
@@ -161,8 +163,7 @@ class Sandbox(Data, Access, Exports, Faults):
         """
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else duration("export_seconds", export_seconds)
-        tokens = (_token("token", token), _token("admin_token", admin_token))
-        access = (_address(LOOPBACK), False, *tokens, strings("host_names", host_names))
+        access = _access(host, token, admin_token, host_names, allow_remote=allow_remote)
         demo = (ends, _until(until))
         chosen = _switches(platform, switches)
         sandbox._start(demo=demo, port=port, now=_now(now), switches=chosen, access=access)
@@ -198,6 +199,79 @@ class Sandbox(Data, Access, Exports, Faults):
         access: tuple[Any, ...] = (_address(LOOPBACK), False, None, None, [])
         sandbox._start(port=port, access=access, files=(None, _path("replay", path)))
         return sandbox
+
+    @classmethod
+    def scenario(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        port: int = 0,
+        host: str = LOOPBACK,
+        allow_remote: bool = False,
+        token: str | None = None,
+        admin_token: str | None = None,
+        host_names: Iterable[str] = (),
+    ) -> Self:
+        r"""Starts the service with what a file says: rows, switches, exports, faults and the clock.
+
+        The members of the file, in TOML or JSON, are `demo`, `now`, `platform`, `switches`, `seeds`, `exports` and
+        `faults`; the page on the sandbox describes them. `reset` comes back to the scenario.
+
+        Args:
+            path: The file, whose suffix is .toml or .json. Paths in it are relative to its folder.
+            port: Port to listen on; 0 takes a free one.
+            host: As in `Sandbox`.
+            allow_remote: As in `Sandbox`.
+            token: As in `Sandbox`.
+            admin_token: As in `Sandbox`.
+            host_names: As in `Sandbox`.
+
+        Returns:
+            A running service.
+
+        Raises:
+            ConfigError: An argument is invalid; or the file cannot be read, or has an unknown member or a value of
+                another type. The message names the file and the place.
+            SandboxError: The port is in use, or a row or switch of the file does not fit.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> from pathlib import Path
+            >>> text = 'seeds = [{object = "customer", rows = [{customer_id = "17"}]}]\nswitches = {maximum_rows = 5}'
+            >>> size = Path("night.toml").write_text(text)
+            >>> with da.Sandbox.scenario("night.toml") as sandbox:
+            ...     found = da.col("customer_id").equals("17")
+            ...     customers = sandbox.client().search_items("customer", ["customer_id"], found)
+            >>> customers
+            [{'customer_id': '17'}]
+        """
+        from dataaccess._sandbox.scenario import read_scenario
+
+        found = read_scenario(Path(local_path(path)))
+        access: dict[str, Any] = {"port": port, "host": host, "allow_remote": allow_remote, "host_names": host_names}
+        access |= {"token": token, "admin_token": admin_token}
+        with found.errors_of_start():
+            sandbox = cls.demo(**found.start, **access) if found.is_demo else cls(**found.start, **access)
+        try:
+            with sandbox._starting():  # noqa: SLF001 - it is being made
+                found.fill(sandbox)
+        except BaseException:
+            sandbox.stop()
+            raise
+        return sandbox
+
+    @contextmanager
+    def _starting(self) -> Iterator[None]:
+        """What is changed in the block belongs to the start, so that a reset comes back to it."""
+        control = self._control
+        if not isinstance(control, InProcess):
+            yield
+            return
+        control.is_starting = True
+        try:
+            yield
+        finally:
+            control.is_starting = False
 
     @classmethod
     def connect(cls, url: str, admin_token: str) -> Self:
@@ -385,6 +459,19 @@ def _until(given: object) -> str | None:
     if isinstance(given, date) and not isinstance(given, datetime):
         return given.isoformat()
     raise ConfigError(f"{argument('until')} must be a date or text such as 2024-02-29, not {given!r}")
+
+
+def _access(
+    host: object, token: str | None, admin_token: str | None, host_names: Iterable[str], *, allow_remote: bool
+) -> tuple[Any, ...]:
+    """Where it listens and who may connect, as the core takes it."""
+    return (
+        _address(host),
+        boolean("allow_remote", allow_remote),
+        _token("token", token),
+        _token("admin_token", admin_token),
+        strings("host_names", host_names),
+    )
 
 
 def _token(name: str, given: str | None) -> str | None:

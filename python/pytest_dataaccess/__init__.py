@@ -1,7 +1,7 @@
-"""Fixtures for tests of jobs that use this package. pytest finds them by itself.
+"""Fixtures and a marker for tests of jobs that use this package. pytest finds them by itself.
 
 A sandbox starts in a few hundredths of a second, and only for a test that uses a fixture. Each test has its own: no
-data, token, fault or logged request of one test reaches another.
+data, token, fault or logged request of one test reaches another. `dataaccess_session_sandbox` alone is shared.
 
 pytest imports this module in every run where the package is installed. So it is not a part of `dataaccess`, and only
 the fixtures import that: a run that does not use them is not slower, and does not fail if the package cannot be loaded.
@@ -10,36 +10,77 @@ the fixtures import that: a run that does not use them is not slower, and does n
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataaccess import Client, Sandbox
+    from dataaccess import AsyncClient, Client, Sandbox
+    from pytest_dataaccess._guard import Guard
+
+_MARKER = (
+    "dataaccess(seed=, scenario=, platform=, switches=, until=, faults=): what the sandbox of the test has: files of "
+    "rows, a scenario file, the behaviour of a platform, the last day of the demo data, faults"
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Registers the marker."""
+    config.addinivalue_line("markers", _MARKER)
+
+
+@pytest.fixture(scope="session")
+def dataaccess_options() -> dict[str, Any]:
+    """What the sandboxes of all tests have, by the arguments of the marker `dataaccess`. Override it in `conftest.py`.
+
+    The marker of a test takes precedence.
+    """
+    return {}
 
 
 @pytest.fixture
-def dataaccess_sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
+def dataaccess_sandbox(
+    request: pytest.FixtureRequest, dataaccess_options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Sandbox]:
     """The sandbox with the demo data of January and February 2024, for this test alone.
+
+    The marker `dataaccess` says what else it has; with `until=None` the demo data ends yesterday.
 
     `DATAACCESS_BASE_URL` and `DATAACCESS_TOKEN` name it while the test runs, so that a job which reads them, or calls
     the functions of the module, uses the sandbox and not your platform. Other settings of the environment, such as
     `DATAACCESS_CA_BUNDLE`, are removed.
-
-    A job that asks for yesterday needs `with dataaccess.Sandbox.demo() as sandbox`, which has it.
-
-    To share one sandbox among the tests of a module or a session, write a fixture of that scope around
-    `with dataaccess.Sandbox.demo(until="2024-02-29") as sandbox`.
     """
-    from dataaccess import Sandbox
+    from pytest_dataaccess._options import options_of, started
 
-    for name in [name for name in os.environ if name.startswith("DATAACCESS_")]:
-        monkeypatch.delenv(name)
-    with Sandbox.demo(until="2024-02-29") as sandbox:
-        monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
-        monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
+    with started(options_of(request, dataaccess_options), is_demo=True) as sandbox:
+        _set_environment(monkeypatch, sandbox)
+        yield sandbox
+
+
+@pytest.fixture
+def dataaccess_empty_sandbox(
+    request: pytest.FixtureRequest, dataaccess_options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Sandbox]:
+    """A sandbox without demo data, for this test alone; with marker and environment as `dataaccess_sandbox`."""
+    from pytest_dataaccess._options import options_of, started
+
+    with started(options_of(request, dataaccess_options), is_demo=False) as sandbox:
+        _set_environment(monkeypatch, sandbox)
+        yield sandbox
+
+
+@pytest.fixture(scope="session")
+def dataaccess_session_sandbox(dataaccess_options: dict[str, Any]) -> Iterator[Sandbox]:
+    """One sandbox with demo data for all tests of the run, or of a worker of pytest-xdist.
+
+    Tests share its rows, faults and log. The environment does not name it: use its `client()`, or its `environment()`
+    as a context manager. It takes no marker, only `dataaccess_options`.
+    """
+    from pytest_dataaccess._options import started
+
+    with started(dict(dataaccess_options), is_demo=True) as sandbox:
         yield sandbox
 
 
@@ -52,3 +93,32 @@ def dataaccess_client(dataaccess_sandbox: Sandbox) -> Iterator[Client]:
     client = dataaccess_sandbox.client()
     yield client
     client.close()
+
+
+@pytest.fixture
+def dataaccess_async_client(dataaccess_sandbox: Sandbox) -> Iterator[AsyncClient]:
+    """An `AsyncClient` of `dataaccess_sandbox`, for tests of pytest-asyncio, anyio or `asyncio.run`."""
+    client = dataaccess_sandbox.async_client()
+    yield client
+    # `close` is a coroutine, and the loop of the test may have ended.
+    client._raw.close()  # noqa: SLF001 - of this distribution
+
+
+@pytest.fixture
+def dataaccess_guard(monkeypatch: pytest.MonkeyPatch) -> Guard:
+    """Fails a test that makes a client of anything but a sandbox, or connects a Python socket to another machine.
+
+    `dataaccess_guard.allow("http://127.0.0.1:8080")` allows an address. For all tests set
+    `usefixtures = dataaccess_guard` in the configuration of pytest. The page on testing says what the guard cannot see.
+    """
+    from pytest_dataaccess._guard import guarding
+
+    return guarding(monkeypatch)
+
+
+def _set_environment(monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox) -> None:
+    """By `monkeypatch`, so that changes of the test are undone in the right order."""
+    for name in [name for name in os.environ if name.startswith("DATAACCESS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
+    monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())

@@ -79,15 +79,19 @@ impl RawSandbox {
         self.0.admin_token()
     }
 
-    /// Answers a call of a control route by its path behind the prefix: the HTTP status, and the body as JSON.
+    /// Answers a call of a control route by its path behind the prefix: the HTTP status, and the body as JSON. A reset
+    /// repeats calls of the start.
+    #[pyo3(signature = (method, target, body, is_of_start = false))]
     fn control<'py>(
         &self,
         py: Python<'py>,
         method: &str,
         target: &str,
         body: Vec<u8>,
+        is_of_start: bool,
     ) -> PyResult<(u16, Bound<'py, PyBytes>)> {
         let call = self.0.call(method, target, body).map_err(|error| raise(py, error))?;
+        let call = if is_of_start { call.of_start() } else { call };
         // A signal ends this function, and with it a load.
         let _interrupted = call.cancel_on_drop();
         let sandbox = Arc::clone(&self.0);

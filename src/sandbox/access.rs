@@ -13,9 +13,9 @@ use crate::error::{Error, Kind, Result, argument, named};
 
 /// Host names that mean the local machine.
 const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// Minimum length of a given token, so that it cannot be guessed over the network.
+/// Minimum length of a given token, for a sandbox of this machine alone.
 const TOKEN_LENGTH: usize = 16;
-/// Minimum length of a given admin token.
+/// Minimum length of a given admin token, and of a given token where other machines can try some.
 const ADMIN_TOKEN_LENGTH: usize = 32;
 
 /// Who can reach a sandbox, and how.
@@ -25,7 +25,7 @@ pub struct Access {
     pub address: IpAddr,
     /// Allows an address that other machines can reach.
     pub allow_remote: bool,
-    /// A token with every scope of the specification, needed with `allow_remote`.
+    /// A token with every scope of the specification, needed with `allow_remote` as the admin token is.
     pub token: Option<String>,
     /// The token of the control routes; none is a random one.
     pub admin_token: Option<String>,
@@ -56,16 +56,17 @@ impl Access {
         if !is_local && !self.allow_remote {
             let problem = format!("{}: {} can be reached by other machines", named("host"), self.address);
             let allow = argument("allow_remote").of("True");
-            let hint = format!("listen on 127.0.0.1 or ::1, or give {allow} and a token of your own");
+            let hint = format!("listen on 127.0.0.1 or ::1, or give {allow} and two tokens of your own");
             return refused(problem, &hint);
         }
-        if self.allow_remote && self.token.is_none() {
+        if self.allow_remote && (self.token.is_none() || self.admin_token.is_none()) {
             let allow = named("allow_remote");
-            let problem = format!("{allow}: a sandbox that other machines can reach needs a token of your own");
-            return refused(problem, &format!("give {}", argument("token")));
+            let problem = format!("{allow}: other machines can reach the sandbox, so it needs two tokens of your own");
+            return refused(problem, &format!("give {} and {}", argument("token"), argument("admin_token")));
         }
+        let token_length = if self.allow_remote { ADMIN_TOKEN_LENGTH } else { TOKEN_LENGTH };
         for (name, token, length) in
-            [("token", &self.token, TOKEN_LENGTH), ("admin_token", &self.admin_token, ADMIN_TOKEN_LENGTH)]
+            [("token", &self.token, token_length), ("admin_token", &self.admin_token, ADMIN_TOKEN_LENGTH)]
         {
             let is_plain = |token: &String| token.len() >= length && token.bytes().all(|byte| byte.is_ascii_graphic());
             if !token.as_ref().is_none_or(is_plain) {

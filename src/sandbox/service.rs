@@ -2,13 +2,13 @@
 //!
 //! Everything runs synchronously on a blocking thread.
 
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::{Map, Value};
 
-use super::control::Composer;
+use super::control::{Call, Composer};
 use super::demo::{Demo, DemoData};
 use super::exports::{Exports, export_data};
 use super::faults::Faults;
@@ -45,6 +45,8 @@ pub(super) struct Service {
     /// Checks the searches of the page.
     pub(super) composer: Option<Composer>,
     base_url: OnceLock<String>,
+    /// The calls that belong to the start, as those of a scenario file: a reset repeats them.
+    start_calls: Mutex<Vec<Call>>,
     search_timeout: Duration,
 }
 
@@ -75,6 +77,7 @@ impl Service {
             has_file,
             composer: None,
             base_url,
+            start_calls: Mutex::default(),
             search_timeout,
         };
         service.fill()?;
@@ -96,6 +99,16 @@ impl Service {
     /// The address, empty before the service listens.
     pub(super) fn base_url(&self) -> &str {
         self.base_url.get().map_or("", String::as_str)
+    }
+
+    /// Keeps a call for resets.
+    pub(super) fn keep(&self, call: Call) {
+        self.start_calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+    }
+
+    /// The calls of the start, each as `copy` copies it.
+    pub(super) fn start_calls(&self, copy: impl Fn(&Call) -> Call) -> Vec<Call> {
+        self.start_calls.lock().unwrap_or_else(PoisonError::into_inner).iter().map(copy).collect()
     }
 
     /// Sets the address once the port is known.

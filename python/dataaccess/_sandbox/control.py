@@ -52,6 +52,8 @@ class InProcess:
         """Takes the running service."""
         self.raw: RawSandbox | None = raw
         self._raw = raw
+        # While it is true, a reset repeats the calls.
+        self.is_starting = False
 
     @property
     def base_url(self) -> str:
@@ -65,7 +67,7 @@ class InProcess:
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Calls a route of the service directly."""
-        return _answer(*self._raw.control(method, path, _encoded(body)))
+        return _answer(*self._raw.control(method, path, _encoded(body), self.is_starting))
 
 
 class OverHTTP:

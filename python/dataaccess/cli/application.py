@@ -31,7 +31,7 @@ COMMANDS = {
     "doctor": "Check configuration, connection, token and scopes.",
     "probe": "Find out what the API specification leaves open at your platform.",
     "demo": "Show the commands at work, with synthetic data.",
-    "sandbox": "Serve the sandbox on this machine, for development and tests.",
+    "sandbox": "Serve the sandbox on this machine, or control one that runs.",
     "completion": "Print the completion script of a shell.",
 }
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # The parameters behind an argument or a condition that has another name. Of several, the one that was typed counts.
 _PARAMETERS = {
+    "admin_token": ("admin_token_file",),
     "allocated_audience": ("audience",),
     "allocated_time": ("on", "yesterday", "days", "month", "last", "since", "until", "after", "before"),
     "before": ("before", "days", "month", "last"),

@@ -25,6 +25,11 @@ impl Answer {
         Self { status: StatusCode::CREATED, body, allow: None }
     }
 
+    /// Whether the call succeeded.
+    pub(super) fn is_ok(&self) -> bool {
+        self.status.is_success()
+    }
+
     /// The HTTP status.
     #[must_use]
     pub fn status(&self) -> u16 {

@@ -17,6 +17,8 @@ pub struct Call {
     query: String,
     parameter: String,
     body: Bytes,
+    /// Whether it belongs to the start of the sandbox, so that a reset repeats it.
+    is_of_start: bool,
     /// Cancelled when nobody waits for the answer any more, which ends a load.
     ended: CancellationToken,
 }
@@ -26,7 +28,19 @@ impl Call {
     pub(super) fn new(method: &str, target: &str, body: Bytes, ended: CancellationToken) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let (method, path, query) = (method.to_owned(), path.to_owned(), query.to_owned());
-        Self { method, path, query, parameter: String::new(), body, ended }
+        Self { method, path, query, parameter: String::new(), body, is_of_start: false, ended }
+    }
+
+    /// The same call as a part of the start, which a reset repeats.
+    #[must_use]
+    pub fn of_start(self) -> Self {
+        Self { is_of_start: true, ..self }
+    }
+
+    /// The same call again.
+    pub(super) fn again(&self, ended: CancellationToken) -> Self {
+        let (method, path, query) = (self.method.clone(), self.path.clone(), self.query.clone());
+        Self { method, path, query, parameter: String::new(), body: self.body.clone(), is_of_start: false, ended }
     }
 
     /// A guard that ends the call when it is dropped: rows that are not committed yet are not loaded.
@@ -109,7 +123,12 @@ impl Sandbox {
     /// `Sandbox` after [`stop`](Self::stop), except for the log and the end of faults; `ForkedHandle` in a forked child.
     pub fn control(&self, call: Call) -> crate::error::Result<super::Answer> {
         let service = if super::outlives(call.method(), call.path()) { self.own_service()? } else { self.service()? };
-        Ok(super::handle(service, call))
+        let kept = (call.is_of_start && call.method != "GET").then(|| call.again(CancellationToken::new()));
+        let answer = super::handle(service, call);
+        if let Some(kept) = kept.filter(|_| answer.is_ok()) {
+            service.keep(kept);
+        }
+        Ok(answer)
     }
 }
 

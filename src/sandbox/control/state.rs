@@ -21,8 +21,16 @@ pub(super) fn show(service: &Service, _: &Call) -> Result<Answer, Failure> {
     })))
 }
 
-/// Puts data, exports, faults, clock and log back to what they were at the start.
+/// Puts data, exports, faults, clock and log back to what they were at the start, with the calls that belong to it.
 pub(super) fn reset(service: &Service, call: &Call) -> Result<Answer, Failure> {
     service.reset()?;
+    let ended = &service.store.stopping;
+    // Each succeeded at the start; a stop in between ends the reset.
+    for repeated in service.start_calls(|kept| kept.again(ended.child_token())) {
+        let answer = super::handle(service, repeated);
+        if !answer.is_ok() {
+            return Ok(answer);
+        }
+    }
     show(service, call)
 }

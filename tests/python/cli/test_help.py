@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,18 @@ import pytest
 from dataaccess.cli.application import COMMANDS, application
 
 ACCEPTED = Path(__file__).parent / "help"
-COMMANDS_AND_GROUPS = [
-    [],
-    *([name] for name in COMMANDS),
-    *([group, name] for group in ("scan", "validate") for name in ("codes", "items")),
-]
+
+
+def _paths(command: click.Command, words: list[str]) -> Iterator[list[str]]:
+    """The words of a command and of all below it."""
+    yield words
+    context = click.Context(command)
+    for name in command.list_commands(context) if isinstance(command, click.Group) else []:
+        one = command.get_command(context, name)  # type: ignore[attr-defined] # it is a group
+        yield from _paths(one, [*words, name])
+
+
+COMMANDS_AND_GROUPS = list(_paths(application, []))
 
 
 @pytest.mark.parametrize("words", COMMANDS_AND_GROUPS, ids=lambda words: "-".join(["dataaccess", *words]))
@@ -43,7 +51,7 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
     command = application.get_command(click.Context(application), name)
     assert command is not None
     assert (command.help or "").partition("\n")[0] == COMMANDS[name]
-    groups = command.commands.values() if isinstance(command, click.Group) else [command]
+    groups = [command, *(command.commands.values() if isinstance(command, click.Group) else [])]
     assert [one for each in groups for one in each.params if isinstance(one, click.Option) and not one.help] == []
 
 

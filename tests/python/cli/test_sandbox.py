@@ -25,7 +25,7 @@ SCRIPT = Path(sysconfig.get_path("scripts")) / ("dataaccess.exe" if os.name == "
 
 def test_it_prints_what_a_client_needs_and_serves_the_demo_data() -> None:
     with serving() as served:
-        assert served.exports.keys() == {"DATAACCESS_BASE_URL", "DATAACCESS_TOKEN"}
+        assert served.exports.keys() == {"DATAACCESS_BASE_URL", "DATAACCESS_TOKEN", "DATAACCESS_SANDBOX_ADMIN_TOKEN"}
         codes = served.client().search_codes(["id"], allocated_time=da.yesterday())
         assert codes
         assert codes[0]["id"].startswith("demo-")

@@ -16,7 +16,8 @@ from support.slow_loris import longest_response
 
 import dataaccess as da
 
-TOKEN = "a-token-of-ones-own"
+TOKEN = "a-token-of-ones-own-of-32-characters"
+TOKENS: dict[str, Any] = {"token": TOKEN, "admin_token": "an-admin-token-of-ones-own-likewise"}
 
 
 def address(sandbox: da.Sandbox) -> tuple[str, int]:
@@ -107,7 +108,7 @@ def test_the_scheme_of_a_token_is_taken_in_any_case(own: da.Sandbox, scheme: str
         ({"host": "0.0.0.0"}, "host: 0.0.0.0 can be reached by other machines"),  # noqa: S104 - what is refused
         ({"host": "::"}, "host: :: can be reached"),
         ({"host": "192.0.2.1", "token": TOKEN}, "host: 192.0.2.1 can be reached"),
-        ({"host": "127.0.0.1", "allow_remote": True}, "needs a token of your own"),
+        ({"host": "127.0.0.1", "allow_remote": True}, "needs two tokens of your own; give token= and admin_token="),
         ({"token": "short"}, "token: it needs 16 or more"),
         ({"host": "sandbox.example.com"}, "host= must be an address"),
         ({"host": None}, "host= must be an address"),
@@ -130,7 +131,7 @@ def test_no_variable_of_the_environment_opens_it(monkeypatch: pytest.MonkeyPatch
 
 def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> None:
     everywhere = "0.0.0.0"  # noqa: S104 - what is tested
-    with da.Sandbox(host=everywhere, allow_remote=True, token=TOKEN, host_names=["sandbox.example.com"]) as sandbox:
+    with da.Sandbox(host=everywhere, allow_remote=True, **TOKENS, host_names=["sandbox.example.com"]) as sandbox:
         assert connect(sandbox.base_url, token=TOKEN).search_codes(allocated_time=da.on("2024-01-15")) == []
         connection = http.client.HTTPConnection(*address(sandbox))
         for host, status in (("sandbox.example.com", 404), ("evil.example", 403)):
@@ -143,7 +144,7 @@ def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> No
 
 
 def test_it_takes_an_address_to_be_reached_from_elsewhere() -> None:
-    with da.Sandbox(allow_remote=True, token=TOKEN) as sandbox:
+    with da.Sandbox.demo(allow_remote=True, **TOKENS) as sandbox:
         assert address(sandbox)[0] == "127.0.0.1"
 
 

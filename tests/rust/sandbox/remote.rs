@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::wire::{DOWNLOAD, Service, demo};
 
-const TOKEN: &str = "a-token-of-ones-own";
+const TOKEN: &str = "a-token-of-ones-own-of-32-characters";
+const ADMIN_TOKEN: &str = "an-admin-token-of-ones-own-likewise";
 
 fn start(access: Access) -> dataaccess::error::Result<Service> {
     let sandbox = Sandbox::start(Options { access, ..demo() })?;
@@ -20,8 +21,8 @@ fn remote(token: Option<&str>) -> Access {
         address: Ipv4Addr::UNSPECIFIED.into(),
         allow_remote: true,
         token: token.map(str::to_owned),
+        admin_token: Some(ADMIN_TOKEN.to_owned()),
         host_names: vec!["sandbox.example.com".to_owned()],
-        ..Access::default()
     }
 }
 
@@ -32,17 +33,26 @@ fn refusal(access: Access) -> String {
 }
 
 #[test]
-fn remote_access_needs_permission_and_a_given_token() {
+fn remote_access_needs_permission_and_two_given_tokens() {
     let closed = Access { allow_remote: false, ..remote(Some(TOKEN)) };
     assert_eq!(refusal(closed.clone()), "host: 0.0.0.0 can be reached by other machines");
     let public = Access { address: Ipv4Addr::new(192, 0, 2, 1).into(), ..closed.clone() };
     assert_eq!(refusal(public), "host: 192.0.2.1 can be reached by other machines");
     let six = Access { address: Ipv6Addr::UNSPECIFIED.into(), ..closed };
     assert_eq!(refusal(six), "host: :: can be reached by other machines");
-    assert!(refusal(remote(None)).contains("needs a token of your own"));
-    for weak in ["", "short", "sixteen blanks !", "sixteen-bytes-é", "line\r\nline-line-line"] {
-        assert!(refusal(remote(Some(weak))).starts_with("token: it needs 16 or more"), "{weak}");
+    let without_admin = Access { admin_token: None, ..remote(Some(TOKEN)) };
+    for access in [remote(None), without_admin] {
+        assert!(refusal(access).contains("needs two tokens of your own"));
     }
+    let short = "t".repeat(31);
+    for weak in ["", short.as_str(), "thirty-two characters and blanks", "line\r\nline-line-line-line-line-line"] {
+        assert!(refusal(remote(Some(weak))).starts_with("token: it needs 32 or more"), "{weak}");
+        let access = Access { admin_token: Some(weak.to_owned()), ..remote(Some(TOKEN)) };
+        assert!(refusal(access).starts_with("admin_token: it needs 32 or more"), "{weak}");
+    }
+    // Of this machine alone, where nobody can try many.
+    assert!(start(Access { token: Some("t".repeat(16)), ..Access::default() }).is_ok());
+    assert!(refusal(Access { token: Some("t".repeat(15)), ..Access::default() }).contains("16 or more"));
     for name in ["", "http://x", "x:80", "*", "a b", "u@x"] {
         let access = Access { host_names: vec![name.to_owned()], ..Access::default() };
         assert!(refusal(access).contains("is not the name of a host"), "{name}");

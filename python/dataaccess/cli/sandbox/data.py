@@ -1,0 +1,107 @@
+"""What the command serves: demo data, no data, a file, a scenario or a recording, and the rows of seeds."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dataaccess.cli.ending import USAGE, CommandError
+from dataaccess.cli.sandbox.switches import switch_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataaccess.sandbox import Sandbox
+
+REPLAYED = "--replay takes --port, --json and --quiet alone: a recording has the behavior of its service"
+
+
+@dataclass(frozen=True, slots=True)
+class ServedData:
+    """The options for data and behaviour."""
+
+    demo: bool
+    until: str | None
+    empty: bool
+    db: str | None
+    scenario: str | None
+    replay: str | None
+    seeds: tuple[tuple[str | None, str], ...]
+    platform: str | None
+    switches: tuple[tuple[str, str], ...]
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether the demo data is named, or nothing else is."""
+        named = self.demo or self.until is not None
+        return named or not (self.empty or self.seeds or self.db or self.scenario or self.replay)
+
+    def check(self) -> None:
+        """Refuses options that exclude each other."""
+        named = self.demo or self.until is not None
+        files = [file is not None for file in (self.db, self.scenario, self.replay)]
+        if sum([named, self.empty, *files]) > 1:
+            names = "--demo or --until, --empty, --db, --scenario and --replay"
+            raise click.UsageError(f"{names} exclude each other: write one")
+        if self.seeds or self.platform is not None or self.switches:
+            if self.scenario is not None:
+                raise click.UsageError("--scenario has seeds, platform and switches: write them into its file")
+            if self.replay is not None:
+                raise click.UsageError(REPLAYED)
+
+    @contextmanager
+    def sandbox(self, access: dict[str, Any]) -> Iterator[Sandbox]:
+        """The sandbox with the data, while the block runs."""
+        from dataaccess.sandbox import Sandbox
+
+        behavior: dict[str, Any] = {"switches": {name: switch_value(text) for name, text in self.switches}}
+        behavior |= {} if self.platform is None else {"platform": self.platform}
+        with self._typed_wrong():
+            if self.replay is not None:
+                made = Sandbox.replay(self.replay, port=access["port"])
+            elif self.scenario is not None:
+                made = Sandbox.scenario(self.scenario, **access)
+            elif self.is_demo:
+                behavior |= {} if self.until is None else {"until": self.until}
+                made = Sandbox.demo(**behavior, **access)
+            else:
+                made = Sandbox(db=self.db, **behavior, **access)
+        with made as sandbox:
+            with self._typed_wrong(), sandbox._starting():  # noqa: SLF001 - of this package
+                for name, path in self.seeds:
+                    # A file of a store has the rows of an earlier start.
+                    sandbox.seed(path, name=name, replace=self.db is not None)
+            yield sandbox
+
+    def __str__(self) -> str:
+        """What is served, for people."""
+        if self.replay is not None:
+            return f"the recording {self.replay}"
+        if self.scenario is not None:
+            return f"the scenario {self.scenario}"
+        demo = f"synthetic data{'' if self.until is None else f' up to {self.until}'}" if self.is_demo else ""
+        file = "" if self.db is None else f"the data of {self.db}"
+        rows = f"the rows of {', '.join(path for _, path in self.seeds)}" if self.seeds else ""
+        return " and ".join(filter(None, (demo, file, rows))) or "no data"
+
+    @contextmanager
+    def _typed_wrong(self) -> Iterator[None]:
+        """A refused switch or file was typed wrong. Other errors, as of a port in use, are those of the sandbox."""
+        from dataaccess._core.paths import local_path
+        from dataaccess.errors import ConfigError, SandboxError
+
+        try:
+            yield
+        except ConfigError as error:
+            is_of_scenario = self.scenario is not None and str(error).startswith(local_path(self.scenario))
+            if is_of_scenario or not error.arguments:
+                raise CommandError(str(error), USAGE) from None
+            raise
+        except SandboxError as error:
+            text = str(error)
+            if text.startswith(("switch ", "there is no switch ")):
+                raise CommandError(f"--switch: {text.removeprefix('switch ')}", USAGE) from None
+            raise

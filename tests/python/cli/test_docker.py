@@ -1,0 +1,173 @@
+"""The files of `examples/docker`: what they run is accepted by the command and works, and they follow good practice.
+
+They are built where a Docker daemon is; elsewhere these checks read them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+from support.commands import serving
+
+import dataaccess as da
+from dataaccess.cli.application import application
+
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "examples" / "docker"
+COMPOSE: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))
+# Those of https://docs.docker.com/reference/dockerfile/
+INSTRUCTIONS = {"FROM", "ENV", "RUN", "USER", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT", "CMD"}
+OWN = "a-token-of-thirty-two-characters-1"
+ADMIN = "an-admin-token-of-thirty-two-characters"
+
+
+def instructions() -> Iterator[tuple[str, str]]:
+    text = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
+    lines = re.sub(r"\\\n", " ", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
+    for line in filter(None, lines):
+        name, _, rest = line.partition(" ")
+        yield name, rest.strip()
+
+
+DOCKERFILE = dict(instructions())
+
+
+def accepted(words: list[str]) -> dict[str, Any]:
+    """The parameters of a command line, as the parser of the command reads them."""
+    assert words[0] == "dataaccess"
+    context = application.make_context("dataaccess", words[1:], resilient_parsing=False)
+    name, command, rest = application.resolve_command(context, [*context._protected_args, *context.args])
+    assert command is not None
+    return command.make_context(name, rest, parent=context).params
+
+
+def paths_of_this_machine(words: list[str], folder: Path) -> list[str]:
+    """The words with the files of the container as files of this machine."""
+    (folder / "sandbox_token").write_text(OWN, encoding="utf-8")
+    (folder / "sandbox_admin_token").write_text(ADMIN, encoding="utf-8")
+    for path in folder.iterdir():
+        path.chmod(0o600)
+    scenario = str(FOLDER / "scenario")
+    return [word.replace("/run/secrets", str(folder)).replace("=/scenario/", f"={scenario}/") for word in words]
+
+
+def test_the_image_is_pinned_runs_as_no_root_and_is_checked() -> None:
+    names = [name for name, _ in instructions()]
+    assert set(names) <= INSTRUCTIONS
+    assert names[0] == "FROM"
+    assert sorted(set(names) - {"RUN", "ENV"}) == sorted(name for name in names if name not in ("RUN", "ENV"))
+    image, _, tag = DOCKERFILE["FROM"].partition(":")
+    assert (image, bool(re.fullmatch(r"3\.\d+-slim", tag))) == ("python", True)
+    # By number, so that an orchestrator sees that it is not root.
+    assert int(DOCKERFILE["USER"]) > 0
+    assert f"--uid {DOCKERFILE['USER']} " in DOCKERFILE["RUN"]
+    assert "--no-cache-dir" in DOCKERFILE["RUN"]
+    assert not re.search("(?i)token|secret|password", DOCKERFILE["ENV"])
+    # Arguments as an array: a shell would not pass on SIGTERM.
+    words = json.loads(DOCKERFILE["ENTRYPOINT"]) + json.loads(DOCKERFILE["CMD"])
+    given = accepted(words)
+    assert (given["host"], given["allow_remote"], given["demo"]) == ("0.0.0.0", True, True)  # noqa: S104 - in a container
+    assert str(given["port"]) == DOCKERFILE["EXPOSE"]
+
+
+def test_the_health_check_sees_whether_it_runs() -> None:
+    options, _, command = DOCKERFILE["HEALTHCHECK"].partition("CMD ")
+    assert set(re.findall(r"--([a-z-]+)=", options)) <= {"interval", "timeout", "start-period", "retries"}
+    python, flag, code = json.loads(command)
+    assert (python, flag) == ("python", "-c")
+    with da.Sandbox() as sandbox:
+        port = f":{DOCKERFILE['EXPOSE']}"
+        assert port in code
+        code = code.replace(port, f":{sandbox.base_url.rpartition(':')[2]}")
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)  # noqa: S603
+    assert done.returncode != 0
+
+
+def test_the_composed_services_get_their_tokens_as_secrets(tmp_path: Path) -> None:
+    services, secrets = COMPOSE["services"], COMPOSE["secrets"]
+    assert set(COMPOSE) == {"services", "secrets"}
+    for service in services.values():
+        assert set(service["secrets"]) <= set(secrets)
+        assert all(not value.startswith("sbx_") for value in service.get("environment", {}).values())
+    assert all(set(secret) == {"environment"} for secret in secrets.values())
+    sandbox, job = services["sandbox"], services["job"]
+    build = sandbox["build"]
+    assert (FOLDER / build["context"]).resolve() == ROOT / "dist"
+    assert (ROOT / "dist" / build["dockerfile"]).resolve() == FOLDER / "Dockerfile"
+    assert all(port.startswith("127.0.0.1:") for port in sandbox["ports"])
+    assert job["depends_on"] == {"sandbox": {"condition": "service_healthy"}}
+    given = accepted(paths_of_this_machine(json.loads(DOCKERFILE["ENTRYPOINT"]) + sandbox["command"], tmp_path))
+    # The job connects to the service by its name.
+    assert job["environment"]["DATAACCESS_BASE_URL"] == f"http://{given['host_names'][0][0]}:{given['port']}"
+    accepted([*job["entrypoint"], *job["command"]])
+
+
+def test_the_composed_sandbox_and_its_job_run_here(tmp_path: Path) -> None:
+    """In processes in place of containers, on loopback: with the same words, but host and port."""
+    words = json.loads(DOCKERFILE["ENTRYPOINT"])[2:] + COMPOSE["services"]["sandbox"]["command"]
+    words = paths_of_this_machine(words, tmp_path)
+    words[words.index("--host") + 1], words[words.index("--port") + 1] = "127.0.0.1", "0"
+    with serving(*words) as served:
+        base_url = served.exports["DATAACCESS_BASE_URL"]
+        client = da.Client(base_url, token=OWN)
+        job = COMPOSE["services"]["job"]
+        done = subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-m", *job["entrypoint"], *job["command"]],
+            env={"DATAACCESS_BASE_URL": base_url, "DATAACCESS_TOKEN_FILE": str(tmp_path / "sandbox_token")},
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
+        assert len(done.stdout.splitlines()) == 73
+        stores = client.search_items("store", ["area"], da.col("store_id").matches(["s-1", "s-2"]), item_type_id=7)
+        assert stores == [{"area": 250}, {"area": None}]
+        assert len(client.download_segment(7001)["entries"]) == 2
+        _, reported = served.stop()
+    assert [line.count(" 503 ") for line in reported.splitlines() if "promotion_code" in line] == [1, 1, 0]
+    assert OWN not in reported
+    assert ADMIN not in reported
+
+
+def has_daemon() -> bool:
+    docker = shutil.which("docker")
+    return docker is not None and subprocess.run([docker, "info"], capture_output=True, check=False).returncode == 0  # noqa: S603
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not has_daemon(), reason="needs a Docker daemon")
+@pytest.mark.skipif(not list((ROOT / "dist").glob("dataaccess-*.whl")), reason="needs a wheel: make wheel")
+def test_the_image_is_built_and_serves() -> None:
+    def docker(*words: str) -> str:
+        return subprocess.run(["docker", *words], capture_output=True, encoding="utf-8", check=True).stdout.strip()  # noqa: S603, S607
+
+    docker("build", "--file", str(FOLDER / "Dockerfile"), "--tag", "dataaccess-sandbox-test", str(ROOT / "dist"))
+    variables = [f"--env=DATAACCESS_SANDBOX_TOKEN={OWN}", f"--env=DATAACCESS_SANDBOX_ADMIN_TOKEN={ADMIN}"]
+    container = docker("run", "--rm", "--detach", "--publish=127.0.0.1::8080", *variables, "dataaccess-sandbox-test")
+    try:
+        address = docker("port", container, "8080").splitlines()[0]
+        client = da.Client(f"http://{address}", token=OWN, retry_for=30)
+        assert client.search_codes(["id"], allocated_time=da.last_days(3), limit=1)
+        assert docker("exec", container, "id", "-u") == DOCKERFILE["USER"]
+    finally:
+        docker("stop", container)
+
+
+def test_the_shell_lines_of_the_comments_are_of_this_repository() -> None:
+    lines = re.findall(
+        r"(?m)^#   (.*)$", "".join((FOLDER / name).read_text() for name in ("Dockerfile", "compose.yaml"))
+    )
+    assert lines
+    words = [word for line in lines for word in shlex.split(line) if "/" in word]
+    assert all((ROOT / word).exists() for word in words)

@@ -1,0 +1,166 @@
+"""`dataaccess sandbox`: data of files, the lines of requests, and other machines."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands import MODULE, RunHere, serving
+
+import dataaccess as da
+
+OWN = "a-token-of-thirty-two-characters-1"
+ADMIN = "an-admin-token-of-thirty-two-characters"
+SHOP = {"object": "store", "item_type_id": 7, "attributes": {"store_id": "string"}, "rows": [{"store_id": "s-1"}]}
+
+
+def stores(client: da.Client) -> list[dict[str, Any]]:
+    return client.search_items("store", ["store_id"], da.col("store_id").equals("s-1"), item_type_id=7)
+
+
+def test_seeds_take_the_place_of_the_demo_data_unless_it_is_named(tmp_path: Path) -> None:
+    shop, customers = tmp_path / "shop.json", tmp_path / "customers.csv"
+    shop.write_text(json.dumps(SHOP), encoding="utf-8")
+    customers.write_text("customer_id\nmine\n", encoding="utf-8")
+    seeds = ["--seed", str(shop), "--seed", f"customer={customers}"]
+    mine = da.col("customer_id").equals("mine")
+    for words, is_demo in (([], False), (["--demo"], True)):
+        with serving(*seeds, *words) as served:
+            client = served.client()
+            assert stores(client) == [{"store_id": "s-1"}]
+            assert client.search_items("customer", ["customer_id"], mine) == [{"customer_id": "mine"}]
+            assert bool(client.search_codes(["id"], allocated_time=da.after("2024-01-01"), limit=1)) == is_demo
+            _, reported = served.stop()
+            assert ("synthetic data and the rows of" in reported) == is_demo
+            assert str(shop) in reported
+
+
+def test_seeds_come_back_with_a_reset_and_fit_a_file_that_has_them(tmp_path: Path) -> None:
+    shop = tmp_path / "shop.json"
+    shop.write_text(json.dumps(SHOP), encoding="utf-8")
+    with serving("--seed", str(shop)) as served:
+        admin = served.exports["DATAACCESS_SANDBOX_ADMIN_TOKEN"]
+        with da.Sandbox.connect(served.exports["DATAACCESS_BASE_URL"], admin) as sandbox:
+            sandbox.clear("store")
+            assert stores(served.client()) == []
+            sandbox.reset()
+            assert stores(served.client()) == [{"store_id": "s-1"}]
+    for _ in range(2):
+        with serving("--db", str(tmp_path / "a.db"), "--seed", str(shop)) as served:
+            assert stores(served.client()) == [{"store_id": "s-1"}]
+
+
+def test_a_line_for_each_request_says_what_was_asked_and_what_came(tmp_path: Path) -> None:
+    scenario = tmp_path / "busy.json"
+    busy = {"kind": "status", "status": 503, "retry_after": 0, "times": 1}
+    scenario.write_text(json.dumps({"demo": True, "faults": [busy]}), encoding="utf-8")
+    for words, lines in (([], 3), (["--quiet"], 0)):
+        with serving("--scenario", str(scenario), *words) as served:
+            client = served.client()
+            client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+            client.download_segment(5637051)
+            _, reported = served.stop()
+        found = [line for line in reported.splitlines() if "->" in line]
+        assert len(found) == lines
+        if found:
+            search = r"POST /access/api/item/search promotion_code, allocated_time equals 2024-01-15 -> "
+            assert re.fullmatch(rf"{search}503 .* \(fault .*\)", found[0])
+            assert re.fullmatch(rf"{search}200 [\d.]+ k?B [\d.]+ ms", found[1])
+            assert re.fullmatch(r"POST /access/api/segment/download export 5637051 -> 200 .* ms", found[2])
+        assert client.settings["token"].value == "(hidden)"
+        assert served.exports["DATAACCESS_TOKEN"] not in reported
+
+
+def test_a_line_has_no_control_characters_and_no_value_but_days() -> None:
+    with serving("--empty") as served:
+        content = {
+            "itemTypeName": "x\x1b[2J",
+            "filters": {"OR": [{"AND": [{"column": "c", "value": ["secret"]}, 5]}, 7]},
+        }
+        request = urllib.request.Request(  # noqa: S310 - our own address
+            f"{served.exports['DATAACCESS_BASE_URL']}/access/api/item/search?x=%1b", data=json.dumps(content).encode()
+        )
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(request)  # noqa: S310 - likewise
+        _, reported = served.stop()
+    line = next(line for line in reported.splitlines() if "->" in line)
+    assert "\x1b" not in line
+    assert "secret" not in line
+    assert "c None [1]" in line
+
+
+def test_json_has_the_admin_token_too() -> None:
+    process = subprocess.Popen([*MODULE, "sandbox", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # noqa: S603
+    with process:
+        assert process.stdout
+        found = json.loads(process.stdout.readline())
+        assert found["admin_token"].startswith("sbx_admin_")
+        with da.Sandbox.connect(found["base_url"], found["admin_token"]) as sandbox:
+            assert sandbox.scopes == found["scopes"]
+        process.terminate()
+
+
+def test_other_machines_need_two_tokens_which_are_not_printed(tmp_path: Path) -> None:
+    files = []
+    for name, token in (("token", OWN), ("admin-token", ADMIN)):
+        file = tmp_path / name
+        file.write_text(token, encoding="utf-8")
+        file.chmod(0o600)
+        files += [f"--{name}-file", str(file)]
+    everywhere = ["--empty", "--host", "0.0.0.0", "--allow-remote"]  # noqa: S104 - what is tested
+    variables = {"DATAACCESS_SANDBOX_TOKEN": OWN, "DATAACCESS_SANDBOX_ADMIN_TOKEN": ADMIN}
+    for words, environment in ((files, {}), ([], variables)):
+        with serving(*everywhere, *words, **environment) as served:
+            assert served.exports.keys() == {"DATAACCESS_BASE_URL"}
+            port = served.exports["DATAACCESS_BASE_URL"].rpartition(":")[2]
+            url = f"http://127.0.0.1:{port}"
+            assert da.Client(url, token=OWN).search_codes(allocated_time=da.on("2024-01-15")) == []
+            with da.Sandbox.connect(url, ADMIN) as sandbox:
+                assert len(sandbox.requests) == 1
+            with urllib.request.urlopen(f"{url}/healthz") as response:  # noqa: S310 - our own address
+                assert json.load(response)["status"] == "ok"
+            _, reported = served.stop()
+            assert OWN not in reported
+            assert ADMIN not in reported
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "code", "reported"),
+    [
+        (["--host", "0.0.0.0"], {}, 2, "--host: 0.0.0.0 can be reached by other machines"),  # noqa: S104
+        (["--host", "example.com"], {}, 2, "--host must be an address such as 127.0.0.1"),
+        (["--allow-remote"], {}, 2, "it needs two tokens of your own; give --token-file and --admin-token-file"),
+        (["--allow-remote"], {"TOKEN": OWN}, 2, "it needs two tokens of your own"),
+        (["--allow-remote"], {"TOKEN": "t" * 31, "ADMIN_TOKEN": ADMIN}, 78, "token: it needs 32 or more"),
+        (["--allow-remote"], {"TOKEN": OWN, "ADMIN_TOKEN": OWN}, 78, "it is the same as"),
+        (["--demo", "--scenario", "a.toml"], {}, 2, "exclude each other: write one"),
+        (["--until", "2024-02-29", "--empty"], {}, 2, "exclude each other: write one"),
+        (["--scenario", "a.toml", "--switch", "latency=1"], {}, 2, "write them into its file"),
+        (["--replay", "a.jsonl", "--seed", "a.json"], {}, 2, "--replay takes --port, --json and --quiet alone"),
+        (["--scenario", "/nowhere/a.toml"], {}, 2, "/nowhere/a.toml cannot be read: No such file"),
+        (["--seed", "/nowhere/a.json"], {}, 2, "/nowhere/a.json cannot be read: No such file"),
+        (["--seed", "customer="], {}, 2, "'customer=' is not FILE or OBJECT=FILE, such as customer=customers.csv"),
+        (["--seed", "a.csv"], {}, 2, "'a.csv' has rows alone: write OBJECT=FILE, such as customer=a.csv"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_reported(
+    run_here: RunHere,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    variables: dict[str, str],
+    code: int,
+    reported: str,
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(f"DATAACCESS_SANDBOX_{name}", value)
+    found, output, printed = run_here("sandbox", *words)
+    assert (found, output) == (code, "")
+    assert reported in printed
+    assert printed.count("\n") == 1
+    assert OWN not in printed
