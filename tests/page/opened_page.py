@@ -29,7 +29,7 @@ class Tab:
 
     def text(self, selector: str) -> str:
         """The text of an element."""
-        return self.page.inner_text(selector)
+        return str(self.page.inner_text(selector))
 
     def wait(self, selector: str, text: str) -> None:
         """Waits until an element has this text in it."""

@@ -71,7 +71,7 @@ class Caller:
             text = response.read().decode()
         assert response.headers["Content-Type"] == "application/json"
         assert not [name for name in response.headers if name.lower().startswith("access-control")]
-        answer = json.loads(text) if text else None
+        answer: Any = json.loads(text) if text else None
         if response.status >= 400 and text:
             assert answer.keys() == {"error"}
             assert answer["error"].keys() == {"kind", "message", "hint"}

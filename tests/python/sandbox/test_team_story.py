@@ -72,7 +72,7 @@ def test_a_job_of_yesterday_a_fault_for_one_day_an_hour_and_the_log(service: dic
     sandbox.advance(hours=1)
     assert client.download_segment(export)["entries"][0]["exportedRows"] == 500
 
-    # A week later, codes that were sent are used: the next run of the job has other statuses, and the log has its requests.
+    # Days later, codes that were sent are used, and the log has all requests.
     before = {
         code["id"]: code["code_status"]
         for code in client.search_codes(["id", "code_status"], allocated_time=da.on(yesterday))
