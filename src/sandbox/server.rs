@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder as ThreadBuilder, JoinHandle};
 use std::time::Duration;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Builder as RuntimeBuilder;
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +16,8 @@ use crate::error::{Error, Kind, Result};
 
 /// How long to wait for running searches after all connections have ended.
 const SEARCH_GRACE: Duration = Duration::from_millis(500);
+/// Connections that may wait to be accepted. TCP retries others a second later.
+const BACKLOG: u32 = 1_024;
 
 /// A server that runs until it is stopped.
 pub(super) struct Server {
@@ -37,9 +39,12 @@ impl Server {
             .thread_name("dataaccess-sandbox-search")
             .build()
             .map_err(|cause| failed("start its runtime", cause))?;
-        let listener = runtime
-            .block_on(TcpListener::bind(at))
-            .map_err(|cause| failed(&format!("listen on {at}"), cause).with_hint("port 0 takes a free one"))?;
+        let listener = {
+            // Nothing waits here: the caller may be in a runtime of its own.
+            let _context = runtime.enter();
+            listen(at)
+                .map_err(|cause| failed(&format!("listen on {at}"), cause).with_hint("port 0 takes a free one"))?
+        };
         let address = listener.local_addr().map_err(|cause| failed("read its port", cause))?;
         let stop = stopping.clone();
         let thread = ThreadBuilder::new()
@@ -80,4 +85,13 @@ impl Server {
             let _ = thread.join();
         }
     }
+}
+
+fn listen(at: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if at.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // On Windows it would let two services share a port.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(at)?;
+    socket.listen(BACKLOG)
 }

@@ -83,7 +83,10 @@ impl Call {
     /// The body as JSON of this type; without a body it is `{}`.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         let body = if self.body.is_empty() { b"{}" } else { &self.body[..] };
-        serde_json::from_slice(body).map_err(|cause| Failure::malformed(format!("body: {cause}")))
+        let malformed = |cause: serde_json::Error| Failure::malformed(format!("body: {cause}"));
+        // An array would be read as the members in their order.
+        let members: Map<String, Value> = serde_json::from_slice(body).map_err(malformed)?;
+        serde_json::from_value(members.into()).map_err(malformed)
     }
 
     /// The query as this type, whose members are strings, numbers and bools.

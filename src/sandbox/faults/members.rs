@@ -117,8 +117,7 @@ impl Members {
 
     pub(super) fn whole_seconds(&mut self, name: &str) -> Result<Option<u64>> {
         self.read(name, "in whole seconds", |value| {
-            let whole =
-                |seconds: f64| Duration::try_from_secs_f64(seconds).ok().filter(|time| time.subsec_nanos() == 0);
+            let whole = |seconds: f64| Duration::try_from_secs_f64(seconds).ok().filter(|_| seconds.fract() == 0.0);
             value.as_u64().or_else(|| value.as_f64().and_then(whole).map(|time| time.as_secs()))
         })
     }

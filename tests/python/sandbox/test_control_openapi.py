@@ -25,7 +25,7 @@ VALID, INVALID = {GenerationMode.POSITIVE}, {GenerationMode.NEGATIVE}
 # thousand years in all, and that an integer is written without a fraction.
 RULES_IN_WORDS = {
     f"/__sandbox/{path}"
-    for path in ("objects", "objects/{name}/rows", "clock", "faults", "exports", "tokens", "switches")
+    for path in ("objects", "objects/{name}/rows", "clock", "faults", "exports", "tokens", "switches", "compose")
 }
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -45,6 +46,11 @@ def probed(sandbox: da.Sandbox) -> ProbeReport:
 def test_a_platform_has_its_switches(name: str) -> None:
     with da.Sandbox.demo(until="2024-02-29", platform=name) as sandbox:
         zone = PLATFORMS[name].get("day_zone", "UTC")
+        # The zone of times is settled by codes at both ends of a day: the demo data has some in UTC alone.
+        start = datetime(2024, 1, 15, tzinfo=ZoneInfo(zone))
+        ends = (start, start + timedelta(days=1, seconds=-1))
+        codes = [{"id": f"end-{index}", "allocated_time": each, "code_status": 3} for index, each in enumerate(ends)]
+        sandbox.load("promotion_code", codes)
         found = probe(sandbox.client(timezone=zone), DAY, export_id=EXPORT).switches
     expected = {"day_zone": "UTC", "source_timezone": "UTC", "day_comparison": "exclusive", **PLATFORMS[name]}
     assert {each: found[each] for each in expected} == expected

@@ -20,7 +20,7 @@ import sys
 import dataaccess as da
 
 client = da.Client(retries=0)
-report = client.scan_codes(["id", "code_status"], allocated_time=da.last_days(3)).to_folder(sys.argv[1], refresh=True)
+report = client.scan_codes(["id", "code_status"], allocated_time=da.last_days(3)).to_folder(sys.argv[1], refresh="all")
 print(report.rows)
 """
 
