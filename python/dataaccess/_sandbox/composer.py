@@ -45,7 +45,7 @@ def composed(given: str) -> str:
         answer = _composed(json.loads(given))
     except (DataAccessError, ValueError) as error:
         problems = [f"{each.argument}: {each.message}" for each in getattr(error, "problems", ())]
-        answer = {"error": {"kind": type(error).__name__, "message": "\n".join(problems) or str(error), "hint": None}}
+        answer = {"error": {"kind": "ConfigError", "message": "\n".join(problems) or str(error), "hint": None}}
     return json.dumps(answer, ensure_ascii=False)
 
 

@@ -83,10 +83,11 @@ impl Call {
     /// The body as JSON of this type; without a body it is `{}`.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         let body = if self.body.is_empty() { b"{}" } else { &self.body[..] };
-        let malformed = |cause: serde_json::Error| Failure::malformed(format!("body: {cause}"));
         // An array would be read as the members in their order.
-        let members: Map<String, Value> = serde_json::from_slice(body).map_err(malformed)?;
-        serde_json::from_value(members.into()).map_err(malformed)
+        if !body.trim_ascii_start().starts_with(b"{") {
+            return Err(Failure::malformed("body: must be a JSON object"));
+        }
+        serde_json::from_slice(body).map_err(|cause| Failure::malformed(format!("body: {cause}")))
     }
 
     /// The query as this type, whose members are strings, numbers and bools.

@@ -85,7 +85,7 @@ def test_a_segment() -> None:
 
 def test_all_problems_are_named() -> None:
     answer = compose(operation="codes", time={"how": "on", "values": ["2024-01-45"]}, attrs=["idd"])
-    assert answer["error"]["kind"] == "ValidationError"
+    assert answer["error"]["kind"] == "ConfigError"
     assert answer["error"]["message"].splitlines() == [
         'attrs[0]: "idd" is not an attribute of promotion codes; did you mean "id"?',
         "allocated_time: there is no 2024-01-45 in the calendar",
