@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from dataaccess import AsyncClient, Client, Sandbox
     from pytest_dataaccess._guard import Guard
 
+# What has the sandbox of a test.
+_OF_A_TEST = {"dataaccess_sandbox", "dataaccess_empty_sandbox"}
 _MARKER = (
     "dataaccess(seed=, scenario=, platform=, switches=, until=, faults=): what the sandbox of the test has: files of "
     "rows, a scenario file, the behaviour of a platform, the last day of the demo data, faults"
@@ -29,6 +31,16 @@ _MARKER = (
 def pytest_configure(config: pytest.Config) -> None:
     """Registers the marker."""
     config.addinivalue_line("markers", _MARKER)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Refuses a marker of a test that would have no effect: only a sandbox of the test alone has what it says."""
+    is_marked = any(marker.name == "dataaccess" for marker in item.own_markers)
+    if is_marked and not _OF_A_TEST.intersection(getattr(item, "fixturenames", ())):
+        raise pytest.UsageError(
+            "the marker dataaccess has no effect on a test that uses neither dataaccess_sandbox nor "
+            "dataaccess_empty_sandbox, nor a client of one"
+        )
 
 
 @pytest.fixture(scope="session")
@@ -72,15 +84,15 @@ def dataaccess_empty_sandbox(
 
 
 @pytest.fixture(scope="session")
-def dataaccess_session_sandbox(dataaccess_options: dict[str, Any]) -> Iterator[Sandbox]:
+def dataaccess_session_sandbox(request: pytest.FixtureRequest, dataaccess_options: dict[str, Any]) -> Iterator[Sandbox]:
     """One sandbox with demo data for all tests of the run, or of a worker of pytest-xdist.
 
     Tests share its rows, faults and log. The environment does not name it: use its `client()`, or its `environment()`
     as a context manager. It takes no marker, only `dataaccess_options`.
     """
-    from pytest_dataaccess._options import started
+    from pytest_dataaccess._options import started, with_paths
 
-    with started(dict(dataaccess_options), is_demo=True) as sandbox:
+    with started(with_paths(dataaccess_options, request.config.rootpath), is_demo=True) as sandbox:
         yield sandbox
 
 

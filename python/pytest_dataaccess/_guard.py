@@ -73,6 +73,7 @@ def guarding(monkeypatch: pytest.MonkeyPatch) -> Guard:
     monkeypatch.setattr(environment, "_shared", {})
     for name in ("connect", "connect_ex"):
         monkeypatch.setattr(socket.socket, name, _checked_connect(getattr(socket.socket, name), guard))
+    monkeypatch.setattr(socket.socket, "sendto", _checked_sendto(socket.socket.sendto, guard))
     monkeypatch.setattr(socket, "getaddrinfo", _checked_lookup(socket.getaddrinfo, guard))
     return guard
 
@@ -83,6 +84,16 @@ def _checked_connect(connect: Callable[..., Any], guard: Guard) -> Callable[...,
         if self.family in (socket.AF_INET, socket.AF_INET6):
             guard.check_host(address[0])
         return connect(self, address)
+
+    return checked
+
+
+def _checked_sendto(send: Callable[..., Any], guard: Guard) -> Callable[..., Any]:
+    def checked(self: socket.socket, *arguments: Any) -> Any:
+        # The address is the last argument.
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            guard.check_host(arguments[-1][0])
+        return send(self, *arguments)
 
     return checked
 

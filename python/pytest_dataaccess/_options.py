@@ -20,8 +20,11 @@ _UNTIL = "2024-02-29"
 
 
 def options_of(request: pytest.FixtureRequest, of_all: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a test: of its markers the closest one, by name. Paths are relative to the file of the test."""
-    options = dict(of_all)
+    """The options of a test: of its markers the closest one, by name.
+
+    Paths of a marker are relative to the file of the test, those of all tests to the root folder of pytest.
+    """
+    options = with_paths(of_all, request.config.rootpath)
     for marker in reversed(list(request.node.iter_markers("dataaccess"))):
         if marker.args:
             raise pytest.UsageError("the marker dataaccess takes names: @pytest.mark.dataaccess(seed=…)")
@@ -29,12 +32,22 @@ def options_of(request: pytest.FixtureRequest, of_all: Mapping[str, Any]) -> dic
         if "scenario" in marker.kwargs:
             # The file decides about these, whatever other tests have.
             options = {name: value for name, value in options.items() if name not in _OF_SCENARIO}
-        options |= marker.kwargs
-    folder = request.path.parent
-    if options.get("scenario") is not None:
-        options["scenario"] = folder / options["scenario"]
-    options["seed"] = [seed if isinstance(seed, dict) else folder / seed for seed in _several(options.get("seed"))]
+        options |= with_paths(marker.kwargs, request.path.parent)
     return options
+
+
+def with_paths(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The options, with relative paths below a folder."""
+    found = dict(options)
+    if found.get("scenario") is not None:
+        found["scenario"] = folder / found["scenario"]
+    if "seed" in found:
+        found["seed"] = [seed if isinstance(seed, dict) else folder / seed for seed in _several(found["seed"])]
+    platform = found.get("platform")
+    # The name of a platform has no suffix.
+    if isinstance(platform, str | Path) and Path(platform).suffix:
+        found["platform"] = folder / platform
+    return found
 
 
 @contextmanager

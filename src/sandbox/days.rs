@@ -91,7 +91,7 @@ pub(super) fn of_seconds(seconds: i64, zones: &Zones) -> Option<String> {
 }
 
 /// Fixed length, so that strings compare as the times do, but within an hour that clocks repeat: without an offset, its
-/// times cannot be told apart.
+/// times are ambiguous.
 fn formatted(time: &Zoned, zone: &TimeZone) -> Option<String> {
     let time = time.with_time_zone(zone.clone());
     (time.year() >= 1).then(|| time.strftime(TIME_FORMAT).to_string())

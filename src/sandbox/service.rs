@@ -47,6 +47,8 @@ pub(super) struct Service {
     base_url: OnceLock<String>,
     /// The calls that belong to the start, as those of a scenario file: a reset repeats them.
     start_calls: Mutex<Vec<Call>>,
+    /// Held by each load, so that a reset removes its rows too.
+    pub(super) loading: RwLock<()>,
     search_timeout: Duration,
 }
 
@@ -78,6 +80,7 @@ impl Service {
             composer: None,
             base_url,
             start_calls: Mutex::default(),
+            loading: RwLock::default(),
             search_timeout,
         };
         service.fill()?;
@@ -124,6 +127,7 @@ impl Service {
 
     /// Puts data, exports, faults, switches, clock and log back to what they were at the start. Tokens stay valid.
     pub(super) fn reset(&self) -> Result<()> {
+        let _loads_have_ended = self.loading.write().unwrap_or_else(PoisonError::into_inner);
         if self.has_file {
             let problem = format!("{}: a sandbox whose rows are in a file cannot be reset", named("db"));
             return Err(Error::new(Kind::Sandbox, problem).with_hint("clear its objects, or start without a file"));

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from opened_page import Tab
+from playwright.sync_api import Browser
 
 import dataaccess as da
 
@@ -90,9 +91,15 @@ def test_faults_are_switched_on_counted_and_ended(tab: Tab) -> None:
     tab.page.fill("#fault", '{"kind": "sattus"}')
     tab.page.click("#fault-form button")
     tab.wait("#problem", "sattus")
+    # A refresh keeps what went wrong, and the focus.
+    tab.page.wait_for_timeout(2_000)
+    assert "sattus" in tab.text("#problem")
     tab.page.fill("#fault", '{"kind": "status", "status": 502, "body": "<h1>Bad gateway</h1>", "times": 1}')
     tab.page.click("#fault-form button")
     tab.wait("#fault-rows", "status=502")
+    tab.page.focus("#fault-rows button")
+    tab.page.wait_for_timeout(2_000)
+    assert tab.page.evaluate("document.activeElement.innerText") == "End"
     rows = tab.sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
     assert rows
     tab.page.locator("#fault-rows td.number", has_text="1").wait_for()
@@ -220,3 +227,25 @@ _LEAST_CONTRAST = """() => {
     return (one + 0.05) / (other + 0.05);
   }));
 }"""
+
+
+def test_a_search_is_composed_for_the_days_of_the_platform(browser: Browser) -> None:
+    with da.Sandbox.demo(until="2024-02-29", platform="other-zone-inclusive") as sandbox:
+        page = browser.new_page()
+        tab = Tab(page, sandbox)
+        tab.open()
+        tab.go("compose")
+        page.select_option("#how", "since")
+        page.fill("#first", "2024-02-20")
+        page.click("#compose-form button.main")
+        page.wait_for_selector("#composed:not([hidden])")
+        settings, call = tab.text("#python").splitlines()
+        assert settings == "client = da.Client(timezone='Asia/Kolkata', day_comparison='inclusive')"
+        client = sandbox.client(timezone="Asia/Kolkata", day_comparison="inclusive")
+        rows = eval(call, {"da": da, "client": client})  # noqa: S307 - our own line
+        page.click("#send")
+        tab.wait("#answer h2", "HTTP 200")
+        sent = sandbox.requests[-1].body
+        assert sent == client.validate_codes(allocated_time=da.since("2024-02-20"))
+        assert len(rows) > 500
+        page.close()

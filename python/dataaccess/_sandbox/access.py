@@ -111,7 +111,7 @@ class Access:
         from dataaccess._client.synchronous.client import Client
 
         token = self.issue_token(scopes)
-        return self._kept_by(Client(self._control.base_url, token=token, profile=profile, **options))
+        return self._kept_by(Client(self._control.base_url, token=token, profile=profile, **_without_tls(options)))
 
     def async_client(
         self,
@@ -142,9 +142,14 @@ class Access:
         from dataaccess._client.asynchronous.client import AsyncClient
 
         token = self.issue_token(scopes)
-        return self._kept_by(AsyncClient(self._control.base_url, token=token, profile=profile, **options))
+        return self._kept_by(AsyncClient(self._control.base_url, token=token, profile=profile, **_without_tls(options)))
 
     def _kept_by(self, client: _C) -> _C:
         # A sandbox that only its client refers to lives as long as the client.
         client._keep(self)  # noqa: SLF001 - its own client
         return client
+
+
+def _without_tls(options: ClientOptions) -> ClientOptions:
+    # A sandbox on another machine has synthetic data, and no TLS of its own.
+    return {"allow_http": True, **options}

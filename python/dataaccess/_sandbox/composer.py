@@ -28,6 +28,8 @@ _TIMES: dict[str, tuple[str, str, tuple[Callable[[str], object], ...]]] = {
     "after": ("after", "--after", (str,)),
     "before": ("before", "--before", (str,)),
 }
+# The settings of a client that decide how it reads days.
+_DEFAULTS = {"timezone": "UTC", "day_comparison": "exclusive"}
 # Requests of a scan that are shown.
 _SHOWN = 10
 
@@ -36,14 +38,15 @@ def composed(given: str) -> str:
     """The answer to what the page sends, both as JSON.
 
     Args:
-        given: An object with `operation` ("codes", "items" or "segment") and the arguments of that call.
+        given: An object with `operation` ("codes", "items" or "segment") and the arguments of that call. The sandbox
+            adds `timezone` and `day_comparison`: the settings of a client that reads its days as it does.
 
     Returns:
         An object with `python`, `command`, `curl`, the first of the `requests` and their `total`; or with `error`.
     """
     try:
         answer = _composed(json.loads(given))
-    except (DataAccessError, ValueError) as error:
+    except (DataAccessError, LookupError, TypeError, ValueError) as error:
         problems = [f"{each.argument}: {each.message}" for each in getattr(error, "problems", ())]
         answer = {"error": {"kind": "ConfigError", "message": "\n".join(problems) or str(error), "hint": None}}
     return json.dumps(answer, ensure_ascii=False)
@@ -59,6 +62,8 @@ def _codes(given: Mapping[str, Any]) -> dict[str, Any]:
     from dataaccess import filters
 
     time = given.get("time") or {}
+    if not isinstance(time, Mapping):
+        raise ConfigError("time: must be an object with how and values")
     how, values = time.get("how"), _texts("time.values", time.get("values"))
     if how not in _TIMES:
         raise ConfigError(f"time.how: must be one of {', '.join(_TIMES)}")
@@ -90,8 +95,9 @@ def _codes(given: Mapping[str, Any]) -> dict[str, Any]:
             *(f"{argument}={value!r}" for argument, value in conditions.items()),
         ]
     )
-    bodies = _bodies("codes", attrs, allocated_time=condition, **conditions)
-    return _answer("codes", text, ["codes", *_listed("--attrs", attrs or []), *words], bodies)
+    settings = _settings(given)
+    bodies = _bodies("codes", settings, attrs, allocated_time=condition, **conditions)
+    return _answer("codes", text, ["codes", *_listed("--attrs", attrs or []), *words], bodies, settings)
 
 
 def _items(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,7 +117,8 @@ def _items(given: Mapping[str, Any]) -> dict[str, Any]:
     )
     words = ["items", name, *_listed("--attrs", attrs), *(["--where", where] if where else [])]
     words += [] if number is None else ["--item-type-id", str(number)]
-    return _answer("items", text, words, _bodies("items", name, attrs, condition, **options))
+    settings = _settings(given)
+    return _answer("items", text, words, _bodies("items", settings, name, attrs, condition, **options), settings)
 
 
 def _segment(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,21 +142,31 @@ _OPERATIONS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
 }
 
 
-def _bodies(call: str, *arguments: Any, **named: Any) -> list[dict[str, Any]]:
+def _settings(given: Mapping[str, Any]) -> dict[str, str]:
+    """The settings of a client that reads its days as the sandbox does, where they are not the default."""
+    return {name: str(given[name]) for name, default in _DEFAULTS.items() if given.get(name, default) != default}
+
+
+def _bodies(call: str, settings: dict[str, str], *arguments: Any, **named: Any) -> list[dict[str, Any]]:
     """The requests of a scan, which a client without a connection has checked."""
     from urllib.parse import urlsplit
 
     from dataaccess._client.unconnected import unconnected_client
 
-    scan = getattr(unconnected_client("UTC", "exclusive"), f"scan_{call}")(*arguments, **named)
+    scan = getattr(unconnected_client(**{**_DEFAULTS, **settings}), f"scan_{call}")(*arguments, **named)
     return [{"path": urlsplit(request["url"]).path, "body": request["body"]} for request in scan.requests()]
 
 
-def _answer(call: str, arguments: str, words: list[str], requests: list[dict[str, Any]]) -> dict[str, Any]:
+def _answer(
+    call: str, arguments: str, words: list[str], requests: list[dict[str, Any]], settings: dict[str, str]
+) -> dict[str, Any]:
     # A search is one request; several are a scan.
     python = (
-        f"client.search_{call}({arguments})" if len(requests) == 1 else f"client.scan_{call}({arguments}).to_pylist()"
+        f"client.search_{call}({arguments})" if len(requests) == 1 else f"client.scan_{call}({arguments}).to_dicts()"
     )
+    if settings:
+        python = f"client = da.Client({', '.join(f'{name}={value!r}' for name, value in settings.items())})\n{python}"
+        words += [word for name, value in settings.items() for word in (f"--{name.replace('_', '-')}", value)]
     return {
         "python": python,
         "command": shlex.join(["dataaccess", *words]),

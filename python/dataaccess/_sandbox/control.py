@@ -117,7 +117,7 @@ class OverHTTP:
         try:
             return _answer(status, answer)
         except _NoAnswerError:
-            problem = f"no sandbox answers at {self.base_url}: {method} {_PREFIX}{path} got HTTP status {status}"
+            problem = f"there is no sandbox at {self.base_url}: {method} {_PREFIX}{path} got HTTP status {status}"
             raise SandboxError(problem) from None
 
     @staticmethod

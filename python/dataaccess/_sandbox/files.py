@@ -41,7 +41,7 @@ def parsed(path: Path) -> Any:
     text = text_of(path)
     try:
         if path.suffix.lower() != ".toml":
-            return json.loads(text)
+            return json.loads(text, object_pairs_hook=members)
         import tomllib
 
         return tomllib.loads(text)
@@ -50,6 +50,28 @@ def parsed(path: Path) -> Any:
     except ValueError as error:
         kind = "TOML" if path.suffix.lower() == ".toml" else "JSON"
         raise ConfigError(f"{path} is not {kind}: {error}") from None
+
+
+def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of a JSON object, each of which occurs once.
+
+    Raises:
+        ValueError: Two have one name: either would be lost.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"two members of an object have the name {repeated(name for name, _ in pairs)!r}")
+    return found
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that occurs twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 class Members:

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._sandbox.files import parsed, typed
+from dataaccess._sandbox.files import members, parsed, repeated, typed
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _of_lines(path: Path) -> Iterator[Any]:
             if not line.strip():
                 continue
             try:
-                yield json.loads(line)
+                yield json.loads(line, object_pairs_hook=members)
             except (ValueError, RecursionError) as error:
                 raise ConfigError(f"{path}, line {number}: not JSON: {error}") from None
 
@@ -65,24 +65,28 @@ def _of_csv(path: Path, kinds: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         reader = csv.reader(file, strict=True)
         try:
             names = next(reader, [])
+            if (name := repeated(names)) is not None:
+                raise ConfigError(f"{path}, line 1: two columns have the name {name!r}")
             for cells in reader:
                 place = f"{path}, line {reader.line_num}"
                 if len(cells) != len(names):
                     if not cells:
                         continue
                     raise ConfigError(f"{place}: {len(cells)} values for {len(names)} columns")
-                yield {name: _value(f"{place}: {name}", cell, kinds) for name, cell in zip(names, cells, strict=True)}
+                yield {
+                    name: _value(f"{place}: {name}", cell, kinds.get(name))
+                    for name, cell in zip(names, cells, strict=True)
+                }
         except csv.Error as error:
             raise ConfigError(f"{path}, line {reader.line_num}: not CSV: {error}") from None
         except UnicodeDecodeError:
             raise ConfigError(f"{path} is not valid UTF-8; save it as UTF-8") from None
 
 
-def _value(place: str, cell: str, kinds: Mapping[str, str]) -> Any:
+def _value(place: str, cell: str, kind: str | None) -> Any:
     """The value of a cell of a CSV file; an empty one is null."""
     if not cell:
         return None
-    kind = kinds.get(place.rpartition(": ")[2])
     if kind in _LISTS:
         return _list(place, cell)
     if kind in _BOOLS:

@@ -121,7 +121,7 @@ impl Sandbox {
         Ok(Call::new(method, target, body.into(), self.own_service()?.store.stopping.child_token()))
     }
 
-    /// Answers a call of a control route. Whoever has the sandbox needs no token.
+    /// Answers a call of a control route. Who has the sandbox needs no token.
     ///
     /// # Errors
     /// `Sandbox` after [`stop`](Self::stop), except for the log and the end of faults; `ForkedHandle` in a forked child.

@@ -1,5 +1,7 @@
 //! The rows of an object: list, load and clear.
 
+use std::sync::PoisonError;
+
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
@@ -54,6 +56,7 @@ pub(super) fn list(service: &Service, call: &Call) -> Result<Answer, Failure> {
 pub(super) fn load(service: &Service, call: &Call) -> Result<Answer, Failure> {
     let Replace { replace } = call.query()?;
     let object = named(service, call)?;
+    let _no_reset_meanwhile = service.loading.read().unwrap_or_else(PoisonError::into_inner);
     let mut load = Load::begin(&service.store, &object.name, Some(call.ended()))?;
     let (mut block, mut count) = (Vec::with_capacity(BLOCK), 0);
     for row in rows(call.body())? {

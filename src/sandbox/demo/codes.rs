@@ -93,7 +93,7 @@ fn is_found_available(number: u32) -> bool {
 }
 
 /// The first codes of a block are allocated at the first second of each day, the next at the last, the others anywhere.
-fn allocated(number: u32) -> DateTime {
+pub(super) fn allocated(number: u32) -> DateTime {
     let (block, code) = position(number);
     let (day, second) = match code {
         1..=DAYS => (code - 1, 0),

@@ -15,6 +15,9 @@ use crate::sandbox::days::Zones;
 use crate::sandbox::exports::Exports;
 use crate::sandbox::store::Store;
 
+/// Most days that are added at once, when the clock moves far: the last ones.
+const MOST_DAYS: u32 = 366;
+
 /// The demo data, and how far the store has it.
 pub(in crate::sandbox) struct DemoData {
     settings: Demo,
@@ -23,8 +26,8 @@ pub(in crate::sandbox) struct DemoData {
 
 #[derive(Default)]
 struct State {
-    /// The last day whose codes are in the store.
-    until: Option<Date>,
+    /// The codes that are allocated before this time (UTC) are in the store.
+    end: Option<DateTime>,
     /// The codes that are sent and will be used, with the times of it.
     to_be_used: BTreeSet<(DateTime, u32)>,
     /// Whether the user has removed the codes.
@@ -59,14 +62,15 @@ impl DemoData {
     ///
     /// If the store is busy, the next search writes it.
     pub(in crate::sandbox) fn refresh(&self, store: &Store, zones: &Zones, now: SystemTime) -> Result<()> {
-        let Ok(now) = Timestamp::try_from(now).map(|now| TimeZone::UTC.to_datetime(now)) else { return Ok(()) };
+        let Ok(time) = Timestamp::try_from(now) else { return Ok(()) };
+        let now = TimeZone::UTC.to_datetime(time);
         let mut state = self.lock();
-        let days = self.days(&state, now);
+        let end = self.end(time, zones);
+        let added = due(state.end, end);
         let used: Vec<(DateTime, u32)> = state.to_be_used.range(..=(now, u32::MAX)).copied().collect();
-        if state.is_stopped || (days.is_empty() && used.is_empty()) {
+        if state.is_stopped || (added.is_empty() && used.is_empty()) {
             return Ok(());
         }
-        let added: Vec<u32> = days.iter().copied().flat_map(codes::of_day).collect();
         let rows = added.iter().map(|number| codes::row(*number, now, zones));
         let before = |(time, number)| codes::row(number, time, zones);
         let changed = used.iter().map(|(time, number)| {
@@ -77,7 +81,7 @@ impl DemoData {
             Err(error) if error.is_retryable() => return Ok(()),
             outcome => outcome?,
         }
-        state.until = days.last().copied().or(state.until);
+        state.end = state.end.max(Some(end));
         for due in used {
             state.to_be_used.remove(&due);
         }
@@ -91,22 +95,37 @@ impl DemoData {
         self.lock().is_stopped = true;
     }
 
-    /// The days whose codes are due and not in the store, at most those of a block.
-    fn days(&self, state: &State, now: DateTime) -> Vec<Date> {
-        let until = self.settings.until.or_else(|| now.date().yesterday().ok());
-        let is_new = |day: &Date| *day >= codes::FIRST_DAY && state.until.is_none_or(|known| *day > known);
-        let mut days: Vec<Date> = until
-            .into_iter()
-            .flat_map(|until| (0..codes::DAYS).map(move |ago| until.saturating_sub(i64::from(ago).days())))
-            .take_while(is_new)
-            .collect();
-        days.reverse();
-        days
+    /// The end of the last day (UTC): the given one, else the day before that of the clock, as the service cuts days.
+    fn end(&self, now: Timestamp, zones: &Zones) -> DateTime {
+        if let Some(until) = self.settings.until {
+            return until.saturating_add(1.day()).at(0, 0, 0, 0);
+        }
+        let today = now.to_zoned(zones.days.clone());
+        let start = today.start_of_day().unwrap_or(today);
+        TimeZone::UTC.to_datetime(start.timestamp())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The codes that are allocated before `end` and that the store, which has those before `known`, does not have yet.
+fn due(known: Option<DateTime>, end: DateTime) -> Vec<u32> {
+    let days = if known.is_some() { MOST_DAYS } else { codes::DAYS };
+    let earliest = end.saturating_sub(i64::from(days).days());
+    let start = known.map_or(earliest, |known| known.max(earliest));
+    if start >= end {
+        return Vec::new();
+    }
+    let first = start.date().max(codes::FIRST_DAY);
+    let days = first.series(1.day()).take_while(|day| *day <= end.date());
+    days.flat_map(codes::of_day)
+        .filter(|number| {
+            let allocated = codes::allocated(*number);
+            start <= allocated && allocated < end
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -153,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn midnight_adds_the_day_that_ended_and_a_long_time_adds_two_months() {
+    fn midnight_adds_the_day_that_ended_and_a_long_time_adds_a_year() {
         let (data, store) = loaded(None, at("2026-05-20T23:59:59Z"));
         let latest = |store: &Store| rows(store).iter().filter_map(|row| row.1.clone()).max();
         assert_eq!(latest(&store).as_deref(), Some("2026-05-19 23:59:59"));
@@ -161,8 +180,35 @@ mod tests {
         data.refresh(&store, &zones(), at("2026-05-21T00:00:00Z")).unwrap();
         assert_eq!(latest(&store).as_deref(), Some("2026-05-20 23:59:59"));
         assert_eq!(rows(&store).len(), count + codes::of_day(date(2026, 5, 20)).count());
+        data.refresh(&store, &zones(), at("2026-08-29T00:00:00Z")).unwrap();
+        let days = date(2026, 3, 21).series(1.day()).take(161);
+        assert_eq!(rows(&store).len(), days.flat_map(codes::of_day).count(), "no day is left out");
+        let count = rows(&store).len();
         data.refresh(&store, &zones(), at("2926-05-21T00:00:00Z")).unwrap();
-        assert_eq!(rows(&store).len(), 12_000 + codes::of_day(date(2026, 5, 20)).count());
+        assert!((36_500..36_700).contains(&(rows(&store).len() - count)));
+    }
+
+    #[test]
+    fn the_last_day_is_yesterday_where_the_service_cuts_days() {
+        for (zone, now, end) in [
+            ("Asia/Ho_Chi_Minh", "2026-05-20T19:43:00Z", "2026-05-20 17:00:00"),
+            ("Asia/Ho_Chi_Minh", "2026-05-20T10:00:00Z", "2026-05-19 17:00:00"),
+            ("America/Sao_Paulo", "2026-05-20T02:00:00Z", "2026-05-19 03:00:00"),
+            ("America/Sao_Paulo", "2026-05-20T12:00:00Z", "2026-05-20 03:00:00"),
+        ] {
+            let zones = Zones { days: TimeZone::get(zone).unwrap(), records: TimeZone::UTC };
+            let store = Store::open(None, CancellationToken::new()).unwrap();
+            store.declare(&BusinessObject::promotion_code()).unwrap();
+            let data = DemoData::new(Demo::default());
+            data.refresh(&store, &zones, at(now)).unwrap();
+            let allocated: Vec<String> = rows(&store).into_iter().filter_map(|row| row.1).collect();
+            let last = allocated.iter().max().unwrap();
+            assert!(last.as_str() < end, "{zone}: {last}");
+            let hours = 6;
+            let before =
+                DateTime::strptime(crate::sandbox::objects::TIME_FORMAT, end).unwrap().saturating_sub(hours.hours());
+            assert!(last.as_str() > before.strftime(crate::sandbox::objects::TIME_FORMAT).to_string().as_str());
+        }
     }
 
     #[test]

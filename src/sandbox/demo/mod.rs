@@ -20,7 +20,7 @@ use crate::error::{Error, Kind, Result, argument, excerpt};
 
 /// Number of customers, from `demo-customer-0001`: not a round one, which would look like a cap.
 pub const CUSTOMERS: u32 = 2_025;
-/// So many of the customers may hold codes.
+/// Number of customers that may hold codes.
 const HOLDERS: u32 = 2_000;
 /// Number of visitors with codes, from `demo-visitor-0001`.
 pub const VISITORS: u32 = 500;

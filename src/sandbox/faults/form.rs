@@ -142,7 +142,7 @@ fn read_kind(kind: &str, members: &mut Members) -> Result<Option<FaultKind>> {
         }
         "code" => {
             let message = members.text("message")?;
-            members.required("code", Members::integer)?.map(|code| FaultKind::Code { code, message })
+            members.required("code", Members::failure_code)?.map(|code| FaultKind::Code { code, message })
         }
         "expired_token" => Some(FaultKind::ExpiredToken),
         "delay" => {
@@ -154,7 +154,7 @@ fn read_kind(kind: &str, members: &mut Members) -> Result<Option<FaultKind>> {
             let pause = members.required("seconds", Members::seconds)?;
             chunk_bytes.zip(pause).map(|(chunk_bytes, pause)| FaultKind::Drip { chunk_bytes, pause })
         }
-        "late_code" => members.required("code", Members::integer)?.map(FaultKind::LateCode),
+        "late_code" => members.required("code", Members::failure_code)?.map(FaultKind::LateCode),
         "shrink" => {
             Some(FaultKind::Shrink { keep: members.number("keep", "a number from 0 to below 1")?.unwrap_or(KEEP) })
         }
@@ -273,6 +273,10 @@ mod tests {
             (
                 json!({"kind": "status", "status": "502"}),
                 "status= must be an integer from 200 to 599, not \"502\"".to_owned(),
+            ),
+            (
+                json!({"kind": "late_code", "code": 200}),
+                "code= must be an integer other than 200, which is a success, not 200".to_owned(),
             ),
             (
                 json!({"kind": "reset", "where": {"date": 1}}),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::fault::invalid;
+use crate::contract::envelope::CODE_SUCCESS;
 use crate::error::{Argument, Error, Kind, Result, argument, excerpt};
 
 /// The members of an object that are not read yet.
@@ -83,6 +84,12 @@ impl Members {
 
     pub(super) fn integer(&mut self, name: &str) -> Result<Option<i64>> {
         self.read(name, "an integer", Value::as_i64)
+    }
+
+    /// The code of an envelope that is no success.
+    pub(super) fn failure_code(&mut self, name: &str) -> Result<Option<i64>> {
+        let expected = "an integer other than 200, which is a success";
+        self.read(name, expected, |value| value.as_i64().filter(|code| *code != CODE_SUCCESS))
     }
 
     pub(super) fn unsigned(&mut self, name: &str) -> Result<Option<u64>> {

@@ -93,7 +93,7 @@ impl Load {
     fn taken(&self, number: usize, row: &[Cell]) -> Error {
         let identifier = row.first().map(shown).unwrap_or_default();
         let problem = format!("its identifier {identifier} is taken");
-        let hint = "replace=True puts such rows in the place of those that are there";
+        let hint = "a load that replaces puts such rows in the place of the present ones";
         self.object.refusal(number, &problem).with_hint(hint)
     }
 

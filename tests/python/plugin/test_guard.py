@@ -115,3 +115,11 @@ def test_it_ends_with_its_test(pytester: pytest.Pytester) -> None:
     )
     done = pytester.runpytest_subprocess("-p", "no:schemathesis", "-p", "no:xdist", "-p", "no:anyio", timeout=50)
     done.assert_outcomes(passed=2)
+
+
+def test_a_datagram_to_another_machine_fails_the_test(dataaccess_guard: Guard) -> None:
+    assert isinstance(dataaccess_guard, Guard)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        assert sender.sendto(b"", ("127.0.0.1", 9)) == 0
+        with pytest.raises(pytest.fail.Exception, match=r"the test connects to 192\.0\.2\.1"):
+            sender.sendto(b"", 0, ("192.0.2.1", 9))

@@ -113,6 +113,63 @@ def test_a_wrong_marker_is_an_error_of_its_test(pytester: pytest.Pytester) -> No
 
 
 @pytest.mark.slow
+def test_a_marker_without_effect_is_an_error(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        pytestmark = pytest.mark.dataaccess(until="2024-01-31")
+
+        @pytest.mark.dataaccess(faults=["throttled"])
+        def test_shared(dataaccess_session_sandbox): ...
+
+        @pytest.mark.dataaccess(faults=["throttled"])
+        def test_none(): ...
+
+        def test_of_the_module_alone(): ...
+        """
+    )
+    done = pytester.runpytest_subprocess(*ALONE, timeout=50)
+    done.assert_outcomes(errors=2, passed=1)
+    done.stdout.fnmatch_lines(["*the marker dataaccess has no effect on a test*"])
+
+
+@pytest.mark.slow
+def test_the_file_of_a_platform_is_beside_the_test(pytester: pytest.Pytester) -> None:
+    switches = '{"switches": {"maximum_rows": 2}}'
+    pytester.mkdir("jobs").joinpath("platform.json").write_text(switches, encoding="utf-8")
+    pytester.path.joinpath("shop.json").write_text(SHOP, encoding="utf-8")
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def dataaccess_options():
+            return {"seed": "shop.json"}
+        """
+    )
+    pytester.path.joinpath("jobs", "test_jobs.py").write_text(
+        """
+import dataaccess as da
+import pytest
+
+def stores(client):
+    return client.search_items("store", ["store_id"], da.col("store_id").equals("s-1"), item_type_id=7)
+
+@pytest.mark.dataaccess(platform="platform.json")
+def test_a_platform(dataaccess_client):
+    assert len(dataaccess_client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) == 2
+    assert stores(dataaccess_client)
+
+def test_shared(dataaccess_session_sandbox):
+    assert stores(dataaccess_session_sandbox.client())
+""",
+        encoding="utf-8",
+    )
+    pytester.runpytest_subprocess(*ALONE, "jobs", timeout=50).assert_outcomes(passed=2)
+
+
+@pytest.mark.slow
 def test_one_sandbox_can_be_shared_and_all_have_the_options_of_the_run(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         """

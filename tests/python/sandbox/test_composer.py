@@ -46,7 +46,7 @@ def of_python(line: str) -> list[dict[str, Any]]:
     """The requests of a Python line, none of which is sent."""
     client = unconnected_client("UTC", "exclusive")
     names = {"da": da, "client": client}
-    call = line.replace("client.search_", "client.scan_").removesuffix(".to_pylist()")
+    call = line.replace("client.search_", "client.scan_").removesuffix(".to_dicts()")
     return [request["body"] for request in eval(call, names).requests()]  # noqa: S307 - our own line
 
 

@@ -35,7 +35,7 @@ def test_objects_are_declared_loaded_searched_and_cleared(controlled: da.Sandbox
         "shop/ñ %2F", ["id", "area", "opened"], da.col("area").equals(2.5), item_type_id=7
     )
     assert found == [{"id": "1", "area": 2.5, "opened": "2024-01-15 01:00:00"}]
-    with pytest.raises(da.SandboxError, match=r"row 0: its identifier `1` is taken; replace=True"):
+    with pytest.raises(da.SandboxError, match=r"row 0: its identifier `1` is taken; a load that replaces"):
         controlled.load("shop/ñ %2F", rows)
     assert controlled.load("shop/ñ %2F", rows, replace=True) == 3
     assert controlled.clear("shop/ñ %2F") == 3

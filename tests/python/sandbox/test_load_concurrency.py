@@ -150,7 +150,7 @@ def test_rows_are_replaced_and_taken_away() -> None:
     with da.Sandbox() as sandbox:
         for _ in range(2):
             assert sandbox.load("customer", [{"customer_id": "1"}, {"customer_id": "2"}], replace=True) == 2
-        with pytest.raises(da.SandboxError, match=r"row 1: its identifier `2` is taken; replace=True puts"):
+        with pytest.raises(da.SandboxError, match=r"row 1: its identifier `2` is taken; a load that replaces puts"):
             sandbox.load("customer", [{"customer_id": "3"}, {"customer_id": "2"}])
         assert customers(sandbox) == ["1", "2"]
         assert sandbox.clear("customer") == 2

@@ -138,6 +138,9 @@ def test_what_is_wrong_is_reported_with_its_place(
 
 # The name of a file of rows, its content, and what is wrong with it.
 ROW_FILES: list[tuple[str, object, str]] = [
+    ("a.csv", "store_id,store_id\ns-1,s-2\n", r"a.csv, line 1: two columns have the name 'store_id'"),
+    ("a.jsonl", '{"store_id": "1", "store_id": "2"}', r"a.jsonl, line 1: not JSON: two members .* 'store_id'"),
+    ("a.json", '[{"store_id": "1", "store_id": "2"}]', r"a.json is not JSON: two members .* 'store_id'"),
     ("a.csv", "store_id,area\ns-1,wide\n", r"a.csv, line 2: area: 'wide' is not a number"),
     ("a.csv", "store_id,area\ns-1,1_0\n", r"a.csv, line 2: area: '1_0' is not a number"),
     ("a.csv", "store_id,area\n\ns-1\n", r"a.csv, line 3: 1 values for 2 columns"),

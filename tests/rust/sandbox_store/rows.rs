@@ -42,7 +42,7 @@ fn rows_are_loaded_all_or_none_and_the_one_that_does_not_fit_is_named() {
         (vec![5.into(), 1.into(), Cell::Null], "attribute `id`: 5 is a number, not a string"),
         (vec![Cell::Null, 1.into(), Cell::Null], "the identifying attribute is null"),
         (vec!["b".into()], "1 cells for 3 attributes"),
-        (good(), "its identifier `a` is taken; replace=True puts such rows in the place of those that are there"),
+        (good(), "its identifier `a` is taken; a load that replaces puts such rows in the place of the present ones"),
     ] {
         let line = message(bad);
         assert!(line.starts_with("object `store`, row 1: ") && line.ends_with(expected), "{line}");

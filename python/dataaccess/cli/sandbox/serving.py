@@ -30,6 +30,7 @@ _SERVED = f"""
   POST {{url}}{DOWNLOAD_PATH}   segment exports
   GET  {{url}}/openapi.json                  the description of both
   GET  {{url}}/healthz                       whether it runs
+  open {{url}}/__sandbox/                    a page with its requests, rows, faults and exports
 """
 
 # A wait without a timeout would not notice Ctrl-C on Windows. The lines of requests are written after it too.
