@@ -30,6 +30,7 @@ ROUTES = [
     ("GET", "/objects/customer/rows"),
     ("POST", "/objects/customer/rows"),
     ("DELETE", "/objects/customer/rows"),
+    ("POST", "/compose"),
     ("GET", "/faults"),
     ("POST", "/faults"),
     ("DELETE", "/faults"),
