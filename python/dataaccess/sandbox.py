@@ -54,11 +54,11 @@ class Sandbox(Seeds, Environment, Exports, Faults):
             `other-zone-inclusive` (days of India, which `after_date` and `before_date` include), or the file that
             `dataaccess probe` wrote of yours. A `SandboxWarning` names what no switch can imitate.
         switches: Behaviour where the API specification is silent, by the names in `docs/open-points.md`. They win over
-            those of the platform.
+            the platform.
         host: Address to listen on. One that other machines can reach needs `allow_remote`.
         allow_remote: Allows a `host` that other machines can reach. Needs `token` and `admin_token`, of at least 32
             characters each.
-        token: A token of your own with every scope, those of switches included. It has at least 16 visible ASCII
+        token: A token of your own with every scope, also of switches. It has at least 16 visible ASCII
             characters.
         admin_token: The token of the control routes, of at least 32 visible ASCII characters. None is a random one.
         host_names: Host names that requests may use besides localhost and the sandbox's own address; requests with
@@ -123,7 +123,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
     ) -> Self:
         """Starts the service with demo data, in which a day has the same promotion codes always.
 
-        There are promotion codes allocated in the 60 days up to yesterday (UTC), customers from
+        There are promotion codes allocated in the 60 days up to yesterday, customers from
         `demo-customer-0001` on, and exports in every state. All ids begin with `demo-`. When the clock passes
         midnight, the day that ended is added. A code that will be used is sent until its `last_used_time`.
 
@@ -308,7 +308,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
         return sandbox
 
     def reset(self) -> None:
-        """Puts data, exports, faults, clock and request log back to what they were at the start. Tokens stay valid.
+        """Puts data, exports, faults, switches, clock and request log back to the start. Tokens stay valid.
 
         Raises:
             SandboxError: The rows are in a file (`db=`), or the sandbox is stopped.
@@ -422,7 +422,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
 
 
 def _switches(platform: str | os.PathLike[str] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Switches as the core takes them: those of the platform, and the given ones in place of these."""
+    """Switches as the core takes them: the switches of the platform, and the given ones in their place."""
     if not isinstance(given, Mapping | None):
         raise ConfigError(
             f"{argument('switches')} must be a dict of names and values, not of type {type(given).__name__}"

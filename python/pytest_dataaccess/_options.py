@@ -1,4 +1,4 @@
-"""What the sandbox of a test has: the arguments of the marker `dataaccess`, and those of all tests."""
+"""What the sandbox of a test has: the arguments of the marker `dataaccess`, and the options of all tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNTIL = "2024-02-29"
 def options_of(request: pytest.FixtureRequest, of_all: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a test: of its markers the closest one, by name.
 
-    Paths of a marker are relative to the file of the test, those of all tests to the root folder of pytest.
+    Paths of a marker are relative to the file of the test, paths of all tests to the root folder of pytest.
     """
     options = with_paths(of_all, request.config.rootpath)
     for marker in reversed(list(request.node.iter_markers("dataaccess"))):

@@ -52,7 +52,7 @@ pub(super) async fn receive(
         })
     };
     let mut response = response.map(|body| Body::new(body.inspect_frame(move |_| connection.on_progress())));
-    // The clock of the service is that of the sandbox.
+    // The service has the clock of the sandbox.
     if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(shared.service.clock.now())) {
         response.headers_mut().entry(header::DATE).or_insert(date);
     }

@@ -139,11 +139,7 @@ impl Entry {
 
     /// Adds bytes of the response that are sent.
     pub(super) fn add_sent(&self, bytes: usize) {
-        let duration = self.began.elapsed();
-        self.update(0, |request| {
-            request.sent += bytes as u64;
-            request.duration = Some(duration);
-        });
+        self.update(0, |request| request.sent += bytes as u64);
     }
 
     /// Adds the status of the response.
@@ -167,7 +163,8 @@ impl Entry {
 impl Drop for Entry {
     /// The response has ended, or the connection without one.
     fn drop(&mut self) {
-        self.add_sent(0);
+        let duration = self.began.elapsed();
+        self.update(0, |request| request.duration = Some(duration));
     }
 }
 
@@ -192,6 +189,17 @@ mod tests {
     fn open(log: &Arc<Log>, path: &str) -> Entry {
         let (head, ()) = Request::post(path).body(()).unwrap().into_parts();
         log.open(SystemTime::UNIX_EPOCH, &head)
+    }
+
+    #[test]
+    fn a_request_has_a_duration_once_its_response_has_ended() {
+        let log = Arc::new(Log::default());
+        let entry = open(&log, "/");
+        entry.add_sent(5);
+        let shown = || log.requests().pop().map(|request| (request.sent, request.duration.is_some()));
+        assert_eq!(shown(), Some((5, false)));
+        drop(entry);
+        assert_eq!(shown(), Some((5, true)));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) struct Service {
     /// Checks the searches of the page.
     pub(super) composer: Option<Composer>,
     base_url: OnceLock<String>,
-    /// The calls that belong to the start, as those of a scenario file: a reset repeats them.
+    /// The calls that belong to the start, such as the calls of a scenario file: a reset repeats them.
     start_calls: Mutex<Vec<Call>>,
     /// Held by each load, so that a reset removes its rows too.
     pub(super) loading: RwLock<()>,

@@ -27,7 +27,7 @@ class Access:
 
     @property
     def scopes(self) -> list[str]:
-        """All scopes: those of the API specification, and those that switches name."""
+        """All scopes: of the API specification, and of switches that name one."""
         return list(self._control.call("GET", "/state")["scopes"])
 
     def issue_token(

@@ -1,4 +1,4 @@
-"""Rows to be loaded into a `Sandbox`: those of a table as dicts, and how many of them were taken."""
+"""Rows to be loaded into a `Sandbox`: the rows of a table as dicts, and the number of rows taken."""
 
 from __future__ import annotations
 

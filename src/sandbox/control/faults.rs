@@ -1,4 +1,4 @@
-//! Faults: list, begin and end. Their form is that of `Fault`.
+//! Faults: list, begin and end. They have the JSON form of `Fault`.
 
 use std::sync::Arc;
 

@@ -31,7 +31,7 @@ pub(super) use self::token::AdminToken;
 use super::service::Service;
 use crate::error::Kind;
 
-/// The prefix of all routes but that of the health check.
+/// The prefix of all routes but the health check.
 pub(super) const PREFIX: &str = "/__sandbox";
 
 /// What a route does for a method.

@@ -95,7 +95,7 @@ impl DemoData {
         self.lock().is_stopped = true;
     }
 
-    /// The end of the last day (UTC): the given one, else the day before that of the clock, as the service cuts days.
+    /// The end of the last day (UTC): the given one, else yesterday by the clock, as the service cuts days.
     fn end(&self, now: Timestamp, zones: &Zones) -> DateTime {
         if let Some(until) = self.settings.until {
             return until.saturating_add(1.day()).at(0, 0, 0, 0);

@@ -1,6 +1,6 @@
 //! Demo data: promotion codes, customers, and exports in every state.
 //!
-//! Rows are computed: those of a day are the same in every sandbox. All ids begin with `demo-`.
+//! Rows are computed: a day has the same ones in every sandbox. All ids begin with `demo-`.
 
 mod codes;
 mod data;

@@ -89,7 +89,7 @@ class ServedData:
 
     @contextmanager
     def _typed_wrong(self) -> Iterator[None]:
-        """A refused switch or file was typed wrong. Other errors, as of a port in use, are those of the sandbox."""
+        """A refused switch or file was typed wrong. Other errors, such as a port in use, come from the sandbox."""
         from dataaccess._core.paths import local_path
         from dataaccess.errors import ConfigError, SandboxError
 
