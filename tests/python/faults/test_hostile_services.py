@@ -107,7 +107,9 @@ def test_no_name_of_a_file_comes_from_a_response(connect: Any, tmp_path: Path) -
 
 
 def test_nothing_is_read_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    planted = '[profiles.default]\nbase_url = "https://evil.example.com"\ntoken = "planted"\nproxy = "http://127.0.0.1:9"\n'
+    planted = (
+        '[profiles.default]\nbase_url = "https://evil.example.com"\ntoken = "planted"\nproxy = "http://127.0.0.1:9"\n'
+    )
     for name in ("config.toml", ".dataaccess.toml", "dataaccess.toml", "dataaccess/config.toml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(planted, encoding="utf-8")
