@@ -99,6 +99,8 @@ def test_a_file_larger_than_the_result_may_be_is_not_read(service: da.Sandbox, s
             with pytest.raises(da.ResponseTooLargeError, match="max_result_bytes=") as caught:
                 small.read_folder(folder, storage_options=options)
             assert (caught.value.what, caught.value.limit) == ("result", 100)
+            assert caught.value.path is not None
+            assert caught.value.path.endswith(PART)
 
 
 def test_what_a_lock_says_is_shown_as_one_harmless_line(service: da.Sandbox, store: Store) -> None:
