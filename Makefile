@@ -187,6 +187,8 @@ lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workf
 	PYTHONPATH=python $(BIN)/lint-imports
 	$(call say,'Checking the workflows: their schema and their safety')
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(BIN)/zizmor --offline --quiet .github/workflows
 
 .PHONY: types
@@ -209,6 +211,12 @@ fmt: .venv/.lint ## format Rust and Python
 generate: ## the synchronous classes and the module functions, from the asynchronous classes
 	$(call say,'Generating the synchronous classes and the module functions')
 	$(PYTHON) scripts/generate_sync.py
+
+# Tests compare the public surface with these texts.
+.PHONY: surface
+surface: .venv/.test .venv/.built ## accept the public surface: tests/python/surface and the help of the command
+	$(call say,'Writing the public surface; read the difference and write CHANGELOG.md')
+	ACCEPT_SURFACE=1 $(BIN)/python -m pytest --quiet tests/python/surface tests/python/cli/test_help.py
 
 # A test compares what a run shows with what is stored.
 .PHONY: notebooks
