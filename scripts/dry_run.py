@@ -5,8 +5,8 @@
     python scripts/dry_run.py --only lint     # the steps whose job or command contains this
     python scripts/dry_run.py --list          # runs nothing
 
-Steps run in a clone of the last commit below target/dry-run, dated and tagged as a release. A step is made of make targets,
-scripts of this repository and the programs of `PLAIN`, or it is in `HOSTED_ONLY`; any other step fails.
+Steps run in a clone of the last commit below target/dry-run, dated and tagged as a release. A step is made of make
+targets, scripts of this repository and the programs of `PLAIN`, or it is in `HOSTED_ONLY`; any other step fails.
 """
 
 from __future__ import annotations
@@ -46,14 +46,15 @@ HOSTED_ONLY = {
     "wheels.yml files: python scripts/release_check.py sbom dist sbom": "needs the files of all platforms",
 }
 PLAIN = {"jq", "sed"}
-# Make targets of less than a minute, once their tools are installed.
+# Make targets of less than a minute, once their tools are installed. `.ci/interop` is not quick, as it may install
+# packages of the system.
 QUICK = {"deny", "docs"}
 
 
 def targets() -> set[str]:
     """The targets of the Makefile, also those that its variables name."""
-    listed = subprocess.run(  # noqa: S603
-        ["make", "--question", "--print-data-base", "--no-builtin-rules", "help"],  # noqa: S607
+    listed = subprocess.run(
+        ["make", "--question", "--print-data-base", "--no-builtin-rules", "help"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -96,9 +97,11 @@ def accounted(found: list[Step]) -> list[str]:
     """Steps that nothing accounts for, and rows of `HOSTED_ONLY` without a step."""
     known, keys = targets(), {step.key for step in found}
     problems = [f"HOSTED_ONLY has a step that no workflow has: {key}" for key in HOSTED_ONLY if key not in keys]
-    for step in found:
-        if step.key not in HOSTED_ONLY and (why := problem(step, known)):
-            problems.append(f"{step.key}: {why}; make it a make target, or add it to HOSTED_ONLY with the reason")
+    problems += [
+        f"{step.key}: {why}; make it a make target, or add it to HOSTED_ONLY with the reason"
+        for step in found
+        if step.key not in HOSTED_ONLY and (why := problem(step, known))
+    ]
     return list(dict.fromkeys(problems))
 
 
@@ -123,7 +126,9 @@ def elsewhere(step: Step) -> str | None:
 
 def is_quick(step: Step) -> bool:
     """Whether a step takes less than a minute."""
-    return all(words[0] != "make" or set(made(words)) <= QUICK for words in commands(step))
+    return all(
+        set(made(words)) <= QUICK if words[0] == "make" else not words[0].startswith(".ci/") for words in commands(step)
+    )
 
 
 def environment(step: Step, tag: str) -> dict[str, str]:
@@ -133,7 +138,9 @@ def environment(step: Step, tag: str) -> dict[str, str]:
     found = interpreter(step.python) if step.python else sys.executable
     (folder / "python").unlink(missing_ok=True)
     (folder / "python").symlink_to(found or sys.executable)
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS", "VIRTUAL_ENV"))}
+    inherited = {
+        key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS", "VIRTUAL_ENV"))
+    }
     return inherited | {
         "CARGO_TARGET_DIR": str(ROOT / "target"),
         "CI": "true",
@@ -146,7 +153,7 @@ def environment(step: Step, tag: str) -> dict[str, str]:
 def run(step: Step, checkout: Path, tag: str) -> int:
     """Run a step as the runner does, and return its exit code."""
     shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.command]
-    return subprocess.run(shell, cwd=checkout, env=environment(step, tag), check=False).returncode  # noqa: S603
+    return subprocess.run(shell, cwd=checkout, env=environment(step, tag), check=False).returncode
 
 
 def parsed() -> argparse.Namespace:

@@ -1,13 +1,15 @@
 """Rehearses a release from the tag to `pip install`, with the files of `dist`; `make rehearse-release`.
 
-Tags a commit on a scratch remote and runs the checks of release.yml on it, also on tags that they must refuse. Uploads the
-files to an index of this machine, installs the package from there without a compiler, and runs the README and the command.
+Tags a commit on a scratch remote and runs the checks of release.yml on it, also on tags that they must refuse. Uploads
+the files to an index of this machine, installs the package from there without a compiler, and runs the README and the
+command.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -25,7 +27,7 @@ import scratch_release
 from workflow_steps import ROOT, Step, blocked_by, needs, steps, workflows
 
 
-class Refused(Exception):
+class RehearsalError(Exception):
     """The rehearsal ended: something passed that must fail, or the reverse."""
 
 
@@ -41,9 +43,7 @@ def step(file: str, job: str, part: str) -> Step:
 
 def ended(command: list[str], cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, with its output."""
-    return subprocess.run(  # noqa: S603
-        command, cwd=cwd, env=os.environ | env, capture_output=True, text=True, check=False
-    )
+    return subprocess.run(command, cwd=cwd, env=os.environ | env, capture_output=True, text=True, check=False)
 
 
 def run_step(one: Step, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -54,7 +54,7 @@ def run_step(one: Step, cwd: Path, **env: str) -> subprocess.CompletedProcess[st
 def must(result: subprocess.CompletedProcess[str], what: str) -> str:
     """The output of what must succeed."""
     if result.returncode:
-        raise Refused(f"{what} failed:\n{result.stdout}{result.stderr}")
+        raise RehearsalError(f"{what} failed:\n{result.stdout}{result.stderr}")
     return result.stdout
 
 
@@ -62,7 +62,7 @@ def must_refuse(result: subprocess.CompletedProcess[str], what: str, reason: str
     """What must fail for this reason, did."""
     text = result.stdout + result.stderr
     if not result.returncode or reason not in text:
-        raise Refused(f"{what}: it was not refused because `{reason}`:\n{text}")
+        raise RehearsalError(f"{what}: it was not refused because `{reason}`:\n{text}")
     say(f"refused, {what}: {text.strip().splitlines()[-1]}")
 
 
@@ -81,7 +81,9 @@ def rehearse_tags(folder: Path) -> tuple[Path, str]:
     tag = f"v{version}"
 
     scratch_release.git(work, "checkout", "--quiet", "-B", "main")
-    undated = re.sub(rf"^## {re.escape(version)} \(.*\)$", f"## {version} (unreleased)", changelog(work), flags=re.MULTILINE)
+    undated = re.sub(
+        rf"^## {re.escape(version)} \(.*\)$", f"## {version} (unreleased)", changelog(work), flags=re.MULTILINE
+    )
     (work / "CHANGELOG.md").write_text(undated, encoding="utf-8")
     scratch_release.git(work, "commit", "--quiet", "--allow-empty", "--all", "--message", "Not released yet")
     scratch_release.tag_and_push(work, tag)
@@ -119,30 +121,30 @@ def rehearse_red_ci(checkout: Path) -> None:
     """One job of ci.yml that fails is the failure of its job `check`, and keeps `publish` from running."""
     jobs, check = workflows(checkout), step("ci.yml", "check", "jq")
     results = {name: {"result": "success"} for name in needs(jobs["ci.yml"]["jobs"]["check"])}
-    must(run_step(check, checkout, NEEDS=as_json(results)), "the job `check`")
-    must_refuse(run_step(check, checkout, NEEDS=as_json(results | {"test": {"result": "failure"}})), "a red ci", "failure")
+    must(run_step(check, checkout, NEEDS=json.dumps(results)), "the job `check`")
+    must_refuse(
+        run_step(check, checkout, NEEDS=json.dumps(results | {"test": {"result": "failure"}})), "a red ci", "failure"
+    )
     blocked = blocked_by(jobs["release.yml"]["jobs"], "publish", {"ci": "failure"})
     if "ci" not in blocked:
-        raise Refused("`publish` would run although `ci` failed")
-    say(f"`publish` waits for {', '.join(needs(jobs['release.yml']['jobs']['publish']))}; a failed `ci` keeps it from running")
-
-
-def as_json(results: dict[str, dict[str, str]]) -> str:
-    """As `toJSON(needs)` gives it."""
-    return str(results).replace("'", '"')
+        raise RehearsalError("`publish` would run although `ci` failed")
+    waits = ", ".join(needs(jobs["release.yml"]["jobs"]["publish"]))
+    say(f"`publish` waits for {waits}; a failed `ci` keeps it from running")
 
 
 def rehearse_files(checkout: Path, dist: Path, tag: str) -> None:
     """The files of this machine are a part of a release, and the check of all of them names the others."""
     version = tag.removeprefix("v")
     kinds = [kind for kind in (release_check.kind_of(path.name, version) for path in sorted(dist.glob("*"))) if kind]
-    if "sdist" not in kinds or len(kinds) < 2:
-        raise Refused(f"{dist} has {', '.join(kinds) or 'no file'} of {version}; run: make wheel sdist")
+    if "sdist" not in kinds or kinds == ["sdist"]:
+        raise RehearsalError(f"{dist} has {', '.join(kinds) or 'no file'} of {version}; run: make wheel sdist")
     script = [sys.executable, str(checkout / "scripts" / "release_check.py"), "--root", str(checkout)]
     listed = must(ended([*script, "files", str(dist), "--only", *kinds], checkout), "the check of the files")
     say("the files are as expected:\n" + listed.rstrip())
     if missing := [kind for kind in release_check.KINDS if kind not in kinds]:
-        must_refuse(ended([*script, "files", str(dist)], checkout), "a release without all files", f"no file for {missing[0]}")
+        must_refuse(
+            ended([*script, "files", str(dist)], checkout), "a release without all files", f"no file for {missing[0]}"
+        )
     sbom = checkout / "sbom"
     must(ended([*script, "sbom", str(dist), str(sbom)], checkout), "the SBOMs")
     say(f"SBOMs: {', '.join(sorted(path.name for path in sbom.iterdir()))}")
@@ -158,11 +160,11 @@ def index(tools: Path, packages: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [tools / "pypi-server", "run", "--interface", "127.0.0.1", "--port", str(port), "--disable-fallback"]
-    server = subprocess.Popen([*command, "--authenticate", ".", "--passwords", ".", packages])  # noqa: S603
+    server = subprocess.Popen([*command, "--authenticate", ".", "--passwords", ".", packages])
     try:
         for _ in range(200):
             if server.poll() is not None:
-                raise Refused("the index ended")
+                raise RehearsalError("the index ended")
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
                 break
             time.sleep(0.05)
@@ -174,7 +176,14 @@ def index(tools: Path, packages: Path) -> Iterator[str]:
 
 def rehearse_upload(tools: Path, address: str, dist: Path) -> None:
     """Upload all files at once; the same files a second time are refused."""
-    upload = [str(tools / "twine"), "upload", "--disable-progress-bar", "--non-interactive", "--repository-url", address]
+    upload = [
+        str(tools / "twine"),
+        "upload",
+        "--disable-progress-bar",
+        "--non-interactive",
+        "--repository-url",
+        address,
+    ]
     upload += ["--username", "rehearsal", "--password", "rehearsal", *map(str, sorted(dist.glob("dataaccess-*")))]
     must(ended(upload, dist), "the upload")
     must_refuse(ended(upload, dist), "a second upload", "409")
@@ -187,18 +196,26 @@ def rehearse_installation(checkout: Path, address: str, folder: Path) -> None:
     venv.create(environment, with_pip=True)
     path = f"{environment / 'bin'}:/usr/bin:/bin"
     if found := shutil.which("cargo", path=path):
-        raise Refused(f"{found} is on the PATH of the new environment")
+        raise RehearsalError(f"{found} is on the PATH of the new environment")
     # Neither settings of pip nor variables name another index.
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("DATAACCESS", "PIP_", "PYTHON"))}
     clean |= {"HOME": str(folder), "PATH": path, "PIP_CONFIG_FILE": os.devnull}
 
     def run(*words: str, what: str) -> str:
         return must(
-            subprocess.run(words, cwd=folder, env=clean, capture_output=True, text=True, check=False),  # noqa: S603
+            subprocess.run(words, cwd=folder, env=clean, capture_output=True, text=True, check=False),
             what,
         )
 
-    run("pip", "install", "--no-cache-dir", "--index-url", f"{address}/simple/", "dataaccess", what="pip install dataaccess")
+    run(
+        "pip",
+        "install",
+        "--no-cache-dir",
+        "--index-url",
+        f"{address}/simple/",
+        "dataaccess",
+        what="pip install dataaccess",
+    )
     say(f"pip install dataaccess: {run('dataaccess', '--version', what='dataaccess --version').strip()}")
     # The libraries of the example come from the usual index, as locked.
     python, locked = str(environment / "bin" / "python"), str(checkout / "requirements" / "demo.txt")
@@ -206,10 +223,9 @@ def rehearse_installation(checkout: Path, address: str, folder: Path) -> None:
         ended([python, "-m", "pip", "install", "--quiet", "--require-hashes", "--no-deps", "-r", locked], folder),
         "the libraries of the README",
     )
-    block = re.search(r"^```python\n(.*?)^```$", (checkout / "README.md").read_text(encoding="utf-8"), re.M | re.S)
-    if block is None:
-        raise Refused("README.md has no Python")
-    run("python", "-c", block[1] + "\nassert len(frame) > len(used) > 0", what="the first example of README.md")
+    readme = (checkout / "README.md").read_text(encoding="utf-8")
+    example = readme.partition("```python\n")[2].partition("```")[0]
+    run("python", "-c", example + "\nassert len(frame) > len(used) > 0", what="the first example of README.md")
     say("the first example of README.md ran")
 
 
@@ -229,7 +245,7 @@ def main() -> int:
             with index(tools, folder / "packages") as address:
                 rehearse_upload(tools, address, dist)
                 rehearse_installation(checkout, address, folder)
-        except Refused as error:
+        except RehearsalError as error:
             print(f"rehearsal: {error}", file=sys.stderr)
             return 1
     say(f"{tag} was released in scratch")

@@ -1,11 +1,12 @@
-"""Checks of a release, which `.github/workflows` runs, and a maintainer by hand (docs/releasing.md):
+"""Checks of a release, which `.github/workflows` runs, and a maintainer by hand: docs/releasing.md.
 
     python scripts/release_check.py plan v1.2.3        # in a checkout of the tag
     python scripts/release_check.py files dist         # every file of a release is in `dist`, and nothing else
     python scripts/release_check.py notes v1.2.3       # the section of CHANGELOG.md
     python scripts/release_check.py sbom dist out      # the SBOM of each wheel, into `out`
 
-All problems are printed together, and the exit code is 1. Only the standard library: nothing is installed before `plan`.
+All problems are printed together, and the exit code is 1. It needs the standard library alone: nothing is installed
+before `plan`.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def locked_version(root: Path) -> str | None:
 
 def git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run git in the checkout."""
-    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)  # noqa: S603, S607
+    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
 
 
 def problems_of_the_commit(root: Path, tag: str, main: str) -> list[str]:

@@ -19,8 +19,12 @@ IDENTITY = ("-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost",
 
 def git(folder: Path, *arguments: str) -> str:
     """Run git in a folder, which must succeed."""
-    ended = subprocess.run(  # noqa: S603
-        ["git", *IDENTITY, *arguments], cwd=folder, capture_output=True, text=True, check=False  # noqa: S607
+    ended = subprocess.run(
+        ["git", *IDENTITY, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if ended.returncode:
         raise RuntimeError(f"git {' '.join(arguments)} failed in {folder}: {ended.stderr.strip()}")
@@ -48,7 +52,10 @@ def date_changelog(checkout: Path, day: str | None = None) -> None:
     day = day or datetime.now(UTC).date().isoformat()
     version = release_check.cargo_version(checkout)
     text, count = re.subn(
-        rf"^## {re.escape(version)} \(.*\)$", f"## {version} ({day})", page.read_text(encoding="utf-8"), flags=re.MULTILINE
+        rf"^## {re.escape(version)} \(.*\)$",
+        f"## {version} ({day})",
+        page.read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
     )
     if count != 1:
         raise RuntimeError(f"CHANGELOG.md has {count} headings of {version}, not one")

@@ -6,13 +6,14 @@ Knows the few expressions that steps here use, not the language of GitHub. `dry_
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 ROOT = Path(__file__).parents[1]
 SETUP = "$/.github/actions/setup"
@@ -95,7 +96,7 @@ def steps(root: Path = ROOT) -> Iterator[Step]:
 def steps_of(file: str, job: str, content: dict[str, Any], matrix: dict[str, str], default: str) -> Iterator[Step]:
     """The steps of one job for one combination of its matrix."""
     values = {f"matrix.{key}": str(value) for key, value in matrix.items()}
-    values["toJSON(needs)"] = "{%s}" % ", ".join(f'"{one}": {{"result": "success"}}' for one in needs(content))
+    values["toJSON(needs)"] = json.dumps({one: {"result": "success"} for one in needs(content)})
     python = ""
     for step in content["steps"]:
         if step.get("uses") == SETUP:
@@ -108,9 +109,7 @@ def made(file: str, job: str, step: dict[str, Any], values: dict[str, str], runn
     """A step with the expressions of its command and its variables replaced."""
     command = step["run"].strip()
     env = {key: resolved(str(value), values) for key, value in step.get("env", {}).items()}
-    return Step(
-        file, job, step.get("name", command.splitlines()[0]), resolved(command, values), env, runner, python
-    )
+    return Step(file, job, step.get("name", command.splitlines()[0]), resolved(command, values), env, runner, python)
 
 
 def resolved(text: str, values: dict[str, str]) -> str:
