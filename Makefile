@@ -402,7 +402,7 @@ audit-actions: .venv/.lint ## the checks of the workflows that ask GitHub: whose
 	$(BIN)/zizmor --quiet --strict-collection --pedantic .github
 
 .PHONY: dry-run
-dry-run: .venv/.test ## run the steps of the workflows that can run here: the quick ones; DRY_RUN=--all or DRY_RUN='--only lint'
+dry-run: .venv/.test ## run the steps of the workflows that can run here: the quick ones; DRY_RUN=--all runs the others too
 	$(call say,'Running the steps of the workflows')
 	$(BIN)/python scripts/dry_run.py $(DRY_RUN)
 

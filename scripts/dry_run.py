@@ -2,7 +2,7 @@
 
     python scripts/dry_run.py                 # the quick steps
     python scripts/dry_run.py --all           # those of minutes too
-    python scripts/dry_run.py --only lint     # the steps whose job or command contains this
+    python scripts/dry_run.py --only 'ci.yml lint'   # all steps of the jobs whose name contains this
     python scripts/dry_run.py --list          # runs nothing
 
 Steps run in a clone of the last commit below target/dry-run, dated and tagged as a release. A step is made of make
@@ -160,7 +160,7 @@ def parsed() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="run the steps of minutes too")
-    parser.add_argument("--only", metavar="TEXT", help="run the steps whose job or command contains the text")
+    parser.add_argument("--only", metavar="TEXT", help="run all steps of the jobs whose name contains the text")
     parser.add_argument("--list", action="store_true", help="run nothing")
     return parser.parse_args()
 
@@ -173,7 +173,7 @@ def left_out(step: Step, given: argparse.Namespace, unfinished: set[tuple[str, s
     if why := elsewhere(step):
         return f"elsewhere: {why}"
     if given.only:
-        return None if given.only in f"{step.key} {step.command}" else "left out: --only"
+        return None if given.only in f"{step.file} {step.job}" else "left out: --only"
     if not given.all and (job in unfinished or not is_quick(step)):
         unfinished.add(job)
         return "left out: takes minutes, or needs a step that does; --all"
@@ -218,7 +218,7 @@ def main() -> int:
     print()
     for step, outcome in rows:
         print(f"{step.key}{f' (Python {step.python})' * bool(step.python)}: {outcome}")
-    counts = Counter(re.split(r"[: ]", outcome)[0] for _, outcome in rows)
+    counts = Counter(re.split(r": | in | above", outcome)[0] for _, outcome in rows)
     print(f"\n{len(rows)} steps: {', '.join(f'{count} {word}' for word, count in counts.most_common())}")
     for line in problems:
         print(f"dry_run: {line}", file=sys.stderr)

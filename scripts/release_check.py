@@ -112,6 +112,8 @@ def kind_of(name: str, version: str) -> str | None:
 
 def files(folder: Path, version: str, kinds: list[str]) -> list[str]:
     """Problems of the files: one of each kind, none empty, and no other file."""
+    if not folder.is_dir():
+        return [f"there is no folder {folder}"]
     problems, found = [], dict.fromkeys(kinds, 0)
     for path in sorted(folder.iterdir()):
         kind = kind_of(path.name, version)
