@@ -380,6 +380,19 @@ msrv: .venv/.uv ## compile what is in the wheel; CI does it with the oldest Rust
 	cargo check --locked --no-default-features
 	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo check --locked --features files,python,sandbox
 
+.PHONY: test-free-threaded
+test-free-threaded: .venv/.build ## the package on free-threaded CPython, PYTHON=python3.14t: it works with the GIL
+	$(call say,'Building for free-threaded CPython and using it')
+	$(DEVELOP)
+	$(BIN)/python tests/free_threaded/with_gil.py
+
+# Alpine and the like; on the machine's own processor.
+.PHONY: wheel-musl
+wheel-musl: target/envs/release/.installed ## the wheel for Linux with musl, into dist; needs the library of Rust for musl
+	$(call say,'Building the wheel for musl')
+	CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(RELEASE)/python $(RELEASE)/maturin build --profile dist --compression-level 9 \
+		--out dist --zig --compatibility musllinux_1_2 --target $(shell uname -m)-unknown-linux-musl
+
 .PHONY: deny
 deny: target/tools/bin/cargo-deny ## licences and sources of the crates and repeated or banned ones, by cargo-deny
 	$(call say,'Checking the crates: bans - licences - sources')
