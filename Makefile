@@ -405,7 +405,10 @@ AUDITED = $(filter-out requirements/lowest-%,$(wildcard requirements/*.txt))
 advisories: target/tools/bin/cargo-deny target/envs/audit/.installed ## known vulnerabilities of locked packages; asks the advisory databases
 	$(call say,'Asking for advisories: cargo-deny - pip-audit - npm')
 	target/tools/bin/cargo-deny --locked check advisories
-	target/envs/audit/$(BIN:.venv/%=%)/pip-audit --strict --require-hashes --disable-pip $(AUDITED:%=--requirement %)
+	failed=0; for file in $(AUDITED); do \
+		echo "$$file"; \
+		target/envs/audit/$(BIN:.venv/%=%)/pip-audit --strict --require-hashes --disable-pip --requirement $$file || failed=1; \
+	done; exit $$failed
 	npm audit --prefix tests/openapi/typescript --package-lock-only
 
 .PHONY: audit-actions

@@ -32,9 +32,7 @@ SCRATCH = ROOT / "target" / "dry-run"
 # Steps that only the hosted service can run, and why. CONTRIBUTING.md has the summary.
 HOSTED_ONLY = {
     "actions/setup steps: Install the toolchain": "rustup installs the toolchain of the runner",
-    "audit.yml advisories: make advisories PYTHON=python": (
-        "asks the advisory databases; without them pip-audit reports that it found nothing"
-    ),
+    "audit.yml advisories: make advisories PYTHON=python": "asks the advisory databases, and fails without them",
     "audit.yml actions: make audit-actions PYTHON=python": "asks GitHub whose hash each action has",
     "ci.yml instructions: Install Valgrind": "installs packages of the runner's system",
     "release.yml github: Make the release": "makes a release on GitHub, with the provenance of the step before",
