@@ -423,7 +423,7 @@ dry-run: .venv/.test ## run the steps of the workflows that can run here: the qu
 	$(BIN)/python scripts/dry_run.py $(DRY_RUN)
 
 .PHONY: rehearse-release
-rehearse-release: .venv/.test target/envs/rehearsal/.installed ## a release on a scratch remote and a local index, of the files in dist
+rehearse-release: check-dist .venv/.test target/envs/rehearsal/.installed ## a release on a scratch remote and a local index, of the files in dist
 	$(call say,'Rehearsing a release')
 	$(BIN)/python scripts/rehearse_release.py --tools target/envs/rehearsal/$(BIN:.venv/%=%)
 

@@ -63,7 +63,7 @@ def must_refuse(result: subprocess.CompletedProcess[str], what: str, reason: str
     text = result.stdout + result.stderr
     if not result.returncode or reason not in text:
         raise RehearsalError(f"{what}: it was not refused because `{reason}`:\n{text}")
-    say(f"refused, {what}: {text.strip().splitlines()[-1]}")
+    say(f"refused, {what}: {next(line.strip() for line in text.splitlines() if reason in line)}")
 
 
 def plan(remote: Path, tag: str) -> subprocess.CompletedProcess[str]:
@@ -160,11 +160,12 @@ def index(tools: Path, packages: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [tools / "pypi-server", "run", "--interface", "127.0.0.1", "--port", str(port), "--disable-fallback"]
-    server = subprocess.Popen([*command, "--authenticate", ".", "--passwords", ".", packages])
+    log = (packages.parent / "index.log").open("w")
+    server = subprocess.Popen([*command, "--authenticate", ".", "--passwords", ".", packages], stdout=log, stderr=log)
     try:
         for _ in range(200):
             if server.poll() is not None:
-                raise RehearsalError("the index ended")
+                raise RehearsalError(f"the index ended:\n{Path(log.name).read_text(encoding='utf-8')}")
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
                 break
             time.sleep(0.05)
@@ -172,12 +173,14 @@ def index(tools: Path, packages: Path) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait()
+        log.close()
 
 
 def rehearse_upload(tools: Path, address: str, dist: Path) -> None:
     """Upload all files at once; the same files a second time are refused."""
     upload = [
         str(tools / "twine"),
+        "--no-color",
         "upload",
         "--disable-progress-bar",
         "--non-interactive",
@@ -186,8 +189,8 @@ def rehearse_upload(tools: Path, address: str, dist: Path) -> None:
     ]
     upload += ["--username", "rehearsal", "--password", "rehearsal", *map(str, sorted(dist.glob("dataaccess-*")))]
     must(ended(upload, dist), "the upload")
-    must_refuse(ended(upload, dist), "a second upload", "409")
     say("uploaded to the index of this machine")
+    must_refuse(ended(upload, dist), "a second upload", "HTTPError: 4")
 
 
 def rehearse_installation(checkout: Path, address: str, folder: Path) -> None:
@@ -207,22 +210,14 @@ def rehearse_installation(checkout: Path, address: str, folder: Path) -> None:
             what,
         )
 
-    run(
-        "pip",
-        "install",
-        "--no-cache-dir",
-        "--index-url",
-        f"{address}/simple/",
-        "dataaccess",
-        what="pip install dataaccess",
-    )
-    say(f"pip install dataaccess: {run('dataaccess', '--version', what='dataaccess --version').strip()}")
-    # The libraries of the example come from the usual index, as locked.
-    python, locked = str(environment / "bin" / "python"), str(checkout / "requirements" / "demo.txt")
-    must(
-        ended([python, "-m", "pip", "install", "--quiet", "--require-hashes", "--no-deps", "-r", locked], folder),
-        "the libraries of the README",
-    )
+    address = f"{address}/simple/"
+    run("pip", "install", "--no-cache-dir", "--index-url", address, "dataaccess", what="pip install dataaccess")
+    say("pip installed dataaccess from the index of this machine")
+    # What the example and the command need comes from the usual index, in the locked versions.
+    install = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--quiet", "--python", str(environment)]
+    install += ["--constraint", "requirements/test.txt", "--requirement", "pyproject.toml"]
+    must(ended([*install, "--extra", "cli", "--extra", "pandas"], checkout), "the libraries of the README")
+    say(f"`dataaccess --version`: {run('dataaccess', '--version', what='dataaccess --version').strip()}")
     readme = (checkout / "README.md").read_text(encoding="utf-8")
     example = readme.partition("```python\n")[2].partition("```")[0]
     run("python", "-c", example + "\nassert len(frame) > len(used) > 0", what="the first example of README.md")
