@@ -35,6 +35,7 @@ HOSTED_ONLY = {
     "audit.yml advisories: make advisories PYTHON=python": "asks the advisory databases, and fails without them",
     "audit.yml actions: make audit-actions PYTHON=python": "asks GitHub whose hash each action has",
     "ci.yml instructions: Install Valgrind": "installs packages of the runner's system",
+    "nightly.yml coverage: Install LLVM's tools and genhtml": "installs packages of the runner's system",
     "release.yml github: Make the release": "makes a release on GitHub, with the provenance of the step before",
     "wheels.yml musllinux: make wheel-musl check-dist PYTHON=python": "needs Rust's library for musl, from rustup",
     'wheels.yml musllinux: python scripts/release_check.py files dist --only "musllinux-$MACHINE"': "needs that wheel",
