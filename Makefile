@@ -390,8 +390,9 @@ test-free-threaded: .venv/.build ## the package on free-threaded CPython, PYTHON
 .PHONY: wheel-musl
 wheel-musl: target/envs/release/.installed ## the wheel for Linux with musl, into dist; needs the library of Rust for musl
 	$(call say,'Building the wheel for musl')
-	CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(RELEASE)/python $(RELEASE)/maturin build --profile dist --compression-level 9 \
-		--out dist --zig --compatibility musllinux_1_2 --target $(shell uname -m)-unknown-linux-musl
+	CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(RELEASE)/python $(RELEASE)/maturin build --profile dist --out dist --zig \
+		--compatibility musllinux_1_2 --target $(shell uname -m)-unknown-linux-musl
+	$(RELEASE)/python scripts/recompress_wheel.py dist
 
 .PHONY: deny
 deny: target/tools/bin/cargo-deny ## licences and sources of the crates and repeated or banned ones, by cargo-deny
