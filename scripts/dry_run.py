@@ -183,6 +183,10 @@ def prepared() -> tuple[Path, str]:
     """A clone of the last commit, dated and tagged, and the tag."""
     shutil.rmtree(SCRATCH, ignore_errors=True)
     checkout = scratch_release.clone(scratch_release.remote(SCRATCH), SCRATCH / "checkout")
+    # The cargo tools that `make` installs take minutes to compile.
+    (tools := ROOT / "target" / "tools").mkdir(parents=True, exist_ok=True)
+    (checkout / "target").mkdir()
+    (checkout / "target" / "tools").symlink_to(tools)
     tag = f"v{release_check.cargo_version(checkout)}"
     scratch_release.date_changelog(checkout)
     scratch_release.tag_and_push(checkout, tag)
