@@ -189,7 +189,9 @@ lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workf
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
-	$(BIN)/zizmor --offline --quiet .github/workflows
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/*/action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/zizmor --offline --quiet --strict-collection --pedantic .github
 
 .PHONY: types
 types: .venv/.lint .venv/.test .venv/.built ## mypy, pyright, and stubtest of the extension module
@@ -239,7 +241,7 @@ $(patsubst %,target/envs/lowest-%/.installed,airflow spark test): target/envs/lo
 	$(call install,target/envs/lowest-$*,lowest-$*)
 	@touch $@
 
-$(patsubst %,target/envs/%/.installed,airflow openapi page recipes site spark): target/envs/%/.installed: requirements/%.txt .venv/.uv
+$(patsubst %,target/envs/%/.installed,airflow audit openapi page recipes rehearsal site spark): target/envs/%/.installed: requirements/%.txt .venv/.uv
 	$(call say,'Installing the dependency group $* into target/envs/$*')
 	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/$*
 	$(call install,target/envs/$*,$*)
@@ -330,6 +332,8 @@ lock: .venv/.uv ## update Cargo.lock, requirements/*.txt and the lock files of t
 	$(call resolve,recipes)
 	$(call resolve,spark)
 	$(call resolve,site)
+	$(call resolve,audit)
+	$(call resolve,rehearsal)
 	$(call resolve_lowest,test,all)
 	$(call resolve_lowest,airflow,airflow)
 	$(call resolve_lowest,spark,spark)
@@ -370,6 +374,67 @@ test-wheel: .venv/.test ## the Python tests on the wheel in dist
 	$(BIN)/uv pip install --reinstall --no-deps --no-index --find-links dist dataaccess
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
 	$(BIN)/python -m pytest -m quiet
+
+# What the workflows run beside tests; docs/releasing.md and CONTRIBUTING.md.
+CARGO_DENY = 0.20.2
+target/tools/bin/cargo-deny: VERSION = $(CARGO_DENY)
+target/tools/bin/%:
+	$(call say,'Installing $* $(VERSION) into target/tools')
+	cargo install --locked --root target/tools --version $(VERSION) $*
+
+.PHONY: msrv
+msrv: .venv/.uv ## compile what is in the wheel; CI does it with the oldest Rust that Cargo.toml allows
+	$(call say,'Compiling the core and the extension')
+	cargo check --locked --no-default-features
+	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo check --locked --features files,python,sandbox
+
+.PHONY: test-free-threaded
+test-free-threaded: .venv/.build ## the package on free-threaded CPython, PYTHON=python3.14t: it works with the GIL
+	$(call say,'Building for free-threaded CPython and using it')
+	$(DEVELOP)
+	$(BIN)/python tests/free_threaded/with_gil.py
+
+# Alpine and the like; on the machine's own processor.
+.PHONY: wheel-musl
+wheel-musl: target/envs/release/.installed ## the wheel for Linux with musl, into dist; needs the library of Rust for musl
+	$(call say,'Building the wheel for musl')
+	CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(RELEASE)/python $(RELEASE)/maturin build --profile dist --out dist --zig \
+		--compatibility musllinux_1_2 --target $(shell uname -m)-unknown-linux-musl
+	$(RELEASE)/python scripts/recompress_wheel.py dist
+
+.PHONY: deny
+deny: target/tools/bin/cargo-deny ## licences and sources of the crates and repeated or banned ones, by cargo-deny
+	$(call say,'Checking the crates: bans - licences - sources')
+	cargo fetch --locked --quiet
+	target/tools/bin/cargo-deny --locked --offline check bans licenses sources
+
+# The lowest versions of the extras are for tests: they are old on purpose.
+AUDITED = $(filter-out requirements/lowest-%,$(wildcard requirements/*.txt))
+.PHONY: advisories
+advisories: target/tools/bin/cargo-deny target/envs/audit/.installed ## known vulnerabilities of locked packages; asks the advisory databases
+	$(call say,'Asking for advisories: cargo-deny - pip-audit - npm')
+	target/tools/bin/cargo-deny --locked check advisories
+	failed=0; for file in $(AUDITED); do \
+		echo "$$file"; \
+		target/envs/audit/$(BIN:.venv/%=%)/pip-audit --strict --require-hashes --disable-pip --requirement $$file || failed=1; \
+	done; exit $$failed
+	npm audit --prefix tests/openapi/typescript --package-lock-only
+
+.PHONY: audit-actions
+audit-actions: .venv/.lint ## the checks of the workflows that ask GitHub: whose hash each action has; needs GH_TOKEN
+	$(call say,'Checking the workflows: what GitHub knows of their actions')
+	@[ -n "$$GH_TOKEN" ] || { echo 'Set GH_TOKEN: zizmor asks GitHub.' >&2; exit 1; }
+	$(BIN)/zizmor --quiet --strict-collection --pedantic .github
+
+.PHONY: dry-run
+dry-run: .venv/.test ## run the steps of the workflows that can run here: the quick ones; DRY_RUN=--all runs the others too
+	$(call say,'Running the steps of the workflows')
+	$(BIN)/python scripts/dry_run.py $(DRY_RUN)
+
+.PHONY: rehearse-release
+rehearse-release: check-dist .venv/.test target/envs/rehearsal/.installed ## a release on a scratch remote and a local index, of the files in dist
+	$(call say,'Rehearsing a release')
+	$(BIN)/python scripts/rehearse_release.py --tools target/envs/rehearsal/$(BIN:.venv/%=%)
 
 .PHONY: clean
 clean: ## remove everything that was built
