@@ -337,11 +337,14 @@ resolve_lowest = echo 'python-dateutil<3' | \
 	--custom-compile-command 'make lock' --output-file requirements/lowest-$(1).txt --resolution lowest-direct \
 	--constraint - --extra $(2) pyproject.toml
 
-# On Linux, zig compiles C and links: the wheel runs with glibc 2.28, whatever this machine has. The directory and the
-# processor are arguments.
+# On Linux, zig compiles C and links: the wheel runs with glibc 2.28, whatever this machine has. The arguments are the
+# folder and the processor.
 RELEASE = target/envs/release/$(BIN:.venv/%=%)
-WHEEL = CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(RELEASE)/python $(RELEASE)/maturin build --profile dist --compression-level 9 \
-	--out $(1) $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux_2_28 --target $(2)-unknown-linux-gnu)
+define WHEEL
+CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(RELEASE)/python $(RELEASE)/maturin build --profile dist --out $(1) $(if \
+	$(filter Linux,$(shell uname -s)),--zig --compatibility manylinux_2_28 --target $(2)-unknown-linux-gnu)
+$(RELEASE)/python scripts/recompress_wheel.py $(1)
+endef
 
 .PHONY: wheel
 wheel: target/envs/release/.installed ## the wheel for this platform, into dist; on Linux for manylinux_2_28

@@ -67,7 +67,7 @@ def install(python: str, name: str) -> Path:
     run = [UV, "pip", "install", "--quiet", "--no-deps", "--python", str(environment)]
     for command in (
         [UV, "venv", "--quiet", "--clear", "--python", python, str(environment)],
-        [*run, "--compile-bytecode", "--require-hashes", "--requirement", "requirements/test.txt"],
+        [*run, "--require-hashes", "--requirement", "requirements/test.txt"],
         [*run, "--no-index", "--find-links", "dist", "--only-binary", "dataaccess", "dataaccess"],
     ):
         subprocess.run(command, cwd=ROOT, check=True)  # noqa: S603
