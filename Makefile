@@ -37,7 +37,7 @@ WORKERS ?= 4
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: .venv/.test .venv/.lint .venv/.built ## create .venv, install the locked tools, build the extension
@@ -241,7 +241,7 @@ $(patsubst %,target/envs/lowest-%/.installed,airflow spark test): target/envs/lo
 	$(call install,target/envs/lowest-$*,lowest-$*)
 	@touch $@
 
-$(patsubst %,target/envs/%/.installed,airflow audit openapi page recipes rehearsal site spark): target/envs/%/.installed: requirements/%.txt .venv/.uv
+$(patsubst %,target/envs/%/.installed,airflow audit openapi page recipes rehearsal release site spark): target/envs/%/.installed: requirements/%.txt .venv/.uv
 	$(call say,'Installing the dependency group $* into target/envs/$*')
 	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/$*
 	$(call install,target/envs/$*,$*)
@@ -260,10 +260,10 @@ BENCH_PARTS = frames wire rows shapes tls calls asyncio growth start counters
 .PHONY: bench bench-wheel $(BENCHES) $(BENCH_PARTS:%=bench-%)
 bench: $(BENCHES) ## benchmarks of the wheel: tables, and JSON in target/bench; bench-calls and the like alone
 
-bench-wheel: .venv/.build target/envs/bench/.installed
+bench-wheel: target/envs/release/.installed target/envs/bench/.installed
 	$(call say,'Building the wheel and installing it into target/envs/bench')
 	@rm -rf target/bench/wheel
-	$(BIN)/maturin build --profile dist --out target/bench/wheel
+	$(call WHEEL,target/bench/wheel,$(shell uname -m))
 	$(BIN)/uv pip install --compile-bytecode --offline --no-deps --reinstall --python target/envs/bench target/bench/wheel/*.whl
 	$(call say,'Measuring; other load on this machine affects the figures')
 
@@ -330,6 +330,7 @@ lock: .venv/.uv ## update Cargo.lock, requirements/*.txt and the lock files of t
 	$(call resolve,openapi)
 	$(call resolve,page)
 	$(call resolve,recipes)
+	$(call resolve,release,--constraint requirements/test.txt)
 	$(call resolve,spark)
 	$(call resolve,site)
 	$(call resolve,audit)
@@ -348,32 +349,61 @@ resolve_lowest = echo 'python-dateutil<3' | \
 	--custom-compile-command 'make lock' --output-file requirements/lowest-$(1).txt --resolution lowest-direct \
 	--constraint - --extra $(2) pyproject.toml
 
-.PHONY: wheel
-wheel: .venv/.build ## the wheel for this platform, into dist
-	$(call say,'Building the wheel')
-	$(BIN)/maturin build --profile dist --out dist
+# On Linux, zig compiles C and links: the wheel runs with glibc 2.28, whatever this machine has. The arguments are the
+# folder and the processor.
+RELEASE = target/envs/release/$(BIN:.venv/%=%)
+define WHEEL
+CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(RELEASE)/python $(RELEASE)/maturin build --profile dist --out $(1) $(if \
+	$(filter Linux,$(shell uname -s)),--zig --compatibility manylinux_2_28 --target $(2)-unknown-linux-gnu)
+$(RELEASE)/python scripts/recompress_wheel.py $(1)
+endef
 
-.PHONY: wheel-size
-wheel-size: ## fail if a wheel in dist is larger than 8 MiB
-	@for wheel in dist/*.whl; do \
-		bytes=$$(wc -c < "$$wheel"); echo "$$wheel: $$((bytes / 1024)) KiB"; \
-		if [ "$$bytes" -gt 8388608 ]; then \
-			echo 'more than 8 MiB: scripts/wheel_parts.py shows what each part weighs' >&2; exit 1; \
-		fi; \
-	done
+.PHONY: wheel
+wheel: target/envs/release/.installed ## the wheel for this platform, into dist; on Linux for manylinux_2_28
+	$(call say,'Building the wheel')
+	$(call WHEEL,dist,$(shell uname -m))
+
+.PHONY: wheel-aarch64
+wheel-aarch64: target/envs/release/.installed ## the wheel for aarch64 Linux, compiled on another Linux
+	$(call say,'Building the wheel for aarch64')
+	@[ -d "$$($${RUSTC:-rustc} --print sysroot)/lib/rustlib/aarch64-unknown-linux-gnu" ] || { \
+		echo "The standard library of Rust for aarch64 is not installed: rustup target add aarch64-unknown-linux-gnu" >&2; \
+		exit 1; }
+	$(call WHEEL,dist,aarch64)
 
 .PHONY: sdist
-sdist: .venv/.build ## the source distribution, into dist
+sdist: target/envs/release/.installed ## the source distribution, into dist
 	$(call say,'Building the source distribution')
-	$(BIN)/maturin sdist --out dist
+	$(RELEASE)/maturin sdist --out dist
 
+.PHONY: check-dist
+check-dist: target/envs/release/.installed ## contents, sizes, symbols and metadata of the files in dist
+	$(call say,'Checking the files in dist')
+	$(RELEASE)/python scripts/check_dist.py
+
+# With PYTHON=… for this Python alone.
 .PHONY: test-wheel
-test-wheel: .venv/.test ## the Python tests on the wheel in dist
-	$(call say,'Installing the wheel and running the Python tests on it')
-	@rm -f .venv/.built
-	$(BIN)/uv pip install --reinstall --no-deps --no-index --find-links dist dataaccess
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
-	$(BIN)/python -m pytest -m quiet
+test-wheel: .venv/.uv ## the Python tests on the wheel in dist, with each CPython that is here, without cargo
+	$(call say,'Testing the wheel in dist')
+	$(BIN)/python scripts/test_wheel.py --workers $(WORKERS) $(if $(filter command environment,$(origin PYTHON)),$(PYTHON))
+
+# As docs/versions.md shows: the crates of the lock file are copied into the sources, then there is no network.
+SDIST = target/sdist
+.PHONY: test-sdist
+test-sdist: .venv/.uv requirements/build.txt ## compile the source distribution in dist without a network, and try it
+	$(call say,'Unpacking the source distribution and copying its crates into it')
+	@rm -rf $(SDIST)/source $(SDIST)/home
+	@mkdir -p $(SDIST)/source/.cargo $(SDIST)/home
+	tar xzf dist/dataaccess-*.tar.gz --strip-components 1 -C $(SDIST)/source
+	cd $(SDIST)/source && cargo vendor --locked > .cargo/config.toml 2> ../vendor.log
+	$(call say,'Compiling it without a network and without what cargo downloaded before')
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python target/envs/sdist
+	$(call install,target/envs/sdist,build)
+	CARGO_HOME=$(CURDIR)/$(SDIST)/home CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$(CURDIR)/$(SDIST)/target \
+		$(BIN)/uv pip install --offline --no-deps --no-build-isolation --python target/envs/sdist $(SDIST)/source
+	$(call say,'Trying it')
+	target/envs/sdist/$(BIN:.venv/%=%)/dataaccess --version
+	target/envs/sdist/$(BIN:.venv/%=%)/python examples/etl_script.py | grep demo-
 
 # What the workflows run beside tests; docs/releasing.md and CONTRIBUTING.md.
 CARGO_DENY = 0.20.2
