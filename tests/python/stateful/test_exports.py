@@ -45,7 +45,7 @@ class Export:
         return {"exportedRows": one["rows"], **given, "is_over": True}
 
 
-def found(response: dict[str, Any]) -> list[dict[str, Any]]:
+def found(response: Any) -> list[dict[str, Any]]:
     """The same of a response."""
     names = ("exportedRows", "responseCode", "responseMessage")
     assert response["meta"]["total"] == len(response["entries"])
@@ -69,7 +69,7 @@ class Exports(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         """A service that has just begun, without exports."""
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.service = da.Sandbox(now=BEGINS)
         self.clock, self.tokens = Clock(self.service, BEGINS), Tokens(self.service)
         self.faults = DayFaults(self.service)
@@ -129,7 +129,7 @@ class Exports(RuleBasedStateMachine):
             return
         seen: list[datetime] = []
 
-        def on_update(response: dict[str, Any]) -> None:
+        def on_update(response: Any) -> None:
             # The next look may be before the clock moves.
             times = [time for time in [*seen[-1:], self.clock.now] if found(response) == export.at(time)]
             assert times, (found(response), export.at(self.clock.now))
@@ -137,6 +137,7 @@ class Exports(RuleBasedStateMachine):
             self.clock.advance(hours)
 
         begins, failed = self.clock.now, None
+        ended: Any
         try:
             ended = self.client.wait_for_segment(number, timeout=600, poll=0.002, on_update=on_update, check=check)
         except da.SegmentExportError as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import chain
 from typing import Any
@@ -133,7 +134,7 @@ class Folders(FolderMachine):
     @rule(data=st.data(), refresh=st.sampled_from([(), (model.ALL,)]))
     def two_runs_at_once(self, data: Draw, refresh: tuple[model.Refresh, ...]) -> None:
         """The second one does what is left to do, or finds the folder locked."""
-        order = model.replace(data.draw(orders(self.codes.zone)), refresh=refresh)
+        order = replace(data.draw(orders(self.codes.zone)), refresh=refresh)
         if self.faults.redirected or self.tokens.is_stuck:
             return
         expected = self.expected(order)
@@ -184,7 +185,7 @@ class Folders(FolderMachine):
             place = 4 + int(at * (len(content) - footer - 4))
             content = content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
         path.write_bytes(content)
-        self.contents[day], self.model.parts[day] = content, model.replace(part, damage=damage)
+        self.contents[day], self.model.parts[day] = content, replace(part, damage=damage)
 
     # Readers.
 
@@ -195,7 +196,7 @@ class Folders(FolderMachine):
         is_damaged = any(part is not None and part.damage != "none" for part in parts)
         is_missing = missing == "raise" and None in parts
         self.service.clear_requests()
-        refusals = {
+        refusals: dict[type[da.DataAccessError], bool] = {
             da.FolderFileError: not self.folder.exists(),
             da.ScanIncompleteError: is_missing,
             da.FolderCorruptError: is_damaged,

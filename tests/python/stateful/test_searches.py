@@ -102,8 +102,8 @@ class Searches(ServiceMachine):
         assert_hidden(self.tokens.issued, error, *(each.message for each in caught))
         rows = [row for of_day in expected for row in of_day]
         if error is not None:
-            kind = error.__cause__ if isinstance(error, da.StreamInterruptedError) else error
-            assert isinstance(kind, tuple(kinds)), repr(error)
+            cause = error.__cause__ if isinstance(error, da.StreamInterruptedError) else error
+            assert isinstance(cause, tuple(kinds)), repr(error)
             assert use in STREAMS or not found
             assert found == rows[: len(found)]
             if isinstance(error, da.StreamInterruptedError):

@@ -29,7 +29,7 @@ class ServiceMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         """A service that has just begun."""
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.service = da.Sandbox(now=BEGINS)
         self.clock, self.tokens = Clock(self.service, BEGINS), Tokens(self.service)
         self.faults = DayFaults(self.service)

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import Any
 
 from hypothesis import strategies as st
@@ -24,7 +24,7 @@ scalars = st.one_of(
     st.floats(),
     st.booleans(),
     st.datetimes(),
-    st.datetimes(timezones=st.timezones()).filter(lambda time: time.utcoffset().total_seconds() % 60 == 0),
+    st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=-5, minutes=-30))])),
     st.dates(),
     st.times(),
     st.sampled_from(["90s", "1e3", "-1", "9" * 400, "nan", "inf", "true", "[]", "{}", '{"store": 7}']),
