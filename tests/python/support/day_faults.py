@@ -76,6 +76,11 @@ class DayFaults:
     def _begin(self, options: dict[str, Any], **others: Any) -> da.sandbox.Fault:
         return self._stack.enter_context(self._service.fault(**options, **others))
 
+    @property
+    def may_cut(self) -> bool:
+        """Whether the next response may be cut off within its body."""
+        return any("after_bytes" in fault._form and not fault.hits for fault in self._passing)
+
     def again(self, requests: list[da.sandbox.ReceivedRequest]) -> int:
         """How many of these failed in passing or for their token, so that they were sent again."""
         ids = {number for fault in self._passing for number in fault._counts}

@@ -52,33 +52,37 @@ class FolderMachine(ServiceMachine):
 
     def run(self, order: Order, progress: Any = None) -> Ended:
         """Runs."""
-        refresh: Any = [one.written for one in order.refresh]
-        on_doubt: Any = (lambda task: task.rows > 0) if order.on_doubt == "rows" else order.on_doubt
-        report, error = None, None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            try:
-                report = self.scan(order.days).to_folder(
-                    self.folder,
-                    refresh=refresh[0] if len(refresh) == 1 else refresh or None,
-                    keep=order.keep,
-                    settle=order.settle * 3600,
-                    on_shrink=order.on_shrink,
-                    on_doubt=on_doubt,
-                    private=order.private,
-                    progress=progress or False,
-                )
-            except (da.DataAccessError, Stopped) as raised:
-                report, error = getattr(raised, "report", None), raised
+            ended = self._run(order, progress)
         self.warned = {each.category for each in caught}
         assert all(issubclass(kind, da.DataAccessWarning) for kind in self.warned), self.warned
-        assert_hidden(self.tokens.issued, report, error, *(each.message for each in caught))
-        return report, error
+        assert_hidden(self.tokens.issued, *ended, *(each.message for each in caught))
+        return ended
 
     def at_once(self, order: Order) -> list[Ended]:
         """Two runs in two threads: one waits for the other, for two seconds at most."""
-        with ThreadPoolExecutor(2) as pool:
-            return list(pool.map(self.run, [order, order]))
+        with warnings.catch_warnings(), ThreadPoolExecutor(2) as pool:
+            warnings.simplefilter("ignore")
+            return list(pool.map(self._run, [order, order]))
+
+    def _run(self, order: Order, progress: Any = None) -> Ended:
+        refresh: Any = [one.written for one in order.refresh]
+        on_doubt: Any = (lambda task: task.rows > 0) if order.on_doubt == "rows" else order.on_doubt
+        try:
+            report = self.scan(order.days).to_folder(
+                self.folder,
+                refresh=refresh[0] if len(refresh) == 1 else refresh or None,
+                keep=order.keep,
+                settle=order.settle * 3600,
+                on_shrink=order.on_shrink,
+                on_doubt=on_doubt,
+                private=order.private,
+                progress=progress or False,
+            )
+        except (da.DataAccessError, Stopped) as error:
+            return getattr(error, "report", None), error
+        return report, None
 
     def expected(self, order: Order) -> dict[date, Part | None]:
         """The file of each requested day after a run that ends. Its time is the present step's."""

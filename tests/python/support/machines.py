@@ -80,15 +80,17 @@ class Tokens:
     def __init__(self, service: da.Sandbox) -> None:
         """With a first token."""
         self._service = service
-        self.is_stuck = False
+        self.is_stuck = self.is_revoked = False
         self.issued = [service.issue_token(SCOPES)]
 
     def __call__(self) -> str:
         """A token."""
         if not self.is_stuck:
             self.issued.append(self._service.issue_token(SCOPES))
+            self.is_revoked = False
         return self.issued[-1]
 
     def revoke(self) -> None:
         """Ends the newest token."""
         self._service.revoke(self.issued[-1])
+        self.is_revoked = True
