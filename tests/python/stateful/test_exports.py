@@ -114,7 +114,7 @@ class Exports(RuleBasedStateMachine):
     @rule(number=st.integers(1, 4))
     def a_download(self, number: int) -> None:
         """It is what the export is now, after one request and one for each failure."""
-        self.service.clear_requests()
+        self.faults.clear_requests()
         if number in self.exports:
             assert found(self.client.download_segment(number)) == self.exports[number].at(self.clock.now)
         else:
@@ -122,7 +122,7 @@ class Exports(RuleBasedStateMachine):
                 self.client.download_segment(number)
             assert_hidden(self.tokens.issued, caught.value)
         requests = self.service.requests
-        assert len(requests) == 1 + self.faults.again(requests), [request.status for request in requests]
+        assert len(requests) == 1 + self.faults.again(), [request.status for request in requests]
 
     @rule(number=st.integers(1, 4), hours=st.integers(1, 3), check=st.booleans())
     def a_wait(self, number: int, hours: int, *, check: bool) -> None:

@@ -54,6 +54,7 @@ class DayFaults:
         self._service, self._stack = service, ExitStack()
         self._by_day: dict[date, str] = {}
         self._passing: list[da.sandbox.Fault] = []
+        self._passed = 0
         # The day whose requests are redirected, which ends a run.
         self.redirected: date | None = None
 
@@ -81,10 +82,18 @@ class DayFaults:
         """Whether the next response may be cut off within its body."""
         return any("after_bytes" in fault._form and not fault.hits for fault in self._passing)
 
-    def again(self, requests: list[da.sandbox.ReceivedRequest]) -> int:
-        """How many of these failed in passing or for their token, so that they were sent again."""
-        ids = {number for fault in self._passing for number in fault._counts}
-        return sum(request.fault in ids or request.status in (401, 403) for request in requests)
+    def clear_requests(self) -> None:
+        """Counts requests from here on."""
+        self._service.clear_requests()
+        self._passed = self._hits()
+
+    def again(self) -> int:
+        """How many requests failed since, in passing or for their token, so that they were sent again."""
+        refused = sum(request.status in (401, 403) for request in self._service.requests)
+        return self._hits() - self._passed + refused
+
+    def _hits(self) -> int:
+        return sum(fault.hits for fault in self._passing)
 
     @property
     def are_of_days(self) -> bool:

@@ -99,7 +99,7 @@ class ServiceMachine(RuleBasedStateMachine):
 
     def begin_call(self) -> None:
         """Counts requests from here on."""
-        self.service.clear_requests()
+        self.faults.clear_requests()
         self._sent = self.client.stats.requests
 
     def check_requests(self, days: Counter[date]) -> None:
@@ -107,7 +107,5 @@ class ServiceMachine(RuleBasedStateMachine):
         requests = self.service.requests
         asked = Counter(day_requested(request, self.codes.zone) for request in requests)
         assert set(asked) == set(days), f"requested {sorted(map(str, asked))} and not {sorted(map(str, days))}"
-        assert asked.total() == days.total() + self.faults.again(requests), [
-            (each.status, each.fault) for each in requests
-        ]
+        assert asked.total() == days.total() + self.faults.again(), [(each.status, each.fault) for each in requests]
         assert self.client.stats.requests - self._sent == asked.total()
