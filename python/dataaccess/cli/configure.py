@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess._probe import toml
 from dataaccess.cli.ending import USAGE, CommandError
 from dataaccess.cli.parts import Command, option
 from dataaccess.cli.profile_file import append
@@ -61,8 +61,7 @@ def command(name: str, base_url: str | None, timezone: str | None, token_file: s
         _write_token(token)
         note(f"wrote the token to {token}")
     if before is None:
-        # A string of JSON is one of TOML.
-        append(path, name, [f"{key} = {json.dumps(text)}" for key, text in settings.items()])
+        append(path, name, [toml.pair(*setting) for setting in settings.items()])
         note(f"wrote the profile {name} to {path}")
     note(f"check it: dataaccess doctor{'' if name == 'default' else f' --profile {name}'}")
 
