@@ -179,6 +179,7 @@ soak: .venv/.test .venv/.built ## the long tests with full counts, and every cas
 lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workflows
 	$(call say,'Checking the Rust code: format and clippy')
 	cargo fmt --check
+	cargo fmt --check --manifest-path fuzz/Cargo.toml
 	$(AS_MATURIN) cargo clippy --locked --all-targets --features $(RUST_FEATURES) -- -D warnings
 	$(call say,'Checking the Python code: ruff')
 	$(BIN)/ruff check
@@ -314,10 +315,25 @@ figures: target/envs/bench/.installed ## write the figures of the last bench int
 	$(BENCH_PYTHON) benches/page.py
 	$(BENCH_PYTHON) benches/capacity.py
 
+# Linux. The sanitizers need a nightly compiler or RUSTC_BOOTSTRAP, which scripts/fuzz.py sets.
+CARGO_FUZZ_VERSION = 0.13.2
+CARGO_FUZZ = target/tools/cargo-fuzz-$(CARGO_FUZZ_VERSION)
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?=
+.PHONY: fuzz
+fuzz: $(CARGO_FUZZ)/bin/cargo-fuzz ## each fuzz target for a minute: FUZZ_SECONDS=60, FUZZ_TARGETS='readers times'; minutes to compile
+	$(call say,'Running the fuzz targets for $(FUZZ_SECONDS) seconds each')
+	PATH="$(CURDIR)/$(CARGO_FUZZ)/bin:$$PATH" $(PYTHON) scripts/fuzz.py $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+$(CARGO_FUZZ)/bin/cargo-fuzz:
+	$(call say,'Installing cargo-fuzz $(CARGO_FUZZ_VERSION) into $(CARGO_FUZZ)')
+	cargo install cargo-fuzz --locked --version $(CARGO_FUZZ_VERSION) --root $(CARGO_FUZZ)
+
 .PHONY: lock
 lock: .venv/.uv ## update Cargo.lock, requirements/*.txt and the lock files of tests/openapi
 	$(call say,'Resolving Cargo.lock and requirements/*.txt and the lock files of tests/openapi')
 	cargo update
+	cargo update --manifest-path fuzz/Cargo.toml
 	cargo update --manifest-path tests/openapi/rust/Cargo.toml
 	npm update --prefix tests/openapi/typescript --package-lock-only --ignore-scripts
 	$(call resolve,uv)
