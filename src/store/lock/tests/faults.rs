@@ -74,6 +74,44 @@ async fn a_lock_that_ran_out_is_taken_unless_others_are_faster() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_lock_that_ran_out_is_not_taken_if_the_store_fails() {
+    let (store, object, lock) = taken([]).await;
+    store.script([Fault::None, Fault::None, Fault::None, Fault::None, Fault::None, Busy]);
+    assert!(matches!(Lock::take_for(object, times(LONG, Duration::ZERO)).await, Err(Refusal::Failed(_))));
+    assert_eq!(lock.expect("a lock").check().await, Holding::Held);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_lock_of_another_process_is_not_removed() {
+    let (_, object, lock) = taken([]).await;
+    let (other, version) = (Held::new(object.clone(), times(LONG, LONG)).expect("an id"), read(&object).await);
+    put(&object, &other.holder, 0, PutMode::Update(version.expect("a lock").1)).await.expect("taken over");
+    lock.expect("a lock").release().await;
+    assert_eq!(read(&object).await.expect("the other lock").0, Some(other.holder.clone()));
+}
+
+/// The version may be a digest of the content.
+#[tokio::test(start_paused = true)]
+async fn each_renewal_has_another_content() {
+    let (_, object, lock) = taken([]).await;
+    let lock = lock.expect("a lock");
+    let mut contents = Vec::new();
+    for _ in 0..3 {
+        lock.held.renew_once().await;
+        contents.push(object.read().await.expect("the lock"));
+    }
+    contents.dedup();
+    assert_eq!(contents.len(), 3);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_holder_is_named_by_its_machine() {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    assert_eq!(host(), name.trim());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_renewal_counts_if_only_its_response_was_lost() {
     for (faults, expected) in [
         (vec![], Holding::Held),
