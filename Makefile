@@ -168,6 +168,29 @@ test-lowest-spark: .venv/.built target/envs/lowest-spark/.installed ## the Spark
 	$(call say,'Running the Spark tests with the lowest Spark')
 	PYTHONPATH=$(CURDIR)/python target/envs/lowest-spark/$(BIN:.venv/%=%)/python -m pytest tests/spark
 
+# cargo-llvm-cov needs the LLVM tools of rustc's LLVM; scripts/coverage.sh says what to install.
+CARGO_LLVM_COV = 0.9.1
+CARGO_MUTANTS = 27.1.0
+target/tools/bin/cargo-llvm-cov: VERSION = $(CARGO_LLVM_COV)
+target/tools/bin/cargo-mutants: VERSION = $(CARGO_MUTANTS)
+target/tools/bin/%:
+	$(call say,'Installing $* $(VERSION) into target/tools')
+	cargo install --locked --root target/tools --version $(VERSION) $*
+
+.PHONY: coverage
+coverage: .venv/.build target/tools/bin/cargo-llvm-cov target/envs/coverage/.installed ## the lines that the tests of both languages run, into target/coverage; needs LLVM and lcov
+	$(call say,'Building with instrumentation and running the tests')
+	scripts/coverage.sh $(RUST_FEATURES) $(WORKERS)
+
+# `make mutants MUTANTS=src/retry`: one folder, or the files whose names begin so.
+MUTANTS ?= src/retry src/filter/plan src/time src/store/lock src/folder
+.PHONY: mutants
+mutants: target/tools/bin/cargo-mutants ## change the code of MUTANTS='src/retry …' and list what no unit test notices; hours
+	$(call say,'Testing with changed code: $(MUTANTS)')
+	@mkdir -p target/mutants
+	PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo mutants --output target/mutants \
+		$(foreach name,$(MUTANTS),--file '$(name)*' --file '$(name)/**')
+
 .PHONY: soak
 soak: .venv/.test .venv/.built ## the long tests with full counts, and every case for both clients
 	$(call say,'Running the long tests')
@@ -232,6 +255,12 @@ target/envs/bench/.installed: requirements/test.txt requirements/bench.txt .venv
 	$(call say,'Installing the dependency groups test and bench into target/envs/bench')
 	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/bench
 	$(call install,target/envs/bench,test bench)
+	@touch $@
+
+target/envs/coverage/.installed: requirements/test.txt requirements/coverage.txt .venv/.uv
+	$(call say,'Installing the dependency groups test and coverage into target/envs/coverage')
+	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/coverage
+	$(call install,target/envs/coverage,test coverage)
 	@touch $@
 
 # Over the group of the tests.
@@ -342,6 +371,7 @@ lock: .venv/.uv ## update Cargo.lock, requirements/*.txt and the lock files of t
 	$(call resolve,demo,--constraint requirements/test.txt)
 	$(call resolve,lint,--constraint requirements/test.txt)
 	$(call resolve,bench,--constraint requirements/test.txt)
+	$(call resolve,coverage,--constraint requirements/test.txt)
 	$(call resolve,airflow)
 	$(call resolve,openapi)
 	$(call resolve,page)

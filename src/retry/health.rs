@@ -102,6 +102,7 @@ impl RetryBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::retry::Remedy;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -144,6 +145,21 @@ mod tests {
         assert!(!health(true, Scope::Unclear, 1..=9).is_down_for_all());
         assert!(health(false, Scope::Unclear, 1..=9).is_down_for_all());
         assert!(!health(false, Scope::Request, 1..=9).is_down_for_all());
+    }
+
+    #[test]
+    fn only_a_service_that_never_responded_is_retried_for_less() {
+        let policy = Policy::new(60 * SECOND, None);
+        let verdict = |is_unsent| Verdict { remedy: Remedy::BackOff, scope: Scope::All, is_unsent, cut_off_at: None };
+        let retry_for = |health: &Health| [true, false].map(|is_unsent| health.retry_for(&policy, &verdict(is_unsent)));
+        let [first, full] = [policy.first_contact, policy.retry_for];
+        assert_eq!(retry_for(&Health::default()), [first, full]);
+        let reached: [fn(&mut Health); 2] = [Health::reached, Health::responded];
+        for record in reached {
+            let mut health = Health::default();
+            record(&mut health);
+            assert_eq!(retry_for(&health), [full, full]);
+        }
     }
 
     #[test]

@@ -197,7 +197,7 @@ impl RetryState {
         self.failed_kinds.push(failure.kind());
         if is_second || !self.policy.may_retry(self.retries, verdict, self.idempotent) {
             // Had `retries=` been greater, the request would be retried.
-            let is_used_up = !is_second && self.retries > 0 && self.policy.may_retry(0, verdict, self.idempotent);
+            let is_used_up = !is_second && self.policy.may_retry(0, verdict, self.idempotent);
             let reason = format!(
                 "{} ended the retries: raise {} to retry more often",
                 argument("retries").of(self.retries),

@@ -168,4 +168,20 @@ mod tests {
         throttle.refused(begin, begin, Duration::ZERO);
         assert_eq!(starts(&mut throttle, begin, 4), [0, 1_000, 1_500, 1_900]);
     }
+
+    #[test]
+    fn the_accepted_rate_is_counted_in_windows_of_a_second() {
+        let (mut accepted, begin) = (AcceptedRate::default(), Instant::now());
+        let mut rate = |half_seconds, more| {
+            let now = begin + SECOND / 2 * half_seconds;
+            (0..more).for_each(|_| accepted.add(now));
+            accepted.rate(now)
+        };
+        let found = [rate(0, 12), rate(1, 0), rate(2, 1), rate(5, 6), rate(9, 0)];
+        // The window from 1 s on had one request in one and a half seconds; the one from 2.5 s on is two seconds old.
+        assert!(
+            found.into_iter().zip([12.0, 12.0, 12.0, 6.0, 0.0]).all(|(found, rate)| (found - rate).abs() < 1e-9),
+            "{found:?}"
+        );
+    }
 }

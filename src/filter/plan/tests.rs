@@ -70,6 +70,18 @@ fn a_request_of_a_plan_is_the_search_of_its_day() {
 }
 
 #[test]
+fn the_conditions_of_all_requests_are_known_together() {
+    let (audience, two) = (json!(["a", "b", "a", "c"]), InputValue::Integer(2));
+    let plan = of_codes(days("2024-01-01", "2024-01-03"), audience.clone(), &two).expect("a valid plan");
+    let filters = plan.filters();
+    let found: Vec<_> = filters.or.iter().flat_map(|group| &group.and).map(|condition| &condition.value).collect();
+    assert_eq!(found, [&json!(["a", "b", "c"]), &json!([NEW_YEAR, NEW_YEAR + DAY])]);
+    assert_eq!(plan.values_per_request(), Some(2));
+    let days = of_codes(days("2024-01-01", "2024-01-03"), audience, &InputValue::Null).expect("a valid plan");
+    assert_eq!(days.values_per_request(), None);
+}
+
+#[test]
 fn values_that_fit_into_one_request_stay_one() {
     let plan = of_codes(after("2024-01-01"), json!(["a", "b"]), &InputValue::Integer(2)).expect("a valid plan");
     assert_eq!((plan.requests(), plan.axes.len()), (1, 0));
@@ -122,8 +134,10 @@ fn a_plan_that_is_impossible_is_refused() {
         assert!(problem.message.contains(advice), "{problem}");
     }
     let ids: Vec<String> = (0..300).map(|id| id.to_string()).collect();
-    let problem = problem(of_codes(days("2023-01-01", "2024-01-01"), json!(ids), &InputValue::Integer(1)));
+    let problem = problem(of_codes(days("2023-01-01", "2024-01-01"), json!(&ids), &InputValue::Integer(1)));
     assert!(problem.message.contains("365 x 300 requests"), "{problem}");
+    let most = of_codes(days("2023-01-01", "2024-02-05"), json!(ids[..250]), &InputValue::Integer(1));
+    assert_eq!(most.expect("a valid plan").requests(), MAX_REQUESTS);
     for (values_per_request, advice) in
         [(InputValue::Integer(0), "less than 1"), (InputValue::text("many"), "\"many\" is a string")]
     {

@@ -53,6 +53,39 @@ fn the_number_of_retries_is_limited_only_if_it_is_given() {
 }
 
 #[test]
+fn a_policy_without_retries_retries_for_no_time() {
+    assert_eq!([0, 1].map(|most| retries(most).retry_for()), [Duration::ZERO, MINUTE]);
+}
+
+#[test]
+fn a_scaled_policy_is_faster_in_all_it_does() {
+    let [milliseconds, seconds] = [Duration::from_millis, Duration::from_secs];
+    let scaled = Policy {
+        retry_for: seconds(6),
+        first_contact: milliseconds(400),
+        retries: Some(3),
+        base: milliseconds(20),
+        throttled_base: milliseconds(100),
+        cap: seconds(1),
+        restart: milliseconds(500),
+    };
+    assert_eq!(retries(3).scaled(10), scaled);
+}
+
+#[test]
+fn the_first_contact_is_retried_for_less_unless_the_policy_is_patient() {
+    let policy = Policy::new(MINUTE, None);
+    let patient = policy.patient_at_first();
+    assert_eq!([policy, patient].map(|policy| policy.first_contact), [FIRST_CONTACT, MINUTE]);
+    let mut call = Call::new(policy, true);
+    call.state.retry_for(policy.first_contact);
+    assert!(call.after(server()).is_ok());
+    call.now += FIRST_CONTACT;
+    let error = call.after(server()).expect_err("the end");
+    assert!(error.hint().is_some_and(|hint| hint.contains("the service never responded to this client")), "{error}");
+}
+
+#[test]
 fn a_retry_that_may_not_be_sent_yet_backs_off_again_until_the_time_is_over() {
     let (mut state, began) = (RetryState::new(Policy::new(MINUTE, Some(1)), true), Instant::now());
     let (server, verdict) = server();
@@ -149,6 +182,9 @@ fn two_long_responses_cut_off_at_the_same_byte_end_the_retries() {
     assert!(call.after(cut_off(LONG + 1)).is_ok());
     call.now += Duration::from_secs(1);
     assert!(call.after(cut_off(70)).is_ok(), "no limit is so low");
+    assert!(call.after(cut_off(LONG - 1)).is_ok(), "the limit lets so many bytes through");
+    assert!(call.after(cut_off(LONG - 1)).is_ok());
+    assert!(call.after(cut_off(LONG + 2)).is_ok(), "another byte");
     let error = call.after(cut_off(LONG)).expect_err("the same again");
     assert!(error.hint().expect("a hint").contains(&format!("at byte {LONG}")));
     let mut call = Call::with_retries(9);
@@ -218,6 +254,7 @@ fn retry_after_is_obeyed_within_retry_for() {
     let asked_for =
         |seconds| failure(Kind::Throttled, Remedy::Pause(Pause { asked: Some(Duration::from_secs(seconds)) }));
     let mut call = Call::new(Policy::new(MINUTE, None), true);
+    assert_eq!(call.delay(asked_for(60)).ok(), Some(MINUTE));
     assert_eq!(call.delay(asked_for(0)).ok(), Some(Duration::from_secs(1)));
     assert_eq!(call.delay(asked_for(50)).ok(), Some(Duration::from_secs(50)));
     call.now += Duration::from_secs(50);

@@ -5,6 +5,11 @@ use object_store::memory::InMemory;
 use super::*;
 use crate::store::{Bucket, StorageOptions};
 
+mod faults;
+mod faulty_store;
+
+use faulty_store::{Fault, FaultyStore};
+
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(60);
 
@@ -13,8 +18,11 @@ fn times(renewal: Duration, expiry: Duration) -> Times {
 }
 
 fn object() -> Object {
-    let (options, secrets) = (StorageOptions::default(), Vec::new());
-    let bucket = Bucket { store: Arc::new(InMemory::new()), options, secrets, has_credentials: true };
+    object_of(Arc::new(InMemory::new()))
+}
+
+fn object_of(store: Arc<dyn ObjectStore>) -> Object {
+    let bucket = Bucket { store, options: StorageOptions::default(), secrets: Vec::new(), has_credentials: true };
     Object { bucket: Arc::new(bucket), url: "s3://bucket/lock".to_owned(), path: Path::from("lock") }
 }
 
