@@ -219,8 +219,10 @@ def main() -> int:
     problems = accounted(found)
     rows = run_all(found, given)
     print()
-    for step, outcome in rows:
-        print(f"{step.key}{f' (Python {step.python})' * bool(step.python)}: {outcome}")
+    for line in dict.fromkeys(
+        f"{step.key}{f' ({step.python})' * bool(step.python)}: {outcome}" for step, outcome in rows
+    ):
+        print(line)
     counts = Counter(re.split(r": | in | above", outcome)[0] for _, outcome in rows)
     print(f"\n{len(rows)} steps: {', '.join(f'{count} {word}' for word, count in counts.most_common())}")
     for line in problems:
