@@ -65,7 +65,15 @@ class Folders(FolderMachine):
 
     @rule(data=st.data())
     def a_run(self, data: Draw) -> None:
-        order = data.draw(orders(self.codes.zone))
+        self.runs(data.draw(orders(self.codes.zone)))
+
+    @rule(refresh=st.sampled_from([(), (model.ALL,)]))
+    def a_night(self, refresh: tuple[model.Refresh, ...]) -> None:
+        """The usual run of all days."""
+        self.runs(Order(tuple(DAYS), self.codes.zone, refresh))
+
+    def runs(self, order: Order) -> None:
+        """A run, compared with what must come of it."""
         self.begin_call()
         if self.model.refuses(order):
             _, error = self.run(order)
