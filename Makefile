@@ -168,27 +168,27 @@ test-lowest-spark: .venv/.built target/envs/lowest-spark/.installed ## the Spark
 	$(call say,'Running the Spark tests with the lowest Spark')
 	PYTHONPATH=$(CURDIR)/python target/envs/lowest-spark/$(BIN:.venv/%=%)/python -m pytest tests/spark
 
-# cargo-llvm-cov needs the LLVM tools of rustc's LLVM; scripts/coverage.sh says what to install.
-CARGO_LLVM_COV = 0.9.1
-CARGO_MUTANTS = 27.1.0
-target/tools/bin/cargo-llvm-cov: VERSION = $(CARGO_LLVM_COV)
-target/tools/bin/cargo-mutants: VERSION = $(CARGO_MUTANTS)
-target/tools/bin/%:
-	$(call say,'Installing $* $(VERSION) into target/tools')
-	cargo install --locked --root target/tools --version $(VERSION) $*
+# Tools of cargo. Another version is another file, and so is installed.
+CARGO_DENY = target/tools/cargo-deny-0.20.2/bin/cargo-deny
+CARGO_FUZZ = target/tools/cargo-fuzz-0.13.2/bin/cargo-fuzz
+CARGO_LLVM_COV = target/tools/cargo-llvm-cov-0.9.1/bin/cargo-llvm-cov
+CARGO_MUTANTS = target/tools/cargo-mutants-27.1.0/bin/cargo-mutants
+$(CARGO_DENY) $(CARGO_FUZZ) $(CARGO_LLVM_COV) $(CARGO_MUTANTS):
+	$(call say,'Installing $(notdir $(@D:/bin=)) into target/tools')
+	cargo install --locked --root $(@D:/bin=) $(@F)@$(patsubst $(@F)-%,%,$(notdir $(@D:/bin=)))
 
 .PHONY: coverage
-coverage: .venv/.build target/tools/bin/cargo-llvm-cov target/envs/coverage/.installed ## the lines that the tests of both languages run, into target/coverage; needs LLVM and lcov
+coverage: .venv/.build $(CARGO_LLVM_COV) target/envs/coverage/.installed ## the lines that the tests of both languages run, into target/coverage; needs LLVM and lcov
 	$(call say,'Building with instrumentation and running the tests')
-	scripts/coverage.sh $(RUST_FEATURES) $(WORKERS)
+	PATH="$(CURDIR)/$(dir $(CARGO_LLVM_COV)):$$PATH" scripts/coverage.sh $(RUST_FEATURES) $(WORKERS)
 
 # `make mutants MUTANTS=src/retry`: one folder, or the files whose names begin so.
 MUTANTS ?= src/retry src/filter/plan src/time src/store/lock src/folder
 .PHONY: mutants
-mutants: target/tools/bin/cargo-mutants ## change the code of MUTANTS='src/retry …' and list what no unit test notices; hours
+mutants: $(CARGO_MUTANTS) ## change the code of MUTANTS='src/retry …' and list what no unit test notices; hours
 	$(call say,'Testing with changed code: $(MUTANTS)')
 	@mkdir -p target/mutants
-	PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo mutants --output target/mutants \
+	PATH="$(CURDIR)/$(dir $(CARGO_MUTANTS)):$$PATH" cargo mutants --output target/mutants \
 		$(foreach name,$(MUTANTS),--file '$(name)*' --file '$(name)/**')
 
 .PHONY: soak
@@ -293,7 +293,7 @@ bench: $(BENCHES) ## benchmarks of the wheel: tables, and JSON in target/bench; 
 bench-wheel: target/envs/release/.installed target/envs/bench/.installed
 	$(call say,'Building the wheel and installing it into target/envs/bench')
 	@rm -rf target/bench/wheel
-	$(call WHEEL,target/bench/wheel,$(shell uname -m))
+	$(call WHEEL,target/bench/wheel,$(shell uname -m),gnu)
 	$(BIN)/uv pip install --compile-bytecode --offline --no-deps --reinstall --python target/envs/bench target/bench/wheel/*.whl
 	$(call say,'Measuring; other load on this machine affects the figures')
 
@@ -345,18 +345,12 @@ figures: target/envs/bench/.installed ## write the figures of the last bench int
 	$(BENCH_PYTHON) benches/capacity.py
 
 # Linux. The sanitizers need a nightly compiler or RUSTC_BOOTSTRAP, which scripts/fuzz.py sets.
-CARGO_FUZZ_VERSION = 0.13.2
-CARGO_FUZZ = target/tools/cargo-fuzz-$(CARGO_FUZZ_VERSION)
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?=
 .PHONY: fuzz
-fuzz: $(CARGO_FUZZ)/bin/cargo-fuzz ## each fuzz target for a minute: FUZZ_SECONDS=60, FUZZ_TARGETS='readers times'; minutes to compile
+fuzz: $(CARGO_FUZZ) ## each fuzz target for a minute: FUZZ_SECONDS=60, FUZZ_TARGETS='readers times'; minutes to compile
 	$(call say,'Running the fuzz targets for $(FUZZ_SECONDS) seconds each')
-	PATH="$(CURDIR)/$(CARGO_FUZZ)/bin:$$PATH" $(PYTHON) scripts/fuzz.py $(FUZZ_SECONDS) $(FUZZ_TARGETS)
-
-$(CARGO_FUZZ)/bin/cargo-fuzz:
-	$(call say,'Installing cargo-fuzz $(CARGO_FUZZ_VERSION) into $(CARGO_FUZZ)')
-	cargo install cargo-fuzz --locked --version $(CARGO_FUZZ_VERSION) --root $(CARGO_FUZZ)
+	PATH="$(CURDIR)/$(dir $(CARGO_FUZZ)):$$PATH" $(PYTHON) scripts/fuzz.py $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 .PHONY: lock
 lock: .venv/.uv ## update Cargo.lock, requirements/*.txt and the lock files of tests/openapi
@@ -395,19 +389,21 @@ resolve_lowest = echo 'python-dateutil<3' | \
 	--custom-compile-command 'make lock' --output-file requirements/lowest-$(1).txt --resolution lowest-direct \
 	--constraint - --extra $(2) pyproject.toml
 
-# On Linux, zig compiles C and links: the wheel runs with glibc 2.28, whatever this machine has. The arguments are the
-# folder and the processor.
+# On Linux, zig compiles C and links: the wheel runs with glibc 2.28 or musl 1.2, whatever this machine has. The arguments
+# are the folder, the processor and the C library.
 RELEASE = target/envs/release/$(BIN:.venv/%=%)
+PLATFORM_gnu = manylinux_2_28
+PLATFORM_musl = musllinux_1_2
 define WHEEL
 CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(RELEASE)/python $(RELEASE)/maturin build --profile dist --out $(1) $(if \
-	$(filter Linux,$(shell uname -s)),--zig --compatibility manylinux_2_28 --target $(2)-unknown-linux-gnu)
+	$(filter Linux,$(shell uname -s)),--zig --compatibility $(PLATFORM_$(3)) --target $(2)-unknown-linux-$(3))
 $(RELEASE)/python scripts/recompress_wheel.py $(1)
 endef
 
 .PHONY: wheel
 wheel: target/envs/release/.installed ## the wheel for this platform, into dist; on Linux for manylinux_2_28
 	$(call say,'Building the wheel')
-	$(call WHEEL,dist,$(shell uname -m))
+	$(call WHEEL,dist,$(shell uname -m),gnu)
 
 .PHONY: wheel-aarch64
 wheel-aarch64: target/envs/release/.installed ## the wheel for aarch64 Linux, compiled on another Linux
@@ -415,7 +411,13 @@ wheel-aarch64: target/envs/release/.installed ## the wheel for aarch64 Linux, co
 	@[ -d "$$($${RUSTC:-rustc} --print sysroot)/lib/rustlib/aarch64-unknown-linux-gnu" ] || { \
 		echo "The standard library of Rust for aarch64 is not installed: rustup target add aarch64-unknown-linux-gnu" >&2; \
 		exit 1; }
-	$(call WHEEL,dist,aarch64)
+	$(call WHEEL,dist,aarch64,gnu)
+
+# For Alpine and the like.
+.PHONY: wheel-musl
+wheel-musl: target/envs/release/.installed ## the wheel for Linux with musl, into dist; needs the library of Rust for musl
+	$(call say,'Building the wheel for musl')
+	$(call WHEEL,dist,$(shell uname -m),musl)
 
 .PHONY: sdist
 sdist: target/envs/release/.installed ## the source distribution, into dist
@@ -452,12 +454,6 @@ test-sdist: .venv/.uv requirements/build.txt ## compile the source distribution 
 	target/envs/sdist/$(BIN:.venv/%=%)/python examples/etl_script.py | grep demo-
 
 # What the workflows run beside tests; docs/releasing.md and CONTRIBUTING.md.
-CARGO_DENY = 0.20.2
-target/tools/bin/cargo-deny: VERSION = $(CARGO_DENY)
-target/tools/bin/%:
-	$(call say,'Installing $* $(VERSION) into target/tools')
-	cargo install --locked --root target/tools --version $(VERSION) $*
-
 .PHONY: msrv
 msrv: .venv/.uv ## compile what is in the wheel; CI does it with the oldest Rust that Cargo.toml allows
 	$(call say,'Compiling the core and the extension')
@@ -470,26 +466,18 @@ test-free-threaded: .venv/.build ## the package on free-threaded CPython, PYTHON
 	$(DEVELOP)
 	$(BIN)/python tests/free_threaded/with_gil.py
 
-# Alpine and the like; on the machine's own processor.
-.PHONY: wheel-musl
-wheel-musl: target/envs/release/.installed ## the wheel for Linux with musl, into dist; needs the library of Rust for musl
-	$(call say,'Building the wheel for musl')
-	CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(RELEASE)/python $(RELEASE)/maturin build --profile dist --out dist --zig \
-		--compatibility musllinux_1_2 --target $(shell uname -m)-unknown-linux-musl
-	$(RELEASE)/python scripts/recompress_wheel.py dist
-
 .PHONY: deny
-deny: target/tools/bin/cargo-deny ## licences and sources of the crates and repeated or banned ones, by cargo-deny
+deny: $(CARGO_DENY) ## licences and sources of the crates and repeated or banned ones, by cargo-deny
 	$(call say,'Checking the crates: bans - licences - sources')
 	cargo fetch --locked --quiet
-	target/tools/bin/cargo-deny --locked --offline check bans licenses sources
+	$(CARGO_DENY) --locked --offline check bans licenses sources
 
 # The lowest versions of the extras are for tests: they are old on purpose.
 AUDITED = $(filter-out requirements/lowest-%,$(wildcard requirements/*.txt))
 .PHONY: advisories
-advisories: target/tools/bin/cargo-deny target/envs/audit/.installed ## known vulnerabilities of locked packages; asks the advisory databases
+advisories: $(CARGO_DENY) target/envs/audit/.installed ## known vulnerabilities of locked packages; asks the advisory databases
 	$(call say,'Asking for advisories: cargo-deny - pip-audit - npm')
-	target/tools/bin/cargo-deny --locked check advisories
+	$(CARGO_DENY) --locked check advisories
 	failed=0; for file in $(AUDITED); do \
 		echo "$$file"; \
 		target/envs/audit/$(BIN:.venv/%=%)/pip-audit --strict --require-hashes --disable-pip --requirement $$file || failed=1; \
