@@ -76,11 +76,13 @@ fn day(zone: &Zone, moment: Moment) {
     assert_eq!(zone.parse_moment(&moment.to_string()), Ok(moment));
 }
 
-/// The clocks of a zone at an instant are shown with their offset, so they are that instant.
+/// The clocks of a zone at an instant are shown with their offset, so they are that instant. Offsets have no seconds in
+/// ISO 8601: those of local mean time lose theirs.
 fn microseconds(zone: &Zone, microseconds: i64) {
     let Some(shown) = zone.text_of_microseconds(microseconds) else { return };
     if let Ok(read) = shown.parse::<Timestamp>() {
-        assert_eq!(read.as_microsecond(), microseconds, "{shown}");
+        let lost = read.as_microsecond().abs_diff(microseconds);
+        assert!(lost < 60_000_000 && lost.is_multiple_of(1_000_000), "{shown}");
     }
 }
 
