@@ -22,7 +22,11 @@ from dataaccess._probe import toml
 from dataaccess.cli.ending import CommandError
 from dataaccess.cli.profile_file import complete
 
-shared = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+# The file is written anew by each example.
+shared = settings(
+    max_examples=settings().max_examples // 2,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 ADDRESS = "https://cdp.example.com"
 
 
