@@ -40,14 +40,14 @@ def find(version: str) -> str | None:
     """The path of a Python of the version."""
     paths = os.pathsep.join([*map(str, PYENV), os.environ.get("PATH", "")])
     command = [UV, "python", "find", "--no-project", "--system", "--no-python-downloads", version]
-    found = subprocess.run(command, env=os.environ | {"PATH": paths}, capture_output=True, text=True, check=False)  # noqa: S603
+    found = subprocess.run(command, env=os.environ | {"PATH": paths}, capture_output=True, text=True, check=False)
     return found.stdout.strip() or None
 
 
 def named(python: str) -> str:
     """The path of a Python that was named, without the shim of a version manager."""
     command = [python, "-c", "import sys; print(sys.executable)"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def without_rust(environment: Path) -> dict[str, str]:
@@ -70,7 +70,7 @@ def install(python: str, name: str) -> Path:
         [*run, "--require-hashes", "--requirement", "requirements/test.txt"],
         [*run, "--no-index", "--find-links", "dist", "--only-binary", "dataaccess", "dataaccess"],
     ):
-        subprocess.run(command, cwd=ROOT, check=True)  # noqa: S603
+        subprocess.run(command, cwd=ROOT, check=True)
     return environment / ("Scripts" if os.name == "nt" else "bin")
 
 
@@ -79,12 +79,12 @@ def check(python: str, name: str, tests: list[str], workers: int) -> bool:
     programs = install(python, name)
     variables = without_rust(programs)
     interpreter = [str(programs / "python")]
-    subprocess.run([*interpreter, "-c", FROM_THE_WHEEL], cwd=ROOT, env=variables, check=True)  # noqa: S603
+    subprocess.run([*interpreter, "-c", FROM_THE_WHEEL], cwd=ROOT, env=variables, check=True)
     parallel = ["-n", str(workers), "--dist", "worksteal", "-m", "not (soak or quiet)"]
     passed = True
     for options in ([*parallel, *tests], ["-m", "quiet", *tests]):
         command = [*interpreter, "-m", "pytest", "-q", *options]
-        ended = subprocess.run(command, cwd=ROOT, env=variables, check=False)  # noqa: S603
+        ended = subprocess.run(command, cwd=ROOT, env=variables, check=False)
         # 5: none of these tests is quiet.
         passed &= ended.returncode in {0, 5 if options[1] == "quiet" else 0}
     return passed
