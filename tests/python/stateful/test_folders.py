@@ -6,6 +6,7 @@ were requested, a kept day is unchanged, and nothing is lost or replaced without
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import Counter
 from dataclasses import replace
@@ -272,6 +273,7 @@ class Folders(FolderMachine):
 @pytest.mark.slow
 @pytest.mark.hypothesis
 @pytest.mark.timeout(3600)
+@pytest.mark.skipif(sys.platform == "win32", reason="reads locks and modes of POSIX")
 def test_a_folder_is_what_its_runs_must_have_made_of_it(
     tmp_path_factory: pytest.TempPathFactory, time_scale: Any
 ) -> None:

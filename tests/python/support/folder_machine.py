@@ -8,7 +8,6 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -162,6 +161,8 @@ class FolderMachine(ServiceMachine):
 
 def wait_until_unlocked(folder: Path) -> None:
     """Waits for the tasks in flight of a run that was stopped: until they end, its folder is locked."""
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
     lock = folder / ".dataaccess" / "lock"
     until = monotonic() + 30
     while lock.exists():
