@@ -4,9 +4,12 @@
 #![no_main]
 
 use bytes::Bytes;
-use dataaccess::files::{Footer, Unreadable};
+use dataaccess::files::{Footer, RowMemory, Unreadable};
 use dataaccess_fuzz::Choices;
 use memchr::memmem;
+
+/// Bytes that rows may take: a small input can have any number of them.
+const MEMORY: u64 = 64 << 20;
 
 libfuzzer_sys::fuzz_target!(|content: &[u8]| {
     check(content);
@@ -31,7 +34,7 @@ fn check(content: &[u8]) {
     if let Some(in_end) = in_end {
         assert_eq!(shown(&in_end), shown(&whole));
     }
-    match Footer::in_content(Bytes::copy_from_slice(content)) {
+    match Footer::in_content(Bytes::copy_from_slice(content), &RowMemory::new(MEMORY)) {
         Ok((footer, batches)) => {
             let rows: usize = batches.iter().map(|batch| batch.num_rows()).sum();
             assert_eq!(rows as u64, footer.rows);
@@ -39,9 +42,10 @@ fn check(content: &[u8]) {
             let mut changed = content.to_vec();
             let place = choices.below(changed.len());
             changed[place] ^= 1 << choices.below(8);
-            Footer::in_content(changed.into()).expect_err("a changed byte");
+            Footer::in_content(changed.into(), &RowMemory::new(MEMORY)).expect_err("a changed byte");
         }
         Err(Unreadable::Damaged(problem)) => assert!(!problem.is_empty()),
+        Err(Unreadable::TooLarge(limit)) => assert_eq!(limit, MEMORY),
         Err(Unreadable::Io(error)) => panic!("nothing is read from a file: {error}"),
     }
 }

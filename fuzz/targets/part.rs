@@ -9,7 +9,7 @@ use arbitrary::Arbitrary;
 use arrow_array::{Array as _, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
 use dataaccess::error::Kind;
-use dataaccess::files::{AtomicFile, Footer, Parquet, Writer as _};
+use dataaccess::files::{AtomicFile, Footer, Parquet, RowMemory, Writer as _};
 use serde_json::Value;
 
 #[derive(Arbitrary, Debug)]
@@ -52,7 +52,7 @@ libfuzzer_sys::fuzz_target!(|part: Part| {
     runtime.block_on(complete.publish()).expect("a file at its path");
     let content = std::fs::read(&path).expect("a file");
 
-    let (footer, batches) = Footer::read(&path).expect("what was written");
+    let (footer, batches) = Footer::read(&path, &memory()).expect("what was written");
     assert_eq!((&footer.record, footer.rows), (&record, batch.num_rows() as u64));
     let read = batches.iter().map(|read| read.columns().to_vec());
     if batch.num_rows() > 0 {
@@ -63,9 +63,13 @@ libfuzzer_sys::fuzz_target!(|part: Part| {
     let place = usize::from(part.place) % content.len();
     let mut changed = content.clone();
     changed[place] ^= part.flip.max(1);
-    Footer::in_content(changed.into()).expect_err("a changed byte");
-    Footer::in_content(content[..place].to_vec().into()).expect_err("a missing end");
+    Footer::in_content(changed.into(), &memory()).expect_err("a changed byte");
+    Footer::in_content(content[..place].to_vec().into(), &memory()).expect_err("a missing end");
 });
+
+fn memory() -> RowMemory {
+    RowMemory::new(u64::MAX)
+}
 
 /// Batches are as the reader cuts them: compared as text, as NaN equals nothing.
 fn shown(batches: impl Iterator<Item = Vec<ArrayRef>>) -> String {
