@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +17,7 @@ from dataaccess.cli.values import TokenPath
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 _EPILOG = """\b
 Examples:
@@ -56,7 +57,7 @@ def command(name: str, base_url: str | None, timezone: str | None, token_file: s
         raise CommandError(f"the profile {name} cannot be written: {problem}", USAGE)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if before is not None and "token_file" in before:
-        token = path.parent / Path(before["token_file"]).expanduser()
+        token = path.parent / os.path.expanduser(before["token_file"])  # noqa: PTH111 - never raises
     if token_file is None:
         _write_token(token)
         note(f"wrote the token to {token}")
