@@ -81,6 +81,7 @@ class Tokens:
         """With a first token."""
         self._service = service
         self.is_stuck = self.is_revoked = False
+        self._revoked = 0
         self.issued = [service.issue_token(SCOPES)]
 
     def __call__(self) -> str:
@@ -91,6 +92,7 @@ class Tokens:
         return self.issued[-1]
 
     def revoke(self) -> None:
-        """Ends the newest token."""
-        self._service.revoke(self.issued[-1])
-        self.is_revoked = True
+        """Ends all tokens, also those of other clients."""
+        for token in self.issued[self._revoked :]:
+            self._service.revoke(token)
+        self._revoked, self.is_revoked = len(self.issued), True
