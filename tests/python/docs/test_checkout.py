@@ -31,7 +31,8 @@ def test_the_readme_begins_with_the_installation() -> None:
     block = README.read_text(encoding="utf-8").partition("```sh\n")[2].partition("```")[0]
     commands = [re.split(r"\s+#", line)[0] for line in block.splitlines()]
     wheel = f"./dist/dataaccess-{VERSION}-cp311-abi3-manylinux_2_28_x86_64.whl"
-    assert commands == ['pip install "dataaccess[pandas]"', "make wheel", f'pip install "{wheel}[pandas]"']
+    install = ['pip install "dataaccess[pandas]"', "make wheel", f'pip install "{wheel}[pandas]"']
+    assert commands == [*install, "make demo", "make test"]
     assert "--compatibility manylinux_2_28" in MAKEFILE
 
 

@@ -6,6 +6,7 @@ were requested, a kept day is unchanged, and nothing is lost or replaced without
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from collections import Counter
@@ -16,6 +17,7 @@ from typing import Any
 
 import polars as pl
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
@@ -190,8 +192,9 @@ class Folders(FolderMachine):
         if damage == "footer":
             content = content[:-9]
         else:
-            footer = 8 + int.from_bytes(content[-8:-4], "little")
-            place = 4 + int(at * (len(content) - footer - 4))
+            # Behind the data there is what a run reads.
+            data = json.loads(pq.read_metadata(path).metadata[b"dataaccess.task"])["data_bytes"]
+            place = 4 + int(at * (data - 4))
             content = content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
         path.write_bytes(content)
         self.contents[day], self.model.parts[day] = content, replace(part, damage=damage)
