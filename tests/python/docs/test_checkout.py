@@ -32,8 +32,8 @@ def test_the_readme_begins_with_the_installation() -> None:
     commands = [re.split(r"\s+#", line)[0] for line in block.splitlines()]
     wheel = f"./dist/dataaccess-{VERSION}-cp311-abi3-manylinux_2_28_x86_64.whl"
     install = ['pip install "dataaccess[pandas]"', "make wheel", f'pip install "{wheel}[pandas]"']
-    assert commands == [*install, "make demo", "make test"]
-    assert "--compatibility manylinux_2_28" in MAKEFILE
+    assert commands == [*install, "make demo test"]
+    assert "\nPLATFORM_gnu = manylinux_2_28\n" in MAKEFILE
 
 
 def test_the_wheels_on_pages_are_of_this_version() -> None:
