@@ -188,7 +188,7 @@ def prepared() -> tuple[Path, str]:
     (checkout / "target").mkdir()
     (checkout / "target" / "tools").symlink_to(tools)
     tag = f"v{release_check.cargo_version(checkout)}"
-    scratch_release.date_changelog(checkout)
+    scratch_release.prepare(checkout)
     scratch_release.tag_and_push(checkout, tag)
     return checkout, tag
 

@@ -91,7 +91,7 @@ def rehearse_tags(folder: Path) -> tuple[Path, str]:
     scratch_release.git(work, "push", "--quiet", "origin", "--delete", tag)
     scratch_release.git(work, "tag", "--delete", tag)
 
-    scratch_release.date_changelog(work)
+    scratch_release.prepare(work)
     scratch_release.git(work, "push", "--quiet", "origin", "HEAD:main")
     scratch_release.git(work, "tag", "--annotate", "v99.0.0", "--message", "v99.0.0")
     scratch_release.git(work, "push", "--quiet", "origin", "v99.0.0")

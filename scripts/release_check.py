@@ -22,6 +22,8 @@ from datetime import date
 from pathlib import Path
 
 TAG = re.compile(r"v(\d+\.\d+\.\d+)")
+# Sentences of pages that the first release makes wrong.
+UNPUBLISHED = re.compile(r"no release is on the public index yet|nothing is published", re.IGNORECASE)
 HEADING = re.compile(r"^## (\S+) \((.*)\)$", re.MULTILINE)
 
 # One wheel a platform, and the source distribution: the tag of the platform in the name of the file.
@@ -84,6 +86,16 @@ def problems_of_the_version(root: Path, version: str) -> list[str]:
     return problems
 
 
+def problems_of_the_pages(root: Path) -> list[str]:
+    """No page says that there is no release."""
+    pages = [root / "README.md", root / "SECURITY.md", *sorted((root / "docs").glob("*.md"))]
+    return [
+        f"{page.relative_to(root)} has `{found[0]}`: remove it"
+        for page in pages
+        if page.is_file() and (found := UNPUBLISHED.search(page.read_text(encoding="utf-8")))
+    ]
+
+
 def is_date(text: str) -> bool:
     """Whether the text is a day as YYYY-MM-DD."""
     try:
@@ -97,7 +109,11 @@ def plan(root: Path, tag: str, main: str) -> list[str]:
     matched = TAG.fullmatch(tag)
     if matched is None:
         return [f"{tag} is not a tag of a release; it must have the form v1.2.3"]
-    return problems_of_the_commit(root, tag, main) + problems_of_the_version(root, matched[1])
+    return [
+        *problems_of_the_commit(root, tag, main),
+        *problems_of_the_version(root, matched[1]),
+        *problems_of_the_pages(root),
+    ]
 
 
 def kind_of(name: str, version: str) -> str | None:

@@ -46,8 +46,11 @@ def clone(bare: Path, into: Path, *, tag: str | None = None) -> Path:
     return into
 
 
-def date_changelog(checkout: Path, day: str | None = None) -> None:
-    """Commit the day of the release, today by default, as the date of the newest heading of CHANGELOG.md."""
+def prepare(checkout: Path, day: str | None = None) -> None:
+    """Commit what a release needs: its day, today by default, in CHANGELOG.md, and pages that know of a release."""
+    for name in ("README.md", "SECURITY.md", *git(checkout, "ls-files", "docs/*.md").splitlines()):
+        said = (checkout / name).read_text(encoding="utf-8")
+        (checkout / name).write_text(release_check.UNPUBLISHED.sub("this is published", said), encoding="utf-8")
     page = checkout / "CHANGELOG.md"
     day = day or datetime.now(UTC).date().isoformat()
     version = release_check.cargo_version(checkout)

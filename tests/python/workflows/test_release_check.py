@@ -56,6 +56,14 @@ def test_a_tag_of_main_with_its_version_and_a_dated_heading_is_accepted(checkout
     assert planned(checkout) == ""
 
 
+def test_a_page_that_knows_of_no_release_is_refused(checkout: Path) -> None:
+    (checkout / "docs").mkdir()
+    (checkout / "docs" / "versions.md").write_text("No release is on the public index yet.\n", encoding="utf-8")
+    commit(checkout)
+    git(checkout, "tag", TAG)
+    assert planned(checkout) == "docs/versions.md has `No release is on the public index yet`: remove it"
+
+
 @pytest.mark.parametrize("tag", ["1.2.0", "v1.2", "v1.2.0rc1", "v1.2.0 ", "main", "v1.2.0;true"])
 def test_only_tags_of_three_numbers_are_releases(checkout: Path, tag: str) -> None:
     assert "must have the form v1.2.3" in planned(checkout, tag)
