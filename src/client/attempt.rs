@@ -11,6 +11,7 @@ use super::Client;
 use super::call::{Call, Destination};
 use super::classify;
 use super::delivery::{Arrived, Delivery};
+use crate::contract::envelope::STATUS_PERMISSION;
 use crate::decode::{Batch, BatchSink, DecodePlan, Decoder, Envelope};
 use crate::error::{Error, Kind, Phase, Result, argument, constant_argument};
 use crate::observe::Attempt;
@@ -56,9 +57,12 @@ impl Client {
         to.delivery.begin(requested_at);
         self.shared_limits.record_response(&call.policy, sent, &response);
         if response.status != 200 {
-            let body = response.error_body().await;
+            let (body, failure) = response.error_body().await;
             observed.received(response.received());
-            return Err(classify::error_for_status(&response, &body));
+            let error = classify::error_for_status(&response, &body);
+            // The body alone says whether a 403 refuses the token: without its end the request is retried.
+            let is_unclear = response.status == STATUS_PERMISSION && error.kind() != Kind::PermissionDenied;
+            return Err(failure.filter(|_| is_unclear).unwrap_or(error));
         }
         let mut sink = (to.new_sink)();
         let received = receive(&call.plan, &mut response, &mut sink, to.delivery, slot).await;

@@ -262,15 +262,18 @@ impl Response {
         self.body.received()
     }
 
-    /// Returns the beginning of an error's body, as far as it can be read.
-    pub async fn error_body(&mut self) -> Vec<u8> {
+    /// Returns the beginning of an error's body, as far as it can be read, and why it could not be read further.
+    pub async fn error_body(&mut self) -> (Vec<u8>, Option<Error>) {
         let mut body = Vec::new();
-        while body.len() < ERROR_BODY_BYTES
-            && let Ok(Some(chunk)) = self.chunk().await
-        {
-            body.extend_from_slice(chunk);
+        let mut failure = None;
+        while body.len() < ERROR_BODY_BYTES && failure.is_none() {
+            match self.chunk().await {
+                Ok(Some(chunk)) => body.extend_from_slice(chunk),
+                Ok(None) => break,
+                Err(error) => failure = Some(error),
+            }
         }
         body.truncate(ERROR_BODY_BYTES);
-        body
+        (body, failure)
     }
 }

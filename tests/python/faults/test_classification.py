@@ -130,6 +130,24 @@ def test_h19_h22_only_the_services_own_words_make_a_refusal(connect: Any) -> Non
             assert type(raised_by(search, client)) is da.RequestRejectedError, words
 
 
+@pytest.mark.parametrize("sent", [0, 1, 20])
+def test_h19_a_refusal_that_is_cut_off_is_retried_until_it_can_be_read(connect: Any, sent: int) -> None:
+    """Whether a 403 refuses the token is in its body."""
+    refusal = json.dumps(REFUSAL).encode()
+    tokens = iter(["tok-old", "tok-new"])
+
+    def respond(connection: Any, number: int) -> None:
+        if number == 0:
+            connection.sendall(http(refusal[:sent], "403 Forbidden", length=len(refusal)))
+            raise Close
+        is_old = server.requests[number].headers["authorization"].endswith("tok-old")
+        connection.sendall(http(refusal, "403 Forbidden") if is_old else http(RESPONSE))
+
+    with serving(respond) as server:
+        assert search(connect(server.base_url, token=lambda: next(tokens)))
+        assert len(server.requests) == 3
+
+
 # The response to a refused token: the HTTP status and the code.
 REFUSALS: dict[str, tuple[str, dict[str, Any]]] = {
     "H19-403": ("403 Forbidden", REFUSAL),

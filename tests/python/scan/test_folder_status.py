@@ -49,6 +49,16 @@ def test_days_are_present_missing_open_and_of_an_age(connect: Any, tmp_path: Pat
     assert "open:      1 day: 2024-03-05" in shown
 
 
+def test_a_day_whose_file_is_gone_is_missing(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now=NOON) as service:
+        fill(connect(service), tmp_path, 1, 5)
+    # What removes files may leave their folders.
+    for day in ("2024-03-02", "2024-03-04"):
+        (tmp_path / f"day={day}" / "part-0.parquet").unlink()
+    status = da.folder_status(tmp_path)
+    assert (status.days, status.missing_days) == (["2024-03-01", "2024-03-03"], ["2024-03-02"])
+
+
 def test_days_end_in_the_zone_of_the_folder(connect: Any, tmp_path: Path) -> None:
     with da.Sandbox(now=datetime(2024, 3, 5, 18, tzinfo=UTC)) as service:
         service.load("promotion_code", [row(4, "a"), row(5, "b")])

@@ -110,6 +110,10 @@ class DayFaults:
         keep = DAY_FAULTS[self._by_day[day]][0].get("keep", 1) if day in self._by_day else 1
         return list(rows[: int(len(rows) * keep)])
 
+    def is_without_data(self, day: date) -> bool:
+        """Whether the responses for a day have no `data`."""
+        return self._by_day.get(day) == "no data"
+
     def fails(self, day: date) -> type[da.DataAccessError] | None:
         """The class of the error of each request for a day; none if it succeeds."""
         return DAY_FAULTS[self._by_day[day]][1] if day in self._by_day else None
