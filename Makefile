@@ -229,6 +229,7 @@ types: .venv/.lint .venv/.test .venv/.built ## mypy, pyright, and stubtest of th
 fmt: .venv/.lint ## format Rust and Python
 	$(call say,'Formatting')
 	cargo fmt
+	cargo fmt --manifest-path fuzz/Cargo.toml
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix-only
 
@@ -349,12 +350,13 @@ FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?=
 .PHONY: fuzz
 fuzz: $(CARGO_FUZZ) ## each fuzz target for a minute: FUZZ_SECONDS=60, FUZZ_TARGETS='readers times'; minutes to compile
+	cargo fetch --locked --quiet --manifest-path fuzz/Cargo.toml
 	$(call say,'Running the fuzz targets for $(FUZZ_SECONDS) seconds each')
 	PATH="$(CURDIR)/$(dir $(CARGO_FUZZ)):$$PATH" $(PYTHON) scripts/fuzz.py $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 .PHONY: lock
-lock: .venv/.uv ## update Cargo.lock, requirements/*.txt and the lock files of tests/openapi
-	$(call say,'Resolving Cargo.lock and requirements/*.txt and the lock files of tests/openapi')
+lock: .venv/.uv ## update Cargo.lock, requirements/*.txt and the lock files of fuzz and tests/openapi
+	$(call say,'Resolving Cargo.lock and requirements/*.txt and the lock files of fuzz and tests/openapi')
 	cargo update
 	cargo update --manifest-path fuzz/Cargo.toml
 	cargo update --manifest-path tests/openapi/rust/Cargo.toml
@@ -391,6 +393,7 @@ resolve_lowest = echo 'python-dateutil<3' | \
 
 # On Linux, zig compiles C and links: the wheel runs with glibc 2.28 or musl 1.2, whatever this machine has. The arguments
 # are the folder, the processor and the C library.
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 RELEASE = target/envs/release/$(BIN:.venv/%=%)
 PLATFORM_gnu = manylinux_2_28
 PLATFORM_musl = musllinux_1_2
@@ -429,11 +432,12 @@ check-dist: target/envs/release/.installed ## contents, sizes, symbols and metad
 	$(call say,'Checking the files in dist')
 	$(RELEASE)/python scripts/check_dist.py
 
-# With PYTHON=… for this Python alone.
+# PYTHON=… tests with this Python alone; REQUIRED='3.13 3.14' fails where one of these is not here.
 .PHONY: test-wheel
 test-wheel: .venv/.uv ## the Python tests on the wheel in dist, with each CPython that is here, without cargo
 	$(call say,'Testing the wheel in dist')
-	$(BIN)/python scripts/test_wheel.py --workers $(WORKERS) $(if $(filter command environment,$(origin PYTHON)),$(PYTHON))
+	$(BIN)/python scripts/test_wheel.py --workers $(WORKERS) $(if $(filter command environment,$(origin PYTHON)),$(PYTHON)) \
+		$(if $(REQUIRED),--require $(REQUIRED))
 
 # As docs/versions.md shows: the crates of the lock file are copied into the sources, then there is no network.
 SDIST = target/sdist
@@ -442,7 +446,7 @@ test-sdist: .venv/.uv requirements/build.txt ## compile the source distribution 
 	$(call say,'Unpacking the source distribution and copying its crates into it')
 	@rm -rf $(SDIST)/source $(SDIST)/home
 	@mkdir -p $(SDIST)/source/.cargo $(SDIST)/home
-	tar xzf dist/dataaccess-*.tar.gz --strip-components 1 -C $(SDIST)/source
+	tar xzf dist/dataaccess-$(VERSION).tar.gz --strip-components 1 -C $(SDIST)/source
 	cd $(SDIST)/source && cargo vendor --locked > .cargo/config.toml 2> ../vendor.log
 	$(call say,'Compiling it without a network and without what cargo downloaded before')
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python target/envs/sdist
@@ -450,7 +454,7 @@ test-sdist: .venv/.uv requirements/build.txt ## compile the source distribution 
 	CARGO_HOME=$(CURDIR)/$(SDIST)/home CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$(CURDIR)/$(SDIST)/target \
 		$(BIN)/uv pip install --offline --no-deps --no-build-isolation --python target/envs/sdist $(SDIST)/source
 	$(call say,'Trying it')
-	target/envs/sdist/$(BIN:.venv/%=%)/dataaccess --version
+	target/envs/sdist/$(BIN:.venv/%=%)/python -c 'import dataaccess; print(dataaccess.__version__)'
 	target/envs/sdist/$(BIN:.venv/%=%)/python examples/etl_script.py | grep demo-
 
 # What the workflows run beside tests; docs/releasing.md and CONTRIBUTING.md.
@@ -473,11 +477,12 @@ deny: $(CARGO_DENY) ## licences and sources of the crates and repeated or banned
 	$(CARGO_DENY) --locked --offline check bans licenses sources
 
 # The lowest versions of the extras are for tests: they are old on purpose.
+MANIFESTS = Cargo.toml fuzz/Cargo.toml tests/openapi/rust/Cargo.toml
 AUDITED = $(filter-out requirements/lowest-%,$(wildcard requirements/*.txt))
 .PHONY: advisories
 advisories: $(CARGO_DENY) target/envs/audit/.installed ## known vulnerabilities of locked packages; asks the advisory databases
 	$(call say,'Asking for advisories: cargo-deny - pip-audit - npm')
-	$(CARGO_DENY) --locked check advisories
+	for manifest in $(MANIFESTS); do $(CARGO_DENY) --manifest-path $$manifest --locked check --config deny.toml advisories; done
 	failed=0; for file in $(AUDITED); do \
 		echo "$$file"; \
 		target/envs/audit/$(BIN:.venv/%=%)/pip-audit --strict --require-hashes --disable-pip --requirement $$file || failed=1; \

@@ -98,11 +98,13 @@ def of_entry_points(text: str) -> Iterator[str]:
 
 
 def of_components(listed: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with the list of components: the crates are those of the lock file, the patched ones our own."""
+    """What is wrong with the list of components: each crate is in the lock file, the patched ones our own."""
     if listed.get("bomFormat") != "CycloneDX":
         yield "its list of components is not in the format CycloneDX"
     locked = {(package["name"], package["version"]): package for package in toml(ROOT / "Cargo.lock")["package"]}
     named = {(one["name"], one["version"]): one for one in listed.get("components", [])}
+    lacking = {"libsqlite3-sys", "object_store", "rustls"} - {name for name, _ in named}
+    yield from (f"its list of components lacks {name}" for name in sorted(lacking))
     yield from (
         f"lists the component {name} {version}, which Cargo.lock lacks" for name, version in named.keys() - locked
     )
@@ -122,6 +124,15 @@ def of_symbols(path: Path, platform: str) -> Iterator[str]:
         yield f"auditwheel: {printed.strip()}"
         return
     shown = json.loads(printed)
+    if platform.startswith("musllinux"):
+        # The linker names musl `libc.so`, which auditwheel does not know.
+        machine = platform.removeprefix("musllinux_1_2_")
+        yield from (
+            f"needs {name}"
+            for name in sorted({*shown["external_libs"], *shown["versioned_symbols"]})
+            if name not in {"libc.so", f"libc.musl-{machine}.so.1"}
+        )
+        return
     named, needed = (re.fullmatch(r"(\w+linux)_(\d+)_(\d+)_(\w+)", tag) for tag in (platform, shown["overall_tag"]))
     is_older = named and needed and needed.group(1, 4) == named.group(1, 4) and int(needed[3]) <= int(named[3])
     if not is_older:

@@ -1,7 +1,7 @@
 """Runs the steps of the workflows that can run here, and accounts for all others.
 
     python scripts/dry_run.py                 # the quick steps
-    python scripts/dry_run.py --all           # those of minutes too
+    python scripts/dry_run.py --all           # also the steps of minutes
     python scripts/dry_run.py --only 'ci.yml lint'   # all steps of the jobs whose name contains this
     python scripts/dry_run.py --list          # runs nothing
 

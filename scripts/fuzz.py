@@ -52,20 +52,22 @@ def run(target: str, seconds: int) -> bool:
     for folder in (CORPUS / target, FINDS / target):
         folder.mkdir(parents=True, exist_ok=True)
     folders = [str(CORPUS / target), str(FUZZ / "seeds" / target)]
+    before = set((FINDS / target).iterdir())
     log = TARGET_DIR / f"{target}.log"
     with log.open("w", encoding="utf-8") as file:
         limit = f"-max_total_time={seconds}"
         code = cargo_fuzz("run", target, *folders, "--", limit, *options(target), output=file)
     status = [*STATUS.finditer(log.read_text(encoding="utf-8", errors="replace"))]
     executions, edges, features = map(int, status[-1].groups()) if status else (0, 0, 0)
-    finds = sorted(path.name for path in (FINDS / target).iterdir())
+    finds = sorted(path.name for path in set((FINDS / target).iterdir()) - before)
     print(
         f"{target:16} {executions:>12,} executions {edges:>7,} edges {features:>7,} features {len(finds):>3} finds",
         flush=True,
     )
-    if code:
+    passed = code == 0 and executions > 0
+    if not passed:
         print(f"  see {log}; the inputs are in {FINDS / target}: {', '.join(finds) or 'none'}", flush=True)
-    return code == 0
+    return passed
 
 
 def main(arguments: list[str]) -> int:

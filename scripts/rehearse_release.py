@@ -194,7 +194,7 @@ def rehearse_upload(tools: Path, address: str, dist: Path) -> None:
 
 
 def rehearse_installation(checkout: Path, address: str, folder: Path) -> None:
-    """A new environment without a compiler installs from the index, and runs the command and the README."""
+    """A new environment without cargo installs from the index, and runs the command and the README."""
     environment = folder / "environment"
     venv.create(environment, with_pip=True)
     path = f"{environment / 'bin'}:/usr/bin:/bin"
@@ -211,13 +211,17 @@ def rehearse_installation(checkout: Path, address: str, folder: Path) -> None:
         )
 
     address = f"{address}/simple/"
-    run("pip", "install", "--no-cache-dir", "--index-url", address, "dataaccess", what="pip install dataaccess")
+    pip = ("pip", "install", "--no-cache-dir", "--index-url", address, "--only-binary", "dataaccess")
+    run(*pip, "dataaccess", what="pip install dataaccess")
     say("pip installed dataaccess from the index of this machine")
     # What the example and the command need comes from the usual index, in the locked versions.
     install = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--quiet", "--python", str(environment)]
     install += ["--constraint", "requirements/test.txt", "--requirement", "pyproject.toml"]
     must(ended([*install, "--extra", "cli", "--extra", "pandas"], checkout), "the libraries of the README")
-    say(f"`dataaccess --version`: {run('dataaccess', '--version', what='dataaccess --version').strip()}")
+    shown = run("dataaccess", "--version", what="dataaccess --version").strip()
+    if release_check.cargo_version(checkout) not in shown:
+        raise RehearsalError(f"`dataaccess --version` is of another version: {shown}")
+    say(f"`dataaccess --version`: {shown}")
     readme = (checkout / "README.md").read_text(encoding="utf-8")
     example = readme.partition("```python\n")[2].partition("```")[0]
     run("python", "-c", example + "\nassert len(frame) > len(used) > 0", what="the first example of README.md")

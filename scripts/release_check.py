@@ -23,7 +23,11 @@ from pathlib import Path
 
 TAG = re.compile(r"v(\d+\.\d+\.\d+)")
 # Sentences of pages that the first release makes wrong.
-UNPUBLISHED = re.compile(r"no release is on the public index yet|nothing is published", re.IGNORECASE)
+UNPUBLISHED = re.compile(
+    r"no\s+release\s+is\s+on\s+the\s+public\s+index|nothing\s+is\s+published"
+    r"|(until|from|before)\s+the\s+first\s+release|so\s+far\s+only",
+    re.IGNORECASE,
+)
 HEADING = re.compile(r"^## (\S+) \((.*)\)$", re.MULTILINE)
 
 # One wheel a platform, and the source distribution: the tag of the platform in the name of the file.

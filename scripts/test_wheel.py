@@ -15,9 +15,11 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]["version"]
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 # README, pages and notebooks; the command; searches and settings; scans; the plugin of pytest.
 MAIN = [f"tests/python/{folder}" for folder in ("docs", "cli", "api", "scan", "plugin")]
@@ -68,7 +70,7 @@ def install(python: str, name: str) -> Path:
     for command in (
         [UV, "venv", "--quiet", "--clear", "--python", python, str(environment)],
         [*run, "--require-hashes", "--requirement", "requirements/test.txt"],
-        [*run, "--no-index", "--find-links", "dist", "--only-binary", "dataaccess", "dataaccess"],
+        [*run, "--no-index", "--find-links", "dist", "--only-binary", "dataaccess", f"dataaccess=={VERSION}"],
     ):
         subprocess.run(command, cwd=ROOT, check=True)
     return environment / ("Scripts" if os.name == "nt" else "bin")
@@ -95,6 +97,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("pythons", nargs="*", help="names or paths of Pythons, instead of all that are found")
     parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--require", nargs="*", default=[], help="versions that must be here, as 3.14")
     arguments = parser.parse_args()
     if shutil.which("cargo", path=without_rust(ROOT)["PATH"]):
         parser.error("cargo is still on PATH")
@@ -104,6 +107,7 @@ def main() -> int:
         python = named(name) if arguments.pythons else find(name)
         if python is None:
             results.append(f"{name}: not on this machine")
+            failed += name in arguments.require
             continue
         tests = [] if arguments.pythons or not ran else MAIN
         print(f"\n==> {name}: {python}, {'the main tests' if tests else 'all tests'}", flush=True)

@@ -79,7 +79,7 @@ def combinations(job: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def steps(root: Path = ROOT) -> Iterator[Step]:
-    """Each step with `run:`, in the order of the files; those of composite actions first."""
+    """Each step with `run:`, in the order of the files; the steps of composite actions first."""
     setup = actions(root)
     for name, action in setup.items():
         values = {f"inputs.{key}": str(one["default"]) for key, one in action["inputs"].items()}

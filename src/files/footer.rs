@@ -111,10 +111,11 @@ impl Footer {
     /// # Errors
     /// The system's, any damage, and the limit on memory.
     pub fn read(path: &Path, memory: &RowMemory) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
-        let mut file = options(false).read(true).open(path)?;
+        let file = options(false).read(true).open(path)?;
         memory.check(file.metadata()?.len())?;
         let mut content = Vec::new();
-        file.read_to_end(&mut content)?;
+        file.take(memory.limit().saturating_add(1)).read_to_end(&mut content)?;
+        memory.check(content.len() as u64)?;
         Self::in_content(content.into(), memory)
     }
 

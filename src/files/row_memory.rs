@@ -37,8 +37,12 @@ impl RowMemory {
     /// Checks a file before it is read.
     ///
     /// # Errors
-    /// The file alone exceeds the limit.
+    /// The file alone exceeds the limit, or the rows of the files before it do.
     pub(super) fn check(&self, bytes: u64) -> Result<(), Unreadable> {
-        if bytes > self.limit { Err(Unreadable::TooLarge(self.limit)) } else { Ok(()) }
+        if bytes.max(self.used.load(Ordering::Relaxed)) > self.limit {
+            Err(Unreadable::TooLarge(self.limit))
+        } else {
+            Ok(())
+        }
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn too_large(path: &Path, limit: u64) -> Error {
     at(
         Kind::ResponseTooLarge,
         path,
-        &format!("has too many rows: in memory, with those before, they exceed {limit} bytes"),
+        &format!("takes too much memory: with the files read before it, it exceeds {limit} bytes"),
     )
     .with(|details| (details.what, details.limit) = (Some("result"), Some(limit)))
     .with_hint(concat!(

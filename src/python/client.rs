@@ -292,6 +292,11 @@ impl RawClient {
         Calendar { zone: zone.clone(), comparison: *day_comparison, now: time.map_or_else(now, Moment::at) }
     }
 
+    /// Bytes of memory that a result may take.
+    pub(super) fn max_result_bytes(&self) -> u64 {
+        self.settings.max_result_bytes
+    }
+
     /// The client of this process, unless it is closed.
     pub(super) fn core(&self, py: Python<'_>) -> PyResult<Arc<Client>> {
         if self.closed.load(Ordering::SeqCst) {

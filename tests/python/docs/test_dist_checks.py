@@ -51,6 +51,8 @@ def contents(checks: ModuleType) -> dict[str, str]:
         {"name": one["name"], "version": one["version"], "purl": "pkg:cargo/it?download_url=file://it"}
         for one in patched
     ]
+    locked = checks.toml(ROOT / "Cargo.lock")["package"]
+    components += [one for one in locked if one["name"] in {"libsqlite3-sys", "object_store", "rustls"}]
     files = {name.removeprefix("python/"): "" for name in checks.tracked("python")}
     files |= {f"{info}/{name}": "" for name in ("METADATA", "RECORD", "WHEEL")}
     files |= {f"{info}/licenses/{name}": "" for name in checks.PROJECT["license-files"]}
