@@ -37,7 +37,7 @@ WORKERS ?= 4
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: .venv/.test .venv/.lint .venv/.built ## create .venv, install the locked tools, build the extension
@@ -168,27 +168,27 @@ test-lowest-spark: .venv/.built target/envs/lowest-spark/.installed ## the Spark
 	$(call say,'Running the Spark tests with the lowest Spark')
 	PYTHONPATH=$(CURDIR)/python target/envs/lowest-spark/$(BIN:.venv/%=%)/python -m pytest tests/spark
 
-# cargo-llvm-cov needs the LLVM tools of rustc's LLVM; scripts/coverage.sh says what to install.
-CARGO_LLVM_COV = 0.9.1
-CARGO_MUTANTS = 27.1.0
-target/tools/bin/cargo-llvm-cov: VERSION = $(CARGO_LLVM_COV)
-target/tools/bin/cargo-mutants: VERSION = $(CARGO_MUTANTS)
-target/tools/bin/%:
-	$(call say,'Installing $* $(VERSION) into target/tools')
-	cargo install --locked --root target/tools --version $(VERSION) $*
+# Tools of cargo. Another version is another file, and so is installed.
+CARGO_DENY = target/tools/cargo-deny-0.20.2/bin/cargo-deny
+CARGO_FUZZ = target/tools/cargo-fuzz-0.13.2/bin/cargo-fuzz
+CARGO_LLVM_COV = target/tools/cargo-llvm-cov-0.9.1/bin/cargo-llvm-cov
+CARGO_MUTANTS = target/tools/cargo-mutants-27.1.0/bin/cargo-mutants
+$(CARGO_DENY) $(CARGO_FUZZ) $(CARGO_LLVM_COV) $(CARGO_MUTANTS):
+	$(call say,'Installing $(notdir $(@D:/bin=)) into target/tools')
+	cargo install --locked --root $(@D:/bin=) $(@F)@$(patsubst $(@F)-%,%,$(notdir $(@D:/bin=)))
 
 .PHONY: coverage
-coverage: .venv/.build target/tools/bin/cargo-llvm-cov target/envs/coverage/.installed ## the lines that the tests of both languages run, into target/coverage; needs LLVM and lcov
+coverage: .venv/.build $(CARGO_LLVM_COV) target/envs/coverage/.installed ## the lines that the tests of both languages run, into target/coverage; needs LLVM and lcov
 	$(call say,'Building with instrumentation and running the tests')
-	scripts/coverage.sh $(RUST_FEATURES) $(WORKERS)
+	PATH="$(CURDIR)/$(dir $(CARGO_LLVM_COV)):$$PATH" scripts/coverage.sh $(RUST_FEATURES) $(WORKERS)
 
 # `make mutants MUTANTS=src/retry`: one folder, or the files whose names begin so.
 MUTANTS ?= src/retry src/filter/plan src/time src/store/lock src/folder
 .PHONY: mutants
-mutants: target/tools/bin/cargo-mutants ## change the code of MUTANTS='src/retry …' and list what no unit test notices; hours
+mutants: $(CARGO_MUTANTS) ## change the code of MUTANTS='src/retry …' and list what no unit test notices; hours
 	$(call say,'Testing with changed code: $(MUTANTS)')
 	@mkdir -p target/mutants
-	PATH="$(CURDIR)/target/tools/bin:$$PATH" cargo mutants --output target/mutants \
+	PATH="$(CURDIR)/$(dir $(CARGO_MUTANTS)):$$PATH" cargo mutants --output target/mutants \
 		$(foreach name,$(MUTANTS),--file '$(name)*' --file '$(name)/**')
 
 .PHONY: soak
@@ -202,6 +202,7 @@ soak: .venv/.test .venv/.built ## the long tests with full counts, and every cas
 lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workflows
 	$(call say,'Checking the Rust code: format and clippy')
 	cargo fmt --check
+	cargo fmt --check --manifest-path fuzz/Cargo.toml
 	$(AS_MATURIN) cargo clippy --locked --all-targets --features $(RUST_FEATURES) -- -D warnings
 	$(call say,'Checking the Python code: ruff')
 	$(BIN)/ruff check
@@ -210,7 +211,11 @@ lint: .venv/.lint .venv/.built ## format and lints of Rust, Python and the workf
 	PYTHONPATH=python $(BIN)/lint-imports
 	$(call say,'Checking the workflows: their schema and their safety')
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
-	$(BIN)/zizmor --offline --quiet .github/workflows
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/*/action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/zizmor --offline --quiet --strict-collection --pedantic .github
 
 .PHONY: types
 types: .venv/.lint .venv/.test .venv/.built ## mypy, pyright, and stubtest of the extension module
@@ -232,6 +237,12 @@ fmt: .venv/.lint ## format Rust and Python
 generate: ## the synchronous classes and the module functions, from the asynchronous classes
 	$(call say,'Generating the synchronous classes and the module functions')
 	$(PYTHON) scripts/generate_sync.py
+
+# Tests compare the public surface with these texts.
+.PHONY: surface
+surface: .venv/.test .venv/.built ## accept the public surface: tests/python/surface and the help of the command
+	$(call say,'Writing the public surface; read the difference and write CHANGELOG.md')
+	ACCEPT_SURFACE=1 $(BIN)/python -m pytest --quiet tests/python/surface tests/python/cli/test_help.py
 
 # A test compares what a run shows with what is stored.
 .PHONY: notebooks
@@ -260,7 +271,7 @@ $(patsubst %,target/envs/lowest-%/.installed,airflow spark test): target/envs/lo
 	$(call install,target/envs/lowest-$*,lowest-$*)
 	@touch $@
 
-$(patsubst %,target/envs/%/.installed,airflow openapi page recipes site spark): target/envs/%/.installed: requirements/%.txt .venv/.uv
+$(patsubst %,target/envs/%/.installed,airflow audit openapi page recipes rehearsal release site spark): target/envs/%/.installed: requirements/%.txt .venv/.uv
 	$(call say,'Installing the dependency group $* into target/envs/$*')
 	$(BIN)/uv venv --clear --python $(BIN)/python target/envs/$*
 	$(call install,target/envs/$*,$*)
@@ -279,10 +290,10 @@ BENCH_PARTS = frames wire rows shapes tls calls asyncio growth start counters
 .PHONY: bench bench-wheel $(BENCHES) $(BENCH_PARTS:%=bench-%)
 bench: $(BENCHES) ## benchmarks of the wheel: tables, and JSON in target/bench; bench-calls and the like alone
 
-bench-wheel: .venv/.build target/envs/bench/.installed
+bench-wheel: target/envs/release/.installed target/envs/bench/.installed
 	$(call say,'Building the wheel and installing it into target/envs/bench')
 	@rm -rf target/bench/wheel
-	$(BIN)/maturin build --profile dist --out target/bench/wheel
+	$(call WHEEL,target/bench/wheel,$(shell uname -m),gnu)
 	$(BIN)/uv pip install --compile-bytecode --offline --no-deps --reinstall --python target/envs/bench target/bench/wheel/*.whl
 	$(call say,'Measuring; other load on this machine affects the figures')
 
@@ -333,10 +344,19 @@ figures: target/envs/bench/.installed ## write the figures of the last bench int
 	$(BENCH_PYTHON) benches/page.py
 	$(BENCH_PYTHON) benches/capacity.py
 
+# Linux. The sanitizers need a nightly compiler or RUSTC_BOOTSTRAP, which scripts/fuzz.py sets.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?=
+.PHONY: fuzz
+fuzz: $(CARGO_FUZZ) ## each fuzz target for a minute: FUZZ_SECONDS=60, FUZZ_TARGETS='readers times'; minutes to compile
+	$(call say,'Running the fuzz targets for $(FUZZ_SECONDS) seconds each')
+	PATH="$(CURDIR)/$(dir $(CARGO_FUZZ)):$$PATH" $(PYTHON) scripts/fuzz.py $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
 .PHONY: lock
 lock: .venv/.uv ## update Cargo.lock, requirements/*.txt and the lock files of tests/openapi
 	$(call say,'Resolving Cargo.lock and requirements/*.txt and the lock files of tests/openapi')
 	cargo update
+	cargo update --manifest-path fuzz/Cargo.toml
 	cargo update --manifest-path tests/openapi/rust/Cargo.toml
 	npm update --prefix tests/openapi/typescript --package-lock-only --ignore-scripts
 	$(call resolve,uv)
@@ -350,8 +370,11 @@ lock: .venv/.uv ## update Cargo.lock, requirements/*.txt and the lock files of t
 	$(call resolve,openapi)
 	$(call resolve,page)
 	$(call resolve,recipes)
+	$(call resolve,release,--constraint requirements/test.txt)
 	$(call resolve,spark)
 	$(call resolve,site)
+	$(call resolve,audit)
+	$(call resolve,rehearsal)
 	$(call resolve_lowest,test,all)
 	$(call resolve_lowest,airflow,airflow)
 	$(call resolve_lowest,spark,spark)
@@ -366,32 +389,116 @@ resolve_lowest = echo 'python-dateutil<3' | \
 	--custom-compile-command 'make lock' --output-file requirements/lowest-$(1).txt --resolution lowest-direct \
 	--constraint - --extra $(2) pyproject.toml
 
-.PHONY: wheel
-wheel: .venv/.build ## the wheel for this platform, into dist
-	$(call say,'Building the wheel')
-	$(BIN)/maturin build --profile dist --out dist
+# On Linux, zig compiles C and links: the wheel runs with glibc 2.28 or musl 1.2, whatever this machine has. The arguments
+# are the folder, the processor and the C library.
+RELEASE = target/envs/release/$(BIN:.venv/%=%)
+PLATFORM_gnu = manylinux_2_28
+PLATFORM_musl = musllinux_1_2
+define WHEEL
+CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(RELEASE)/python $(RELEASE)/maturin build --profile dist --out $(1) $(if \
+	$(filter Linux,$(shell uname -s)),--zig --compatibility $(PLATFORM_$(3)) --target $(2)-unknown-linux-$(3))
+$(RELEASE)/python scripts/recompress_wheel.py $(1)
+endef
 
-.PHONY: wheel-size
-wheel-size: ## fail if a wheel in dist is larger than 8 MiB
-	@for wheel in dist/*.whl; do \
-		bytes=$$(wc -c < "$$wheel"); echo "$$wheel: $$((bytes / 1024)) KiB"; \
-		if [ "$$bytes" -gt 8388608 ]; then \
-			echo 'more than 8 MiB: scripts/wheel_parts.py shows what each part weighs' >&2; exit 1; \
-		fi; \
-	done
+.PHONY: wheel
+wheel: target/envs/release/.installed ## the wheel for this platform, into dist; on Linux for manylinux_2_28
+	$(call say,'Building the wheel')
+	$(call WHEEL,dist,$(shell uname -m),gnu)
+
+.PHONY: wheel-aarch64
+wheel-aarch64: target/envs/release/.installed ## the wheel for aarch64 Linux, compiled on another Linux
+	$(call say,'Building the wheel for aarch64')
+	@[ -d "$$($${RUSTC:-rustc} --print sysroot)/lib/rustlib/aarch64-unknown-linux-gnu" ] || { \
+		echo "The standard library of Rust for aarch64 is not installed: rustup target add aarch64-unknown-linux-gnu" >&2; \
+		exit 1; }
+	$(call WHEEL,dist,aarch64,gnu)
+
+# For Alpine and the like.
+.PHONY: wheel-musl
+wheel-musl: target/envs/release/.installed ## the wheel for Linux with musl, into dist; needs the library of Rust for musl
+	$(call say,'Building the wheel for musl')
+	$(call WHEEL,dist,$(shell uname -m),musl)
 
 .PHONY: sdist
-sdist: .venv/.build ## the source distribution, into dist
+sdist: target/envs/release/.installed ## the source distribution, into dist
 	$(call say,'Building the source distribution')
-	$(BIN)/maturin sdist --out dist
+	$(RELEASE)/maturin sdist --out dist
 
+.PHONY: check-dist
+check-dist: target/envs/release/.installed ## contents, sizes, symbols and metadata of the files in dist
+	$(call say,'Checking the files in dist')
+	$(RELEASE)/python scripts/check_dist.py
+
+# With PYTHON=… for this Python alone.
 .PHONY: test-wheel
-test-wheel: .venv/.test ## the Python tests on the wheel in dist
-	$(call say,'Installing the wheel and running the Python tests on it')
-	@rm -f .venv/.built
-	$(BIN)/uv pip install --reinstall --no-deps --no-index --find-links dist dataaccess
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
-	$(BIN)/python -m pytest -m quiet
+test-wheel: .venv/.uv ## the Python tests on the wheel in dist, with each CPython that is here, without cargo
+	$(call say,'Testing the wheel in dist')
+	$(BIN)/python scripts/test_wheel.py --workers $(WORKERS) $(if $(filter command environment,$(origin PYTHON)),$(PYTHON))
+
+# As docs/versions.md shows: the crates of the lock file are copied into the sources, then there is no network.
+SDIST = target/sdist
+.PHONY: test-sdist
+test-sdist: .venv/.uv requirements/build.txt ## compile the source distribution in dist without a network, and try it
+	$(call say,'Unpacking the source distribution and copying its crates into it')
+	@rm -rf $(SDIST)/source $(SDIST)/home
+	@mkdir -p $(SDIST)/source/.cargo $(SDIST)/home
+	tar xzf dist/dataaccess-*.tar.gz --strip-components 1 -C $(SDIST)/source
+	cd $(SDIST)/source && cargo vendor --locked > .cargo/config.toml 2> ../vendor.log
+	$(call say,'Compiling it without a network and without what cargo downloaded before')
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python target/envs/sdist
+	$(call install,target/envs/sdist,build)
+	CARGO_HOME=$(CURDIR)/$(SDIST)/home CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=$(CURDIR)/$(SDIST)/target \
+		$(BIN)/uv pip install --offline --no-deps --no-build-isolation --python target/envs/sdist $(SDIST)/source
+	$(call say,'Trying it')
+	target/envs/sdist/$(BIN:.venv/%=%)/dataaccess --version
+	target/envs/sdist/$(BIN:.venv/%=%)/python examples/etl_script.py | grep demo-
+
+# What the workflows run beside tests; docs/releasing.md and CONTRIBUTING.md.
+.PHONY: msrv
+msrv: .venv/.uv ## compile what is in the wheel; CI does it with the oldest Rust that Cargo.toml allows
+	$(call say,'Compiling the core and the extension')
+	cargo check --locked --no-default-features
+	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo check --locked --features files,python,sandbox
+
+.PHONY: test-free-threaded
+test-free-threaded: .venv/.build ## the package on free-threaded CPython, PYTHON=python3.14t: it works with the GIL
+	$(call say,'Building for free-threaded CPython and using it')
+	$(DEVELOP)
+	$(BIN)/python tests/free_threaded/with_gil.py
+
+.PHONY: deny
+deny: $(CARGO_DENY) ## licences and sources of the crates and repeated or banned ones, by cargo-deny
+	$(call say,'Checking the crates: bans - licences - sources')
+	cargo fetch --locked --quiet
+	$(CARGO_DENY) --locked --offline check bans licenses sources
+
+# The lowest versions of the extras are for tests: they are old on purpose.
+AUDITED = $(filter-out requirements/lowest-%,$(wildcard requirements/*.txt))
+.PHONY: advisories
+advisories: $(CARGO_DENY) target/envs/audit/.installed ## known vulnerabilities of locked packages; asks the advisory databases
+	$(call say,'Asking for advisories: cargo-deny - pip-audit - npm')
+	$(CARGO_DENY) --locked check advisories
+	failed=0; for file in $(AUDITED); do \
+		echo "$$file"; \
+		target/envs/audit/$(BIN:.venv/%=%)/pip-audit --strict --require-hashes --disable-pip --requirement $$file || failed=1; \
+	done; exit $$failed
+	npm audit --prefix tests/openapi/typescript --package-lock-only
+
+.PHONY: audit-actions
+audit-actions: .venv/.lint ## the checks of the workflows that ask GitHub: whose hash each action has; needs GH_TOKEN
+	$(call say,'Checking the workflows: what GitHub knows of their actions')
+	@[ -n "$$GH_TOKEN" ] || { echo 'Set GH_TOKEN: zizmor asks GitHub.' >&2; exit 1; }
+	$(BIN)/zizmor --quiet --strict-collection --pedantic .github
+
+.PHONY: dry-run
+dry-run: .venv/.test ## run the steps of the workflows that can run here: the quick ones; DRY_RUN=--all runs the others too
+	$(call say,'Running the steps of the workflows')
+	$(BIN)/python scripts/dry_run.py $(DRY_RUN)
+
+.PHONY: rehearse-release
+rehearse-release: check-dist .venv/.test target/envs/rehearsal/.installed ## a release on a scratch remote and a local index, of the files in dist
+	$(call say,'Rehearsing a release')
+	$(BIN)/python scripts/rehearse_release.py --tools target/envs/rehearsal/$(BIN:.venv/%=%)
 
 .PHONY: clean
 clean: ## remove everything that was built

@@ -27,7 +27,7 @@ if ! command -v genhtml > /dev/null; then
     exit 1
 fi
 
-export LLVM_COV LLVM_PROFDATA CARGO_TARGET_DIR=$out/build PATH=$PWD/target/tools/bin:$PATH
+export LLVM_COV LLVM_PROFDATA CARGO_TARGET_DIR=$out/build
 # Processes merge into nine files: with one for each, thousands of child processes would fill the disk.
 export LLVM_PROFILE_FILE_NAME=dataaccess-%9m.profraw
 settings=$(cargo llvm-cov show-env --sh)

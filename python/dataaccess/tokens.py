@@ -13,6 +13,8 @@ from typing import ClassVar
 from dataaccess._public import public
 from dataaccess.errors import ConfigError, DataAccessWarning
 
+__all__ = ["TokenFile", "token_file"]
+
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 # Characters of the name of a file that does not exist.
 _MOST_SHOWN = 8

@@ -210,6 +210,12 @@ impl Client {
         BufferBudget::new(self.settings.max_buffered_bytes, self.settings.timeouts.unread)
     }
 
+    /// Bytes of memory that a result may take.
+    #[must_use]
+    pub fn max_result_bytes(&self) -> u64 {
+        self.settings.max_result_bytes
+    }
+
     /// The size of a result that is collected now, as `kept` measures its batches.
     #[must_use]
     pub fn result_size(&self, kept: Kept) -> Arc<ResultSize> {

@@ -5,9 +5,11 @@ use std::sync::atomic::AtomicU64;
 
 use super::Client;
 use super::auth::TokenSource;
+use super::classify::{ExpectedContent, check_envelope};
 use super::rng::Rng;
 pub use crate::config::Arguments;
 use crate::config::Settings;
+use crate::decode::Envelope;
 use crate::error::Result;
 use crate::secret::Secret;
 use crate::transport::Respond;
@@ -19,6 +21,22 @@ pub use crate::transport::{Reply, Step};
 /// None.
 pub fn token() -> Result<Arc<dyn TokenSource>> {
     Ok(Arc::new(Secret::try_new("tok-0123456789".to_owned())?))
+}
+
+/// Whether the envelope of a response with HTTP status 200 is the result of a search.
+///
+/// # Errors
+/// As the search would fail.
+pub fn check_search(envelope: &Envelope, strict_empty: bool) -> Result<()> {
+    check_envelope(envelope, ExpectedContent::Records, strict_empty)
+}
+
+/// Whether the envelope of a response with HTTP status 200 is the status of an export.
+///
+/// # Errors
+/// As the call would fail.
+pub fn check_download(envelope: &Envelope) -> Result<()> {
+    check_envelope(envelope, ExpectedContent::Entries, false)
 }
 
 impl Client {

@@ -14,6 +14,7 @@ use std::time::Duration;
 use url::Url;
 
 pub use base_url::{is_of_this_machine, origin};
+pub use memory::half as default_max_result_bytes;
 pub use proxy::Proxy;
 pub use timeouts::Timeouts;
 pub use trust::{CaSource, Trust};

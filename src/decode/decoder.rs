@@ -64,9 +64,11 @@ impl Decoder {
         }
     }
 
-    /// A decoder that reads every record on the reference path.
-    #[cfg(test)]
-    pub(super) fn reference(plan: DecodePlan) -> Self {
+    /// A decoder that reads every record on the reference path, for tests and fuzzing.
+    #[cfg(any(test, feature = "testing"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn reference(plan: DecodePlan) -> Self {
         let mut decoder = Self::new(plan);
         decoder.records.iter_mut().for_each(Records::use_reference);
         decoder

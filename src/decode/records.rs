@@ -29,7 +29,7 @@ impl Records {
         Self { columns: ColumnNames::new(names), fast_path, limits, max: max.unwrap_or(u64::MAX), count: 0, dropped }
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     pub(super) fn use_reference(&mut self) {
         self.fast_path = None;
     }

@@ -21,6 +21,7 @@ use parquet::file::metadata::{FileMetaData, ParquetMetaDataReader};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::RowMemory;
 use super::system::options;
 use crate::error::{Result, defect};
 
@@ -30,10 +31,14 @@ pub(super) const KEY: &str = "dataaccess.task";
 const MAGIC: &[u8] = b"PAR1";
 /// Bytes of the end of a Parquet file: the length of the footer, and [`MAGIC`].
 const END: usize = 8;
+/// Most bytes of a tail, which is read as a whole: a response of 8 GiB with a thousand columns has as many. Who can
+/// write to the folder could name any length.
+const MAX_TAIL: u64 = 256 << 20;
 /// Key before the length of the data.
 const DATA_BYTES: &str = "\"data_bytes\":";
 /// Key before the checksum of the tail.
 const TAIL: &str = "\"tail_crc32\":\"";
+const TAIL_TOO_LONG: Unreadable = Unreadable::Damaged("its footer is longer than any that was written");
 /// Placeholder hashed in place of the checksum of the tail.
 const NO_SUM: [u8; 8] = *b"00000000";
 
@@ -57,6 +62,8 @@ pub enum Unreadable {
     Io(io::Error),
     /// It is not what was written.
     Damaged(&'static str),
+    /// It, or its rows, take more memory than this limit.
+    TooLarge(u64),
 }
 
 /// What [`seal`] writes.
@@ -102,18 +109,20 @@ impl Footer {
     /// Reads the rows too.
     ///
     /// # Errors
-    /// The system's, and any damage.
-    pub fn read(path: &Path) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
+    /// The system's, any damage, and the limit on memory.
+    pub fn read(path: &Path, memory: &RowMemory) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
+        let mut file = options(false).read(true).open(path)?;
+        memory.check(file.metadata()?.len())?;
         let mut content = Vec::new();
-        options(false).read(true).open(path)?.read_to_end(&mut content)?;
-        Self::in_content(content.into())
+        file.read_to_end(&mut content)?;
+        Self::in_content(content.into(), memory)
     }
 
     /// The footer and the rows in the content of a file.
     ///
     /// # Errors
-    /// Any damage.
-    pub fn in_content(content: Bytes) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
+    /// Any damage, and the limit on memory.
+    pub fn in_content(content: Bytes, memory: &RowMemory) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
         let bytes = content.len() as u64;
         let footer = footer(bytes, slice(&content, &end(bytes))?)?;
         let tail = tail(bytes, &footer, slice(&content, &footer)?)?;
@@ -124,8 +133,13 @@ impl Footer {
         }
         let options = ArrowReaderOptions::new().with_schema(SchemaRef::clone(&part.schema));
         let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(content, options)?.build()?;
-        let batches = reader.collect::<Result<_, _>>();
-        let batches = batches.map_err(|_| Unreadable::Damaged("its rows cannot be decoded"))?;
+        let mut batches = Vec::new();
+        for batch in reader {
+            let batch = batch.map_err(|_| Unreadable::Damaged("its rows cannot be decoded"))?;
+            // A file of a kibibyte may have any number of rows.
+            memory.add(batch.get_array_memory_size())?;
+            batches.push(batch);
+        }
         Ok((part, batches))
     }
 
@@ -195,6 +209,7 @@ fn footer(bytes: u64, end: &[u8]) -> Result<Range<u64>, Unreadable> {
     let length = end.first_chunk().map(|length| u64::from(u32::from_le_bytes(*length)));
     let stop = self::end(bytes).start;
     match length.filter(|_| end.ends_with(MAGIC)).and_then(|length| stop.checked_sub(length)) {
+        Some(start) if stop - start > MAX_TAIL => Err(TAIL_TOO_LONG),
         Some(start) => Ok(start..stop),
         None => Err(Unreadable::Damaged("it does not end as a Parquet file does")),
     }
@@ -207,6 +222,7 @@ fn tail(bytes: u64, footer: &Range<u64>, content: &[u8]) -> Result<Range<u64>, U
     let digits = digits.and_then(|digits| digits.split(|byte| !byte.is_ascii_digit()).next());
     let start = digits.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
     match start.filter(|start| *start <= footer.start) {
+        Some(start) if bytes - start > MAX_TAIL => Err(TAIL_TOO_LONG),
         Some(start) => Ok(start..bytes),
         None => Err(Unreadable::Damaged("its footer has no record of a task")),
     }

@@ -10,6 +10,7 @@ mod json_rows;
 mod location;
 mod output;
 mod parquet;
+mod row_memory;
 mod system;
 mod temporary;
 
@@ -21,6 +22,7 @@ pub use self::json_rows::JsonRows;
 pub use self::location::Location;
 pub use self::output::{Compression, Output};
 pub use self::parquet::Parquet;
+pub use self::row_memory::RowMemory;
 pub use self::system::{failure, options, sync_folder};
 pub use self::temporary::{has_temporary_files, metadata_of_new_file, remove_stale};
 

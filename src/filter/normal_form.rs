@@ -101,6 +101,11 @@ impl<T> Tree<T> {
                 *next_leaf += 1;
                 vec![vec![leaf]]
             }
+            // Its parts may have more groups than fit.
+            Self::All(_) if self.size(&|_| 0).groups == 0 => {
+                *next_leaf += usize::try_from(self.weight(&|_| 1)).unwrap_or(usize::MAX);
+                Vec::new()
+            }
             Self::All(parts) => parts.iter().fold(vec![Vec::new()], |groups, part| {
                 let others = part.expand(next_leaf);
                 groups.iter().flat_map(|group| others.iter().map(|other| [group.as_slice(), other].concat())).collect()
@@ -163,6 +168,12 @@ mod tests {
     }
 
     #[test]
+    fn a_product_that_is_never_true_is_not_expanded() {
+        let never = Tree::All((0..20).map(|_| any_of(10)).chain([any_of(0)]).collect());
+        assert_eq!(groups(&Tree::Any(vec![never, Tree::Leaf(1)])), Ok(vec![vec![200]]));
+    }
+
+    #[test]
     fn many_values_may_be_sent_once_but_repeated_only_up_to_a_limit() {
         let heavy = |_: &usize| 400_000;
         assert!(Tree::All(vec![Tree::Leaf(1), Tree::Leaf(2), Tree::Leaf(3)]).groups(&heavy).is_ok());
@@ -174,8 +185,8 @@ mod tests {
     fn trees() -> impl Strategy<Value = Tree<usize>> {
         (0..6_usize).prop_map(Tree::Leaf).prop_recursive(5, 24, 4, |part| {
             prop_oneof![
-                prop::collection::vec(part.clone(), 1..4).prop_map(Tree::All),
-                prop::collection::vec(part, 1..4).prop_map(Tree::Any),
+                prop::collection::vec(part.clone(), 0..4).prop_map(Tree::All),
+                prop::collection::vec(part, 0..4).prop_map(Tree::Any),
             ]
         })
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, constant_argument};
 use crate::files;
 
 /// The error for a file that the system could not have `done`, for example `written`.
@@ -29,4 +29,20 @@ pub(super) fn at(kind: Kind, path: &Path, problem: &str) -> Error {
 /// The error for a folder that another process uses, which may end.
 pub(super) fn in_use(path: &Path, problem: &str) -> Error {
     at(Kind::FolderLocked, path, problem).retryable()
+}
+
+/// The error for files whose rows take more memory than `max_result_bytes=`. `path` is the first of them that is too
+/// much.
+pub(super) fn too_large(path: &Path, limit: u64) -> Error {
+    at(
+        Kind::ResponseTooLarge,
+        path,
+        &format!("has too many rows: in memory, with those before, they exceed {limit} bytes"),
+    )
+    .with(|details| (details.what, details.limit) = (Some("result"), Some(limit)))
+    .with_hint(concat!(
+        "raise ",
+        constant_argument!("max_result_bytes"),
+        ", or read the files in pieces, for example with polars or DuckDB"
+    ))
 }

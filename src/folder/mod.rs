@@ -24,8 +24,8 @@ pub use name::PartName;
 pub use query::{Query, digest, mismatch};
 
 use crate::error::{Error, Kind, Result, argument};
-use crate::files::{AtomicFile, Complete, Footer, Location, Published, Unreadable, blocking};
-use error::{at, failure, refused};
+use crate::files::{AtomicFile, Complete, Footer, Location, Published, RowMemory, Unreadable, blocking};
+use error::{at, failure, refused, too_large};
 use local::Local;
 use name::{day_folder, day_of};
 use remote::Remote;
@@ -264,16 +264,17 @@ fn is_hidden(name: &str) -> bool {
 /// Reads parts with their rows, in the same order.
 ///
 /// # Errors
-/// `FolderCorrupt` if one is damaged, `FolderFile` if one cannot be read.
-pub async fn read(parts: &[Location]) -> Vec<Result<(Footer, Vec<RecordBatch>)>> {
-    let reads: Vec<_> = parts.iter().map(read_part).collect();
+/// `FolderCorrupt` if one is damaged, `FolderFile` if one cannot be read, `ResponseTooLarge` from the one on with which
+/// they take more memory than the limit.
+pub async fn read(parts: &[Location], memory: &RowMemory) -> Vec<Result<(Footer, Vec<RecordBatch>)>> {
+    let reads: Vec<_> = parts.iter().map(|part| read_part(part, memory)).collect();
     stream::iter(reads).buffered(PARTS).collect().await
 }
 
-async fn read_part(part: &Location) -> Result<(Footer, Vec<RecordBatch>)> {
+async fn read_part(part: &Location, memory: &RowMemory) -> Result<(Footer, Vec<RecordBatch>)> {
     match part {
-        Location::Path(path) => blocking(|| Footer::read(path)).map_err(|cause| unreadable(path, cause)),
-        Location::Object(object) => remote::read(object).await,
+        Location::Path(path) => blocking(|| Footer::read(path, memory)).map_err(|cause| unreadable(path, cause)),
+        Location::Object(object) => remote::read(object, memory).await,
     }
 }
 
@@ -281,6 +282,7 @@ fn unreadable(path: &Path, cause: Unreadable) -> Error {
     match cause {
         Unreadable::Io(cause) => failure(path, "read", cause),
         Unreadable::Damaged(problem) => corrupt(path, problem),
+        Unreadable::TooLarge(limit) => too_large(path, limit),
     }
 }
 

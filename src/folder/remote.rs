@@ -10,15 +10,17 @@ use bytes::Bytes;
 
 use super::error::{at, in_use, missing};
 use super::name::day_folder;
-use super::{HIDDEN, Names, PartName, is_hidden, names, unreadable};
-use crate::error::{Error, Kind, Result};
-use crate::files::{AtomicFile, Footer, Unreadable};
+use super::{HIDDEN, Names, PartName, is_hidden, names, too_large, unreadable};
+use crate::error::{Error, Kind, Result, excerpt};
+use crate::files::{AtomicFile, Footer, RowMemory, Unreadable};
 use crate::store::{Failure, Holder, Holding, Listed, Lock, Object, Reason, Refusal, Replaces};
 
 /// The name of the lock in the hidden folder.
 const LOCK: &str = "lock";
 /// The end of a part that is read first: usually its whole tail.
 const TAIL: u64 = 64 << 10;
+/// Characters of the name of a machine that an error shows.
+const HOST_CHARACTERS: usize = 200;
 /// How often a part may be replaced while its record is read.
 const ATTEMPTS: usize = 3;
 
@@ -154,9 +156,11 @@ impl Remote {
 }
 
 /// Reads a part with its rows.
-pub(super) async fn read(object: &Object) -> Result<(Footer, Vec<RecordBatch>)> {
-    let content = object.read().await.map_err(|failure| unread(object, failure))?;
-    Footer::in_content(content).map_err(|cause| unreadable(Path::new(object.url()), cause))
+pub(super) async fn read(object: &Object, memory: &RowMemory) -> Result<(Footer, Vec<RecordBatch>)> {
+    let path = Path::new(object.url());
+    let content = object.read(memory.limit()).await.map_err(|failure| unread(object, failure))?;
+    let content = content.ok_or_else(|| too_large(path, memory.limit()))?;
+    Footer::in_content(content, memory).map_err(|cause| unreadable(path, cause))
 }
 
 /// The record of one version of a part.
@@ -197,6 +201,11 @@ fn refused(folder: &Object, lock: &Object, refusal: Refusal) -> Error {
 }
 
 fn locked(folder: &Path, holder: Option<Holder>, left: Duration) -> Error {
+    // Another writer to the bucket has chosen the name.
+    let holder = holder.map(|mut holder| {
+        holder.host = excerpt(&holder.host, HOST_CHARACTERS);
+        holder
+    });
     let by = match &holder {
         Some(holder) => format!("process {} on {}", holder.pid, holder.host),
         None => "another process".to_owned(),

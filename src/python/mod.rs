@@ -38,7 +38,9 @@ mod waiting;
 mod zones;
 
 /// The native half of `dataaccess`; its names are private to that package.
-#[pyo3::pymodule]
+// No test runs on free-threaded CPython. There `gil_used` has Python enable the GIL again when it imports this module, and
+// warn of it. Without it, pyo3 would say that the module was tried without the GIL.
+#[pyo3::pymodule(gil_used = true)]
 mod _native {
     use std::sync::OnceLock;
 

@@ -293,7 +293,7 @@ impl RawScan {
         storage_options: Storage,
     ) -> PyResult<RawTable> {
         let folder = location(py, folder, storage_options, self.retry_for(py))?;
-        bridge::block(py, self.reading(folder, ignore_missing)).map(|collected| self.table(collected))
+        bridge::block(py, self.reading(py, folder, ignore_missing)).map(|collected| self.table(collected))
     }
 
     /// As `read`, awaited.
@@ -304,7 +304,7 @@ impl RawScan {
         ignore_missing: bool,
         storage_options: Storage,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let reading = self.reading(location(py, folder, storage_options, self.retry_for(py))?, ignore_missing);
+        let reading = self.reading(py, location(py, folder, storage_options, self.retry_for(py))?, ignore_missing);
         let source = Arc::clone(self.scan.source_zone());
         let table = move |_: Python<'_>, collected, ()| Ok(RawTable::new(collected, source));
         bridge::spawn_call(py, reading, ready(Ok(())), table)

@@ -12,8 +12,9 @@ use super::scan::{LARGE_BATCHES, RawScan};
 use super::unpublished::RawUnpublished;
 use super::updates;
 use crate::columns::Options;
+use crate::config::default_max_result_bytes;
 use crate::error::Result;
-use crate::files::{Complete, Compression, CsvOptions, Location};
+use crate::files::{Complete, Compression, CsvOptions, Location, RowMemory};
 use crate::scan::{Collected, Format, Progress, Report, RunOptions, Stats};
 
 /// A file format: its name, for CSV the separator and whether formulas are escaped, and the compression.
@@ -75,12 +76,17 @@ impl RawScan {
 
     pub(super) fn reading(
         &self,
+        py: Python<'_>,
         folder: Location,
         ignore_missing: bool,
     ) -> impl Future<Output = Result<Collected>> + Send + use<> {
         let (scan, last_stats) = (self.scan.clone(), Arc::clone(&self.last_stats));
+        // A folder can be read without a token, and after the client was closed.
+        let limit =
+            self.client.get().core(py).map_or_else(|_| default_max_result_bytes(), |core| core.max_result_bytes());
+        let memory = RowMemory::new(limit);
         async move {
-            let collected = scan.read(&folder, ignore_missing).await?;
+            let collected = scan.read(&folder, ignore_missing, &memory).await?;
             last_stats.store(Some(Arc::clone(&collected.stats)));
             Ok(collected)
         }

@@ -16,8 +16,9 @@ use super::runs::{Storage, location};
 use super::scan_futures::{RawFormat, format_of};
 use super::{bridge, capsule, values};
 use crate::columns::{self, ColumnType};
+use crate::config::default_max_result_bytes;
 use crate::error::{Kind, Result};
-use crate::files::{AtomicFile, Complete, Csv, JsonRows, Location, Output, Parquet, Writer};
+use crate::files::{AtomicFile, Complete, Csv, JsonRows, Location, Output, Parquet, RowMemory, Writer};
 use crate::scan::{self, Collected, Format, Stats};
 use crate::time::Zone;
 
@@ -232,7 +233,8 @@ pub(super) fn read_files(
     let source = Zone::try_new(source_zone).map_err(|error| raise(py, error))?;
     let parts = location(py, folder, storage_options, None)
         .and_then(|folder| Location::all(&folder, paths).map_err(|error| raise(py, error)))?;
-    bridge::block(py, async move { scan::read_files(&parts, &attributes).await })
+    let memory = RowMemory::new(default_max_result_bytes());
+    bridge::block(py, async move { scan::read_files(&parts, &attributes, &memory).await })
         .map(|collected| RawTable::new(collected, Arc::new(source)))
 }
 

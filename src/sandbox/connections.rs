@@ -48,9 +48,19 @@ pub(super) enum Ending {
 }
 
 impl Connection {
+    /// A connection to this address.
+    pub(super) fn new(local: IpAddr) -> Self {
+        Self { local, progress: Notify::new(), ending: SetOnce::new() }
+    }
+
     /// A request has arrived, or the client takes more of a response.
     pub(super) fn on_progress(&self) {
         self.progress.notify_one();
+    }
+
+    /// Waits until a fault closes the connection.
+    pub(super) async fn ended(&self) -> Ending {
+        *self.ending.wait().await
     }
 
     /// Closes the connection, which drops this future.
@@ -89,7 +99,7 @@ async fn serve_connection(socket: TcpStream, router: Router, limits: Limits, sto
     let Ok(local) = socket.local_addr() else { return };
     // Without it small responses wait for an acknowledgement. A failure only makes them slower.
     let _ = socket.set_nodelay(true);
-    let connection = Arc::new(Connection { local: local.ip(), progress: Notify::new(), ending: SetOnce::new() });
+    let connection = Arc::new(Connection::new(local.ip()));
     let (router, extension) = (TowerToHyperService::new(router), Arc::clone(&connection));
     let service = service_fn(move |mut request: Request<Incoming>| {
         extension.on_progress();
@@ -117,7 +127,7 @@ async fn serve_connection(socket: TcpStream, router: Router, limits: Limits, sto
             let _ = socket.shutdown().await;
             let _ = timeout(limits.head, tokio::io::copy(&mut socket, &mut tokio::io::sink())).await;
         },
-        ending = connection.ending.wait() => if *ending == Ending::Reset {
+        ending = connection.ended() => if ending == Ending::Reset {
             // If it fails, the connection is closed properly instead.
             let _ = http.into_parts().io.into_inner().set_zero_linger();
         },

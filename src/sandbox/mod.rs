@@ -12,6 +12,8 @@ pub mod demo;
 mod exports;
 mod fault_body;
 mod faults;
+#[cfg(feature = "testing")]
+mod in_memory;
 mod middleware;
 mod objects;
 mod openapi;
@@ -44,6 +46,9 @@ pub use control::Composer;
 pub use days::RecordZone;
 pub use exports::{ExportPlan, PlannedEntry};
 pub use faults::{BodyPattern, Fault, FaultKind, Injected};
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use in_memory::InMemory;
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
 pub use options::{Clock, Limits, Options};
 pub use request_log::LoggedRequest;
@@ -86,28 +91,10 @@ impl Sandbox {
     /// `Config` when `access` is unsafe, `Sandbox` when the port is taken, a switch is invalid, a recording
     /// cannot be read or no thread can start.
     pub fn start(options: Options) -> Result<Self> {
-        options.access.check()?;
         let stopping = CancellationToken::new();
-        let store = Store::open(options.db.as_deref(), stopping.clone())?;
-        for object in BusinessObject::of_the_specification() {
-            // A customer in an existing store may have more attributes.
-            if !store.objects()?.iter().any(|known| known.id == object.id || known.name == object.name) {
-                store.declare(&object)?;
-            }
-        }
-        let (switches, clock, demo) = (options.switches, options.clock, options.demo);
-        let mut service = Service::new(store, switches, clock, demo, options.search_timeout)?;
-        service.has_file = options.db.is_some();
-        service.composer = options.composer;
-        let service = Arc::new(service);
-        let admin_token = options.access.admin_token.clone().map_or_else(AdminToken::random, Ok)?;
-        if let Some(token) = &options.access.token {
-            service.tokens.add(token);
-        }
-        let (at, limits) = (SocketAddr::new(options.access.address, options.port), options.limits);
-        let recording = options.replay.as_deref().map(Recording::open).transpose()?.map(Arc::new);
-        let (access, admin) = (Arc::new(options.access), Arc::new(AdminToken::new(&admin_token)));
-        let shared = Shared { service: Arc::clone(&service), access, admin, limits, recording };
+        let at = SocketAddr::new(options.access.address, options.port);
+        let (shared, admin_token) = prepare(options, &stopping)?;
+        let service = Arc::clone(&shared.service);
         let server = Server::start(at, shared, stopping)?;
         let base_url = format!("http://{}", server.address());
         service.set_base_url(&base_url);
@@ -295,6 +282,30 @@ impl Sandbox {
         }
         Ok(service)
     }
+}
+
+/// What the routes share, and the admin token.
+fn prepare(options: Options, stopping: &CancellationToken) -> Result<(Shared, String)> {
+    options.access.check()?;
+    let store = Store::open(options.db.as_deref(), stopping.clone())?;
+    for object in BusinessObject::of_the_specification() {
+        // A customer in an existing store may have more attributes.
+        if !store.objects()?.iter().any(|known| known.id == object.id || known.name == object.name) {
+            store.declare(&object)?;
+        }
+    }
+    let (switches, clock, demo) = (options.switches, options.clock, options.demo);
+    let mut service = Service::new(store, switches, clock, demo, options.search_timeout)?;
+    service.has_file = options.db.is_some();
+    service.composer = options.composer;
+    let service = Arc::new(service);
+    let admin_token = options.access.admin_token.clone().map_or_else(AdminToken::random, Ok)?;
+    if let Some(token) = &options.access.token {
+        service.tokens.add(token);
+    }
+    let recording = options.replay.as_deref().map(Recording::open).transpose()?.map(Arc::new);
+    let (access, admin) = (Arc::new(options.access), Arc::new(AdminToken::new(&admin_token)));
+    Ok((Shared { service, access, admin, limits: options.limits, recording }, admin_token))
 }
 
 fn stopped() -> Error {

@@ -1,7 +1,7 @@
 //! What a folder holds, by the records of its parts alone: which days, how old, and what looks wrong. Sends nothing to the
 //! service.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -112,7 +112,9 @@ pub async fn folder_status(location: &Location, settle: Duration, known_row_cap:
         }
         parts.push(status);
     }
-    let missing_days = missing_days(&zone, names.days.first(), names.days.last(), |day| names.days.contains(day));
+    // The folder of a day is no file of it.
+    let days: BTreeSet<&String> = all.iter().filter_map(|name| name.day.as_ref()).collect();
+    let missing_days = missing_days(&zone, days.first(), days.last(), |day| days.contains(day));
     Ok(FolderStatus { folder: folder.path().to_path_buf(), service, query, parts, missing_days })
 }
 
@@ -153,11 +155,11 @@ fn doubts(record: &Record, bounds: Option<(Moment, Moment)>, source: &Zone) -> V
 
 fn missing_days(
     zone: &Zone,
-    first: Option<&String>,
-    last: Option<&String>,
+    first: Option<&&String>,
+    last: Option<&&String>,
     is_there: impl Fn(&String) -> bool,
 ) -> Vec<String> {
-    let moment = |day: Option<&String>| zone.parse_day(day?).ok();
+    let moment = |day: Option<&&String>| zone.parse_day(day?).ok();
     let Some((first, last)) = moment(first).zip(moment(last)) else { return Vec::new() };
     zone.days(first, last).map(|day| zone.day_of(day)).filter(|day| !is_there(day)).collect()
 }

@@ -17,7 +17,7 @@ use super::tasks::{Tasks, changes};
 use super::{Collected, Layout, Scan, Stats};
 use crate::columns::{self, Column};
 use crate::error::{Error, Kind, Result, argument};
-use crate::files::Location;
+use crate::files::{Location, RowMemory};
 use crate::folder::{self, Folder, mismatch};
 
 /// Days or tasks that an error names.
@@ -28,8 +28,8 @@ impl Scan {
     ///
     /// # Errors
     /// `ScanIncomplete` if tasks are missing, unless `ignore_missing`; `FolderMismatch` for the folder of another
-    /// query; `FolderCorrupt` for a part that is damaged.
-    pub async fn read(&self, location: &Location, ignore_missing: bool) -> Result<Collected> {
+    /// query; `FolderCorrupt` for a part that is damaged; `ResponseTooLarge` for rows beyond the limit on memory.
+    pub async fn read(&self, location: &Location, ignore_missing: bool, memory: &RowMemory) -> Result<Collected> {
         let begun = Instant::now();
         if self.limit.is_some() {
             return Err(no_tasks());
@@ -48,7 +48,7 @@ impl Scan {
         }
         let names = done.iter().filter_map(|task| tasks.names.get(*task));
         let parts: Vec<Location> = names.map(|name| folder.location_of(name)).collect();
-        let (schema, batches) = rows(&parts, &self.columns).await?;
+        let (schema, batches) = rows(&parts, &self.columns, memory).await?;
         let schema = self.times.schema(schema);
         let batches = batches.into_iter().map(|batch| self.times.batch(batch)).collect::<Result<Vec<_>>>()?;
         let requests = stored.done.len() as u64;
@@ -82,18 +82,18 @@ impl Scan {
 ///
 /// # Errors
 /// As [`Scan::read`].
-pub async fn read_files(parts: &[Location], attributes: &[String]) -> Result<Collected> {
+pub async fn read_files(parts: &[Location], attributes: &[String], memory: &RowMemory) -> Result<Collected> {
     let columns: Vec<Column> = attributes.iter().map(|name| Column::inferred(name)).collect();
-    let (schema, batches) = rows(parts, &columns).await?;
+    let (schema, batches) = rows(parts, &columns, memory).await?;
     let rows = batches.iter().map(|batch| batch.num_rows() as u64).sum();
     let stats = Stats { figures: Figures { rows, ..Figures::default() }, ..Stats::default() };
     Ok(Collected { schema, batches, stats: Arc::new(stats) })
 }
 
 /// The rows of parts. Without parts, columns without a known type are strings.
-async fn rows(parts: &[Location], columns: &[Column]) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+async fn rows(parts: &[Location], columns: &[Column], memory: &RowMemory) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let mut all: Option<(SchemaRef, Vec<RecordBatch>)> = None;
-    for (location, read) in parts.iter().zip(folder::read(parts).await) {
+    for (location, read) in parts.iter().zip(folder::read(parts, memory).await) {
         let (part, batches) = read?;
         let (schema, rows) = all.get_or_insert_with(|| (SchemaRef::clone(&part.schema), Vec::new()));
         let (types, others) = (columns::types(schema)?, columns::types(&part.schema)?);

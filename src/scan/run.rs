@@ -28,7 +28,7 @@ use super::{Scan, invalid};
 use crate::client::Client;
 use crate::columns::{self, Types};
 use crate::error::{Error, Kind, Result, defect};
-use crate::files::{Complete, blocking};
+use crate::files::{Complete, RowMemory, blocking};
 use crate::folder::{self, Folder, Names, PartName};
 use crate::observe::{self, Observer};
 use crate::time::Moment;
@@ -321,7 +321,9 @@ impl Run {
         let before = self.before(task)?;
         let Some(rows) = rows else { return Some(before.figures.rows) };
         let name = self.tasks.names.get(task).filter(|_| before.figures.rows <= RowHashes::MOST)?;
-        let Some(Ok((_, before))) = folder::read(&[self.folder.location_of(name)]).await.pop() else { return None };
+        let memory = RowMemory::new(self.client.max_result_bytes());
+        let before = folder::read(&[self.folder.location_of(name)], &memory).await.pop();
+        let Some(Ok((_, before))) = before else { return None };
         let mut others = RowHashes::default();
         blocking(|| {
             for batch in &before {

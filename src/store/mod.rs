@@ -155,24 +155,23 @@ impl Object {
     /// # Errors
     /// `Changed` if there is another version by now.
     pub async fn read_range(&self, listed: &Listed, range: Range<u64>) -> Result<Bytes, Failure> {
-        self.get(|| GetOptions {
-            if_match: listed.tag.clone(),
-            range: Some(range.clone().into()),
-            ..GetOptions::default()
-        })
-        .await
+        let options =
+            || GetOptions { if_match: listed.tag.clone(), range: Some(range.clone().into()), ..GetOptions::default() };
+        let get = || self.sent(async { self.bucket.store.get_opts(&self.path, options()).await?.bytes().await });
+        self.tried(get).await
     }
 
-    /// Reads the object.
+    /// Reads the object, or none if it has more than `most` bytes.
     ///
     /// # Errors
     /// It cannot be read.
-    pub async fn read(&self) -> Result<Bytes, Failure> {
-        self.get(GetOptions::default).await
-    }
-
-    async fn get(&self, options: impl Fn() -> GetOptions) -> Result<Bytes, Failure> {
-        let get = || self.sent(async { self.bucket.store.get_opts(&self.path, options()).await?.bytes().await });
+    pub async fn read(&self, most: u64) -> Result<Option<Bytes>, Failure> {
+        let get = || {
+            self.sent(async {
+                let found = self.bucket.store.get_opts(&self.path, GetOptions::default()).await?;
+                if found.meta.size > most { Ok(None) } else { found.bytes().await.map(Some) }
+            })
+        };
         self.tried(get).await
     }
 

@@ -149,7 +149,8 @@ impl Object {
 
     /// Whether the object has this content.
     async fn is(&self, content: &PutPayload) -> bool {
-        self.read().await.is_ok_and(|found| found.len() == content.content_length() && found == flat(content))
+        let length = content.content_length();
+        self.read(length as u64).await.is_ok_and(|found| found.is_some_and(|found| found == flat(content)))
     }
 }
 

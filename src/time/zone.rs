@@ -84,7 +84,9 @@ impl Zone {
     pub fn start_of_next_day(&self, moment: Moment) -> Result<Moment, String> {
         let start = self.start_of_day(moment)?;
         // An instant of the next day, whether clock changes make this one shorter or longer.
-        self.start_of_day(Moment::at(start.milliseconds().saturating_add(36 * 60 * 60 * 1_000)))
+        let next = self.start_of_day(Moment::at(start.milliseconds().saturating_add(36 * 60 * 60 * 1_000)))?;
+        // The last instant of the calendar stands for all after it.
+        if next > start { Ok(next) } else { Err(out_of_range(format_args!("the day after {}", self.day_of(start)))) }
     }
 
     /// The first instant of the day a number of days before the day of a moment.
@@ -271,6 +273,19 @@ mod tests {
         assert!(message.contains("there was no 2011-12-30 in Pacific/Apia"), "{message}");
         let moment = |text| apia.parse_moment(text).expect("a day");
         assert_eq!(apia.days(moment("2011-12-28"), moment("2012-01-01")).count(), 3);
+    }
+
+    #[test]
+    fn no_day_follows_the_last_one_of_the_calendar() {
+        for (name, last) in [("UTC", "9999-12-30"), ("Asia/Ho_Chi_Minh", "9999-12-31"), ("Europe/Berlin", "9999-12-30")]
+        {
+            let zone = zone(name);
+            let moment = zone.parse_moment(last).expect("a day");
+            let before = zone.start_of_earlier_day(moment, 1).expect("a day");
+            assert_eq!(zone.start_of_next_day(before), Ok(moment), "{name}");
+            let message = zone.start_of_next_day(moment).unwrap_err();
+            assert_eq!(message, format!("the day after {last} is outside the supported range of years"));
+        }
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Encoding {
         }
     }
 
-    fn from_name(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         match name {
             // An old name of gzip that RFC 9110 keeps.
             "gzip" | "x-gzip" => Some(Self::Gzip),

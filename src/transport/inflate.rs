@@ -127,6 +127,28 @@ impl Inflate {
     }
 }
 
+/// Decompresses a body of `gzip` or `zstd` that arrives in pieces, for tests and fuzzing. `take` gets each chunk.
+///
+/// # Errors
+/// As for a response; and of `take`, which may refuse a chunk.
+#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
+pub fn inflate<'a>(
+    encoding: &str,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let unknown = || Error::new(Kind::Internal, format!("there is no encoding {encoding}"));
+    let mut inflate = Inflate::try_new(Encoding::from_name(encoding).ok_or_else(unknown)?)?;
+    for piece in pieces {
+        inflate.feed(Bytes::copy_from_slice(piece));
+        while inflate.next()? {
+            take(inflate.chunk())?;
+        }
+    }
+    inflate.finish()
+}
+
 struct Step {
     read: usize,
     /// Whether a gzip member or zstd frame is complete: its checksum is right and all of it was written.

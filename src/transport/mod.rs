@@ -28,6 +28,8 @@ use url::Url;
 use self::body::Body;
 use self::connections::{ObservedBody, Sent, after_ready_tasks, observe};
 use self::encoding::Accepted;
+#[cfg(any(test, feature = "testing"))]
+pub use self::inflate::inflate;
 use self::pool::Pool;
 use self::recorder::{Exchange, Recorder};
 use self::route::Route;

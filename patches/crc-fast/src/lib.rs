@@ -1,6 +1,6 @@
 //! CRC-64/NVME, with the names of the crate `crc-fast`: what S3 calls `CRC64NVME`.
 //!
-//! The tests are in `tests/python/objects/test_storage_options.py`.
+//! The tests are in `tests/rust/checksum.rs` and `tests/python/objects/test_storage_options.py`.
 
 /// The polynomial 0xAD93D23594C93659, its bits in reverse order.
 const POLYNOMIAL: u64 = 0x9A6C_9329_AC4B_C9B5;

@@ -202,10 +202,15 @@ def mistakes_of(name: str, profile: Any, folder: Path) -> Iterator[str]:
     if "token" in profile and "token_file" in profile:
         yield " has token and token_file: leave one out"
     for key in _PATHS:
-        if isinstance(profile.get(key), str) and profile[key]:
-            # The folder counts for a path that is not absolute.
-            expanded = os.path.expanduser(profile[key])  # noqa: PTH111 - as in `local_path`
-            profile[key] = local_path(folder / expanded)
+        path = profile.get(key)
+        if not isinstance(path, str) or not path:
+            continue
+        if "\0" in path:
+            usable.pop(key, None)
+            yield f".{key} has a null character, which no path has"
+            continue
+        # The folder counts for a path that is not absolute.
+        profile[key] = local_path(folder / os.path.expanduser(path))  # noqa: PTH111 - as in `local_path`
     yield from (f".{line}" for line in _refused({key: profile[key] for key in usable}))
 
 

@@ -15,10 +15,15 @@ def pair(name: str, value: object) -> str:
     return f"{name} = {_value(value)}"
 
 
+def key(name: str) -> str:
+    """A key of any characters."""
+    return _value(name)
+
+
 def _value(value: object) -> str:
     """A value. JSON and TOML have the same numbers and, but for control characters, the same strings."""
     if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{_value(str(name))} = {_value(one)}' for name, one in value.items())} }}"
+        return f"{{ {', '.join(f'{key(str(name))} = {_value(one)}' for name, one in value.items())} }}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_value, value))}]"
     return _escaped(json.dumps(value, ensure_ascii=False))

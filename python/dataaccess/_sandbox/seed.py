@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,6 @@ from dataaccess.errors import ConfigError, SandboxError
 from dataaccess.errors._text import argument, marked
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator
 
 _MEMBERS = ("object", "item_type_id", "attributes", "rows")
@@ -109,7 +109,8 @@ class Seeds(Data):
         elif item_type_id is not None:
             raise ConfigError(f"{place}: item_type_id declares an object, and attributes are missing")
         if isinstance(rows, str):
-            return self._load_file(name, folder / Path(rows).expanduser(), replace=replace)
+            path = folder / os.path.expanduser(rows)  # noqa: PTH111 - never raises
+            return self._load_file(name, path, replace=replace)
         with _at(place):
             return 0 if rows is None else self.load(name, rows, replace=replace, progress=False)
 

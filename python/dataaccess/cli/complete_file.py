@@ -22,7 +22,8 @@ _REPEATED = 48
 
 def write_lines(file: str, lines: Iterable[str], *, private: bool = False) -> None:
     """Writes texts, one a line."""
-    with appearing(Path(file).expanduser(), private=private) as opened:
+    path = Path(os.path.expanduser(file))  # noqa: PTH111 - never raises
+    with appearing(path, private=private) as opened:
         opened.writelines(f"{line}\n".encode() for line in lines)
 
 

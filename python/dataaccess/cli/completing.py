@@ -50,7 +50,8 @@ def _behind_at(typed: str) -> list[CompletionItem]:
     folder, slash, begin = typed[1:].rpartition("/")
     try:
         found = sorted(Path(f"{folder}{slash}" or ".").expanduser().iterdir())
-    except OSError:
+    except (OSError, RuntimeError):
+        # There is no such folder, or no such user.
         return []
     return [
         CompletionItem(f"@{folder}{slash}{path.name}{'/' if path.is_dir() else ''}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess._probe import toml
 from dataaccess.cli.ending import USAGE, CommandError
 from dataaccess.cli.parts import Command, option
 from dataaccess.cli.profile_file import append
@@ -17,6 +17,7 @@ from dataaccess.cli.values import TokenPath
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 _EPILOG = """\b
 Examples:
@@ -56,13 +57,12 @@ def command(name: str, base_url: str | None, timezone: str | None, token_file: s
         raise CommandError(f"the profile {name} cannot be written: {problem}", USAGE)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if before is not None and "token_file" in before:
-        token = path.parent / Path(before["token_file"]).expanduser()
+        token = path.parent / os.path.expanduser(before["token_file"])  # noqa: PTH111 - never raises
     if token_file is None:
         _write_token(token)
         note(f"wrote the token to {token}")
     if before is None:
-        # A string of JSON is one of TOML.
-        append(path, name, [f"{key} = {json.dumps(text)}" for key, text in settings.items()])
+        append(path, name, [toml.pair(*setting) for setting in settings.items()])
         note(f"wrote the profile {name} to {path}")
     note(f"check it: dataaccess doctor{'' if name == 'default' else f' --profile {name}'}")
 

@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from dataaccess._probe import toml
 from dataaccess.cli.ending import USAGE, CommandError
 
 if TYPE_CHECKING:
@@ -15,11 +16,18 @@ if TYPE_CHECKING:
 
 
 def append(path: Path, name: str, lines: Iterable[str]) -> None:
-    """Adds a profile with these lines."""
-    before = path.read_bytes() if path.exists() else b""
-    separator = b"" if not before else b"\n" if before.endswith(b"\n") else b"\n\n"
-    added = "\n".join([f"[profiles.{json.dumps(name)}]", *lines, ""])
-    _write(path, before + separator + added.encode())
+    """Adds a profile with these lines.
+
+    Raises:
+        CommandError: The file is written in another form.
+    """
+    before = path.read_bytes().decode() if path.exists() else ""
+    separator = "" if not before else "\n" if before.endswith("\n") else "\n\n"
+    written = before + separator + "\n".join([f"[profiles.{toml.key(name)}]", *lines, ""])
+    # `profiles = {…}` is closed: a table behind it would make the file invalid.
+    if name not in _read(written):
+        raise CommandError(f"{path} is written in another form: add the profile {name} by hand", USAGE)
+    _write(path, written.encode())
 
 
 def complete(
@@ -49,8 +57,10 @@ def complete(
         keys = " and ".join(other)
         raise CommandError(f"the profile {name} has another {keys}: change it in {path}, then try again", USAGE)
     lines = lines_of(before.keys())
-    text = path.read_text(encoding="utf-8")
-    written, count = _header(name).subn(lambda found: "\n".join([found[0], *lines]), text, count=1)
+    # Reading as text would replace the ends of lines.
+    text = path.read_bytes().decode()
+    newline = "\r\n" if "\r\n" in text else "\n"
+    written, count = _header(name).subn(lambda found: newline.join([found[0], *lines]), text, count=1)
     if count == 0 or _read(written).get(name) != {**before, **wanted}:
         raise CommandError(
             f"the profile {name} in {path} is written in another form: add by hand what is printed", USAGE
@@ -62,8 +72,9 @@ def complete(
 
 def _header(name: str) -> re.Pattern[str]:
     """The first line of a profile."""
-    spelled = "|".join({re.escape(name), re.escape(json.dumps(name)), re.escape(f"'{name}'")})
-    return re.compile(rf"^[ \t]*\[[ \t]*profiles[ \t]*\.[ \t]*(?:{spelled})[ \t]*\][ \t]*(?:#.*)?$", re.MULTILINE)
+    spelled = "|".join(map(re.escape, {name, toml.key(name), json.dumps(name), f"'{name}'"}))
+    end = r"[ \t]*(?:#[^\r\n]*)?(?=\r?$)"
+    return re.compile(rf"^[ \t]*\[[ \t]*profiles[ \t]*\.[ \t]*(?:{spelled})[ \t]*\]{end}", re.MULTILINE)
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:

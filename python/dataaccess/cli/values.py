@@ -103,7 +103,8 @@ class List(_Type):
     def content(self, name: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The content of a file; `-` is standard input."""
         try:
-            found = sys.stdin.buffer.read() if name == "-" else Path(name).expanduser().read_bytes()
+            path = Path(os.path.expanduser(name))  # noqa: PTH111 - never raises
+            found = sys.stdin.buffer.read() if name == "-" else path.read_bytes()
             return found.decode("utf-8-sig")
         except UnicodeDecodeError:
             self.fail(f"the file {name!r} is not valid UTF-8", param, ctx)

@@ -22,7 +22,7 @@ DataAccessError                      operation attempts elapsed request_id histo
 │  ├─ InvalidJsonError                  offset
 │  ├─ EnvelopeError                     field
 │  ├─ RecordError                       row column offset value
-│  ├─ ResponseTooLargeError             what limit
+│  ├─ ResponseTooLargeError             what limit path
 │  └─ DoubtfulDataError                 the data look wrong, and on_doubt= does not accept that
 ├─ StreamInterruptedError               rows_yielded
 ├─ WaitTimeoutError (TimeoutError)      last

@@ -125,10 +125,12 @@ class ResponseTooLargeError(ResponseError):
         what: `body`, `record`, `value`, `members` for the keys of the envelope, or `result` for the memory of all rows
             that a call returns (`max_result_bytes=`).
         limit: Bytes; for `members`, a count.
+        path: With `read_folder`, the file whose rows were too much.
     """
 
     what: str | None
     limit: int | None
+    path: str | None
 
 
 class DoubtfulDataError(ResponseError):

@@ -140,7 +140,8 @@ class _Reader:
 
     def __init__(self, source: str, skipped: int, names: Mapping[str, object]) -> None:
         """Takes what Python reads, the number of characters that the text has before it, and values by name."""
-        self._lines = source.splitlines(keepends=True)
+        # Lines of Python: `splitlines` knows more ends of them.
+        self._lines = list(io.StringIO(source, newline=""))
         self._skipped = skipped
         self._names = {**_UTC, **names}
 
@@ -161,8 +162,16 @@ class _Reader:
         except (ValueError, TypeError):
             # Lists of dates, and what is no value.
             if isinstance(node, ast.List | ast.Tuple | ast.Set):
-                return _KINDS[type(node)](map(self.value, node.elts))
+                return self._collected(node)
             return self._refuse(node, f"is neither a value nor a condition{_INSTEAD.get(type(node), '')}")
+
+    def _collected(self, node: ast.List | ast.Tuple | ast.Set) -> Any:
+        values = [self.value(each) for each in node.elts]
+        try:
+            return _KINDS[type(node)](values)
+        except TypeError as error:
+            # A set holds no lists.
+            self._refuse(node, str(error), is_shown=False)
 
     def _joined(self, node: ast.expr) -> Any:
         """Conditions joined by operators, of which the last is the outermost: in a loop, as there may be thousands."""

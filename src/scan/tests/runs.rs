@@ -6,7 +6,7 @@ use std::path::Path;
 use super::files::Folder;
 use super::*;
 use crate::error::Kind;
-use crate::files::Location;
+use crate::files::{Location, RowMemory};
 
 fn options(folder: &Path) -> RunOptions {
     RunOptions {
@@ -23,6 +23,10 @@ fn options(folder: &Path) -> RunOptions {
         is_private: false,
         fail_fast: false,
     }
+}
+
+fn any_memory() -> RowMemory {
+    RowMemory::new(u64::MAX)
 }
 
 fn refreshed(folder: &Path) -> RunOptions {
@@ -60,7 +64,7 @@ async fn a_second_run_requests_only_what_is_missing() {
     let report = run(&scan(4), &client, &options(folder.path())).await.unwrap();
     assert_eq!((report.rows, sorted_days(&requests)), (12, vec![0, 1, 2, 3]));
     assert_eq!(report.tasks.iter().map(|task| task.was_done).collect::<Vec<_>>(), [true, true, false, false]);
-    let collected = scan(4).read(&Location::Path(folder.path().to_path_buf()), false).await.unwrap();
+    let collected = scan(4).read(&Location::Path(folder.path().to_path_buf()), false, &any_memory()).await.unwrap();
     assert_eq!((found(&collected).len(), collected.stats.figures.rows, collected.stats.requests), (12, 12, 4));
 }
 
@@ -212,8 +216,8 @@ async fn a_run_of_one_day_compares_it_with_the_other_days_of_the_folder() {
     assert_eq!((last.rows, last.tasks[0].doubts.len()), (50, 1));
     assert_eq!(last.warnings[0].kind, DataWarningKind::Incomplete);
     let place = Location::Path(folder.path().to_path_buf());
-    assert_eq!(scan_of(4, 5).read(&place, false).await.unwrap().stats.reasons, last.reasons);
-    assert!(scan_of(2, 3).read(&place, false).await.unwrap().stats.reasons.is_empty());
+    assert_eq!(scan_of(4, 5).read(&place, false, &any_memory()).await.unwrap().stats.reasons, last.reasons);
+    assert!(scan_of(2, 3).read(&place, false, &any_memory()).await.unwrap().stats.reasons.is_empty());
 }
 
 #[tokio::test(start_paused = true)]

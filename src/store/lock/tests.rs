@@ -104,3 +104,14 @@ fn both_clocks_count() {
     assert_eq!(set_back.since(then), minute);
     assert_eq!(then.since(now), Duration::ZERO);
 }
+
+#[tokio::test]
+async fn a_lock_that_no_run_has_made_is_not_read_and_runs_out() {
+    let object = object();
+    let holder = json!({ "host": "a", "pid": 1, "id": "b", "more": "x".repeat(1 << 20) }).to_string();
+    object.bucket.store.put(&object.path, holder.into()).await.unwrap();
+    let taken = Lock::take_for(object.clone(), times(LONG, 10 * SHORT)).await;
+    assert!(matches!(taken, Err(Refusal::Held { holder: None, .. })), "{taken:?}");
+    sleep(12 * SHORT).await;
+    Lock::take_for(object, times(LONG, 10 * SHORT)).await.unwrap();
+}

@@ -37,20 +37,19 @@ fn zstd_with(plain: &[u8], level: u8, parameters: &[CParameter]) -> Vec<u8> {
 
 /// Decompresses a body that is fed in parts of these sizes, in turn.
 fn inflate(encoding: Encoding, body: &[u8], parts: &[usize]) -> Result<Vec<u8>> {
-    let mut inflate = Inflate::try_new(encoding).unwrap();
-    let mut plain = Vec::new();
     let mut rest = body;
     let mut parts = parts.iter().cycle();
-    while !rest.is_empty() {
-        let (part, others) = rest.split_at(*parts.next().unwrap_or(&rest.len()).min(&rest.len()));
+    let pieces = std::iter::from_fn(|| {
+        let (piece, others) = rest.split_at(*parts.next().unwrap_or(&rest.len()).min(&rest.len()));
         rest = others;
-        inflate.feed(Bytes::copy_from_slice(part));
-        while inflate.next()? {
-            assert!(inflate.chunk().len() <= CHUNK, "a chunk is bounded");
-            plain.extend_from_slice(inflate.chunk());
-        }
-    }
-    inflate.finish()?;
+        (!piece.is_empty()).then_some(piece)
+    });
+    let mut plain = Vec::new();
+    super::inflate(encoding.name(), pieces, |chunk| {
+        assert!(chunk.len() <= CHUNK, "a chunk is bounded");
+        plain.extend_from_slice(chunk);
+        Ok(())
+    })?;
     Ok(plain)
 }
 

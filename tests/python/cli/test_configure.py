@@ -54,6 +54,28 @@ def test_a_profile_and_its_token_are_written_and_used(run: Any, folder: Path) ->
         assert run("codes", "--on", "2024-01-15", "--profile", "other").code == 0
 
 
+@pytest.mark.parametrize("name", ["staging é", "😀", "a.b", "\x7f"])
+def test_a_name_of_any_characters_leaves_the_file_readable(run: Any, folder: Path, name: str) -> None:
+    address = ("--base-url", "https://cdp.example.com")
+    for profile in ("first", name):
+        assert run("configure", "--profile", profile, *address, stdin=b"tok").code == 0
+    profiles = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))["profiles"]
+    assert {key: value["token_file"] for key, value in profiles.items()} == {
+        "first": "first.token",
+        name: f"{name}.token",
+    }
+    assert da.Client(profile=name).settings["profile"].value == name
+
+
+def test_a_file_in_another_form_is_left_alone(run: Any, folder: Path) -> None:
+    folder.mkdir()
+    text = 'profiles = { first = { timeout = "7s" } }\n'
+    (folder / "config.toml").write_text(text)
+    ended = run("configure", "--base-url", "https://cdp.example.com", "--profile", "other", stdin=b"tok")
+    assert (ended.code, "is written in another form: add the profile other by hand" in ended.reported) == (2, True)
+    assert (folder / "config.toml").read_text() == text
+
+
 def test_a_token_file_of_yours_is_named(run: Any, folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "mine.token"
     file.write_text("tok")

@@ -49,6 +49,7 @@ CASES: list[Any] = [
         "'soon' is not a duration: write seconds, or a unit as in 90s, 10m and 2h",
     ),
     (2, ["codes", *DAY, "--audience", "@/nowhere"], "the file '/nowhere' cannot be read: No such file or directory"),
+    (2, ["codes", *DAY, "--audience", "@~nobody-here/a"], "the file '~nobody-here/a' cannot be read: No such file"),
     (2, ["codes", *DAY, "--status", ","], "has no value: write them as a,b or as @FILE, one a line"),
     (2, ["codes", *DAY, "--json", "--csv"], "--json and --csv exclude each other"),
     (2, ["codes", *DAY, "--filter", "{}"], "--filter is the whole filter: leave out --on"),

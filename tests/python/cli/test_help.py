@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 import pytest
+from support.surface import TO_DO
 
 from dataaccess.cli.application import COMMANDS, application
 
@@ -31,13 +32,12 @@ COMMANDS_AND_GROUPS = list(_paths(application, []))
 
 @pytest.mark.parametrize("words", COMMANDS_AND_GROUPS, ids=lambda words: "-".join(["dataaccess", *words]))
 def test_the_help_is_the_accepted_one(run: Any, words: list[str]) -> None:
-    """A changed text is accepted by `ACCEPT_HELP=1 pytest tests/python/cli/test_help.py`; read the difference."""
     ended = run(*words, "--help")
     file = ACCEPTED / f"{'-'.join(['dataaccess', *words])}.txt"
-    if os.environ.get("ACCEPT_HELP"):
+    if os.environ.get("ACCEPT_SURFACE"):
         file.write_text(ended.output, encoding="utf-8")
     assert (ended.code, ended.reported) == (0, "")
-    assert ended.output == file.read_text(encoding="utf-8")
+    assert ended.output == file.read_text(encoding="utf-8"), TO_DO
     assert run(*words, "-h").output == ended.output
 
 

@@ -30,6 +30,12 @@ def test_the_days_of_a_folder_are_shown_without_a_service(run: Any, folder: Path
     assert "1 missing, 4 open" in ended.reported
 
 
+def test_a_day_whose_folder_is_empty_is_missing(run: Any, folder: Path) -> None:
+    (folder / "day=2024-01-02" / "part-0.parquet").unlink()
+    ended = run("status", str(folder))
+    assert json.loads(ended.output)["missing_days"] == ["2024-01-02", "2024-01-03"]
+
+
 def test_damage_is_65_and_no_folder_74(run: Any, folder: Path) -> None:
     (folder / "day=2024-01-01" / "part-0.parquet").write_bytes(b"")
     ended = run("status", str(folder))

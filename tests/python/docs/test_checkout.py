@@ -11,7 +11,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from support.pages import README, ROOT
+from support.pages import PAGES, README, ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -24,13 +24,23 @@ def pinned(group: str) -> set[str]:
     return {line.split()[0] for line in lines if "==" in line.partition(" ")[0]}
 
 
-def test_the_readme_begins_with_the_commands_of_a_checkout() -> None:
+VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]["version"]
+
+
+def test_the_readme_begins_with_the_installation() -> None:
     block = README.read_text(encoding="utf-8").partition("```sh\n")[2].partition("```")[0]
     commands = [re.split(r"\s+#", line)[0] for line in block.splitlines()]
-    assert commands[:3] == ["make demo", "make test", 'pip install ".[pandas]"']
-    version = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(encoding="utf-8"), re.MULTILINE)
-    assert version is not None
-    assert re.fullmatch(rf'pip install "\./dataaccess-{version[1]}-cp311-abi3-\w+\.whl\[pandas]"', commands[3])
+    wheel = f"./dist/dataaccess-{VERSION}-cp311-abi3-manylinux_2_28_x86_64.whl"
+    install = ['pip install "dataaccess[pandas]"', "make wheel", f'pip install "{wheel}[pandas]"']
+    assert commands == [*install, "make demo test"]
+    assert "\nPLATFORM_gnu = manylinux_2_28\n" in MAKEFILE
+
+
+def test_the_wheels_on_pages_are_of_this_version() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in PAGES]
+    named = [name for text in texts for name in re.findall(r"dataaccess-([\w.]+)-cp311-abi3-\w+\.whl", text)]
+    assert len(named) >= 3
+    assert set(named) == {VERSION}
 
 
 @pytest.mark.parametrize(
@@ -38,7 +48,7 @@ def test_the_readme_begins_with_the_commands_of_a_checkout() -> None:
 )
 def test_every_target_that_a_page_names_is_there(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
-    named = set(re.findall(r"(?:`|^ *)make ([a-z-]+)", text, re.MULTILINE))
+    named = set(re.findall(r"(?:`|^ *)make ([a-z0-9-]+)", text, re.MULTILINE))
     targets = {name for line in re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE) for name in line.split()}
     parts = re.findall(r"^BENCH(?:E|_PART)S = (.*)$", MAKEFILE, re.MULTILINE)
     targets |= {name if name.startswith("bench-") else f"bench-{name}" for part in parts for name in part.split()}
@@ -68,10 +78,10 @@ def test_wheels_and_benchmarks_are_built_with_the_profile_dist() -> None:
     assert cargo["dist"]["lto"] == "fat"
     assert "lto" not in cargo["release"], "`pip install .` compiles with it"
     assert cargo["bench"] == {"inherits": "dist"}
+    assert "--release" not in MAKEFILE
+    assert "--profile dist" in MAKEFILE
     workflow = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
-    for text in (MAKEFILE, workflow):
-        assert "--release" not in text
-        assert "--profile dist" in text
+    assert "maturin" not in workflow, "workflows build by make"
 
 
 @pytest.mark.parametrize("group", ["build", "demo", "lint"])

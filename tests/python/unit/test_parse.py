@@ -107,9 +107,12 @@ def test_a_condition_may_be_written_in_other_ways(text: str, shown: str) -> None
         ),
         ("col('ü').equals(1) | dais('a', 'b')", "character 22: dais is not one of"),
         ("col('ü').equals(1)\n | dais('a', 'b')", "character 23: dais is not one of"),
+        # Lines of Python, which str.splitlines() splits further.
+        ("col('\u2028\f').equals(1)\r\n | dais('a', 'b')", "character 25: dais is not one of"),
         (" days('a', 'b') + 1", "character 2: days('a', 'b') + 1 is neither a value nor a condition"),
         ("col('a').matches([x for x in (1,)])", "character 18: [x for x in (1,)] is neither a value nor a condition"),
         ("col('a').matches(**{'values': 1})", "has ** in it"),
+        ("col('a').matches({['b']})", "character 18: "),
         (
             "days(2024-01-01, 2024-02-01)",
             "is not Python (leading zeros in decimal integer literals are not permitted; ",

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use dataaccess::error::Result;
-use dataaccess::files::{Complete, Footer, Location, Parquet, Writer};
+use dataaccess::files::{Complete, Footer, Location, Parquet, RowMemory, Writer};
 use dataaccess::folder::{self, Names, PartName};
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -77,7 +77,7 @@ pub fn read_only(folder: &Path) -> Result<(folder::Folder, Names)> {
 
 /// Reads a part with its rows.
 pub fn read(part: &Path) -> Result<(Footer, Vec<RecordBatch>)> {
-    wait(folder::read(&[at(part)])).remove(0)
+    wait(folder::read(&[at(part)], &RowMemory::new(u64::MAX))).remove(0)
 }
 
 pub fn part(number: usize) -> PartName {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use dataaccess::error::Kind;
-use dataaccess::files::{Footer, Parquet, Unreadable, Writer};
+use dataaccess::files::{Footer, Parquet, RowMemory, Unreadable, Writer};
 use serde_json::json;
 
 use super::folder::{Folder, Published, of_day, open, part, put, read, rows, wait};
@@ -62,7 +62,8 @@ fn every_damaged_byte_is_reported() {
             let mut damaged = content.clone();
             damaged[place] ^= flip;
             fs::write(&path, damaged).unwrap();
-            assert!(matches!(Footer::read(&path), Err(Unreadable::Damaged(_))), "byte {place} ^ {flip}");
+            let read = Footer::read(&path, &RowMemory::new(u64::MAX));
+            assert!(matches!(read, Err(Unreadable::Damaged(_))), "byte {place} ^ {flip}");
             in_tail += usize::from(matches!(Footer::open(&path), Err(Unreadable::Damaged(_))));
         }
     }
@@ -125,4 +126,26 @@ fn the_record_is_in_the_end_or_it_is_known_where_it_begins() {
     }
     assert!(requests > 0);
     assert!(matches!(Footer::in_end(0, &[]), Err(Unreadable::Damaged(_))));
+}
+
+/// Nothing of such a file is read but its end.
+#[cfg(unix)]
+#[test]
+fn a_footer_of_any_length_is_refused_before_it_is_read() {
+    use std::os::unix::fs::FileExt;
+
+    const GIBIBYTE: u64 = 1 << 30;
+    let folder = Folder::new();
+    let path = folder.file("part-0.parquet");
+    let file = fs::File::create(&path).unwrap();
+    file.set_len(GIBIBYTE).unwrap();
+    let length = u32::try_from(GIBIBYTE - 100).unwrap().to_le_bytes();
+    file.write_all_at(&[length.as_slice(), b"PAR1"].concat(), GIBIBYTE - 8).unwrap();
+    // A short footer that names a long tail.
+    let short = |data_bytes: &str| [data_bytes.as_bytes(), 14_u32.to_le_bytes().as_slice(), b"PAR1"].concat();
+    let tail = short("\"data_bytes\":4");
+    let refusals = [Footer::open(&path).unwrap_err(), Footer::in_end(GIBIBYTE, &tail).unwrap_err()];
+    for refusal in refusals {
+        assert!(matches!(refusal, Unreadable::Damaged(problem) if problem.contains("longer than any")), "{refusal:?}");
+    }
 }

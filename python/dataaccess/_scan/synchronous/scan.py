@@ -224,6 +224,7 @@ class Scan(LazySource, Records, Writing):
             ScanIncompleteError: Tasks are not done; the message names their days.
             FolderMismatchError: The folder belongs to a different query.
             FolderCorruptError: A file was changed since it was written.
+            ResponseTooLargeError: The rows, or a file, exceed `max_result_bytes=`.
             FolderFileError: The folder does not exist, a file cannot be read, or the store refuses it; also an
                 `OSError`.
 

@@ -98,7 +98,7 @@ async fn each_renewal_has_another_content() {
     let mut contents = Vec::new();
     for _ in 0..3 {
         lock.held.renew_once().await;
-        contents.push(object.read().await.expect("the lock"));
+        contents.push(object.read(4096).await.expect("the lock"));
     }
     contents.dedup();
     assert_eq!(contents.len(), 3);

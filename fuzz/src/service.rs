@@ -1,0 +1,55 @@
+//! The sandbox in memory, with a clock that stands still.
+
+use std::time::{Duration, SystemTime};
+
+use dataaccess::sandbox::{BusinessObject, Cell, Clock, InMemory, Options};
+use tokio::runtime::{Builder, Runtime};
+
+/// Path of the search.
+pub const SEARCH: &str = dataaccess::contract::SEARCH_PATH;
+/// Path of the status of an export.
+pub const DOWNLOAD: &str = dataaccess::contract::DOWNLOAD_PATH;
+
+/// A sandbox and what runs it.
+pub struct Service {
+    sandbox: InMemory,
+    runtime: Runtime,
+    token: String,
+    admin: String,
+}
+
+impl Default for Service {
+    fn default() -> Self {
+        // 2024-01-15 12:00 UTC.
+        let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_705_320_000);
+        let options = Options { clock: Clock::new(move || start), ..Options::default() };
+        let sandbox = InMemory::start(options).expect("a sandbox");
+        let token = format!("Bearer {}", sandbox.issue_token().expect("a token"));
+        let admin = format!("Bearer {}", sandbox.admin_token());
+        // Where all wait, time passes at once.
+        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
+        Self { sandbox, runtime, token, admin }
+    }
+}
+
+impl Service {
+    /// Declares an object and loads rows.
+    pub fn fill(&self, object: &BusinessObject, rows: Vec<Vec<Cell>>) {
+        self.sandbox.fill(object, rows).expect("rows of the object");
+    }
+
+    /// The response to a body of an operation. None if a fault closes the connection or keeps the response back.
+    pub fn post(&self, path: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
+        self.send("POST", path, &self.token, body)
+    }
+
+    /// The response to a call of a control route. None if the target is not HTTP.
+    pub fn control(&self, method: &str, target: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
+        self.send(method, target, &self.admin, body)
+    }
+
+    fn send(&self, method: &str, target: &str, authorization: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
+        let headers = [("content-type", "application/json"), ("authorization", authorization)];
+        self.runtime.block_on(self.sandbox.respond(method, target, &headers, body))
+    }
+}
