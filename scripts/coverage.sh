@@ -33,21 +33,28 @@ export LLVM_PROFILE_FILE_NAME=dataaccess-%9m.profraw
 settings=$(cargo llvm-cov show-env --sh)
 eval "$settings"
 cargo llvm-cov clean --workspace
-rm -rf "$out/wheel" "$out"/python "$out"/*.profraw
+rm -rf "$out/wheel" "$out/python"
 mkdir -p "$out/python"
 
 # A failed test must not withhold the report.
 status=0
-.venv/bin/maturin build --features "$features" --compatibility linux --out "$out/wheel"
+# With counters in a shared file: pytest-xdist kills workers, and tests kill processes, that would write theirs at the end.
+.venv/bin/maturin build --features "$features" --compatibility linux --out "$out/wheel" -- \
+    -C llvm-args=-runtime-counter-relocation
 .venv/bin/uv pip install --offline --no-deps --reinstall --python "$env" "$out"/wheel/*.whl
 (
     PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$(ls -t "$CARGO_TARGET_DIR"/maturin/pyo3-config-*.txt | head -1)
     export PYO3_BUILD_EXTENSION_MODULE PYO3_CONFIG_FILE
     cargo test --locked --no-fail-fast --features "$features"
 ) || status=1
-"$env/bin/coverage" run -m pytest -n "$workers" --dist worksteal -m 'not (soak or quiet)' || status=1
+# Not the tests that coverage breaks: of a second interpreter, in which it cannot run, and of files that may not grow.
+LLVM_PROFILE_FILE=${LLVM_PROFILE_FILE//%9m/%c%9m} "$env/bin/coverage" run -m pytest -n "$workers" --dist worksteal --timeout 300 -m 'not (soak or quiet)' \
+    -k 'not (test_p9_another_interpreter or test_a_file_that_may_not_grow)' || status=1
+# Of processes with an environment of their own.
+find . -maxdepth 1 -name 'default_*.profraw' -exec mv -f {} "$CARGO_TARGET_DIR" \;
 
-cargo llvm-cov report --lcov --output-path "$out/rust.lcov"
+# A Rust test that is killed while it writes leaves a damaged file.
+cargo llvm-cov report --lcov --failure-mode all --output-path "$out/rust.lcov"
 "$env/bin/coverage" combine --quiet
 "$env/bin/coverage" lcov --quiet -o "$out/python.lcov"
 "$env/bin/python" scripts/coverage_table.py "$out/rust.lcov" "$out/python.lcov" --folder "$out"

@@ -105,6 +105,17 @@ fn a_permanent_failure_is_not_retried() {
 }
 
 #[test]
+fn retries_are_named_where_more_of_them_would_help() {
+    let mut call = Call::with_retries(1);
+    assert!(call.after(server()).is_ok());
+    let error = call.after(server()).expect_err("the end");
+    assert!(error.hint().is_some_and(|hint| hint.contains("retries=1 ended the retries")), "{error}");
+    for failure in [failure(Kind::PermissionDenied, Remedy::None), server()] {
+        assert_eq!(Call::with_retries(0).after(failure).expect_err("final").hint(), None);
+    }
+}
+
+#[test]
 fn a_request_that_may_have_arrived_is_retried_only_if_idempotent() {
     let [(_, lost), (_, unsent)] = [Kind::ConnectionLost, Kind::Connect].map(|kind| failure(kind, Remedy::BackOff));
     assert!(!retries(3).may_retry(0, &lost, false));
@@ -200,7 +211,8 @@ fn a_possible_accident_is_retried_once_for_each_kind() {
     let mangled = || failure(Kind::MalformedHttp, Remedy::Once);
     assert!(call.after(server()).is_ok());
     assert!(call.after(mangled()).is_ok(), "the first of its kind");
-    assert!(call.after(mangled()).is_err());
+    let error = call.after(mangled()).expect_err("the second");
+    assert_eq!(error.hint(), None, "more retries would not help");
 }
 
 #[test]

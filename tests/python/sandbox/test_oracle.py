@@ -65,6 +65,7 @@ def test_items_are_those_the_oracle_finds(service: PlainService, customers: Tabl
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::dataaccess.EmptyResultWarning")  # of available codes of days that have none
 @shared_by_examples
 @given(draw=st.data())
 def test_a_client_finds_the_codes_of_the_oracle(client: Any, codes: Table, draw: Draw) -> None:

@@ -38,7 +38,9 @@ def run(path: Path) -> Any:
         # A bar of a slow machine is no error.
         own = {"TQDM_DISABLE": "1", **{name: str(Path(folder) / name) for name in _FOLDERS}}
         environment = {**os.environ, **own}
-        runner = NotebookClient(notebook, timeout=200, resources={"metadata": {"path": folder}})
+        # A slow kernel sends what one cell prints in pieces.
+        resources = {"metadata": {"path": folder}}
+        runner = NotebookClient(notebook, timeout=200, resources=resources, coalesce_streams=True)
         runner.execute(env=environment)
     for cell in _code(notebook):
         cell.execution_count = None
