@@ -155,6 +155,20 @@ def test_a_wheel_that_needs_a_newer_system_is_refused(
     assert any(problem in one for one in problems(contents))
 
 
+@pytest.mark.parametrize(("library", "found"), [("libc.so", []), ("libz.so.1", ["needs libz.so.1"])])
+def test_a_wheel_for_musl_needs_its_c_library_alone(
+    problems: Callable[..., list[str]],
+    contents: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    library: str,
+    found: list[str],
+) -> None:
+    monkeypatch.setitem(AUDIT, "overall_tag", "linux_x86_64")
+    monkeypatch.setitem(AUDIT, "external_libs", {library: None})
+    monkeypatch.setitem(AUDIT, "versioned_symbols", {})
+    assert problems(contents, "musllinux_1_2_x86_64") == found
+
+
 def test_the_source_distribution_has_what_compiles_and_nothing_else(checks: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / f"{checks.NAME}.tar.gz"
     names = checks.tracked("src", "python", "patches", "docs/*.json")
