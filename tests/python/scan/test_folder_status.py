@@ -51,6 +51,7 @@ def test_days_are_present_missing_open_and_of_an_age(connect: Any, tmp_path: Pat
 
 def test_a_day_whose_file_is_gone_is_missing(connect: Any, tmp_path: Path) -> None:
     with da.Sandbox(now=NOON) as service:
+        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 5)])
         fill(connect(service), tmp_path, 1, 5)
     # What removes files may leave their folders.
     for day in ("2024-03-02", "2024-03-04"):
