@@ -48,7 +48,8 @@ status=0
     cargo test --locked --no-fail-fast --features "$features"
 ) || status=1
 # Not the tests that coverage breaks: of a second interpreter, in which it cannot run, and of files that may not grow.
-LLVM_PROFILE_FILE=${LLVM_PROFILE_FILE//%9m/%c%9m} "$env/bin/coverage" run -m pytest -n "$workers" --dist worksteal --timeout 300 -m 'not (soak or quiet)' \
+LLVM_PROFILE_FILE=${LLVM_PROFILE_FILE//%9m/%c%9m} PYTHONPATH=scripts "$env/bin/coverage" run -m pytest \
+    -p coverage_of_workers -n "$workers" --dist worksteal --timeout 300 -m 'not (soak or quiet)' \
     -k 'not (test_p9_another_interpreter or test_a_file_that_may_not_grow)' || status=1
 # Of processes with an environment of their own.
 find . -maxdepth 1 -name 'default_*.profraw' -exec mv -f {} "$CARGO_TARGET_DIR" \;

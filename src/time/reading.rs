@@ -68,8 +68,8 @@ impl Zone {
                 .to_owned());
         }
         match (pieces.time(), pieces.offset()) {
-            (None, None) => self.first_instant(pieces.date()),
-            (None, Some(_)) => Err("an offset needs a time of day, as in 2024-01-31T00:00:00+01:00".to_owned()),
+            // An offset without a time of day is not parsed.
+            (None, _) => self.first_instant(pieces.date()),
             // Also where a clock change skips it.
             (Some(time), None) if time == Time::midnight() => self.first_instant(pieces.date()),
             (Some(time), None) => self.moment_of(pieces.date().to_datetime(time)),
@@ -237,11 +237,26 @@ mod tests {
             ("1704067200000", "without the quotes"),
             ("2024-01-01T00:00+01:00[Europe/Berlin]", "only the offset"),
             ("2024-01-01[Europe/Berlin]", "only the offset"),
+            ("2024-01-31+01:00", "ISO 8601"),
+            ("2024-01-31Z", "ISO 8601"),
+            ("9999-12-31T23:59:59-20:00", "outside the supported range of years"),
             ("NaT", "ISO 8601"),
         ] {
             let message = utc().parse_moment(text).unwrap_err();
             assert!(message.contains(advice), "{text}: {message}");
         }
+    }
+
+    #[test]
+    fn a_month_that_the_calendar_cannot_end_is_refused() {
+        assert!(utc().parse_month("9999-11").is_ok());
+        assert!(utc().parse_month("9999-12").unwrap_err().contains("outside the supported range of years"));
+    }
+
+    #[test]
+    fn a_clock_may_show_a_time_before_1970() {
+        let (second, epoch) = (std::time::Duration::from_secs(1), std::time::UNIX_EPOCH);
+        assert_eq!([epoch - second, epoch + second].map(Moment::from), [Moment(-1_000), Moment(1_000)]);
     }
 
     #[test]
