@@ -23,7 +23,8 @@ fn a_killed_run_has_done_what_it_reported() {
             let lines = output.lines().map(Result::unwrap);
             lines.filter_map(|line| line.strip_prefix("done ").map(|task| task.parse::<usize>().unwrap())).collect()
         });
-        thread::sleep(Duration::from_millis(20 + 7 * (round % 13)));
+        // Longer and longer: a slow machine needs more until a process has begun.
+        thread::sleep(Duration::from_millis(20 + (7 + round / 4) * (round % 13)));
         worker.kill().unwrap();
         worker.wait().unwrap();
         reported.extend::<Vec<usize>>(reading.join().unwrap());
