@@ -79,6 +79,18 @@ fn every_damaged_byte_is_reported() {
     }
 }
 
+/// A writer of the folder can compute the checksums, and the Parquet library panics at a negative size.
+#[test]
+fn a_forged_footer_is_damage() {
+    let content = include_bytes!("../../../fuzz/seeds/footer/forged.parquet");
+    assert!(matches!(Footer::in_end(content.len() as u64, content), Ok(Ok(_))), "its checksum is right");
+    let problem = match Footer::in_content(content.to_vec().into(), &RowMemory::new(1 << 20)) {
+        Err(Unreadable::Damaged(problem)) => problem,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(problem, "its rows cannot be decoded");
+}
+
 #[test]
 fn damage_is_reported_with_the_way_out() {
     let folder = Folder::new();
