@@ -466,6 +466,8 @@ msrv: .venv/.uv ## compile what is in the wheel; CI does it with the oldest Rust
 
 .PHONY: test-free-threaded
 test-free-threaded: .venv/.build ## the package on free-threaded CPython, PYTHON=python3.14t: it works with the GIL
+	@$(BIN)/python -c 'import sysconfig; raise SystemExit(not sysconfig.get_config_var("Py_GIL_DISABLED"))' || { \
+		echo '.venv has an ordinary Python: make clean, then make test-free-threaded PYTHON=python3.14t' >&2; exit 1; }
 	$(call say,'Building for free-threaded CPython and using it')
 	$(DEVELOP)
 	$(BIN)/python tests/free_threaded/with_gil.py

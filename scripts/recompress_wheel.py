@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import zipfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import deflate
 
@@ -33,7 +34,16 @@ class Compressor:
 
 def recompress(path: Path) -> None:
     """Replaces a wheel, unless that makes it no smaller."""
-    smaller = path.with_suffix(".smaller")
+    with TemporaryDirectory(dir=path.parent) as folder:
+        smaller = Path(folder, path.name)
+        _compress(path, smaller)
+        before, after = path.stat().st_size, smaller.stat().st_size
+        if after < before:
+            smaller.replace(path)
+    print(f"{path.name}: {before:,} bytes, then {min(after, before):,}")
+
+
+def _compress(path: Path, smaller: Path) -> None:
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(smaller, "w", zipfile.ZIP_DEFLATED) as new:
         for entry in old.infolist():
             written = zipfile.ZipInfo(entry.filename, entry.date_time)
@@ -46,13 +56,7 @@ def recompress(path: Path) -> None:
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(smaller) as new:
         checksums = [[(one.filename, one.CRC) for one in wheel.infolist()] for wheel in (old, new)]
         if new.testzip() is not None or checksums[0] != checksums[1]:
-            raise SystemExit(f"{smaller} differs from {path}")
-    before, after = path.stat().st_size, smaller.stat().st_size
-    if after < before:
-        smaller.replace(path)
-    else:
-        smaller.unlink()
-    print(f"{path.name}: {before:,} bytes, then {min(after, before):,}")
+            raise SystemExit(f"{path.name} is another file after compression")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use super::RowMemory;
 use super::system::options;
-use crate::error::{Result, defect};
+use crate::error::{Error, Kind, Result, defect};
 
 /// Key of the record in the file's metadata.
 pub(super) const KEY: &str = "dataaccess.task";
@@ -185,8 +185,14 @@ pub(super) fn seal(record: &Value, data_bytes: u64, data_sum: u32) -> String {
 /// Writes the checksum of a tail into it.
 ///
 /// # Errors
-/// `Internal` when the tail has no [`seal`].
+/// `ResponseTooLarge` when no reader would accept a tail of this length, `Internal` when it has no [`seal`].
 pub(super) fn close(tail: &mut [u8]) -> Result<()> {
+    if tail.len() as u64 > MAX_TAIL {
+        let problem = format!("response too large: the footer of its Parquet file exceeds {MAX_TAIL} bytes");
+        return Err(Error::new(Kind::ResponseTooLarge, problem)
+            .with(|details| (details.what, details.limit) = (Some("footer"), Some(MAX_TAIL)))
+            .with_hint("request fewer columns, or fewer rows in a request"));
+    }
     let sum = sum(tail);
     let place = tail_sum(tail).ok_or_else(|| defect("a part has no place for its checksum"))?;
     place.copy_from_slice(sum.as_bytes());
@@ -261,4 +267,18 @@ impl From<io::Error> for Unreadable {
 fn undamaged<T>(problem: &'static str, decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Unreadable> {
     let decoded = catch_unwind(AssertUnwindSafe(decode));
     decoded.ok().and_then(Result::ok).ok_or(Unreadable::Damaged(problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_footer_that_no_reader_accepts_is_not_written() {
+        let mut tail = vec![0; MAX_TAIL as usize + 1];
+        let error = close(&mut tail).unwrap_err();
+        assert_eq!((error.kind(), error.details().limit), (Kind::ResponseTooLarge, Some(MAX_TAIL)));
+        tail.pop();
+        assert_eq!(close(&mut tail).unwrap_err().kind(), Kind::Internal, "it has no place for a checksum");
+    }
 }

@@ -11,7 +11,7 @@ import click
 from dataaccess._probe import toml
 from dataaccess.cli.ending import USAGE, CommandError
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.profile_file import append
+from dataaccess.cli.profile_file import append, appended
 from dataaccess.cli.streams import note
 from dataaccess.cli.values import TokenPath
 
@@ -55,6 +55,10 @@ def command(name: str, base_url: str | None, timezone: str | None, token_file: s
     if "/" in name or "\\" in name or (lines := list(mistakes_of(name, dict(settings), path.parent))):
         problem = "a name has no slashes" if "/" in name or "\\" in name else "; ".join(lines).lstrip(".")
         raise CommandError(f"the profile {name} cannot be written: {problem}", USAGE)
+    profile = [toml.pair(*setting) for setting in settings.items()]
+    if before is None:
+        # Refuses before a token is typed.
+        appended(path, name, profile)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if before is not None and "token_file" in before:
         token = path.parent / os.path.expanduser(before["token_file"])  # noqa: PTH111 - never raises
@@ -62,7 +66,7 @@ def command(name: str, base_url: str | None, timezone: str | None, token_file: s
         _write_token(token)
         note(f"wrote the token to {token}")
     if before is None:
-        append(path, name, [toml.pair(*setting) for setting in settings.items()])
+        append(path, name, profile)
         note(f"wrote the profile {name} to {path}")
     note(f"check it: dataaccess doctor{'' if name == 'default' else f' --profile {name}'}")
 

@@ -21,13 +21,24 @@ def append(path: Path, name: str, lines: Iterable[str]) -> None:
     Raises:
         CommandError: The file is written in another form.
     """
+    _write(path, appended(path, name, lines))
+
+
+def appended(path: Path, name: str, lines: Iterable[str]) -> bytes:
+    """The content of the file with a profile more.
+
+    Raises:
+        CommandError: The file is written in another form.
+    """
+    # Reading as text would replace the ends of lines.
     before = path.read_bytes().decode() if path.exists() else ""
-    separator = "" if not before else "\n" if before.endswith("\n") else "\n\n"
-    written = before + separator + "\n".join([f"[profiles.{toml.key(name)}]", *lines, ""])
+    newline = _newline(before)
+    separator = "" if not before else newline if before.endswith("\n") else 2 * newline
+    written = before + separator + newline.join([f"[profiles.{toml.key(name)}]", *lines, ""])
     # `profiles = {…}` is closed: a table behind it would make the file invalid.
     if name not in _read(written):
         raise CommandError(f"{path} is written in another form: add the profile {name} by hand", USAGE)
-    _write(path, written.encode())
+    return written.encode()
 
 
 def complete(
@@ -57,9 +68,8 @@ def complete(
         keys = " and ".join(other)
         raise CommandError(f"the profile {name} has another {keys}: change it in {path}, then try again", USAGE)
     lines = lines_of(before.keys())
-    # Reading as text would replace the ends of lines.
     text = path.read_bytes().decode()
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = _newline(text)
     written, count = _header(name).subn(lambda found: newline.join([found[0], *lines]), text, count=1)
     if count == 0 or _read(written).get(name) != {**before, **wanted}:
         raise CommandError(
@@ -75,6 +85,10 @@ def _header(name: str) -> re.Pattern[str]:
     spelled = "|".join(map(re.escape, {name, toml.key(name), json.dumps(name), f"'{name}'"}))
     end = r"[ \t]*(?:#[^\r\n]*)?(?=\r?$)"
     return re.compile(rf"^[ \t]*\[[ \t]*profiles[ \t]*\.[ \t]*(?:{spelled})[ \t]*\]{end}", re.MULTILINE)
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -123,7 +123,7 @@ class ResponseTooLargeError(ResponseError):
 
     Attributes:
         what: `body`, `record`, `value`, `members` for the keys of the envelope, or `result` for the memory of all rows
-            that a call returns (`max_result_bytes=`).
+            that a call returns (`max_result_bytes=`), or `footer` of a Parquet file with too many columns and rows.
         limit: Bytes; for `members`, a count.
         path: With `read_folder`, the file whose rows were too much.
     """

@@ -74,6 +74,16 @@ def test_a_file_in_another_form_is_left_alone(run: Any, folder: Path) -> None:
     ended = run("configure", "--base-url", "https://cdp.example.com", "--profile", "other", stdin=b"tok")
     assert (ended.code, "is written in another form: add the profile other by hand" in ended.reported) == (2, True)
     assert (folder / "config.toml").read_text() == text
+    assert [path.name for path in folder.iterdir()] == ["config.toml"]
+
+
+def test_a_file_keeps_its_ends_of_lines(run: Any, folder: Path) -> None:
+    folder.mkdir()
+    text = b'# mine\r\n[profiles.first]\r\ntimeout = "7s"'
+    (folder / "config.toml").write_bytes(text)
+    assert run("configure", "--base-url", "https://cdp.example.com", "--profile", "other", stdin=b"tok").code == 0
+    added = b'[profiles."other"]\r\ntoken_file = "other.token"\r\nbase_url = "https://cdp.example.com"\r\n'
+    assert (folder / "config.toml").read_bytes() == text + b"\r\n\r\n" + added
 
 
 def test_a_token_file_of_yours_is_named(run: Any, folder: Path, tmp_path: Path) -> None:
