@@ -169,13 +169,14 @@ test-lowest-spark: .venv/.built target/envs/lowest-spark/.installed ## the Spark
 	PYTHONPATH=$(CURDIR)/python target/envs/lowest-spark/$(BIN:.venv/%=%)/python -m pytest tests/spark
 
 # Tools of cargo. Another version is another file, and so is installed.
+CARGO_ABOUT = target/tools/cargo-about-0.9.3/bin/cargo-about
 CARGO_DENY = target/tools/cargo-deny-0.20.2/bin/cargo-deny
 CARGO_FUZZ = target/tools/cargo-fuzz-0.13.2/bin/cargo-fuzz
 CARGO_LLVM_COV = target/tools/cargo-llvm-cov-0.9.1/bin/cargo-llvm-cov
 CARGO_MUTANTS = target/tools/cargo-mutants-27.1.0/bin/cargo-mutants
-$(CARGO_DENY) $(CARGO_FUZZ) $(CARGO_LLVM_COV) $(CARGO_MUTANTS):
+$(CARGO_ABOUT) $(CARGO_DENY) $(CARGO_FUZZ) $(CARGO_LLVM_COV) $(CARGO_MUTANTS):
 	$(call say,'Installing $(notdir $(@D:/bin=)) into target/tools')
-	cargo install --locked --root $(@D:/bin=) $(@F)@$(patsubst $(@F)-%,%,$(notdir $(@D:/bin=)))
+	cargo install --locked $(if $(filter %about,$@),--features cli) --root $(@D:/bin=) $(@F)@$(patsubst $(@F)-%,%,$(notdir $(@D:/bin=)))
 
 .PHONY: coverage
 coverage: .venv/.build $(CARGO_LLVM_COV) target/envs/coverage/.installed ## the lines that the tests of both languages run, into target/coverage; needs LLVM and lcov
@@ -353,6 +354,14 @@ fuzz: $(CARGO_FUZZ) ## each fuzz target for a minute: FUZZ_SECONDS=60, FUZZ_TARG
 	cargo fetch --locked --quiet --manifest-path fuzz/Cargo.toml
 	$(call say,'Running the fuzz targets for $(FUZZ_SECONDS) seconds each')
 	PATH="$(CURDIR)/$(dir $(CARGO_FUZZ)):$$PATH" $(PYTHON) scripts/fuzz.py $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+# A wheel contains the crates and this file.
+.PHONY: licenses
+licenses: $(CARGO_ABOUT) ## licenses/crates.txt, after make lock: the licences of the crates in a wheel; takes minutes
+	$(call say,'Collecting the licences of the crates')
+	cargo fetch --locked --quiet
+	$(CARGO_ABOUT) generate --config licenses/about.toml --no-default-features --features files,python,sandbox \
+		--locked --offline --fail --output-file licenses/crates.txt licenses/crates.hbs
 
 .PHONY: lock
 lock: .venv/.uv ## update Cargo.lock, requirements/*.txt and the lock files of fuzz and tests/openapi

@@ -131,7 +131,7 @@ class BaseClient(Validation):
             # It is for another address.
             source = "DATAACCESS_BASE_URL" if variable else str(profile)
             raise ConfigError(
-                f"no token: that of {token_of} is for the address of {source}, and {here} is another; "
+                f"no token: the token of {token_of} is for the address of {source}, and {here} is another; "
                 f"pass {argument('token')}"
             )
         return RawToken(None)

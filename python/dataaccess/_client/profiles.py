@@ -90,7 +90,7 @@ class Profile:
         if self._is_for(base_url or os.environ.get("DATAACCESS_BASE_URL")):
             return self.token
         raise ConfigError(
-            f"no token: that of {self} is for {self.settings['base_url']}, and the address is another; "
+            f"no token: the token of {self} is for {self.settings['base_url']}, and the address is another; "
             f"pass {argument('token')} or set DATAACCESS_TOKEN"
         )
 
