@@ -160,6 +160,22 @@ mod tests {
         let limit = throttle.limit.expect("a limit");
         assert!((limit.rate - rate).abs() < f64::EPSILON);
         assert_eq!(start(&mut throttle, begin + SECOND), begin + 10 * SECOND);
+        throttle.refused(begin, begin + 10 * SECOND, Duration::ZERO);
+        assert_eq!(throttle.try_start(begin + 10 * SECOND), Err(begin + 11 * SECOND), "nor does an equal one");
+    }
+
+    #[test]
+    fn a_request_that_was_sent_since_the_cut_and_is_refused_cuts_again() {
+        let (mut throttle, begin) = (Throttle::default(), Instant::now());
+        let accepted = |throttle: &mut Throttle, from, count| {
+            (0..count).for_each(|number| throttle.accepted(from + SECOND * number / count));
+        };
+        accepted(&mut throttle, begin, 100);
+        throttle.refused(begin, begin + SECOND, Duration::ZERO);
+        accepted(&mut throttle, begin + SECOND, 50);
+        throttle.refused(begin + SECOND, begin + 2 * SECOND, Duration::ZERO);
+        let rate = throttle.limit.expect("a limit").rate;
+        assert!((rate - 35.0).abs() < 1e-9, "{rate}");
     }
 
     #[test]
@@ -177,10 +193,13 @@ mod tests {
             (0..more).for_each(|_| accepted.add(now));
             accepted.rate(now)
         };
-        let found = [rate(0, 12), rate(1, 0), rate(2, 1), rate(5, 6), rate(9, 0)];
+        let found = [rate(0, 12), rate(1, 0), rate(2, 1), rate(5, 0), rate(5, 6), rate(9, 0)];
         // The window from 1 s on had one request in one and a half seconds; the one from 2.5 s on is two seconds old.
         assert!(
-            found.into_iter().zip([12.0, 12.0, 12.0, 6.0, 0.0]).all(|(found, rate)| (found - rate).abs() < 1e-9),
+            found
+                .into_iter()
+                .zip([12.0, 12.0, 12.0, 2.0 / 3.0, 6.0, 0.0])
+                .all(|(found, rate)| (found - rate).abs() < 1e-9),
             "{found:?}"
         );
     }
