@@ -300,12 +300,6 @@ impl Client {
         self.closed.cancel();
     }
 
-    /// Whether [`Client::close`] was called.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.closed.is_cancelled()
-    }
-
     fn limits(&self) -> Limits {
         Limits { body: self.settings.max_response_bytes, ..Limits::default() }
     }

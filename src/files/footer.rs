@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_footer_that_no_reader_accepts_is_not_written() {
-        let mut tail = vec![0; MAX_TAIL as usize + 1];
+        let mut tail = vec![0; usize::try_from(MAX_TAIL).expect("a length") + 1];
         let error = close(&mut tail).unwrap_err();
         assert_eq!((error.kind(), error.details().limit), (Kind::ResponseTooLarge, Some(MAX_TAIL)));
         tail.pop();

@@ -138,15 +138,6 @@ impl Sandbox {
         self.service()?.switch(changes)
     }
 
-    /// Moves the clock forward, by which exports end, tokens expire and demo data changes.
-    ///
-    /// # Errors
-    /// `Config` for more than a thousand years; else as [`issue_token`](Self::issue_token).
-    pub fn advance(&self, by: Duration) -> Result<()> {
-        let is_near = self.service()?.clock.advance(by);
-        is_near.then_some(()).ok_or_else(|| Error::new(Kind::Config, "seconds: more than a thousand years in all"))
-    }
-
     /// Revokes a token. Returns whether it was valid.
     ///
     /// # Errors

@@ -37,12 +37,6 @@ impl Load {
         Ok(Self { store: Arc::clone(store), object, rows: Vec::new(), count: 0, ended })
     }
 
-    /// The object as it is declared.
-    #[must_use]
-    pub fn object(&self) -> &BusinessObject {
-        &self.object
-    }
-
     /// Adds rows, each with one cell for each declared attribute.
     ///
     /// # Errors
