@@ -222,6 +222,17 @@ impl Folder {
         corrupt(&self.path_of(name), problem)
     }
 
+    /// The error for a part whose record has another format than this version of the package reads.
+    #[must_use]
+    pub fn of_another_version(&self, name: &PartName, format: u64, known: u32) -> Error {
+        let problem = format!(
+            "was written by another version of dataaccess: it is of format {format}, and this version reads {known}"
+        );
+        at(Kind::FolderMismatch, &self.path_of(name), &problem)
+            .with(|details| details.field = Some("format".to_owned()))
+            .with_hint("use the version that wrote it, or name another folder")
+    }
+
     /// The error for a part that no task of the query has.
     #[must_use]
     pub fn foreign(&self, name: &PartName) -> Error {

@@ -120,8 +120,7 @@ pub async fn folder_status(location: &Location, settle: Duration, known_row_cap:
 
 fn record(folder: &Folder, name: &PartName, part: Result<Footer>) -> Result<(Footer, Record)> {
     let part = part?;
-    let record: Record =
-        serde_json::from_value(part.record.clone()).map_err(|_| folder.corrupt(name, "its record is not one"))?;
+    let record = Record::of(folder, name, &part)?;
     if record.figures.rows != part.rows {
         return Err(
             folder.corrupt(name, &format!("it has {} rows, and its record says {}", part.rows, record.figures.rows))

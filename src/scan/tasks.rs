@@ -32,6 +32,19 @@ pub(super) struct Record {
     pub(super) figures: Figures,
 }
 
+impl Record {
+    /// The record of a part.
+    ///
+    /// # Errors
+    /// `FolderMismatch` if another version of this package wrote it, `FolderCorrupt` if it is none.
+    pub(super) fn of(folder: &Folder, name: &PartName, part: &Footer) -> Result<Self> {
+        match part.record.get("format").and_then(Value::as_u64) {
+            Some(format) if format != u64::from(FORMAT) => Err(folder.of_another_version(name, format, FORMAT)),
+            _ => serde_json::from_value(part.record.clone()).map_err(|_| folder.corrupt(name, "its record is not one")),
+        }
+    }
+}
+
 /// Which tasks a scan has, and where their parts are.
 #[derive(Debug)]
 pub(super) struct Tasks {
@@ -233,15 +246,8 @@ impl Tasks {
         index: Option<usize>,
         part: Footer,
     ) -> Result<StoredPart> {
-        let Footer { record, schema, rows, bytes } = part;
-        let format = record.get("format").and_then(Value::as_u64);
-        if format != Some(FORMAT.into()) {
-            let problem =
-                format!("it is of format {}, and this version of dataaccess reads {FORMAT}", format.unwrap_or(0));
-            return Err(folder.corrupt(name, &problem));
-        }
-        let record: Record =
-            serde_json::from_value(record).map_err(|_| folder.corrupt(name, "its record is not one"))?;
+        let record = Record::of(folder, name, &part)?;
+        let Footer { schema, rows, bytes, .. } = part;
         let unknown = |error: Error| folder.corrupt(name, &error.message());
         let mut types = columns::types(&schema).map_err(unknown)?;
         let mut query = record.query.clone();

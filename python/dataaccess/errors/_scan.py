@@ -127,10 +127,10 @@ class FolderFileError(FolderError, FileError):
 
 
 class FolderMismatchError(FolderError):
-    """The folder belongs to a different query.
+    """The folder belongs to a different query or service, or another version of this package wrote it.
 
     Attributes:
-        field: The first argument that differs.
+        field: The first argument that differs; `format` for another version.
     """
 
     field: str | None

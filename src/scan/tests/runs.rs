@@ -6,7 +6,7 @@ use std::path::Path;
 use super::files::Folder;
 use super::*;
 use crate::error::Kind;
-use crate::files::{Location, RowMemory};
+use crate::files::{AtomicFile, Footer, Location, Parquet, RowMemory, Writer};
 
 fn options(folder: &Path) -> RunOptions {
     RunOptions {
@@ -176,6 +176,36 @@ async fn the_files_of_another_query_or_service_are_left_alone() {
         let error = run(&scan, &client, options).await.unwrap_err();
         assert_eq!(error.kind(), Kind::FolderMismatch);
     }
+    assert_eq!(days(&requests).len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_of_another_version_is_neither_read_nor_replaced() {
+    let folder = Folder::new();
+    let (client, requests) = client(|_| {}, usual);
+    run(&scan(2), &client, &options(folder.path())).await.unwrap();
+    let path = folder.path().join("day=2024-01-02/part-0.parquet");
+    let (part, batches) = Footer::read(&path, &any_memory()).unwrap();
+    let mut record = part.record;
+    record["format"] = 3.into();
+    let file = AtomicFile::create(&path, Kind::FolderFile, false).unwrap();
+    let mut parquet = Parquet::new(file, batches[0].schema_ref(), batches[0].schema_ref()).unwrap();
+    parquet.write(&batches[0]).unwrap();
+    parquet.finish_part(&record).unwrap().publish().await.unwrap();
+
+    let place = Location::Path(folder.path().to_path_buf());
+    let of_one_day = RunOptions { refresh: InputValue::text("2024-01-02"), ..options(folder.path()) };
+    let errors = [
+        run(&scan(2), &client, &options(folder.path())).await.unwrap_err(),
+        run(&scan(2), &client, &of_one_day).await.unwrap_err(),
+        scan(2).read(&place, false, &any_memory()).await.unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!((error.kind(), error.details().field.as_deref()), (Kind::FolderMismatch, Some("format")));
+        assert!(error.message().contains("it is of format 3, and this version reads 2"), "{error}");
+    }
+    let status = folder_status(&place, Duration::ZERO, None).await.unwrap();
+    assert!(status.parts[1].damage.as_ref().is_some_and(|damage| damage.contains("another version")), "{status:?}");
     assert_eq!(days(&requests).len(), 2);
 }
 

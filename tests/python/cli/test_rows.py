@@ -113,6 +113,40 @@ def test_the_conditions_of_items_are_sent(run: Any, demo: da.Sandbox) -> None:
 
 
 @pytest.mark.parametrize("source", ["text", "file", "stdin"])
+def test_a_condition_is_written_as_in_python(run: Any, demo: da.Sandbox, tmp_path: Path, source: str) -> None:
+    text = "col('customer_id').matches(['a']) & (col('age').equals(17) | col('t').since('2024-01-15'))"
+    file = tmp_path / "condition.txt"
+    file.write_text(text + "\n", encoding="utf-8")
+    given = {"text": text, "file": f"@{file}", "stdin": "@-"}[source]
+    run("items", "customer", "--attrs", "customer_id", "--where", given, stdin=text.encode())
+    assert [each["column"] for each in sent(demo)] == ["customer_id", "age"]
+    # The demo has no such attributes.
+    with da.Client() as client, pytest.raises(da.RequestRejectedError):
+        client.search_items("customer", attrs=["customer_id"], where=da.filters.parse(text))
+    assert demo.requests[-1].body == demo.requests[-2].body
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("on('2024-01-31')", "names no column: write col('opened').on('2024-01-31')"),
+        ("col('a').on(", "invalid value for '--where'"),
+        ("@latin1.txt", "the file 'latin1.txt' is not valid UTF-8"),
+        ("@none.txt", "the file 'none.txt' cannot be read: No such file or directory"),
+    ],
+)
+def test_a_condition_that_is_none_is_refused(
+    run: Any, demo: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, condition: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "latin1.txt").write_bytes("col('Größe').equals(1)".encode("latin1"))
+    before = len(demo.requests)
+    ended = run("items", "customer", "--attrs", "customer_id", "--where", condition)
+    assert (ended.code, ended.output, message in ended.reported) == (2, "", True), ended
+    assert len(demo.requests) == before
+
+
+@pytest.mark.parametrize("source", ["text", "file", "stdin"])
 @pytest.mark.usefixtures("demo")
 def test_filters_of_the_specification_are_taken(run: Any, tmp_path: Path, source: str) -> None:
     text = json.dumps(WHERE)

@@ -46,6 +46,7 @@ KNOWN = (
         ("--folder file.csv", 74, "--folder: 'file.csv' is a file: name a folder, or write the file with --output"),
         ("--explain --folder a --format csv", 2, "--folder holds Parquet files: leave out --output and --format"),
         ("--explain --fail-fast", 2, "--fail-fast: only with --folder"),
+        ("--private", 2, "--private is for --output FILE and --folder"),
         ("--explain -o a.x", 2, "--output 'a.x' has none of the suffixes"),
         ("--explain --json", 2, "--explain prints text: leave --json out; `dataaccess validate` prints requests as"),
     ],

@@ -41,6 +41,8 @@ def written(folder: Path, name: str, content: object) -> Path:
     path = folder / name
     if isinstance(content, pl.DataFrame):
         content.write_parquet(path)
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
     else:
         path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
@@ -151,6 +153,10 @@ ROW_FILES: list[tuple[str, object, str]] = [
     ("a.jsonl", '{"store_id": "s-1"}\n{"store_id":\n', r"a.jsonl, line 2: not JSON"),
     ("a.jsonl", '"s-1"\n', r"a.jsonl: .*row 0"),
     ("a.json", {"store_id": "s-1"}, r"a.json must be an array, not an object"),
+    ("a.csv", 'store_id,tags\ns-1,"[1"\n', r"a.csv, line 2: tags: '\[1' is not a JSON array"),
+    ("a.csv", "store_id\nGr\u00f6\u00dfe\n".encode("latin1"), r"a.csv is not valid UTF-8; save it as UTF-8"),
+    ("a.json", '["Gr\u00f6\u00dfe"]'.encode("latin1"), r"a.json is not valid UTF-8; save it as UTF-8"),
+    ("a.json", "[" * 100_000, r"a.json is nested too deeply"),
     ("a.parquet", "PAR1", r"a.parquet cannot be read as Parquet"),
 ]
 
