@@ -120,9 +120,11 @@ def test_a_condition_is_written_as_in_python(run: Any, demo: da.Sandbox, tmp_pat
     given = {"text": text, "file": f"@{file}", "stdin": "@-"}[source]
     run("items", "customer", "--attrs", "customer_id", "--where", given, stdin=text.encode())
     assert [each["column"] for each in sent(demo)] == ["customer_id", "age"]
+    expression = da.filters.parse(text)
+    assert isinstance(expression, da.filters.Expression)
     # The demo has no such attributes.
     with da.Client() as client, pytest.raises(da.RequestRejectedError):
-        client.search_items("customer", attrs=["customer_id"], where=da.filters.parse(text))
+        client.search_items("customer", attrs=["customer_id"], where=expression)
     assert demo.requests[-1].body == demo.requests[-2].body
 
 
