@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from support.raw_server import always, http, serving
 
 import dataaccess as da
 
@@ -132,6 +133,36 @@ def test_connect_refuses_a_wrong_token_and_no_sandbox() -> None:
     for url in ["127.0.0.1:80", "ftp://x", "http://", "http://x:port", "http://user@x"]:
         with pytest.raises(da.ConfigError, match="url= must be the address of a sandbox"):
             da.Sandbox.connect(url, ADMIN)
+    with pytest.raises(da.ConfigError, match="admin_token= must be visible ASCII characters"):
+        da.Sandbox.connect(address, "tök" * 20)
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        ("404 Not Found", b"<p>No page</p>"),
+        ("502 Bad Gateway", b""),
+        ("401 Unauthorized", {"error": "no"}),
+        ("400 No", []),
+    ],
+)
+def test_another_service_at_the_address_is_no_sandbox(status: str, body: object) -> None:
+    with serving(always(http(body, status))) as server:
+        message = f"there is no sandbox at {server.base_url}: GET .* got HTTP status {status[:3]}$"
+        with pytest.raises(da.SandboxError, match=message):
+            da.Sandbox.connect(server.base_url, ADMIN)
+
+
+def test_a_name_that_is_no_unicode_is_refused(controlled: da.Sandbox) -> None:
+    for call in (lambda: controlled.load("\ud800", []), lambda: controlled.clear("\ud800")):
+        with pytest.raises(da.ConfigError, match="name= contains a lone surrogate, so it is not valid Unicode"):
+            call()
+
+
+def test_the_entries_of_an_export_are_a_number_or_have_known_members(controlled: da.Sandbox) -> None:
+    for entries in ([{"rows": 1}, {"row": 1}], ["open"], {"rows": 1}):
+        with pytest.raises(da.ConfigError, match="entries= must be a number or a list of dicts with "):
+            controlled.start_export(entries=entries)  # type: ignore[arg-type]
 
 
 def test_the_admin_token_is_random_or_long_and_differs_from_the_token() -> None:
