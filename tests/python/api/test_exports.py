@@ -75,7 +75,7 @@ def test_a_wait_that_times_out_says_the_state_of_each_entry(connect: Any) -> Non
         (export(*[None] * 9), "and 4 more; raise timeout="),
     ]:
         with serving(always(http(entries))) as server, pytest.raises(da.WaitTimeoutError, match=expected):
-            connect(server.base_url).wait_for_segment(7, timeout=0.1, poll=0.05)
+            connect(server.base_url).wait_for_segment(7, timeout=0.3, poll=0.05)
 
 
 FAILED: dict[str, Any] = {"responseCode": 500, "responseMessage": "The destination refused the file"}

@@ -59,6 +59,10 @@ SIXTY: Events = {
 IN_A_STORE: Events = dict(enumerate([event for _, event in sorted(SIXTY.items())], 4))
 
 
+# The processes of the nights set how fast a lock runs out.
+pytestmark = pytest.mark.usefixtures("time_scale")
+
+
 def tell(folder: NightFolder, nights: int, faults: Events, command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tells the story."""
     with da.Sandbox(now=BEGINS, token=TOKEN) as service:

@@ -96,7 +96,6 @@ SHAPES: list[object] = [
     "text",
     None,
     {"code": "200", "data": {}},
-    {"code": 500, "message": "no", "data": None},
 ]
 
 
@@ -105,6 +104,12 @@ def test_a_service_of_one_unexpected_shape_ends_no_probe(body: object) -> None:
     report = probed(lambda _request: body)
     assert not values(report).keys() & {"day_zone", "day_comparison", "finished_status", "finished_types", "row_order"}
     assert not set(report.settings) & {"timezone", "source_timezone", "day_comparison", "known_row_cap"}
+
+
+def test_a_service_that_fails_ends_no_probe(time_scale: Callable[[int], None]) -> None:
+    time_scale(100)
+    report = probed(lambda _request: {"code": 500, "message": "no", "data": None})
+    assert not values(report)
 
 
 def test_an_unexpected_search_leaves_the_points_of_exports_alone() -> None:
