@@ -108,7 +108,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
-        for other_name in ["US/Eastern", "EST", "GMT0", "Etc/GMT+0", "Etc/UCT"] {
+        for other_name in ["US/Eastern", "EST", "GMT0", "Etc/GMT+0", "Etc/GMT0", "Etc/GMT", "Etc/UCT"] {
             assert!(!names.contains(&other_name), "{other_name}");
         }
     }
@@ -121,5 +121,14 @@ mod tests {
         assert!(!beginning_at("2024-07-15T05:00Z").contains(&"America/New_York"));
         assert_eq!(beginning_at("2024-01-14T18:30Z"), ["Asia/Kolkata", "Asia/Calcutta", "Asia/Colombo"]);
         assert_eq!(beginning_at("2024-01-15T05:10Z"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn an_offset_is_in_seconds_east_of_utc() {
+        for (name, summer, winter) in [("Asia/Kolkata", 19_800, 19_800), ("America/New_York", -14_400, -18_000)] {
+            let zone = Zone::try_new(name).expect("a zone");
+            let at = |text| zone.offset_seconds(Zone::default().parse_moment(text).expect("a time"));
+            assert_eq!([at("2024-07-15T05:00Z"), at("2024-01-15T05:00Z")], [summer, winter], "{name}");
+        }
     }
 }

@@ -150,12 +150,21 @@ mod tests {
                 "UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Africa/Casablanca",
                 "America/St_Johns", "Pacific/Apia", "Africa/Cairo",
             ]),
-            seconds in prop::collection::vec(
-                prop_oneof![-2_000_000_000_i64..4_102_444_800, 1_711_800_000_i64..1_711_900_000], 1..40),
+            times in prop::collection::vec(
+                prop_oneof![
+                    (-2_000_000_000_i64..4_102_444_800).prop_map(|second| (None, second)),
+                    (0..4_usize, -60_000..60_000_i64).prop_map(|(change, shift)| (Some(change), shift)),
+                ],
+                1..40,
+            ),
         ) {
             let zone = zone(name);
             let mut instants = zone.instants();
-            for second in seconds {
+            let begin = Timestamp::from_second(1_300_000_000).expect("in range");
+            let changes: Vec<i64> =
+                zone.rules.following(begin).take(4).map(|change| change.timestamp().as_second()).collect();
+            for (change, shift) in times {
+                let second = change.and_then(|change| changes.get(change)).unwrap_or(&0) + shift;
                 let local = second * MICROSECONDS;
                 let time = Offset::UTC.to_datetime(Timestamp::from_second(second).expect("in range"));
                 let read = instants.instant(local);

@@ -26,6 +26,8 @@ __all__ = ["run_here"]
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(240),
+    # The processes of the nights set how fast a lock runs out.
+    pytest.mark.usefixtures("time_scale"),
     pytest.mark.skipif(sys.platform == "win32", reason="processes are killed the POSIX way"),
 ]
 
@@ -57,10 +59,6 @@ SIXTY: Events = {
 }
 # The same faults, closer to each other.
 IN_A_STORE: Events = dict(enumerate([event for _, event in sorted(SIXTY.items())], 4))
-
-
-# The processes of the nights set how fast a lock runs out.
-pytestmark = pytest.mark.usefixtures("time_scale")
 
 
 def tell(folder: NightFolder, nights: int, faults: Events, command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
