@@ -131,7 +131,7 @@ mod tests {
     use jiff::tz::TimeZone;
     use proptest::prelude::*;
 
-    use super::wall_clock_microseconds;
+    use super::{plain_wall_clock, wall_clock_microseconds};
 
     /// The result of the time library.
     fn oracle(time: DateTime) -> i64 {
@@ -166,6 +166,30 @@ mod tests {
         fn the_time_library_reads_the_same(text in "[0-9]{4}[-0][0-3][0-9]-[0-3][0-9][ T][0-2][0-9]:[0-6][0-9]:[0-6][0-9](\\.[0-9]{0,7})?Z?") {
             if let Some(microseconds) = wall_clock_microseconds(&text) {
                 prop_assert_eq!(text.parse::<DateTime>().ok().map(oracle), Some(microseconds));
+            }
+        }
+    }
+
+    /// Errors in two bytes do not hide each other.
+    #[test]
+    fn one_or_two_wrong_bytes_are_refused() {
+        const BYTES: &[u8] = b"09x:/-. \x00\x7f\x80\xb0\xff";
+        for valid in [*b"2024-02-28 13:24:35", *b"1999-12-31T23:59:59"] {
+            for (first, second) in
+                (0..valid.len()).flat_map(|first| (first..valid.len()).map(move |second| (first, second)))
+            {
+                for (one, other) in BYTES.iter().flat_map(|one| BYTES.iter().map(move |other| (*one, *other))) {
+                    let mut text = valid;
+                    (text[first], text[second]) = (one, other);
+                    let is_shaped = text.iter().zip(b"dddd-dd-dd dd:dd:dd").all(|(byte, kind)| match kind {
+                        b'd' => byte.is_ascii_digit(),
+                        b' ' => matches!(byte, b' ' | b'T'),
+                        kind => byte == kind,
+                    });
+                    let time = str::from_utf8(&text).ok().filter(|_| is_shaped && !text.ends_with(b"60"));
+                    let is_valid = time.is_some_and(|text| text.parse::<DateTime>().is_ok());
+                    assert_eq!(plain_wall_clock(&text).is_some(), is_valid, "{}", text.escape_ascii());
+                }
             }
         }
     }

@@ -136,6 +136,6 @@ def test_times_of_numpy_are_understood_in_any_unit() -> None:
         sandbox.declare("store", 7, {"store_id": "string", "opened": "datetime"})
         times = [np.datetime64("2024-01-01T05:00:00").astype(f"datetime64[{unit}]") for unit in units]
         rows = [{"store_id": unit, "opened": time} for unit, time in zip(units, times, strict=True)]
-        sandbox.load("store", [*rows, {"store_id": "x", "opened": np.datetime64("NaT")}])
+        sandbox.load("store", [*rows, {"store_id": "x", "opened": np.datetime64("NaT", "ms")}])
         found = sandbox.client().search_items("store", ["opened"], da.col("opened").on("2024-01-01"), item_type_id=7)
     assert found == [{"opened": "2024-01-01 05:00:00"}] * 4
