@@ -101,6 +101,7 @@ fn records(envelope: &Envelope, strict_empty: bool) -> Result<()> {
     match envelope.record_shape() {
         RecordShape::Other("data") => Err(wrong_field("data", "is neither an object with records nor empty")),
         RecordShape::Other(place) => Err(wrong_field(place, "is neither a list of records nor empty")),
+        RecordShape::Misplaced(place) => Err(wrong_field(place, "is absent, and the response has other members there")),
         RecordShape::Empty(shape) if strict_empty && shape != "data.data []" => {
             let (place, found) = shape.split_once(' ').unwrap_or((shape, ""));
             let strict = argument("strict_empty").of("True");

@@ -22,6 +22,8 @@ pub enum RecordShape {
     Empty(&'static str),
     /// Something that holds no records and is not empty either: its path.
     Other(&'static str),
+    /// Nothing, but other members that may hold the records, or say why there are none: the path.
+    Misplaced(&'static str),
 }
 
 /// The envelope of a complete response.
@@ -83,6 +85,11 @@ impl Envelope {
         }
     }
 
+    fn data_holds_more(&self) -> bool {
+        let Some(Member::Object(members)) = self.member(field::DATA) else { return false };
+        holds_more(members, self.status() == Ok(Some(true)))
+    }
+
     /// What the response has where its records belong.
     #[must_use]
     pub fn record_shape(&self) -> RecordShape {
@@ -94,7 +101,9 @@ impl Envelope {
         match member {
             Some(Member::Records) if self.records == 0 => RecordShape::Empty("data.data []"),
             Some(Member::Records) => RecordShape::Array,
+            None if path == "data" && holds_more(&self.members, true) => RecordShape::Misplaced(path),
             None if path == "data" => RecordShape::Empty("data absent"),
+            None if self.data_holds_more() => RecordShape::Misplaced(path),
             None => RecordShape::Empty("data.data absent"),
             Some(Member::Json(json)) => match (path, without_space(json).as_str()) {
                 ("data", "[]") => RecordShape::Empty("data []"),
@@ -106,6 +115,19 @@ impl Envelope {
             Some(Member::Object(_)) => RecordShape::Other(path),
         }
     }
+}
+
+/// Whether a response without records has other members than `data.status` and `data.meta`: of a success, lists and
+/// objects with content, else any.
+fn holds_more(members: &[(String, Member)], is_success: bool) -> bool {
+    members.iter().filter(|(name, _)| !matches!(name.as_str(), field::STATUS | field::META)).any(|(_, member)| {
+        match member {
+            Member::Json(json) if is_success => {
+                json.starts_with(['[', '{']) && !matches!(without_space(json).as_str(), "[]" | "{}")
+            }
+            _ => true,
+        }
+    })
 }
 
 /// An integer, which may also be written as `200.0` or `2e2`.

@@ -143,6 +143,10 @@ impl Footer {
             memory.add(batch.get_array_memory_size())?;
             batches.push(batch);
         }
+        let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        if rows as u64 != part.rows {
+            return Err(Unreadable::Damaged("it has another number of rows than its footer says"));
+        }
         Ok((part, batches))
     }
 

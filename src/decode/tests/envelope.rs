@@ -64,9 +64,21 @@ fn empty_responses_differ_from_wrong_ones() {
         (r#""text""#, RecordShape::Other("data")),
         ("[1]", RecordShape::Other("data")),
         (r#"{"data":[{}]}"#, RecordShape::Array),
+        (r#"{"status":true,"meta":{"total":0},"message":"none","rows":[ ]}"#, RecordShape::Empty("data.data absent")),
+        (r#"{"meta":{"total":0}}"#, RecordShape::Empty("data.data absent")),
+        (r#"{"error":"backend timeout"}"#, RecordShape::Misplaced("data.data")),
+        (r#"{"records":[{"a":1}],"total":1}"#, RecordShape::Misplaced("data.data")),
+        (r#"{"status":true,"rows":[{"a":1}]}"#, RecordShape::Misplaced("data.data")),
+        (r#"{"status":true,"data":[],"rows":[{"a":1}]}"#, RecordShape::Empty("data.data []")),
     ] {
         let (envelope, _) = decode(&["a"], &format!(r#"{{"code":200,"data":{data}}}"#)).expect("well formed");
         assert_eq!(envelope.record_shape(), expected, "{data}");
     }
-    assert_eq!(decode(&["a"], "{}").expect("well formed").0.record_shape(), RecordShape::Empty("data absent"));
+    for (body, expected) in [
+        ("{}", RecordShape::Empty("data absent")),
+        (r#"{"code":200,"message":"none","id":7,"rows":[]}"#, RecordShape::Empty("data absent")),
+        (r#"{"code":200,"message":"ok","records":[{"a":1}]}"#, RecordShape::Misplaced("data")),
+    ] {
+        assert_eq!(decode(&["a"], body).expect("well formed").0.record_shape(), expected, "{body}");
+    }
 }

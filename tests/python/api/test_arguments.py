@@ -98,7 +98,14 @@ def test_times_of_every_kind_are_milliseconds(time: Any) -> None:
     "time",
     [
         *(MIDNIGHT // 1000, MIDNIGHT * 1000, MIDNIGHT * 10**6, True, 1.5, "tomorrow", "", None, pd.NaT),
-        *(np.datetime64("NaT", "ms"), np.timedelta64(5, "D"), dt.time(9, 30), [MIDNIGHT], b"2024-01-01", dt.timedelta(1)),
+        *(
+            np.datetime64("NaT", "ms"),
+            np.timedelta64(5, "D"),
+            dt.time(9, 30),
+            [MIDNIGHT],
+            b"2024-01-01",
+            dt.timedelta(1),
+        ),
     ],
     ids=repr,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.raw_server import http, serving
+from support.raw_server import always, http, serving
 from support.searches import collect, raised_by, search, stream
 
 import dataaccess as da
@@ -56,3 +56,35 @@ def test_what_is_neither_records_nor_empty_is_reported(connect: Any, members: di
             # A list in place of the records is one: its elements are no records.
             expected = da.RecordError if inside and members["data"] == [[]] else da.EnvelopeError
             assert type(error) is expected, repr(error)
+
+
+@pytest.mark.parametrize(
+    ("place", "members"),
+    [
+        ("data.data", {"data": {"error": "backend timeout"}}),
+        ("data.data", {"data": {"records": [{"id": "a"}], "total": 1}}),
+        ("data.data", {"data": {"status": True, "rows": [{"id": "a"}]}}),
+        ("data.data", {"data": {"status": True, "result": {"items": []}}}),
+        ("data", {"records": [{"id": "a"}]}),
+        ("data", {"result": {"data": [{"id": "a"}]}}),
+    ],
+)
+def test_records_or_a_reason_in_another_place_are_no_empty_result(
+    connect: Any, place: str, members: dict[str, Any]
+) -> None:
+    with serving(always(http({"code": 200, "message": "ok", **members}))) as server:
+        for ask in (search, stream, collect):
+            error = raised_by(ask, connect(server.base_url))
+            assert isinstance(error, da.EnvelopeError)
+            assert (error.field, error.attempts) == (place, 1)
+            assert f"{place} is absent, and the response has other members there" in str(error)
+
+
+def test_other_members_beside_no_records_are_accepted(connect: Any) -> None:
+    for members in [
+        {"data": {"status": True, "message": "nothing found", "rows": []}},
+        {"data": {"meta": {}}},
+        {"id": 7},
+    ]:
+        with serving(always(http({"code": 200, "message": "ok", **members}))) as server:
+            assert search(connect(server.base_url)) == []
