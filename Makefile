@@ -362,6 +362,7 @@ licenses: $(CARGO_ABOUT) ## licenses/crates.txt, after make lock: the licences o
 	cargo fetch --locked --quiet
 	$(CARGO_ABOUT) generate --config licenses/about.toml --no-default-features --features files,python,sandbox \
 		--locked --offline --fail --output-file licenses/crates.txt licenses/crates.hbs
+	$(PYTHON) scripts/notices.py
 
 .PHONY: lock
 lock: .venv/.uv ## update Cargo.lock, requirements/*.txt and the lock files of fuzz and tests/openapi
@@ -409,7 +410,7 @@ PLATFORM_musl = musllinux_1_2
 define WHEEL
 CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(RELEASE)/python $(RELEASE)/maturin build --profile dist --out $(1) $(if \
 	$(filter Linux,$(shell uname -s)),--zig --compatibility $(PLATFORM_$(3)) --target $(2)-unknown-linux-$(3))
-$(RELEASE)/python scripts/recompress_wheel.py $(1)
+$(RELEASE)/python scripts/finish_wheel.py $(1)
 endef
 
 .PHONY: wheel

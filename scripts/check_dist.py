@@ -19,6 +19,8 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import licensed
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -103,6 +105,10 @@ def of_components(listed: dict[str, Any]) -> Iterator[str]:
         yield "its list of components is not in the format CycloneDX"
     locked = {(package["name"], package["version"]): package for package in toml(ROOT / "Cargo.lock")["package"]}
     named = {(one["name"], one["version"]): one for one in listed.get("components", [])}
+    yield from (
+        f"lists the component {name} {version}, which is not compiled into a wheel"
+        for name, version in named.keys() - licensed.crates()
+    )
     lacking = {"libsqlite3-sys", "object_store", "rustls"} - {name for name, _ in named}
     yield from (f"its list of components lacks {name}" for name in sorted(lacking))
     yield from (

@@ -25,9 +25,11 @@ TAG = re.compile(r"v(\d+\.\d+\.\d+)")
 # Sentences of pages that the first release makes wrong.
 UNPUBLISHED = re.compile(
     r"no\s+release\s+is\s+on\s+the\s+public\s+index|nothing\s+is\s+published"
-    r"|(until|from|before)\s+the\s+first\s+release|so\s+far\s+only",
+    r"|(until|from|before)\s+the\s+first\s+release|so\s+far\s+only|none\s+was\s+published|package\s+of\s+this\s+name",
     re.IGNORECASE,
 )
+# A link of a page that works beside the other pages alone.
+RELATIVE_LINK = re.compile(r"\]\((?!https?://|#)([^)\s]+)\)")
 HEADING = re.compile(r"^## (\S+) \((.*)\)$", re.MULTILINE)
 
 # One wheel a platform, and the source distribution: the tag of the platform in the name of the file.
@@ -93,11 +95,27 @@ def problems_of_the_version(root: Path, version: str) -> list[str]:
 def problems_of_the_pages(root: Path) -> list[str]:
     """No page says that there is no release."""
     pages = [root / "README.md", root / "SECURITY.md", *sorted((root / "docs").glob("*.md"))]
+    # releasing.md says what to do before the first one.
+    read = {page: page.read_text(encoding="utf-8") for page in pages if page.is_file() and page.name != "releasing.md"}
     return [
-        f"{page.relative_to(root)} has `{found[0]}`: remove it"
-        for page in pages
-        if page.is_file() and (found := UNPUBLISHED.search(page.read_text(encoding="utf-8")))
+        f"{page.relative_to(root)} has `{' '.join(found[0].split())}`: say what is true from now on"
+        for page, text in read.items()
+        for found in UNPUBLISHED.finditer(text)
     ]
+
+
+def problems_of_the_addresses(root: Path) -> list[str]:
+    """The index shows addresses of the project, and the README without the pages beside it."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    links = RELATIVE_LINK.findall((root / "README.md").read_text(encoding="utf-8"))
+    problems = []
+    if not project.get("urls"):
+        problems.append("pyproject.toml has no [project.urls]: name the source, the documentation and the changelog")
+    if links:
+        problems.append(
+            f"README.md has {len(links)} links that do not work on the index, such as `{links[0]}`: add the address"
+        )
+    return problems
 
 
 def is_date(text: str) -> bool:
@@ -117,6 +135,7 @@ def plan(root: Path, tag: str, main: str) -> list[str]:
         *problems_of_the_commit(root, tag, main),
         *problems_of_the_version(root, matched[1]),
         *problems_of_the_pages(root),
+        *problems_of_the_addresses(root),
     ]
 
 

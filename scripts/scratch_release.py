@@ -47,10 +47,15 @@ def clone(bare: Path, into: Path, *, tag: str | None = None) -> Path:
 
 
 def prepare(checkout: Path, day: str | None = None) -> None:
-    """Commit what a release needs: its day, today by default, in CHANGELOG.md, and pages that know of a release."""
+    """Commit what a release needs: its day, today by default, in CHANGELOG.md, pages that know of it, and addresses."""
     for name in ("README.md", "SECURITY.md", *git(checkout, "ls-files", "docs/*.md").splitlines()):
         said = (checkout / name).read_text(encoding="utf-8")
         (checkout / name).write_text(release_check.UNPUBLISHED.sub("this is published", said), encoding="utf-8")
+    readme, project = checkout / "README.md", checkout / "pyproject.toml"
+    absolute = release_check.RELATIVE_LINK.sub(r"](https://example.com/\1)", readme.read_text(encoding="utf-8"))
+    readme.write_text(absolute, encoding="utf-8")
+    urls = '\n[project.urls]\nSource = "https://example.com"\n'
+    project.write_text(project.read_text(encoding="utf-8") + urls, encoding="utf-8")
     page = checkout / "CHANGELOG.md"
     day = day or datetime.now(UTC).date().isoformat()
     version = release_check.cargo_version(checkout)

@@ -28,11 +28,13 @@ VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["pack
 
 
 def test_the_readme_begins_with_the_installation() -> None:
-    block = README.read_text(encoding="utf-8").partition("```sh\n")[2].partition("```")[0]
+    before, _, rest = README.read_text(encoding="utf-8").partition("```sh\n")
+    block = rest.partition("```")[0]
     commands = [re.split(r"\s+#", line)[0] for line in block.splitlines()]
     wheel = f"./dist/dataaccess-{VERSION}-cp311-abi3-manylinux_2_28_x86_64.whl"
-    install = ['pip install "dataaccess[pandas]"', "make wheel", f'pip install "{wheel}[pandas]"']
-    assert commands == [*install, "make demo test"]
+    # Not in the block, which is copied as a whole: before the first release it is another package.
+    assert '`pip install "dataaccess[pandas,cli]"`, from the first release on' in before.rpartition("\n## ")[2]
+    assert commands == ["make wheel", f'pip install "{wheel}[pandas,cli]"', "make demo test"]
     assert "\nPLATFORM_gnu = manylinux_2_28\n" in MAKEFILE
 
 

@@ -116,14 +116,20 @@ def test_a_changed_wheel_is_refused(
     assert any(problem.replace("INFO", info) in one for one in found), found
 
 
-def test_a_crate_that_the_lock_file_lacks_is_refused(
+def test_a_crate_that_is_not_compiled_is_refused(
     problems: Callable[..., list[str]], contents: dict[str, str], checks: ModuleType
 ) -> None:
     path = f"{checks.NAME}.dist-info/sboms/dataaccess.cyclonedx.json"
     listed: dict[str, Any] = json.loads(contents[path])
-    listed["components"].append({"name": "bytes", "version": "0.0.1"})
+    # A build dependency; and a version that is nowhere.
+    cmake = next(one for one in checks.toml(ROOT / "Cargo.lock")["package"] if one["name"] == "cmake")
+    listed["components"] += [{key: cmake[key] for key in ("name", "version")}, {"name": "bytes", "version": "0.0.1"}]
     contents[path] = json.dumps(listed)
-    assert problems(contents) == ["lists the component bytes 0.0.1, which Cargo.lock lacks"]
+    assert sorted(problems(contents)) == [
+        "lists the component bytes 0.0.1, which Cargo.lock lacks",
+        "lists the component bytes 0.0.1, which is not compiled into a wheel",
+        f"lists the component cmake {cmake['version']}, which is not compiled into a wheel",
+    ]
 
 
 @pytest.mark.parametrize("platform", ["linux_x86_64", "manylinux_2_34_x86_64", "manylinux_2_28_riscv64"])

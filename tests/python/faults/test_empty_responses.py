@@ -81,10 +81,11 @@ def test_records_or_a_reason_in_another_place_are_no_empty_result(
 
 
 def test_other_members_beside_no_records_are_accepted(connect: Any) -> None:
-    for members in [
+    bodies: list[dict[str, Any]] = [
         {"data": {"status": True, "message": "nothing found", "rows": []}},
         {"data": {"meta": {}}},
         {"id": 7},
-    ]:
+    ]
+    for members in bodies:
         with serving(always(http({"code": 200, "message": "ok", **members}))) as server:
             assert search(connect(server.base_url)) == []

@@ -8,16 +8,12 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import licensed
 import pytest
 
 ROOT = Path(__file__).parents[3]
 # Of a wheel, as pyproject.toml says.
 TREE = "cargo tree --locked --no-default-features --edges normal,no-proc-macro --prefix none --format {p} --features"
-
-
-def listed() -> set[tuple[str, str]]:
-    text = (ROOT / "licenses" / "crates.txt").read_text(encoding="utf-8")
-    return {(name, version) for name, version in re.findall(r"^  ([a-z]\S*) (\d+\.\S+)$", text, re.MULTILINE)}
 
 
 @pytest.mark.skipif(not shutil.which("cargo"), reason="cargo lists the crates")
@@ -27,9 +23,18 @@ def test_each_crate_in_a_wheel_is_listed() -> None:
     tree = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
     compiled = {(name, version) for name, version in re.findall(r"^(\S+) v(\S+)", tree.stdout, re.MULTILINE)}
     assert len(compiled) > 100
-    assert compiled - listed() == set(), "run make licenses"
+    assert compiled - licensed.crates() == set(), "run make licenses"
+
+
+def test_each_text_names_whose_it_is() -> None:
+    text = licensed.PAGE.read_text(encoding="utf-8")
+    # Apache-2.0 has an appendix that shows how to use it.
+    blanks = re.findall(r"^.*(?:<year>|<owner>|<copyright holders>).*$", text, re.MULTILINE | re.IGNORECASE)
+    assert blanks == []
+    for whose in ("Amazon.com", "The OpenSSL Project", "The Apache Software Foundation", "Meta Platforms"):
+        assert whose in text, whose
 
 
 def test_no_crate_is_listed_in_another_version() -> None:
     locked = tomllib.loads((ROOT / "Cargo.lock").read_text(encoding="utf-8"))["package"]
-    assert listed() - {(crate["name"], crate["version"]) for crate in locked} == set(), "run make licenses"
+    assert licensed.crates() - {(crate["name"], crate["version"]) for crate in locked} == set(), "run make licenses"

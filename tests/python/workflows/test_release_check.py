@@ -32,6 +32,9 @@ def git(folder: Path, *arguments: str) -> None:
 def commit(folder: Path, *, version: str = "1.2.0", locked: str = "1.2.0", heading: str = "1.2.0 (2026-11-25)") -> None:
     (folder / "Cargo.toml").write_text(f'[package]\nname = "dataaccess"\nversion = "{version}"\n', encoding="utf-8")
     (folder / "Cargo.lock").write_text(f'[[package]]\nname = "dataaccess"\nversion = "{locked}"\n', encoding="utf-8")
+    (folder / "pyproject.toml").write_text('[project]\nname = "x"\nurls.Source = "https://x"\n', encoding="utf-8")
+    if not (folder / "README.md").exists():
+        (folder / "README.md").write_text("See [the pages](https://x/docs) and [below](#below).\n", encoding="utf-8")
     page = f"# Changelog\n\n## {heading}\n\n- New.\n\n## 1.1.0 (2026-10-01)\n\n- Old.\n"
     (folder / "CHANGELOG.md").write_text(page, encoding="utf-8")
     git(folder, "add", "--all")
@@ -58,10 +61,27 @@ def test_a_tag_of_main_with_its_version_and_a_dated_heading_is_accepted(checkout
 
 def test_a_page_that_knows_of_no_release_is_refused(checkout: Path) -> None:
     (checkout / "docs").mkdir()
-    (checkout / "docs" / "versions.md").write_text("No release is on the public index yet.\n", encoding="utf-8")
+    text = "No release is on the public\nindex yet. A package of this name is another one.\n"
+    for name in ("versions.md", "releasing.md"):
+        (checkout / "docs" / name).write_text(text, encoding="utf-8")
     commit(checkout)
     git(checkout, "tag", TAG)
-    assert planned(checkout) == "docs/versions.md has `No release is on the public index`: remove it"
+    assert planned(checkout).splitlines() == [
+        "docs/versions.md has `No release is on the public index`: say what is true from now on",
+        "docs/versions.md has `package of this name`: say what is true from now on",
+    ]
+
+
+def test_the_index_needs_addresses(checkout: Path) -> None:
+    (checkout / "README.md").write_text("See [a](docs/a.md) and [b](SECURITY.md#x).\n", encoding="utf-8")
+    commit(checkout)
+    (checkout / "pyproject.toml").write_text('[project]\nname = "x"\n', encoding="utf-8")
+    git(checkout, "commit", "--quiet", "--all", "--message", "No addresses")
+    git(checkout, "tag", TAG)
+    assert planned(checkout).splitlines() == [
+        "pyproject.toml has no [project.urls]: name the source, the documentation and the changelog",
+        "README.md has 2 links that do not work on the index, such as `docs/a.md`: add the address",
+    ]
 
 
 @pytest.mark.parametrize("tag", ["1.2.0", "v1.2", "v1.2.0rc1", "v1.2.0 ", "main", "v1.2.0;true"])
