@@ -95,3 +95,41 @@ fn changed(before: &[String], now: &[String]) -> String {
 fn shown(value: Option<&Value>) -> String {
     value.and_then(Value::as_str).map_or_else(|| "not given".to_owned(), |text| excerpt(text, SHOWN))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(attrs: &[&str]) -> Query {
+        let mut query = Query::default();
+        query.add("attrs", &serde_json::to_string(attrs).expect("strings"));
+        query
+    }
+
+    #[test]
+    fn lists_are_compared_by_their_names() {
+        for (begun, now, expected) in [
+            (vec!["a", "b"], vec!["b", "a"], "the same names in another order"),
+            (vec!["a"], vec!["a", "b", "c"], "now also b, c"),
+            (vec!["a", "b", "c"], vec!["b"], "no longer a, c"),
+            (vec!["a", "b"], vec!["b", "c"], "no longer a, now also c"),
+        ] {
+            let found = query(&now).differences(&query(&begun));
+            assert_eq!(found, [("attrs".to_owned(), expected.to_owned())]);
+            assert!(query(&now).differences(&query(&now)).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_digest_tells_values_apart_and_stays() {
+        assert_eq!(digest("customer 17"), "82e1e669911584b9");
+        assert_ne!(digest("customer 17"), digest("customer 18"));
+    }
+
+    #[test]
+    fn fields_are_listed_and_removed() {
+        let mut query = query(&["a"]);
+        assert_eq!(query.fields().into_iter().collect::<Vec<_>>(), [("attrs".to_owned(), Value::from("[\"a\"]"))]);
+        assert_eq!([query.remove("attrs"), query.remove("attrs"), query.fields().is_empty()], [true, false, true]);
+    }
+}
