@@ -73,14 +73,14 @@ def test_a_page_that_knows_of_no_release_is_refused(checkout: Path) -> None:
 
 
 def test_the_index_needs_addresses(checkout: Path) -> None:
-    (checkout / "README.md").write_text("See [a](docs/a.md) and [b](SECURITY.md#x).\n", encoding="utf-8")
+    (checkout / "README.md").write_text("See [a](CHANGELOG.md) and [b](SECURITY.md#x).\n", encoding="utf-8")
     commit(checkout)
     (checkout / "pyproject.toml").write_text('[project]\nname = "x"\n', encoding="utf-8")
     git(checkout, "commit", "--quiet", "--all", "--message", "No addresses")
     git(checkout, "tag", TAG)
     assert planned(checkout).splitlines() == [
         "pyproject.toml has no [project.urls]: name the source, the documentation and the changelog",
-        "README.md has 2 links that do not work on the index, such as `docs/a.md`: add the address",
+        "README.md has 2 links that do not work on the index, such as `CHANGELOG.md`: add the address",
     ]
 
 
