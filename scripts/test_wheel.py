@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import tomllib
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -70,10 +71,30 @@ def install(python: str, name: str) -> Path:
     for command in (
         [UV, "venv", "--quiet", "--clear", "--python", python, str(environment)],
         [*run, "--require-hashes", "--requirement", "requirements/test.txt"],
-        [*run, "--no-index", "--find-links", "dist", "--only-binary", "dataaccess", f"dataaccess=={VERSION}"],
+        # The cache may have an older wheel of the same version.
+        [
+            *run,
+            "--no-cache",
+            "--no-index",
+            "--find-links",
+            "dist",
+            "--only-binary",
+            "dataaccess",
+            f"dataaccess=={VERSION}",
+        ],
     ):
         subprocess.run(command, cwd=ROOT, check=True)
+    [module] = environment.glob("**/site-packages/dataaccess/_native.*")
+    if not any(module.read_bytes() == module_of(wheel, module.name) for wheel in (ROOT / "dist").glob("*.whl")):
+        sys.exit(f"{module} is of no wheel in dist")
     return environment / ("Scripts" if os.name == "nt" else "bin")
+
+
+def module_of(wheel: Path, name: str) -> bytes | None:
+    """The extension module of a wheel, if that has one of this name."""
+    with zipfile.ZipFile(wheel) as files:
+        path = f"dataaccess/{name}"
+        return files.read(path) if path in files.namelist() else None
 
 
 def check(python: str, name: str, tests: list[str], workers: int) -> bool:
