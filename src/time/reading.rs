@@ -287,5 +287,11 @@ mod tests {
         ] {
             assert_eq!(berlin.parse_moment(text).map(|moment| moment.to_string()), Ok(expected.to_owned()), "{text}");
         }
+        // The clocks went from 23:30 to 00:30, and the day began there.
+        let toronto = Zone::try_new("America/Toronto").expect("a known zone");
+        for text in ["1919-03-31", "1919-03-31T00:00"] {
+            let moment = toronto.parse_moment(text).map(|moment| moment.to_string());
+            assert_eq!(moment, Ok("1919-03-31T04:30:00Z".to_owned()), "{text}");
+        }
     }
 }
