@@ -84,7 +84,8 @@ def install(python: str, name: str) -> Path:
         ],
     ):
         subprocess.run(command, cwd=ROOT, check=True)
-    [module] = environment.glob("**/site-packages/dataaccess/_native.*")
+    files = environment.glob("**/site-packages/dataaccess/_native.*")
+    [module] = (path for path in files if path.suffix in {".so", ".pyd"})
     if not any(module.read_bytes() == module_of(wheel, module.name) for wheel in (ROOT / "dist").glob("*.whl")):
         sys.exit(f"{module} is of no wheel in dist")
     return environment / ("Scripts" if os.name == "nt" else "bin")
