@@ -1,7 +1,7 @@
 """Finishes the wheels of a folder: the list of components, and the compression.
 
 maturin lists what `Cargo.lock` has, also crates that no feature uses: a scanner would report their vulnerabilities. The
-list keeps those of `licenses/crates.txt`, which are compiled, and loses the folder of the build. libdeflate compresses
+list keeps the crates of `licenses/crates.txt`, which are compiled, and loses the build folder. libdeflate compresses
 3 % better than the smallest of zlib, in the same format.
 
 python scripts/finish_wheel.py FOLDER       # of the group `release`
