@@ -494,7 +494,7 @@ AUDITED = $(filter-out requirements/lowest-%,$(wildcard requirements/*.txt))
 .PHONY: advisories
 advisories: $(CARGO_DENY) target/envs/audit/.installed ## known vulnerabilities of locked packages; asks the advisory databases
 	$(call say,'Asking for advisories: cargo-deny - pip-audit - npm')
-	for manifest in $(MANIFESTS); do $(CARGO_DENY) --manifest-path $$manifest --locked check --config deny.toml advisories; done
+	for manifest in $(MANIFESTS); do $(CARGO_DENY) --manifest-path $$manifest --locked --config deny.toml check advisories; done
 	failed=0; for file in $(AUDITED); do \
 		echo "$$file"; \
 		target/envs/audit/$(BIN:.venv/%=%)/pip-audit --strict --require-hashes --disable-pip --requirement $$file || failed=1; \

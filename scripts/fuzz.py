@@ -57,11 +57,15 @@ def run(target: str, seconds: int) -> bool:
     with log.open("w", encoding="utf-8") as file:
         limit = f"-max_total_time={seconds}"
         code = cargo_fuzz("run", target, *folders, "--", limit, *options(target), output=file)
-    status = [*STATUS.finditer(log.read_text(encoding="utf-8", errors="replace"))]
-    executions, edges, features = map(int, status[-1].groups()) if status else (0, 0, 0)
+    status = [
+        [*map(int, found.groups())] for found in STATUS.finditer(log.read_text(encoding="utf-8", errors="replace"))
+    ]
+    executions, edges, features = status[-1] if status else (0, 0, 0)
+    late = edges - max((reached for at, reached, _ in status if at <= executions / 2), default=0)
     finds = sorted(path.name for path in set((FINDS / target).iterdir()) - before)
     print(
-        f"{target:16} {executions:>12,} executions {edges:>7,} edges {features:>7,} features {len(finds):>3} finds",
+        f"{target:16} {executions:>12,} executions {edges:>7,} edges, {late} in the second half "
+        f"{features:>7,} features {len(finds):>3} finds",
         flush=True,
     )
     passed = code == 0 and executions > 0

@@ -53,7 +53,9 @@ def prepare(checkout: Path, day: str | None = None) -> None:
         (checkout / name).write_text(release_check.UNPUBLISHED.sub("this is published", said), encoding="utf-8")
     readme, project = checkout / "README.md", checkout / "pyproject.toml"
     absolute = release_check.RELATIVE_LINK.sub(r"](https://example.com/\1)", readme.read_text(encoding="utf-8"))
-    readme.write_text(absolute, encoding="utf-8")
+    before, _, rest = absolute.partition("```sh\n")
+    install = '```sh\npip install "dataaccess[pandas,cli]"\n```'
+    readme.write_text(before + install + rest.partition("```")[2], encoding="utf-8")
     urls = '\n[project.urls]\nSource = "https://example.com"\n'
     project.write_text(project.read_text(encoding="utf-8") + urls, encoding="utf-8")
     page = checkout / "CHANGELOG.md"

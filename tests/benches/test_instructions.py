@@ -42,7 +42,7 @@ ob=(2)
 fn=(2)
 +3 1000
 * 200
-ob=(3) /root/.pyenv/versions/3.11.7/lib/libpython3.11.so.1.0
+ob=(3) /python/lib/libpython3.11.so.1.0
 fn=(3) eval
 -3 4000
 cob=(1)

@@ -27,10 +27,17 @@ def pinned(group: str) -> set[str]:
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]["version"]
 
 
-def test_the_readme_begins_with_the_installation() -> None:
+# By the heading of the newest version: docs/releasing.md says what the first release changes.
+RELEASED = not re.search(r"^## \S+ \(unreleased\)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_the_first_commands_of_the_readme_install_the_package() -> None:
     before, _, rest = README.read_text(encoding="utf-8").partition("```sh\n")
     block = rest.partition("```")[0]
     commands = [re.split(r"\s+#", line)[0] for line in block.splitlines()]
+    if RELEASED:
+        assert commands[0] == 'pip install "dataaccess[pandas,cli]"'
+        return
     wheel = f"./dist/dataaccess-{VERSION}-cp311-abi3-manylinux_2_28_x86_64.whl"
     # Not in the block, which is copied as a whole: before the first release it is another package.
     assert '`pip install "dataaccess[pandas,cli]"`, from the first release on' in before.rpartition("\n## ")[2]
@@ -41,8 +48,8 @@ def test_the_readme_begins_with_the_installation() -> None:
 def test_the_wheels_on_pages_are_of_this_version() -> None:
     texts = [path.read_text(encoding="utf-8") for path in PAGES]
     named = [name for text in texts for name in re.findall(r"dataaccess-([\w.]+)-cp311-abi3-\w+\.whl", text)]
-    assert len(named) >= 3
-    assert set(named) == {VERSION}
+    assert RELEASED or len(named) >= 3
+    assert set(named) <= {VERSION}
 
 
 @pytest.mark.parametrize(
