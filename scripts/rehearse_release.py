@@ -112,6 +112,13 @@ def rehearse_tags(folder: Path) -> tuple[Path, str]:
     return scratch_release.clone(remote, folder / "release", tag=tag), tag
 
 
+def rehearse_pages(checkout: Path) -> None:
+    """The tests of the pages pass on the commit of the release, whose pages have changed."""
+    tests = ["tests/python/docs/test_checkout.py", "tests/python/docs/test_pages.py", "tests/python/workflows"]
+    must(ended([sys.executable, "-m", "pytest", "--quiet", *tests], checkout), "the tests of the pages")
+    say("the tests of the pages pass on the commit of the release")
+
+
 def changelog(checkout: Path) -> str:
     """The text of CHANGELOG.md."""
     return (checkout / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -239,6 +246,7 @@ def main() -> int:
         folder = Path(name)
         try:
             checkout, tag = rehearse_tags(folder)
+            rehearse_pages(checkout)
             rehearse_red_ci(checkout)
             rehearse_files(checkout, dist, tag)
             with index(tools, folder / "packages") as address:
