@@ -41,6 +41,16 @@ def test_the_help_is_the_accepted_one(run: Any, words: list[str]) -> None:
     assert run(*words, "-h").output == ended.output
 
 
+@pytest.mark.parametrize("words", COMMANDS_AND_GROUPS, ids=lambda words: "-".join(["dataaccess", *words]))
+def test_no_option_takes_a_secret_which_every_user_of_the_machine_could_read(words: list[str]) -> None:
+    command: click.Command = application
+    for word in words:
+        command = command.get_command(click.Context(command), word)  # type: ignore[attr-defined] # it is a group
+    names = {name for each in command.params for name in each.opts}
+    secrets = {name for name in names if any(part in name for part in ("token", "secret", "password", "key", "header"))}
+    assert all(name.endswith("-file") for name in secrets)
+
+
 def test_every_text_is_of_a_command() -> None:
     expected = {"-".join(["dataaccess", *words]) for words in COMMANDS_AND_GROUPS}
     assert {file.stem for file in ACCEPTED.iterdir()} == expected

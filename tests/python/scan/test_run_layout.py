@@ -137,3 +137,16 @@ def test_a_day_without_rows_has_a_file_of_all_columns(folder: Path) -> None:
     empty = folder / "day=2024-01-04/part-0.parquet"
     assert pl.read_parquet(empty).shape == (0, 10)
     assert pl.read_parquet_schema(empty) == pl.read_parquet_schema(parts(folder)[0])
+
+
+def test_no_file_of_a_run_has_the_values_of_its_conditions(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
+    scan = connect(service).scan_codes(
+        ["id", "pool_id"], allocated_time=DAYS, allocated_audience=["holder-1", "holder-4"], values_per_request=1
+    )
+    assert scan.to_folder(tmp_path).rows > 0
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    content = b"".join(path.read_bytes() for path in files)
+    # The footers have the fields of conditions, and a digest of their values.
+    assert b"allocated_audience" in content
+    assert b"holder-" not in content
+    assert not [path for path in files if "holder" in str(path.relative_to(tmp_path))]
