@@ -103,6 +103,8 @@ def of_components(listed: dict[str, Any]) -> Iterator[str]:
     """What is wrong with the list of components: each crate is in the lock file, the patched ones our own."""
     if listed.get("bomFormat") != "CycloneDX":
         yield "its list of components is not in the format CycloneDX"
+    if "file:///" in json.dumps(listed):
+        yield "its list of components has a path of the machine that built it"
     locked = {(package["name"], package["version"]): package for package in toml(ROOT / "Cargo.lock")["package"]}
     named = {(one["name"], one["version"]): one for one in listed.get("components", [])}
     yield from (
