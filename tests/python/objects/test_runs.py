@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from io import BytesIO
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,7 @@ import polars as pl
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from support.objects import KEY, SECRET, Store, temporary_files
+from support.objects import KEY, SECRET, Request, Store, error, temporary_files
 from support.runs import ROWS, ROWS_OF_DAYS, by_day, by_value, code
 
 import dataaccess as da
@@ -177,3 +178,55 @@ def test_requests_that_look_capped_are_split(connect: Any, store: Store) -> None
         report = scan.to_folder(store.url(), storage_options=store.options)
     assert (report.rows, report.maybe_capped, len(set(store.ids()))) == (32, False, 32)
     assert store.names() == PARTS[:2]
+
+
+def test_a_file_that_is_kept_in_doubt_is_named_until_it_is_replaced(store: Store) -> None:
+    with da.Sandbox() as service, service.client() as client:
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-03"))
+
+        service.load("promotion_code", [code(day, n) for day in (1, 2) for n in range(10)])
+
+        def marks() -> list[str]:
+            return [name for name in store.names() if "/mark&" in name]
+
+        scan.to_folder(store.url(), storage_options=store.options)
+        service.switch(maximum_rows=3)
+        # The second run finds the mark of the first.
+        for refresh in (["2024-01-02"], None):
+            with pytest.warns(da.ShrunkWarning):
+                report = scan.to_folder(store.url(), storage_options=store.options, refresh=refresh)
+            assert [task.day for task in report.tasks if task.doubts] == ["2024-01-02"]
+            (part,) = da.folder_status(store.url(), storage_options=store.options).doubtful
+            assert (part.day, part.rows, len(marks())) == ("2024-01-02", 10, 1)
+        service.switch(maximum_rows=None)
+        assert scan.to_folder(store.url(), storage_options=store.options).refreshed == 1
+        assert (da.folder_status(store.url(), storage_options=store.options).doubtful, marks()) == ([], [])
+
+
+@pytest.mark.parametrize("times", [1, 100])
+def test_a_part_that_is_replaced_while_it_is_read_is_read_anew(service: da.Sandbox, store: Store, times: int) -> None:
+    refused: list[str] = []
+
+    def replace(request: Request) -> tuple[int, str] | None:
+        if request.method != "GET" or "day%3D2024-01-02" not in request.path or len(refused) == times:
+            return None
+        store.put(PARTS[1], versions[len(refused) % 2])
+        # As S3 answers; moto compares no ETag here.
+        refused.append(request.headers["if-match"])
+        return 412, error("PreconditionFailed")
+
+    with service.client() as client:
+        for folder in ("other", "codes"):
+            by_day(client).to_folder(store.url(folder), storage_options=store.options)
+        # Each of them has its own time of request.
+        versions = [store.get(name) for name in (PARTS[1].replace("codes/", "other/"), PARTS[1])]
+        assert versions[0] != versions[1]
+        store.hook = replace
+        if times == 1:
+            assert da.folder_status(store.url(), storage_options=store.options).rows == ROWS
+        else:
+            with pytest.raises(da.FolderError, match="is being replaced again and again; try again"):
+                by_day(client).to_folder(store.url(), storage_options=store.options)
+    # Each time it asks for the version that is there.
+    assert len(refused) == min(times, 3)
+    assert all(one != other for one, other in pairwise(refused))
