@@ -305,7 +305,11 @@ def read_files(
     source_zone: str,
 ) -> RawTable: ...
 def folder_status(
-    folder: str, settle: float, known_row_cap: int | None, storage_options: dict[str, str] | None
+    folder: str,
+    settle: float,
+    known_row_cap: int | None,
+    until: str | None,
+    storage_options: dict[str, str] | None,
 ) -> dict[str, Any]: ...
 def object_names(url: str, storage_options: dict[str, str] | None) -> list[str]: ...
 def row_lines(

@@ -13,6 +13,9 @@ pub enum Member {
     Records,
 }
 
+/// What [`RecordShape::Empty`] has of a response without `data`.
+pub const NO_DATA: &str = "data absent";
+
 /// What a search response has where its records belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordShape {
@@ -102,7 +105,7 @@ impl Envelope {
             Some(Member::Records) if self.records == 0 => RecordShape::Empty("data.data []"),
             Some(Member::Records) => RecordShape::Array,
             None if path == "data" && holds_more(&self.members, true) => RecordShape::Misplaced(path),
-            None if path == "data" => RecordShape::Empty("data absent"),
+            None if path == "data" => RecordShape::Empty(NO_DATA),
             None if self.data_holds_more() => RecordShape::Misplaced(path),
             None => RecordShape::Empty("data.data absent"),
             Some(Member::Json(json)) => match (path, without_space(json).as_str()) {

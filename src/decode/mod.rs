@@ -32,7 +32,7 @@ mod value_reader;
 
 pub use buffer_pool::{BufferPool, PoolHandle};
 pub use decoder::Decoder;
-pub use envelope::{Envelope, Member, RecordShape};
+pub use envelope::{Envelope, Member, NO_DATA, RecordShape};
 pub(crate) use error::too_large;
 pub use integer::integer;
 pub use padded_bytes::PaddedBytes;

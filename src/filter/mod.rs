@@ -29,7 +29,7 @@ pub use days::Days;
 pub use input::{ColumnCondition, Comparison, InputValue, Method};
 pub(crate) use nearest::did_you_mean;
 pub use normal_form::{MAX_GROUPS, Tree};
-pub use parts::{SearchPart, SearchParts};
+pub use parts::{SearchPart, SearchParts, ValueList};
 pub use plan::Plan;
 
 /// A search that was checked.

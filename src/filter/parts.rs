@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::Search;
-use crate::contract::business_object::PROMOTION_CODE_ID;
+use crate::contract::business_object::{CUSTOMER_ID, CUSTOMER_KEY, PROMOTION_CODE_ID};
 use crate::contract::codes::{POSITIONS, STATUSES};
 use crate::contract::condition::{CODE_CONDITION_TYPE, Condition, MATCHES, NUMBER};
 
@@ -33,6 +33,23 @@ pub struct SearchPart {
     pub name: String,
 }
 
+/// A list of values of one condition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ValueList {
+    values: u64,
+    /// Whether each value has one row at most, as the id of a customer has.
+    are_keys: bool,
+}
+
+impl ValueList {
+    /// Whether a response can have this number of rows because it has one for each value. `found` is how many values
+    /// are in the rows, if that is known: fewer than rows, and one value has several.
+    #[must_use]
+    pub fn explains(self, rows: u64, found: Option<u64>) -> bool {
+        rows > 0 && rows == self.values && (self.are_keys || found == Some(rows))
+    }
+}
+
 impl Search {
     /// The parts of this search: the halves of its longest list of values, or one for each status.
     #[must_use]
@@ -56,9 +73,12 @@ impl Search {
 
     /// The longest list of values of one condition.
     #[must_use]
-    pub fn longest_list(&self) -> usize {
+    pub fn longest_list(&self) -> ValueList {
         let conditions = self.body.filters.or.iter().flat_map(|group| &group.and);
-        conditions.filter_map(|condition| condition.value.as_array()).map(Vec::len).max().unwrap_or(0)
+        let lists = conditions.filter_map(|condition| Some((condition.value.as_array()?.len(), condition)));
+        let Some((length, condition)) = lists.max_by_key(|(length, _)| *length) else { return ValueList::default() };
+        let are_keys = self.body.item_type_id == CUSTOMER_ID && condition.column == CUSTOMER_KEY;
+        ValueList { values: length as u64, are_keys }
     }
 
     fn with_values(&self, position: usize, values: &[Value]) -> SearchPart {

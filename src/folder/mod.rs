@@ -305,7 +305,8 @@ fn corrupt(path: &Path, problem: &str) -> Error {
             let refresh = argument("refresh").of(day).in_python(format!("refresh=[\"{day}\"]"));
             format!("run again with {refresh}, which replaces it")
         }
-        None => "delete this file and run again, which restores it".to_owned(),
+        // Files without a day are one snapshot: one of them alone would be of another time.
+        None => format!("run again with {}, which replaces all files", argument("refresh").of_string("all")),
     };
     at(Kind::FolderCorrupt, path, &format!("has changed since it was written: {problem}"))
         .with(|details| details.day = day.map(ToOwned::to_owned))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use pyo3::prelude::*;
 use pythonize::pythonize;
@@ -113,11 +113,14 @@ pub(super) fn folder_status(
     folder: PathBuf,
     settle: f64,
     known_row_cap: Option<u64>,
+    until: Option<String>,
     storage_options: Storage,
 ) -> PyResult<Py<PyAny>> {
     let location = location(py, folder, storage_options, None)?;
     let settle = Duration::try_from_secs_f64(settle).unwrap_or(Duration::MAX);
-    let status = bridge::block(py, async move { scan::folder_status(&location, settle, known_row_cap).await })?;
+    let status =
+        async move { scan::folder_status(&location, settle, known_row_cap, until.as_deref(), SystemTime::now()).await };
+    let status = bridge::block(py, status)?;
     Ok(pythonize(py, &status)?.unbind())
 }
 

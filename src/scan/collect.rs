@@ -86,10 +86,16 @@ impl Scan {
         }
         let buffer = client.result_buffer(&client.result_size(Kept::Records));
         let mut responses = Responses::of_cells(self, client, self.mode(Consumer::Collects), buffer);
+        let mut ids = OfAttempt::new(self.ids());
         while let Some(block) = responses.next().await? {
+            if let Some(ids) = ids.of(block.attempt, || self.ids()) {
+                ids.add_block(&block.batch);
+            }
             blocks.send(block.boxed()).await.map_err(|_| cancelled())?;
         }
-        Ok(LastRows { blocks: Vec::new(), attempt: responses.attempt(), stats: responses.stats() })
+        let mut stats = responses.stats();
+        stats.set_ids(ids.of_last(responses.attempt(), || self.ids()).as_ref());
+        Ok(LastRows { blocks: Vec::new(), attempt: responses.attempt(), stats })
     }
 
     /// All rows in blocks, with the requests split whose responses look capped.

@@ -138,6 +138,18 @@ pub(super) fn incomplete(reasons: &[String], operation: &str, splits: bool) -> O
     (!reasons.is_empty()).then_some(DataWarning { kind: DataWarningKind::Incomplete, message })
 }
 
+/// The warning for responses without `data`, of so many, unless there are none.
+pub(super) fn without_data(count: u64, responses: u64) -> Option<DataWarning> {
+    let which = match count {
+        0 => return None,
+        1 if responses == 1 => "the response has no `data`".to_owned(),
+        1 => format!("1 of {responses} responses has no `data`"),
+        _ => format!("{count} of {responses} responses have no `data`"),
+    };
+    let message = format!("{which}, which does not say whether there are records");
+    Some(DataWarning { kind: DataWarningKind::Incomplete, message })
+}
+
 /// The warning for a result without rows, if the status "available" alone may explain it, or if each day of several is
 /// empty although nothing but a status narrows the search.
 pub(super) fn empty(search: &Search, days: usize) -> Option<DataWarning> {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -12,12 +12,16 @@ use super::cap::{Count, Suspicion};
 use super::data_warning::DataWarning;
 use super::day;
 use super::doubts::Doubts;
+use super::invalid;
 use super::query::SOURCE_TIMEZONE;
 use super::tasks::Record;
-use crate::error::Result;
+use crate::error::{Result, excerpt};
 use crate::files::{Footer, Location};
 use crate::folder::{Folder, PartName};
 use crate::time::{Moment, Zone};
+
+/// The day before today, in the zone of the folder.
+const YESTERDAY: &str = "yesterday";
 
 /// A part of a folder.
 #[derive(Debug, Serialize)]
@@ -51,16 +55,24 @@ pub struct FolderStatus {
     pub query: BTreeMap<String, Value>,
     /// Its parts, in the order of their names.
     pub parts: Vec<PartStatus>,
-    /// The days between the first and the last one that have no part.
+    /// The days between the first and the last one that have no part, and those after it up to the one that was named.
     pub missing_days: Vec<String>,
 }
 
 /// The parts of a folder. A day is final once its request was sent so long after its end. `known_row_cap` is a number of
-/// rows at which the service is known to cut responses.
+/// rows at which the service is known to cut responses. `until` is the last day that the folder should have, such as
+/// `2024-01-31`, or `yesterday`, which is the day before `now`.
 ///
 /// # Errors
-/// There is no folder, it holds other files, or it cannot be read.
-pub async fn folder_status(location: &Location, settle: Duration, known_row_cap: Option<u64>) -> Result<FolderStatus> {
+/// There is no folder, it holds other files, or it cannot be read. `Validation` for what is no day, or of no day: a folder
+/// without days has no last one.
+pub async fn folder_status(
+    location: &Location,
+    settle: Duration,
+    known_row_cap: Option<u64>,
+    until: Option<&str>,
+    now: SystemTime,
+) -> Result<FolderStatus> {
     let (folder, names) = Folder::read_only(location).await?;
     let mut all: Vec<PartName> = names.parts.iter().cloned().collect();
     for day in &names.days {
@@ -76,7 +88,7 @@ pub async fn folder_status(location: &Location, settle: Duration, known_row_cap:
     let zone_of = |name: &str| query.get(name).and_then(Value::as_str).and_then(|name| Zone::try_new(name).ok());
     let (zone, source) = (zone_of("timezone").unwrap_or_default(), zone_of(SOURCE_TIMEZONE).unwrap_or_default());
     let counts: Vec<Count> =
-        records.iter().enumerate().filter_map(|(index, read)| count(index, &all, read.as_ref().ok()?)).collect();
+        records.iter().enumerate().filter_map(|(index, read)| count(index, &all, &read.as_ref().ok()?.1)).collect();
     let suspicion = Suspicion::of(&counts, known_row_cap);
     let mut parts = Vec::with_capacity(all.len());
     for (index, (name, read)) in all.iter().zip(records).enumerate() {
@@ -114,7 +126,16 @@ pub async fn folder_status(location: &Location, settle: Duration, known_row_cap:
     }
     // The folder of a day may be empty.
     let days: BTreeSet<&String> = all.iter().filter_map(|part| part.day.as_ref()).collect();
-    let missing_days = missing_days(&zone, days.first().copied(), days.last().copied(), |day| days.contains(day));
+    let until = until.map(|until| last_day(&zone, until, now)).transpose()?;
+    if until.is_some() && days.is_empty() && !all.is_empty() {
+        return Err(invalid(
+            "until",
+            "is for folders with a file for each day, and this one has no days: leave it out",
+        ));
+    }
+    let first = days.first().copied().or(until.as_ref());
+    let last = days.last().copied().max(until.as_ref());
+    let missing_days = missing_days(&zone, first, last, |day| days.contains(day));
     Ok(FolderStatus { folder: folder.path().to_path_buf(), service, query, parts, missing_days })
 }
 
@@ -129,12 +150,13 @@ fn record(folder: &Folder, name: &PartName, part: Result<Footer>) -> Result<(Foo
     Ok((part, record))
 }
 
-/// What a part says about a cap, unless its request was split.
-fn count(index: usize, names: &[PartName], (part, record): &(Footer, Record)) -> Option<Count> {
+/// What a part says about a cap. One that was split shows what is usual, and is not suspected.
+fn count(index: usize, names: &[PartName], record: &Record) -> Option<Count> {
     let name = names.get(index)?;
     let name = name.day.clone().unwrap_or_else(|| name.to_string());
     let total = record.figures.other_total.clone();
-    record.figures.split.is_none().then_some(Count { request: index, name, rows: part.rows, total, ..Count::default() })
+    let (is_explained, is_other) = (record.figures.found_each(), record.figures.split.is_some());
+    Some(Count { request: index, name, rows: record.figures.compared()?, is_explained, total, is_other })
 }
 
 fn doubts(record: &Record, bounds: Option<(Moment, Moment)>, source: &Zone) -> Vec<String> {
@@ -152,6 +174,18 @@ fn doubts(record: &Record, bounds: Option<(Moment, Moment)>, source: &Zone) -> V
     doubts
 }
 
+/// The day that `until` names.
+fn last_day(zone: &Zone, until: &str, now: SystemTime) -> Result<String> {
+    let day = if until == YESTERDAY {
+        let today = zone.start_of_day(Moment::from(now)).ok();
+        today.map(|today| zone.day_of(Moment::at(today.milliseconds() - 1)))
+    } else {
+        zone.parse_day(until).ok().map(|day| zone.day_of(day))
+    };
+    let problem = || format!("`{}` is not a day: write it as \"2024-01-31\", or \"{YESTERDAY}\"", excerpt(until, 40));
+    day.ok_or_else(|| invalid("until", &problem()))
+}
+
 fn missing_days(
     zone: &Zone,
     first: Option<&String>,
@@ -160,5 +194,6 @@ fn missing_days(
 ) -> Vec<String> {
     let moment = |day: Option<&String>| zone.parse_day(day?).ok();
     let Some((first, last)) = moment(first).zip(moment(last)) else { return Vec::new() };
-    zone.days(first, last).map(|day| zone.day_of(day)).filter(|day| !is_there(day)).collect()
+    let days = zone.days(first, last).chain([last]).map(|day| zone.day_of(day));
+    days.filter(|day| !is_there(day)).collect()
 }

@@ -12,12 +12,10 @@ use arrow_schema::DataType;
 use serde_json::Value;
 
 use super::Scan;
-#[cfg(feature = "files")]
 use crate::cells::Block;
 use crate::contract::codes::POSITIONS;
 use crate::contract::condition::MATCHES;
 use crate::contract::search::Filters;
-#[cfg(feature = "files")]
 use crate::decode::Cell;
 
 /// What a list of a code search selects, and is no id: the type of the audience and the status.
@@ -69,7 +67,7 @@ impl Scan {
         let length = |value: &Value| value.as_array().map_or(0, Vec::len);
         let longest = lists.max_by_key(|condition| length(&condition.value))?;
         let is_asked = self.attributes().contains(&longest.column);
-        (is_asked && length(&longest.value) > 1).then(|| longest.column.clone())
+        (is_asked && length(&longest.value) > 0).then(|| longest.column.clone())
     }
 }
 
@@ -106,7 +104,6 @@ impl Ids {
     }
 
     /// Looks the ids up in rows as they are on the wire.
-    #[cfg(feature = "files")]
     pub(super) fn add_block(&mut self, block: &Block) {
         for row in 0..block.rows() {
             if let Some(Cell::String(text) | Cell::Integer(text)) = block.row(row).nth(self.column) {
@@ -127,6 +124,11 @@ impl Ids {
     pub(super) fn missing(&self) -> Option<Vec<String>> {
         let missing = self.asked.iter().zip(&self.found).filter(|(_, found)| !**found);
         (!self.is_unknown).then(|| missing.map(|(id, _)| id.clone()).collect())
+    }
+
+    /// How many were found, if that is known.
+    pub(super) fn found_ids(&self) -> Option<u64> {
+        (!self.is_unknown).then(|| self.found.iter().map(|found| u64::from(*found)).sum())
     }
 
     /// Which were found, one digit for four.
@@ -165,4 +167,17 @@ impl Ids {
         let mut seen = HashSet::new();
         Some(asked.into_iter().filter(|id| !found.contains(id) && seen.insert(id.clone())).collect())
     }
+}
+
+/// How many ids were found, of what [`Ids::found`] said.
+#[cfg(feature = "files")]
+pub(super) fn count(digits: &str) -> u64 {
+    digits.chars().filter_map(|digit| digit.to_digit(16)).map(|digit| u64::from(digit.count_ones())).sum()
+}
+
+/// Whether each id was found. The last digit has one to four of them.
+#[cfg(feature = "files")]
+pub(super) fn is_each(digits: &str) -> bool {
+    let digits = digits.trim_start_matches('f');
+    matches!(digits, "" | "1" | "3" | "7")
 }

@@ -20,11 +20,10 @@ pub(super) struct OtherFile {
 }
 
 impl OtherFile {
-    /// What it says about a cap, unless its request was split.
+    /// What it says about a cap.
     pub(super) fn count(&self) -> Option<Count> {
         let Self { figures, is_explained } = self;
-        let count = Count { rows: figures.rows, is_explained: *is_explained, is_other: true, ..Count::default() };
-        figures.split.is_none().then_some(count)
+        Some(Count { rows: figures.compared()?, is_explained: *is_explained, is_other: true, ..Count::default() })
     }
 }
 
@@ -41,8 +40,8 @@ impl Tasks {
         for (name, part) in names.iter().zip(folder.parts(&names).await) {
             let Ok(part) = part.and_then(|part| self.check(folder, name, None, part)) else { continue };
             let figures = part.record.figures;
-            let longest = self.lists.get(name.number).copied().unwrap_or_default() as u64;
-            others.push(OtherFile { is_explained: figures.rows > 0 && figures.rows == longest, figures });
+            let values = self.lists.get(name.number).copied().unwrap_or_default();
+            others.push(OtherFile { is_explained: values.explains(figures.rows, figures.found()), figures });
         }
         others
     }

@@ -5,20 +5,22 @@ use std::time::{Duration, SystemTime};
 
 use super::Scan;
 use super::report::TaskReport;
+use super::tasks::Before;
 use crate::time::Moment;
 
 impl Scan {
     /// Takes the tasks that this run does again out of the finished ones. Returns the snapshot that it resumes.
     ///
     /// A day is requested until it is final. A scan without days has no final rows: each run makes a new snapshot,
-    /// unless the last run was broken off.
-    pub(super) fn drop_outdated(&self, done: &mut Vec<TaskReport>, settle: Duration) -> Option<i64> {
+    /// unless the last run was broken off. Whether it was, all files `before` this run say, also those that it refreshes.
+    pub(super) fn drop_outdated(&self, done: &mut Vec<TaskReport>, before: &Before, settle: Duration) -> Option<i64> {
         if self.by_day.is_some() {
             done.retain(|done| done.lacks.is_none() && self.is_final(done.index, done.figures.requested_at(), settle));
             return None;
         }
-        let snapshot = newest(done);
-        let is_whole = done.len() == self.requests() && done.iter().all(|done| Some(done.figures.snapshot) == snapshot);
+        let all = || before.tasks.values().flatten();
+        let snapshot = newest(all());
+        let is_whole = all().count() == self.requests() && all().all(|done| Some(done.figures.snapshot) == snapshot);
         done.retain(|done| !is_whole && done.lacks.is_none() && Some(done.figures.snapshot) == snapshot);
         snapshot.filter(|_| !is_whole)
     }
@@ -52,6 +54,6 @@ impl Scan {
 }
 
 /// The newest snapshot of these tasks.
-pub(super) fn newest(done: &[TaskReport]) -> Option<i64> {
-    done.iter().map(|done| done.figures.snapshot).max()
+pub(super) fn newest<'a>(done: impl IntoIterator<Item = &'a TaskReport>) -> Option<i64> {
+    done.into_iter().map(|done| done.figures.snapshot).max()
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Layout, Scan};
 use crate::contract::codes::POSITIONS;
-use crate::contract::condition::{Condition, DATETIME};
+use crate::contract::condition::{CONDITION_TYPE, Condition, DATETIME, NUMBER, STRING, TIME_UNIT, VALUE_TYPE};
 use crate::folder::{Query, digest};
 use crate::time::Moment;
 
@@ -35,7 +35,7 @@ impl Scan {
                 query.add("layout", "days");
                 query.add("timezone", by_day.zone().name());
                 if let Some(condition) = by_day.take(&mut filters) {
-                    query.add("days", &format!("of {}", condition.column));
+                    query.add("days", &format!("of {}{}", condition.column, unusual(&condition)));
                 }
             }
             None => query.add("layout", "flat"),
@@ -84,8 +84,26 @@ fn text(condition: &Condition) -> String {
         Value::Array(values) => format!("{} values ({})", values.len(), digest(&value.to_string())),
         _ => format!("a value ({})", digest(&value.to_string())),
     };
-    match time_unit.as_deref() {
-        Some(unit) if unit != crate::contract::condition::TIME_UNIT => format!("{operator} {unit} of {values}"),
+    let compared = match time_unit.as_deref() {
+        Some(unit) if unit != TIME_UNIT => format!("{operator} {unit} of {values}"),
         _ => format!("{operator} {values}"),
-    }
+    };
+    format!("{compared}{}", unusual(condition))
+}
+
+/// The types of a condition that are neither the specified ones nor follow from its values.
+fn unusual(condition: &Condition) -> String {
+    let Condition { data_type, value, value_type, condition_type, .. } = condition;
+    let is_of = |is_type: fn(&Value) -> bool| value.as_array().is_none_or(|values| values.iter().all(is_type));
+    let is_usual = match data_type.as_str() {
+        STRING => is_of(Value::is_string),
+        NUMBER => is_of(Value::is_number),
+        other => other == DATETIME,
+    };
+    let types = [
+        ("data_type", Some(data_type).filter(|_| !is_usual)),
+        ("value_type", value_type.as_ref().filter(|given| *given != VALUE_TYPE)),
+        ("condition_type", condition_type.as_ref().filter(|given| *given != CONDITION_TYPE)),
+    ];
+    types.iter().filter_map(|(name, given)| Some(format!(", {name} {}", given.as_ref()?))).collect()
 }

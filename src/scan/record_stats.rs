@@ -12,7 +12,7 @@ use crate::error::Result;
 const NAMES: usize = 256;
 /// The name under which all other keys are counted together.
 const OTHERS: &str = "…";
-/// The length of a time as the service writes it: `2024-01-31 12:34:56`.
+/// The length of a time as the service writes it: `2024-01-31 12:34:56`. A fraction of a second may follow.
 const TIME: usize = 19;
 
 /// Counts of some records.
@@ -84,6 +84,14 @@ impl Time {
     fn new(text: &[u8; TIME]) -> Self {
         let word = |start: usize| u64::from_be_bytes(array::from_fn(|at| text[start + at]));
         Self([0, 8, TIME - 8].map(word))
+    }
+
+    /// The whole seconds of a time. None for other texts, such as `0000-00-00 00:00:00`, which some databases write.
+    #[inline]
+    fn of(text: &[u8]) -> Option<Self> {
+        let (seconds, fraction) = text.split_first_chunk()?;
+        let is_time = fraction.first().is_none_or(|first| *first == b'.') && !seconds.starts_with(b"0000");
+        is_time.then(|| Self::new(seconds))
     }
 
     fn text(self) -> String {
@@ -172,9 +180,8 @@ impl<S: Sink> Sink for WithStats<S> {
     fn cell(&mut self, column: usize, cell: Cell) -> CellResult {
         if let Cell::String(text) = cell
             && self.time_column == Some(column)
-            && let Ok(text) = text.as_bytes().try_into()
         {
-            self.time = Some(Time::new(text));
+            self.time = Time::of(text.as_bytes());
         }
         self.sink.cell(column, cell)
     }
@@ -183,10 +190,9 @@ impl<S: Sink> Sink for WithStats<S> {
     #[expect(clippy::inline_always, reason = "as above")]
     fn short_string(&mut self, column: usize, text: &Bytes32, length: usize) -> bool {
         if self.time_column == Some(column)
-            && length == TIME
-            && let Some(text) = text.first_chunk()
+            && let Some(text) = text.get(..length)
         {
-            self.time = Some(Time::new(text));
+            self.time = Time::of(text);
         }
         // If the sink refuses, the same text comes again as a cell.
         self.sink.short_string(column, text, length)

@@ -1,7 +1,7 @@
 //! Reads `refresh=`: what a run asks for once more although its folder has it.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::report::TaskReport;
 use super::{Scan, invalid};
@@ -56,17 +56,17 @@ impl Scan {
     ///
     /// # Errors
     /// `Validation` for what is no day of this scan.
-    pub(super) fn refresh(&self, refresh: &InputValue) -> Result<Refresh> {
+    pub(super) fn refresh(&self, refresh: &InputValue, now: SystemTime) -> Result<Refresh> {
         let mut all = Refresh::default();
         match refresh {
             InputValue::Null => {}
-            InputValue::List(several) => several.iter().try_for_each(|one| self.add_refresh(&mut all, one))?,
-            one => self.add_refresh(&mut all, one)?,
+            InputValue::List(several) => several.iter().try_for_each(|one| self.add_refresh(&mut all, one, now))?,
+            one => self.add_refresh(&mut all, one, now)?,
         }
         Ok(all)
     }
 
-    fn add_refresh(&self, all: &mut Refresh, refresh: &InputValue) -> Result<()> {
+    fn add_refresh(&self, all: &mut Refresh, refresh: &InputValue, now: SystemTime) -> Result<()> {
         let form = Form::read(refresh).map_err(|problem| invalid("refresh", &problem))?;
         match form {
             Form::All => all.tasks.extend(0..self.requests()),
@@ -77,13 +77,15 @@ impl Scan {
                 all.requested_before = all.requested_before.max(Some(time));
             }
             Form::OneOf(parts) => all.one_of = Some(all.one_of.map_or(parts, |other| other.min(parts))),
-            Form::Last(_) | Form::To(..) | Form::Days(_) | Form::Day(_) => all.tasks.extend(self.tasks_of_days(&form)?),
+            Form::Last(_) | Form::To(..) | Form::Days(_) | Form::Day(_) => {
+                all.tasks.extend(self.tasks_of_days(&form, now)?);
+            }
         }
         Ok(())
     }
 
     /// The tasks of the days that are named.
-    fn tasks_of_days(&self, form: &Form) -> Result<BTreeSet<usize>> {
+    fn tasks_of_days(&self, form: &Form, now: SystemTime) -> Result<BTreeSet<usize>> {
         if self.by_day.is_none() {
             let message = "takes \"all\", \"older than 7 days\" or \"1/30\": the requests of this scan are not for one \
                            day each";
@@ -92,8 +94,10 @@ impl Scan {
         let days: Vec<(usize, String)> =
             (0..self.requests()).filter_map(|index| Some((index, self.day(index)?))).collect();
         let chosen = match form {
+            // A run requests no day that has not begun.
             Form::Last(count) => {
-                let mut last: Vec<String> = days.iter().map(|(_, day)| day.clone()).collect();
+                let begun = days.iter().filter(|(index, _)| self.has_begun(*index, now));
+                let mut last: Vec<String> = begun.map(|(_, day)| day.clone()).collect();
                 last.dedup();
                 last.split_off(last.len().saturating_sub(*count))
             }
@@ -112,7 +116,7 @@ impl Scan {
 /// One of the forms of `refresh=`.
 enum Form<'a> {
     All,
-    /// `last 3 days`, of the scan.
+    /// `last 3 days`, of those of the scan that have begun.
     Last(usize),
     /// `older than 7 days`.
     OlderThan(Duration),

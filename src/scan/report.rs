@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Serialize, Serializer};
 
 use super::Scan;
-use super::cap::Suspicion;
+use super::cap::{Count, Suspicion};
 use super::data_warning::{self, DataWarning, Dropped};
 use super::day::OutOfDayRows;
 use super::ids::Ids;
@@ -257,18 +257,19 @@ fn dropped(tasks: &[TaskReport]) -> Vec<Dropped> {
     tasks.iter().flat_map(of_task).collect()
 }
 
-/// Which tasks look capped, beside `others`. Those that were split are no longer suspected.
+/// Which tasks look capped, beside `others`. Those that were split show what is usual, and are no longer suspected.
 pub(super) fn suspicion<'a>(
     scan: &Scan,
     tasks: impl Iterator<Item = (usize, &'a Figures)>,
     others: &[OtherFile],
     reports: u32,
 ) -> Suspicion {
-    let whole = tasks.filter(|(_, figures)| figures.split.is_none());
     let count = |(index, figures): (usize, &Figures)| {
-        scan.request(index, None).count(index, figures.rows, figures.other_total.clone())
+        let (rows, total) = (figures.compared()?, figures.other_total.clone());
+        let count = scan.request(index, None).count(index, rows, figures.found(), total);
+        Some(Count { is_other: figures.split.is_some(), ..count })
     };
-    let counts: Vec<_> = whole.map(count).chain(others.iter().filter_map(OtherFile::count)).collect();
+    let counts: Vec<_> = tasks.filter_map(count).chain(others.iter().filter_map(OtherFile::count)).collect();
     Suspicion::in_reports(reports, &counts, scan.known_row_cap())
 }
 

@@ -21,9 +21,9 @@ pub(super) struct PlannedRequest {
 }
 
 impl PlannedRequest {
-    /// What its response says about a cap.
-    pub(super) fn count(&self, request: usize, rows: u64, total: Option<String>) -> Count {
-        let is_explained = rows > 0 && rows == self.search.longest_list() as u64;
+    /// What its response says about a cap. `found` is how many of the listed values are in its rows, if that is known.
+    pub(super) fn count(&self, request: usize, rows: u64, found: Option<u64>, total: Option<String>) -> Count {
+        let is_explained = self.search.longest_list().explains(rows, found);
         Count { request, name: self.name.clone(), rows, is_explained, total, is_other: false }
     }
 }

@@ -27,14 +27,13 @@ use super::tasks::{Before, Stored, Tasks};
 use super::{Scan, invalid};
 use crate::client::Client;
 use crate::columns::{self, Types};
+use crate::decode::NO_DATA;
 use crate::error::{Error, Kind, Result, defect};
 use crate::files::{Complete, RowMemory, blocking};
 use crate::folder::{self, Folder, Names, PartName};
 use crate::observe::{self, Observer};
 use crate::time::Moment;
 
-/// What a response has that reports success, and nothing of records.
-const NO_DATA: &str = "data absent";
 /// Earlier tasks that show what is usual.
 const COMPARED: usize = 1_000;
 /// How long a cancelled run in this process may still hold its folder.
@@ -63,7 +62,7 @@ impl Scan {
         }
         let layout = self.layout(options.layout)?;
         let tasks = Tasks::of(self, layout, &options.service, Some(options.requested_at))?;
-        let refresh = self.refresh(&options.refresh)?;
+        let refresh = self.refresh(&options.refresh, SystemTime::now())?;
         let (folder, names) = open(options).await?;
         let folder = Arc::new(folder);
         let report = async {
@@ -78,7 +77,7 @@ impl Scan {
             // What is requested again keeps its file until then.
             let snapshot = match options.keep {
                 Keep::All => newest(&done),
-                Keep::Final => self.drop_outdated(&mut done, options.settle),
+                Keep::Final => self.drop_outdated(&mut done, &before, options.settle),
             };
             let before = Arc::new(before);
             let mut run = Run {
@@ -156,7 +155,7 @@ impl Run {
     }
 
     async fn run_tasks(&mut self, mut types: Option<Types>, progress: &mut RunProgress) -> Result<()> {
-        let mut open = progress.open_tasks();
+        let mut open = progress.open_tasks(&self.before);
         // The first task with rows decides the inferred types: until then, tasks run one after another.
         while types.is_none()
             && let Some(task) = open.next()

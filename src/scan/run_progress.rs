@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use super::progress::{EndedTask, Progress};
 use super::report::{FailedTask, TaskReport};
 use super::run::Run;
+use super::tasks::Before;
 use crate::error::{Error, Kind, Result};
 
 /// Collects finished and failed tasks, and sends each change to the caller.
@@ -46,11 +47,13 @@ impl RunProgress {
         Self { since, begun, fail_fast, so_far, done, failed: Vec::new(), sender }
     }
 
-    /// The tasks that are to be done, in their order.
-    pub(super) fn open_tasks(&self) -> impl Iterator<Item = usize> + use<> {
+    /// The tasks that are to be done: first those without a file, so that runs that are ended early get on.
+    pub(super) fn open_tasks(&self, before: &Before) -> impl Iterator<Item = usize> + use<> {
         let done = self.done.iter().map(|done| done.index).chain(self.failed.iter().map(|failed| failed.index));
-        let open: Vec<usize> = self.begun.difference(&done.collect()).copied().collect();
-        open.into_iter()
+        let done: BTreeSet<usize> = done.collect();
+        let open = self.begun.difference(&done).copied();
+        let (again, new): (Vec<usize>, Vec<usize>) = open.partition(|task| before.tasks.contains_key(task));
+        new.into_iter().chain(again)
     }
 
     /// Adds the outcome of a task: its figures, or an error, which may end the run.

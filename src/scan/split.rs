@@ -65,6 +65,7 @@ impl Scan {
         let requests = responses.0.len();
         let (mut suspects, caps) = self.suspects(&responses.0);
         let is_suspected = !suspects.is_empty();
+        let cap = suspects.iter().map(|index| responses.0[*index].rows()).max();
         while !suspects.is_empty() {
             let searches = responses.plan_parts(&suspects, self.attributes());
             if searches.is_empty() {
@@ -91,7 +92,7 @@ impl Scan {
         (0..requests).for_each(|index| responses.choose(index, &mut chosen, &mut reasons));
         reasons.extend(responses.whole(&chosen));
         if is_suspected {
-            figures.resolve(reasons);
+            figures.resolve(reasons, cap);
         }
         let mut batches = Vec::new();
         for index in responses.in_order(0..requests, &chosen) {
@@ -153,7 +154,10 @@ impl<B> SplitResponse<B> {
 
     fn count(&self) -> Count {
         let Outcome { index, request, completed, records } = &self.outcome;
-        Count { name: self.name.clone(), ..request.count(*index, records.rows, data_warning::other_total(completed)) }
+        Count {
+            name: self.name.clone(),
+            ..request.count(*index, records.rows, None, data_warning::other_total(completed))
+        }
     }
 }
 

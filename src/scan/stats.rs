@@ -8,11 +8,11 @@ use super::Scan;
 use super::cap::{Count, Suspicion};
 use super::data_warning::{self, DataWarning};
 use super::day::OutOfDayRows;
-use super::ids::Ids;
+use super::ids::{self, Ids};
 use super::record_stats::RecordStats;
 use super::responses::Outcome;
 use crate::client::Completed;
-use crate::decode::RecordShape;
+use crate::decode::{NO_DATA, RecordShape};
 use crate::time::Moment;
 
 /// Figures of responses: of a task, as its file records them, or of all tasks.
@@ -30,6 +30,9 @@ pub struct Figures {
     pub other_total: Option<String>,
     /// Why rows may still be missing after requests were split, if any was.
     pub split: Option<Vec<String>>,
+    /// The rows at which a response looked capped that was split.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_at: Option<u64>,
     /// Attributes that no record had, if all records were read.
     pub absent: Vec<String>,
     /// Those of them that earlier files had.
@@ -57,6 +60,22 @@ impl Figures {
     pub(super) fn requested_at(&self) -> Moment {
         Moment::at(self.requested_at)
     }
+
+    /// The rows of the response, for comparison with others: of one that was split, those at which it looked capped.
+    /// None if that is not known.
+    pub(super) fn compared(&self) -> Option<u64> {
+        if self.split.is_some() { self.split_at } else { Some(self.rows) }
+    }
+
+    /// How many of the listed ids were found, if that is known.
+    pub(super) fn found(&self) -> Option<u64> {
+        self.found_ids.as_deref().map(ids::count)
+    }
+
+    /// Whether there is a row for each listed id, and no other.
+    pub(super) fn found_each(&self) -> bool {
+        self.rows > 0 && self.found() == Some(self.rows) && self.found_ids.as_deref().is_some_and(ids::is_each)
+    }
 }
 
 /// Figures and warnings of one use of a scan.
@@ -79,12 +98,30 @@ pub struct Stats {
     pub notes: Vec<String>,
     /// What looks wrong in the data.
     pub warnings: Vec<DataWarning>,
+    /// What holds instead if each listed id has one row at most.
+    #[serde(skip)]
+    pub(super) if_unique: Option<IfUnique>,
+}
+
+/// Why rows may be missing, with its warning and the warning in whose place it is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct IfUnique {
+    reasons: Vec<String>,
+    warning: Option<DataWarning>,
+    instead_of: Option<DataWarning>,
 }
 
 impl Stats {
     /// Sets what is known of the ids.
     pub(super) fn set_ids(&mut self, ids: Option<&Ids>) {
         self.missing_ids = ids.and_then(Ids::missing);
+        if let Some(IfUnique { reasons, warning, instead_of }) = self.if_unique.take()
+            && ids.and_then(Ids::found_ids) == Some(self.figures.rows)
+        {
+            self.reasons = reasons;
+            self.warnings.retain(|known| instead_of.as_ref() != Some(known));
+            self.warnings.extend(warning);
+        }
         #[cfg(feature = "files")]
         {
             self.figures.found_ids = ids.and_then(Ids::found);
@@ -102,9 +139,13 @@ pub(super) struct StatsBuilder {
     /// For each attribute, how many records have it.
     present: Vec<u64>,
     counts: Vec<Count>,
+    /// Whether each of them is explained if each listed value has one row at most.
+    if_unique: Vec<bool>,
     /// Why rows may be missing after responses that looked capped were split.
     after_split: Option<Vec<String>>,
     out_of_day: OutOfDayRows,
+    /// Responses that have no `data`.
+    without_data: u64,
 }
 
 impl StatsBuilder {
@@ -115,8 +156,10 @@ impl StatsBuilder {
             records: RecordStats::default(),
             present: vec![0; scan.attributes().len()],
             counts: Vec::new(),
+            if_unique: Vec::new(),
             after_split: None,
             out_of_day: OutOfDayRows::default(),
+            without_data: 0,
         }
     }
 
@@ -130,6 +173,7 @@ impl StatsBuilder {
         }
         if let RecordShape::Empty(shape) = envelope.record_shape() {
             self.sums.empty_shape.get_or_insert(shape);
+            self.without_data += u64::from(shape == NO_DATA);
         }
         if self.out_of_day.add(request.day.as_ref(), records.times.as_ref(), scan.source_zone()) {
             let stray_days = &mut self.sums.stray_days;
@@ -139,7 +183,9 @@ impl StatsBuilder {
         self.records.add(records.clone());
         // A response that the limit cut says nothing about the service.
         if self.is_below_limit(scan) {
-            self.counts.push(request.count(*index, records.rows, data_warning::other_total(completed)));
+            let count = |found| request.count(*index, records.rows, found, data_warning::other_total(completed));
+            self.if_unique.push(count(Some(records.rows)).is_explained);
+            self.counts.push(count(None));
         }
     }
 
@@ -154,8 +200,9 @@ impl StatsBuilder {
     }
 
     /// Sets why rows may be missing after responses that looked capped were split.
-    pub(super) fn resolve(&mut self, reasons: Vec<String>) {
+    pub(super) fn resolve(&mut self, reasons: Vec<String>, cap: Option<u64>) {
         self.after_split = Some(reasons);
+        self.sums.figures.split_at = cap;
     }
 
     /// Rows, bytes and seconds so far.
@@ -170,15 +217,25 @@ impl StatsBuilder {
         let present = scan.attributes().iter().zip(&self.present);
         let absent: Vec<_> =
             present.filter(|(_, count)| has_all && **count == 0).map(|(name, _)| name.clone()).collect();
-        let suspected = || Suspicion::of(&self.counts, scan.known_row_cap()).reasons;
-        let reasons = self.after_split.clone().unwrap_or_else(suspected);
+        let suspected = |counts: &[Count]| Suspicion::of(counts, scan.known_row_cap()).reasons;
+        let reasons = self.after_split.clone().unwrap_or_else(|| suspected(&self.counts));
+        let warned = |reasons: &[String]| data_warning::incomplete(reasons, scan.operation, self.after_split.is_some());
+        let incomplete = warned(&reasons);
+        let if_unique =
+            (!reasons.is_empty() && self.after_split.is_none() && self.if_unique.contains(&true)).then(|| {
+                let mut counts = self.counts.clone();
+                counts.iter_mut().zip(&self.if_unique).for_each(|(count, explained)| count.is_explained |= explained);
+                let reasons = suspected(&counts);
+                IfUnique { warning: warned(&reasons), reasons, instead_of: incomplete.clone() }
+            });
         // All responses: while a stream is still read, later responses may have rows.
         let is_whole = self.sums.requests >= scan.requests() as u64 && !scan.is_task;
         let is_empty = rows == 0 && is_whole;
         let range = if self.out_of_day.is_unused() { scan.row_range() } else { None };
         let warnings = [
             data_warning::absent(&absent),
-            data_warning::incomplete(&reasons, scan.operation, self.after_split.is_some()),
+            incomplete,
+            data_warning::without_data(self.without_data, self.sums.requests),
             data_warning::stray(self.out_of_day.message()),
             data_warning::stray(
                 range.as_ref().and_then(|range| range.message(self.records.times.as_ref(), rows, is_whole && has_all)),
@@ -203,6 +260,7 @@ impl StatsBuilder {
             reasons,
             stray_days,
             warnings: warnings.into_iter().flatten().collect(),
+            if_unique,
             ..self.sums.clone()
         }
     }

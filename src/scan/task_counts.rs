@@ -23,7 +23,7 @@ impl Scan {
     /// Whether the request of a task explains a number of rows: it asks for as many values.
     #[must_use]
     pub fn explains(&self, rows: u64) -> bool {
-        self.request(0, self.limit).count(0, rows, None).is_explained
+        self.request(0, self.limit).count(0, rows, None, None).is_explained
     }
 
     /// Why these responses look capped, which are some of a scan of `requests` requests. May be called after each of

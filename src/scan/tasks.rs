@@ -16,6 +16,7 @@ use super::{Layout, Scan};
 use crate::columns::{self, ColumnType, Types};
 use crate::error::{Error, Kind, Result, defect};
 use crate::files::Footer;
+use crate::filter::ValueList;
 use crate::folder::{Folder, Names, PartName, Query, mismatch};
 
 /// Version of the records of parts.
@@ -52,7 +53,7 @@ pub(super) struct Tasks {
     pub(super) days: Vec<Option<String>>,
     pub(super) names: Vec<PartName>,
     /// The longest list of each request of a day, by the number of its part.
-    pub(super) lists: Vec<usize>,
+    pub(super) lists: Vec<ValueList>,
     query: Query,
     service: Service,
     /// Whether parts have a column with the time of their request. None if both are read.

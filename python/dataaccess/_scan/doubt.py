@@ -33,6 +33,23 @@ def on_doubt_argument(on_doubt: object) -> OnDoubt:
     raise invalid("on_doubt", 'must be "warn", "error" or a function', on_doubt)
 
 
+def _is_accepted(answer: object) -> bool:
+    """What the function answered.
+
+    Raises:
+        ValidationError: It answered neither yes nor no, as a coroutine function does: all coroutines are true.
+    """
+    # numpy has a type of its own.
+    if isinstance(answer, bool) or type(answer).__name__ == "bool":
+        return bool(answer)
+    if hasattr(answer, "close") and hasattr(answer, "cr_code"):
+        answer.close()
+        raise invalid(
+            "on_doubt", "must be a function that is not async: it is called before a file is replaced", answer
+        )
+    raise invalid("on_doubt", "must return True or False", answer)
+
+
 def decide(on_doubt: OnDoubt, outcome: dict[str, Any], unpublished: RawUnpublished) -> None:
     """Returns if a file may replace the one at its path. Otherwise it is gone.
 
@@ -90,7 +107,7 @@ class TaskDoubt:
         if not callable(self._on_doubt) or self._raised is not None:
             return False
         try:
-            return bool(self._on_doubt(task_of(task, str)))
+            return _is_accepted(self._on_doubt(task_of(task, str)))
         except BaseException as error:  # noqa: BLE001 - raised by `raise_again`
             self._raised = error
             return False
@@ -126,5 +143,5 @@ def _check(on_doubt: OnDoubt, outcome: dict[str, Any]) -> None:
     if on_doubt == "error" and outcome["warnings"]:
         raise DoubtfulDataError("; ".join(warning["message"] for warning in outcome["warnings"]))
     warn_of(outcome)
-    if callable(on_doubt) and not on_doubt(stats_of(outcome)):
+    if callable(on_doubt) and not _is_accepted(on_doubt(stats_of(outcome))):
         raise DoubtfulDataError(_REFUSED)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from dataaccess._core.checks import count, duration
+from dataaccess._core.checks import count, duration, invalid
 from dataaccess._core.paths import location
 from dataaccess._core.storage import checked, hidden
 from dataaccess._native import folder_status as read_status
@@ -26,6 +26,7 @@ def folder_status(
     *,
     settle: float | timedelta = timedelta(hours=1),
     known_row_cap: int | None = None,
+    until: date | str | None = None,
     storage_options: StorageOptions | None = None,
 ) -> FolderStatus:
     """Says what a folder of a run holds: its days and those that are missing, their age, and what looks wrong.
@@ -37,13 +38,15 @@ def folder_status(
         settle: A day is final if it was requested so long after its end: seconds, or a timedelta.
         known_row_cap: A number of rows at which the service is known to cap responses: files with exactly that number
             are in doubt. Without it, files with equal highest or round numbers of rows are.
+        until: The last day that the folder should have, such as "2024-01-31", or "yesterday" in the zone of the folder:
+            days after its last file are missing too. Without it, a folder that stopped growing looks whole.
         storage_options: How to reach an object store.
 
     Returns:
         The status; `print` shows it in lines.
 
     Raises:
-        ValidationError: `known_row_cap` is no number of rows.
+        ValidationError: `known_row_cap` is no number of rows, or `until` no day.
         FolderFileError: There is no such folder, or it cannot be read.
         FolderError: It holds files that are of no run.
 
@@ -58,7 +61,10 @@ def folder_status(
     options = hidden(storage_options)
     place = location("folder", folder, options)
     cap = None if known_row_cap is None else count("known_row_cap", known_row_cap)
-    found = read_status(place, duration("settle", settle), cap, checked(options))
+    if until is not None and not isinstance(until, str) and type(until) is not date:
+        raise invalid("until", 'must be a day as "2024-01-31", a date or "yesterday"', until)
+    last = until if until is None or isinstance(until, str) else until.isoformat()
+    found = read_status(place, duration("settle", settle), cap, last, checked(options))
     return _status_of(found, str if "://" in place else Path)
 
 

@@ -78,7 +78,8 @@ class Doubts:
         if self.strict and report.warnings:
             from dataaccess.errors._text import marked
 
-            raise CommandError(in_options("; ".join(map(marked, report.warnings))), DOUBTFUL, report)
+            found = in_options("; ".join(map(marked, report.warnings)))
+            raise CommandError(f"{report.folder} has its files, but {found}", DOUBTFUL, report)
 
     def check_rows(self, rows: int) -> None:
         """Refuses a result without rows.

@@ -72,7 +72,8 @@ def is_typed(error: DataAccessError) -> bool:
     """Whether what is wrong was typed, and is not a setting of the environment or the profile."""
     from dataaccess.errors import ConfigError, ValidationError
 
-    is_setting = isinstance(error, ConfigError) and any(was_typed(one.name) for one in error.arguments)
+    # The first argument is the one that is wrong or missing; the others are what to do.
+    is_setting = isinstance(error, ConfigError) and any(was_typed(one.name) for one in error.arguments[:1])
     return is_setting or isinstance(error, ValidationError)
 
 

@@ -18,7 +18,7 @@ _SETTLE = 3_600
 
 _EPILOG = """\b
 Examples:
-  dataaccess status /data/codes
+  dataaccess status /data/codes --until yesterday
   dataaccess status s3://warehouse/codes --strict --json
 """
 
@@ -26,9 +26,10 @@ Examples:
 @click.command("status", cls=Command, epilog=_EPILOG)
 @click.argument("folder")
 @option("--settle", type=Duration(), metavar="TIME", help="Time for which a day that is over may still grow. [1h]")
+@option("--until", metavar="DAY", help="The last day that should be there, such as 2024-01-31, or yesterday.")
 @option("--strict", is_flag=True, help="Exit with 65 if days are missing or open, or rows look wrong.")
 @output.JSON
-def command(folder: str, settle: float | None, *, strict: bool, as_json: bool) -> None:
+def command(folder: str, settle: float | None, until: str | None, *, strict: bool, as_json: bool) -> None:
     """Show what a folder of a scan holds.
 
     Its days, those that are missing or not final, its age, and what looks wrong. Needs neither an address nor a token.
@@ -36,7 +37,7 @@ def command(folder: str, settle: float | None, *, strict: bool, as_json: bool) -
     """
     from dataaccess import folder_status
 
-    status = folder_status(folder, settle=_SETTLE if settle is None else settle)
+    status = folder_status(folder, settle=_SETTLE if settle is None else settle, until=until)
     if as_json or not output.is_terminal():
         output.write_json(status.to_dict())
     else:

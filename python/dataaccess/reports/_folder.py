@@ -53,7 +53,7 @@ class FolderStatus:
         service: The address of the service whose rows it has; None if no file can be read.
         query: The query that it belongs to, in words: object, attributes, time zone and filters.
         parts: Its files: a file a day, or more where lists were split.
-        missing_days: The days between the first and the last one that have no file.
+        missing_days: The days between the first and the last one that have no file, and those after it to `until=`.
     """
 
     folder: Path | str

@@ -58,7 +58,8 @@ class Doubts:
             (getattr(errors, warning["category"]), warning["message"])
             for warning in outcome["warnings"]
             if warning["category"] not in self.caused
-            and (is_split or warning["category"] != IncompleteWarning.__name__)
+            # Caps are looked for below, beside the other responses.
+            and (is_split or not warning["message"].startswith(_MISSING))
         ]
         if not is_split:
             found += self._caps(task, index, day or f"request {index + 1}", outcome, folder)

@@ -45,6 +45,25 @@ fn the_time_of_a_cell_that_is_undone_does_not_count() {
 }
 
 #[test]
+fn fractions_of_a_second_are_left_out_and_zero_dates_are_no_times() {
+    let texts =
+        ["2024-01-20 08:00:00.5", "0000-00-00 00:00:00", "2024-01-15 10:00:00", "2024-01-15", "2024-01-01 08:00:00Z"];
+    for is_short in [false, true] {
+        let mut sink = WithStats::new(Cells::new(1), Some(0));
+        for text in texts {
+            let mut block = [b'x'; 32];
+            block[..text.len()].copy_from_slice(text.as_bytes());
+            if !is_short || !sink.short_string(0, &block, text.len()) {
+                sink.cell(0, Cell::String(text)).expect("fits");
+            }
+            sink.end_record();
+        }
+        let times = Some(("2024-01-15 10:00:00".to_owned(), "2024-01-20 08:00:00".to_owned()));
+        assert_eq!(sink.take().expect("a batch").expect("records").stats.times, times);
+    }
+}
+
+#[test]
 fn counts_of_batches_add_up() {
     let stats = |name: &str, times: Option<(&str, &str)>| RecordStats {
         rows: 3,

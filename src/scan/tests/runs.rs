@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::SystemTime;
 
 use super::files::Folder;
 use super::*;
@@ -204,7 +205,7 @@ async fn a_file_of_another_version_is_neither_read_nor_replaced() {
         assert_eq!((error.kind(), error.details().field.as_deref()), (Kind::FolderMismatch, Some("format")));
         assert!(error.message().contains("it is of format 3, and this version reads 2"), "{error}");
     }
-    let status = folder_status(&place, Duration::ZERO, None).await.unwrap();
+    let status = folder_status(&place, Duration::ZERO, None, None, SystemTime::now()).await.unwrap();
     assert!(status.parts[1].damage.as_ref().is_some_and(|damage| damage.contains("another version")), "{status:?}");
     assert_eq!(days(&requests).len(), 2);
 }

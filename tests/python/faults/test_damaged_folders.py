@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from support.damage import check, cuts, flips, scan_of
-from support.raw_server import serving
+from support.raw_server import always, serving
 from support.runs import (
     HIDDEN,
     ROWS,
@@ -75,6 +75,30 @@ def test_s3_a_folder_of_another_query_is_refused(
     assert {path: path.read_bytes() for path in parts(tmp_path)} == before
     # What is not the query may change.
     assert changed("nothing", service, connect).to_folder(tmp_path, fail_fast=True).rows == len(rows_in(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("types", "text"),
+    [
+        ({"value_type": "pattern"}, "x: was equals .*, now equals .*, value_type pattern"),
+        ({"condition_type": "own"}, "x: was equals .*, now equals .*, condition_type own"),
+        ({"data_type": "version"}, "x: was equals .*, now equals .*, data_type version"),
+    ],
+)
+def test_s3_a_condition_of_another_type_is_another_query(tmp_path: Path, types: dict[str, str], text: str) -> None:
+    def scan(day: str, **types: str) -> Any:
+        opened = {"column": "opened", "data_type": "datetime", "operator": "equals", "value": day, "time_unit": "DAY"}
+        condition = {"column": "x", "data_type": "string", "operator": "equals", "value": ["a"], **types}
+        where = {"OR": [{"AND": [opened, condition]}]}
+        return client.scan_items("store", ["x"], where, item_type_id=7, schema={"x": "string"})
+
+    with serving(always(response_of([{"x": "a"}]))) as server:
+        client = da.Client(server.base_url, token="tok-test")
+        scan("2024-01-15").to_folder(tmp_path)
+        for day in ("2024-01-15", "2024-01-16"):
+            with pytest.raises(da.FolderMismatchError, match=rf"belongs to a different query \({text}\)"):
+                scan(day, **types).to_folder(tmp_path)
+        assert len(server.requests) == 1
 
 
 def test_s3_a_folder_of_another_object_or_list_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
@@ -263,3 +287,20 @@ def test_s10_a_folder_that_others_may_write_to_is_refused_before_anything_is_sen
     parts(folder)[0].chmod(0o666)
     with pytest.raises(da.FolderError, match=rf"; run chmod go-w {parts(folder)[0]}"):
         scan.to_folder(folder)
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("place", ["folder", "part"])
+def test_a_folder_or_a_part_of_another_user_is_refused_before_anything_is_sent(
+    connect: Any, service: da.Sandbox, tmp_path: Path, place: str
+) -> None:
+    folder = tmp_path / "run"
+    scan = by_day(connect(service))
+    scan.to_folder(folder)
+    service.clear_requests()
+    path = folder if place == "folder" else parts(folder)[0]
+    os.chown(path, 12345, -1)
+    with pytest.raises(da.FolderError, match="belongs to user 12345") as caught:
+        scan.to_folder(folder)
+    assert caught.value.path == str(path)
+    assert service.requests == []

@@ -23,6 +23,7 @@ EMPTY: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:the response has no `data`:dataaccess.IncompleteWarning")
 @pytest.mark.parametrize("case", EMPTY)
 def test_every_empty_response_is_no_rows_and_reported_and_strict_accepts_one(connect: Any, case: str) -> None:
     members, reported_as = EMPTY[case]
@@ -80,6 +81,7 @@ def test_records_or_a_reason_in_another_place_are_no_empty_result(
             assert f"{place} is absent, and the response has other members there" in str(error)
 
 
+@pytest.mark.filterwarnings("ignore:the response has no `data`:dataaccess.IncompleteWarning")
 def test_other_members_beside_no_records_are_accepted(connect: Any) -> None:
     bodies: list[dict[str, Any]] = [
         {"data": {"status": True, "message": "nothing found", "rows": []}},
@@ -89,3 +91,19 @@ def test_other_members_beside_no_records_are_accepted(connect: Any) -> None:
     for members in bodies:
         with serving(always(http({"code": 200, "message": "ok", **members}))) as server:
             assert search(connect(server.base_url)) == []
+
+
+def test_a_response_without_data_is_warned_of(connect: Any) -> None:
+    numbers = iter(range(100))
+
+    def serve(connection: Any, _number: int) -> None:
+        data = {} if next(numbers) % 3 == 0 else {"data": {"status": True, "data": [{"id": "a"}]}}
+        connection.sendall(http({"code": 200, **data}))
+
+    with serving(serve) as server:
+        client = connect(server.base_url, concurrency=1)
+        days = da.days("2024-01-15", "2024-01-18")
+        with pytest.warns(da.IncompleteWarning, match="^1 of 3 responses has no `data`, which does not say whether"):
+            assert client.scan_codes(["id"], allocated_time=days).collect().num_rows == 2
+        with pytest.warns(da.IncompleteWarning, match="^the response has no `data`, which does not say whether"):
+            assert search(client) == []

@@ -193,3 +193,82 @@ def test_other_days_only_advise(connect: Any, tmp_path: Path) -> None:
         assert scan.to_folder(tmp_path / "codes").kept == 1
         assert scan.to_folder(tmp_path / "codes", refresh="all").refreshed == 1
         assert scan.read_folder(tmp_path / "codes").num_rows == MANY[2]
+
+
+def numbered(per_value: int) -> Callable[[Any, str, int], None]:
+    """As many rows of each value, numbered from its first on."""
+
+    def give(connection: Any, value: str, _before: int) -> None:
+        connection.sendall(response_of([{"n": int(value), "text": "x"}] * per_value))
+
+    return give
+
+
+@pytest.mark.parametrize("use", USES)
+def test_rows_of_a_few_ids_are_no_row_for_each_id(connect: Any, tmp_path: Path, use: str) -> None:
+    # One holder has many codes: a cap of as many rows as ids were asked for cuts them.
+    ids = [f"holder-{number}" for number in range(20)]
+    with da.Sandbox(switches={"maximum_rows": 20}) as service:
+        rows = [
+            {
+                "id": f"c-{day}-{n}",
+                "allocated_time": f"2024-01-0{day} 09:00:00",
+                "allocated_audience": f"holder-{n % 5}",
+            }
+            for day in range(1, 6)
+            for n in range(30)
+        ]
+        service.load("promotion_code", rows)
+        scan = connect(service).scan_codes(
+            ["id", "allocated_audience"], allocated_time=da.days("2024-01-01", "2024-01-06"), allocated_audience=ids
+        )
+        with pytest.warns(da.IncompleteWarning, match="5 of 5 responses have exactly 20 rows"):
+            result = USES[use](scan, tmp_path)
+    reported = result if isinstance(result, da.ScanReport) else scan.last_stats
+    assert reported.maybe_capped
+    if isinstance(result, da.ScanReport):
+        assert all("exactly 20 rows" in " ".join(part.doubts) for part in da.folder_status(result.folder).parts)
+
+
+@pytest.mark.parametrize("use", sorted({*USES} - {"batches"}))
+def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, use: str) -> None:
+    ids = [f"s-{number}" for number in range(100)]
+    with da.Sandbox() as service:
+        service.declare("store", 7, {"store_id": "string", "name": "string"})
+        service.load("store", [{"store_id": store, "name": "x"} for store in ids])
+        where = da.col("store_id").matches(ids)
+        scan = connect(service).scan_items("store", ["store_id"], where, item_type_id=7, values_per_request=20)
+        result = USES[use](scan, tmp_path)
+    reported = result if isinstance(result, da.ScanReport) else scan.last_stats
+    assert (reported.maybe_capped, reported.missing_ids) == (False, [])
+    if isinstance(result, da.ScanReport):
+        assert da.folder_status(result.folder).doubtful == []
+
+
+def test_the_ids_of_customers_need_not_be_among_the_attributes(connect: Any) -> None:
+    ids = [f"c-{number}" for number in range(100)]
+    with da.Sandbox() as service:
+        service.declare("customer", -1003, {"customer_id": "string", "name": "string"})
+        service.load("customer", [{"customer_id": customer, "name": "x"} for customer in ids])
+        where = da.col("customer_id").matches(ids)
+        scan = connect(service).scan_items("customer", ["name"], where, values_per_request=20)
+        assert len(scan.to_dicts()) == 100
+        assert not scan.last_stats.maybe_capped
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
+def test_days_before_the_first_one_that_was_split_are_found(connect: Any, tmp_path: Path) -> None:
+    with some_days((60,) * 8, maximum_rows=50) as service:
+        client = connect(service)
+
+        def scan_of(start: int, stop: int) -> Any:
+            days = da.days(f"2024-01-0{start}", f"2024-01-0{stop}")
+            return client.scan_codes(["id", "code_status"], allocated_time=days, on_suspected_cap="split")
+
+        nights = [scan_of(day, day + 1).to_folder(tmp_path) for day in range(1, 8)]
+        # Until three are alike, no night knows of a cap.
+        assert [night.rows for night in nights] == [50, 50, *[60] * 5]
+        doubtful = [part.day for part in da.folder_status(tmp_path).parts if part.doubts]
+        assert doubtful == ["2024-01-01", "2024-01-02"]
+        assert scan_of(1, 8).to_folder(tmp_path).rows == 7 * 60
+        assert da.folder_status(tmp_path).doubtful == []

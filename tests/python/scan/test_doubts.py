@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.objects import temporary_files
 from support.raw_server import always, serving
@@ -157,6 +158,23 @@ def test_what_all_tasks_together_show_is_an_error_too(connect: Any, tmp_path: Pa
             scan.to_folder(tmp_path, on_doubt="error")
     assert caught.value.report is not None
     assert caught.value.exit_code == 65
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize("method", [*FORMATS, "to_folder"])
+def test_an_answer_that_is_neither_yes_nor_no_is_an_error(
+    connect: Any, sandbox: da.Sandbox, tmp_path: Path, method: str
+) -> None:
+    async def refuses(_found: Any) -> bool:
+        return False
+
+    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    for answer, message in ((refuses, "must be a function that is not async"), (lambda _: "no", "must return True or")):
+        with pytest.raises(da.ValidationError, match=f"^on_doubt: {message}"):
+            getattr(scan, method)(tmp_path / "target", on_doubt=answer)
+    assert [path for path in tmp_path.rglob("*.parquet") if path.is_file()] == []
+    assert not (tmp_path / "target").is_file()
+    getattr(scan, method)(tmp_path / "target", on_doubt=lambda _: np.bool_(True))  # noqa: FBT003 - numpy's own
 
 
 @pytest.mark.parametrize("value", ["raise", None, 3])

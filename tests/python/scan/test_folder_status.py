@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,27 @@ def test_a_day_whose_file_is_gone_is_missing(connect: Any, tmp_path: Path) -> No
         (tmp_path / f"day={day}" / "part-0.parquet").unlink()
     status = da.folder_status(tmp_path)
     assert (status.days, status.missing_days) == (["2024-03-01", "2024-03-03"], ["2024-03-02"])
+
+
+def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now=NOON) as service:
+        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 5)])
+        fill(connect(service), tmp_path / "days", 1, 3)
+        connect(service).scan_codes(["id"], allocated_time=da.since("2024-03-01")).to_folder(tmp_path / "flat")
+    assert da.folder_status(tmp_path / "days").missing_days == []
+    for until in ("2024-03-04", date(2024, 3, 4)):
+        assert da.folder_status(tmp_path / "days", until=until).missing_days == ["2024-03-03", "2024-03-04"]
+    assert da.folder_status(tmp_path / "days", until="2024-03-01").missing_days == []
+    days = [(datetime.now(UTC) - timedelta(days=ago)).date().isoformat() for ago in (1, 0)]
+    # Midnight can pass meanwhile.
+    assert da.folder_status(tmp_path / "days", until="yesterday").missing_days[-1] in days
+    for folder, until, problem in (
+        ("days", "soon", "`soon` is not a day"),
+        ("days", 3, "must be a day"),
+        ("flat", "2024-03-04", "has no days: leave it out"),
+    ):
+        with pytest.raises(da.ValidationError, match=f"^until: .*{problem}"):
+            da.folder_status(tmp_path / folder, until=until)  # type: ignore[arg-type]
 
 
 def test_days_end_in_the_zone_of_the_folder(connect: Any, tmp_path: Path) -> None:

@@ -85,7 +85,6 @@ def test_it_is_none_where_it_is_not_known(connect: Any, customers: da.Sandbox, t
     for number, scan in enumerate(
         [
             by_ids(client, ids, ("name",)),
-            by_ids(client, ids[:1]),
             client.scan_items("customer", ["customer_id"], da.col("number").matches([0, 1])),
             client.scan_items(
                 "customer", ["customer_id"], da.col("customer_id").matches(ids) | da.col("number").matches([1, 2])
@@ -111,3 +110,10 @@ def test_an_oracle_agrees(customers: da.Sandbox, tmp_path_factory: pytest.TempPa
             assert report.missing_ids == [f"c-{number:03}" for number in numbers if number % 2]
 
         check()
+
+
+def test_a_list_of_one_id_is_a_list(connect: Any, customers: da.Sandbox, tmp_path: Path) -> None:
+    for ids, missing in ((["c-001"], ["c-001"]), (["c-002"], [])):
+        scan = by_ids(connect(customers), ids)
+        assert scan.collect().stats.missing_ids == missing
+        assert scan.to_folder(tmp_path / ids[0]).missing_ids == missing

@@ -66,6 +66,17 @@ def test_days_and_ranges_are_requested_again(
     assert asked(report) == [DAYS[day] if isinstance(day, int) else day for day in days]
 
 
+def test_days_without_a_file_come_before_those_that_are_requested_again(
+    connect: Any, service: da.Sandbox, tmp_path: Path
+) -> None:
+    client = connect(service, concurrency=1)
+    scan_of(client, "2024-01-06").to_folder(tmp_path)
+    requested: list[str | None] = []
+    scan_of(client).to_folder(tmp_path, refresh="all", progress=lambda progress: requested.append(progress.day))
+    # A run that is ended early gets on with the next one.
+    assert [day for day in requested if day] == [*DAYS[5:], *DAYS[:5]]
+
+
 @pytest.mark.parametrize(
     ("refresh", "message"),
     [
@@ -229,3 +240,13 @@ def test_a_day_that_was_not_over_is_refreshed_where_all_are_kept(connect: Any, t
         assert scan.to_folder(tmp_path, keep="all").open_days == DAYS[-1:]
         assert asked(scan.to_folder(tmp_path, keep="all")) == []
         assert asked(scan.to_folder(tmp_path, keep="all", refresh="requested before 2024-02-01")) == DAYS
+
+
+def test_the_last_days_are_those_that_have_begun(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox() as service:
+        today = datetime.now(UTC).date()
+        days = da.days(today - timedelta(days=5), today + timedelta(days=5))
+        scan = connect(service).scan_codes(["id"], allocated_time=days)
+        report = scan.to_folder(tmp_path)
+        begun = [task.day for task in report.tasks]
+        assert asked(scan.to_folder(tmp_path, refresh="last 3 days")) == begun[-3:]

@@ -67,6 +67,17 @@ def test_a_snapshot_that_was_broken_off_is_completed(connect: Any, tmp_path: Pat
         assert values_asked(server)[asked:] == ["1", "2", "3"]
 
 
+def test_a_refresh_of_some_tasks_is_a_new_snapshot_of_all(connect: Any, tmp_path: Path) -> None:
+    with responding(numbered(set())) as server:
+        scan = by_value(connect(server.base_url, concurrency=1), ["1", "2", "3"])
+        scan.to_folder(tmp_path)
+        report = scan.to_folder(tmp_path, refresh="1/3")
+        assert (report.kept, report.refreshed, rows_of(tmp_path)) == (0, 3, [12, 22, 32])
+        # To keep the others is said by another word.
+        report = scan.to_folder(tmp_path, refresh="1/3", keep="all")
+        assert (report.kept, report.refreshed, rows_of(tmp_path)) == (2, 1, [13, 22, 32])
+
+
 def test_what_is_kept_is_one_of_two_words(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     with pytest.raises(da.ValidationError, match="keep"):
