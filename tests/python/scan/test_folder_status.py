@@ -72,13 +72,14 @@ def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: A
     days = [(datetime.now(UTC) - timedelta(days=ago)).date().isoformat() for ago in (1, 0)]
     # Midnight can pass meanwhile.
     assert da.folder_status(tmp_path / "days", until="yesterday").missing_days[-1] in days
-    for folder, until, problem in (
+    refused: list[tuple[str, Any, str]] = [
         ("days", "soon", "`soon` is not a day"),
         ("days", 3, "must be a day"),
         ("flat", "2024-03-04", "has no days: leave it out"),
-    ):
+    ]
+    for folder, wrong, problem in refused:
         with pytest.raises(da.ValidationError, match=f"^until: .*{problem}"):
-            da.folder_status(tmp_path / folder, until=until)  # type: ignore[arg-type]
+            da.folder_status(tmp_path / folder, until=wrong)
 
 
 def test_days_end_in_the_zone_of_the_folder(connect: Any, tmp_path: Path) -> None:
