@@ -203,6 +203,24 @@ def test_a_file_that_is_kept_in_doubt_is_named_until_it_is_replaced(store: Store
         assert (da.folder_status(store.url(), storage_options=store.options).doubtful, marks()) == ([], [])
 
 
+def test_a_mark_that_cannot_be_removed_is_an_error(store: Store) -> None:
+    def refuses(request: Request) -> tuple[int, str] | None:
+        is_removal = request.method == "DELETE" or request.query.startswith("delete")
+        return (403, error("AccessDenied")) if is_removal else None
+
+    with da.Sandbox() as service, service.client() as client:
+        service.load("promotion_code", [code(1, n) for n in range(10)])
+        scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-02"))
+        scan.to_folder(store.url(), storage_options=store.options)
+        service.switch(maximum_rows=3)
+        with pytest.warns(da.ShrunkWarning):
+            scan.to_folder(store.url(), storage_options=store.options, refresh="all")
+        service.switch(maximum_rows=None)
+        store.hook = refuses
+        with pytest.raises((da.FolderFileError, da.ScanIncompleteError), match="cannot be removed"):
+            scan.to_folder(store.url(), storage_options=store.options)
+
+
 @pytest.mark.parametrize("times", [1, 100])
 def test_a_part_that_is_replaced_while_it_is_read_is_read_anew(service: da.Sandbox, store: Store, times: int) -> None:
     refused: list[str] = []
