@@ -51,7 +51,9 @@ class TokenFile:
         if mode & _OTHERS and sys.platform != "win32":
             message = f"other users may read the token file {self.path}; run chmod 600 on it"
             warnings.warn(message, DataAccessWarning, stacklevel=2)
-        return text.strip()
+        if not (token := text.strip()):
+            raise ConfigError(f"the token file {self.path} is empty; write the token into it")
+        return token
 
 
 def unreadable(path: Path, reason: str) -> str:

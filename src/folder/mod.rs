@@ -257,7 +257,7 @@ fn names(folder: &Path, visible: impl IntoIterator<Item = String>) -> Result<Nam
         None => Ok(names),
         Some(other) if names.parts.is_empty() && names.days.is_empty() => {
             let problem = format!("holds `{other}` and no parts of a run");
-            Err(refused(folder, &problem).with_hint("name a new folder, or an empty one"))
+            Err(refused(folder, &problem).with_hint("name the folder of a run, or for a new run a new or an empty one"))
         }
         Some(other) => Err(foreign(&folder.join(other))),
     }

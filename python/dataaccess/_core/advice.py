@@ -22,6 +22,7 @@ _ZONE = "to_pandas(tz=…) and the other methods of a scan convert times; Client
 
 # Arguments that a call does not have: the name, the calls as a pattern, and what to do.
 _ARGUMENTS = [
+    ("api_key", _CLIENT, "it is called token="),
     ("columns", _CALLS, "it is called attrs="),
     ("compression", "to_parquet", "Parquet files are always compressed, with zstd"),
     ("decode_status", "search_codes", "it is an argument of scan_codes"),
@@ -48,9 +49,10 @@ _QUERY = "write to_lazyframe() for a query of polars, or to_pandas() for a DataF
 _NOT_AWAITED = "queries of polars do not await: use a scan of da.Client"
 
 # Attributes that no object of a kind has.
-_ROWS = {"to_df": _FRAME}
+_ROWS = {"to_df": _FRAME, "to_dataframe": _FRAME}
 _SCANS = {
     "to_df": _FRAME,
+    "to_dataframe": _FRAME,
     "columns": "write column_names, or schema for the types",
     "filter": _QUERY.format("a condition of the call"),
     "select": _QUERY.format("attrs= of the call"),

@@ -66,6 +66,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: PACKAGE.Client("https://x", verify=False),
         "Client() … 'verify': certificates are always verified; name your own CA by ca_bundle=",
     ),
+    "api_key": (lambda: PACKAGE.Client("https://x", api_key="x"), "Client() … 'api_key': it is called token="),
     "logger": (
         lambda: CLIENT.with_options(logger=print),
         "with_options() … 'logger': log records go to logging.getLogger(\"dataaccess\")",

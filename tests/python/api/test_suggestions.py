@@ -35,6 +35,7 @@ CASES: dict[str, tuple[Callable[[da.Sandbox], object], str]] = {
     "task": (lambda s: scan(s).tasks()[0].to_panda, "; did you mean 'to_pandas'?"),
     "table": (lambda s: scan(s).head(1).colums, "; did you mean 'columns'?"),
     "to_df": (lambda s: scan(s).to_df(), "'Scan' object has no attribute 'to_df': write to_pandas() or to_polars()"),
+    "to_dataframe": (lambda s: scan(s).to_dataframe(), "attribute 'to_dataframe': write to_pandas() or to_polars()"),
     "to_df of a table": (lambda s: scan(s).head(1).to_df(), ": write to_pandas() or to_polars()"),
     "lazy": (
         lambda _: OTHER.to_lazyframe(),

@@ -90,6 +90,17 @@ def test_a_file_that_is_not_utf_8_is_reported_without_its_bytes(connect: Any, tm
     assert server.requests == []
 
 
+@pytest.mark.parametrize("content", ["", " \n"])
+def test_an_empty_file_is_named(connect: Any, tmp_path: Any, content: str) -> None:
+    path = tmp_path / "token"
+    path.write_text(content, encoding="utf-8")
+    path.chmod(0o600)
+    with serving(always(http())) as server:
+        with pytest.raises(da.ConfigError, match=rf"the token file {path} is empty; write the token into it"):
+            search(connect(server.base_url, token=da.token_file(path)))
+        assert server.requests == []
+
+
 @pytest.mark.parametrize("given", [f"{OWN}\udc80", (f"{OWN}\udc80", time.time() + 3600)])
 def test_a_callable_with_invalid_unicode_is_reported_without_the_token(connect: Any, given: Any) -> None:
     with serving(always(http())) as server, pytest.raises(da.ConfigError, match="cannot be encoded as UTF-8") as caught:
