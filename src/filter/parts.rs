@@ -74,10 +74,14 @@ impl Search {
     /// The longest list of values of one condition.
     #[must_use]
     pub fn longest_list(&self) -> ValueList {
-        let conditions = self.body.filters.or.iter().flat_map(|group| &group.and);
-        let lists = conditions.filter_map(|condition| Some((condition.value.as_array()?.len(), condition)));
-        let Some((length, condition)) = lists.max_by_key(|(length, _)| *length) else { return ValueList::default() };
-        let are_keys = self.body.item_type_id == CUSTOMER_ID && condition.column == CUSTOMER_KEY;
+        let groups = &self.body.filters.or;
+        let are_keys = |condition: &Condition| {
+            let is_customer = self.body.item_type_id == CUSTOMER_ID && condition.column == CUSTOMER_KEY;
+            is_customer && condition.operator == MATCHES && groups.len() == 1
+        };
+        let conditions = groups.iter().flat_map(|group| &group.and);
+        let lists = conditions.filter_map(|condition| Some((condition.value.as_array()?.len(), are_keys(condition))));
+        let Some((length, are_keys)) = lists.max() else { return ValueList::default() };
         ValueList { values: length as u64, are_keys }
     }
 
@@ -157,6 +161,21 @@ mod tests {
             values.map(|condition| condition["value"].clone()).collect::<Value>()
         };
         parts.iter().map(|part| (part.name.clone(), shown(conditions(part)))).collect()
+    }
+
+    #[test]
+    fn ids_of_customers_explain_a_row_for_each_and_other_lists_if_each_was_found() {
+        let ids = json!(["a", "b"]);
+        let of_customers = items(expression(matches("customer_id", ids.clone()))).longest_list();
+        assert!(of_customers.explains(2, None));
+        assert!(!of_customers.explains(1, None) && !of_customers.explains(0, Some(0)));
+        let joined = any([matches("customer_id", ids.clone()), matches("name", json!(["c"]))]);
+        for list in [items(expression(matches("name", ids.clone()))), items(expression(joined)), codes(ids, json!([3]))]
+        {
+            let list = list.longest_list();
+            assert!(!list.explains(2, None) && !list.explains(2, Some(1)));
+            assert!(list.explains(2, Some(2)));
+        }
     }
 
     #[test]

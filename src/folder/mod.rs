@@ -257,7 +257,7 @@ fn names(folder: &Path, visible: impl IntoIterator<Item = String>) -> Result<Nam
         None => Ok(names),
         Some(other) if names.parts.is_empty() && names.days.is_empty() => {
             let problem = format!("holds `{other}` and no parts of a run");
-            Err(refused(folder, &problem).with_hint("name the folder of a run, or for a new run a new or an empty one"))
+            Err(refused(folder, &problem).with_hint("name the folder of a run, or a new or empty one"))
         }
         Some(other) => Err(foreign(&folder.join(other))),
     }
@@ -305,8 +305,11 @@ fn corrupt(path: &Path, problem: &str) -> Error {
             let refresh = argument("refresh").of(day).in_python(format!("refresh=[\"{day}\"]"));
             format!("run again with {refresh}, which replaces it")
         }
-        // Files without a day are one snapshot: one of them alone would be of another time.
-        None => format!("run again with {}, which replaces all files", argument("refresh").of_string("all")),
+        // Files of a scan without days are one snapshot: one of them alone would be of another time.
+        None => format!(
+            "run again with {}, which replaces all files, or without this file, which restores it alone",
+            argument("refresh").of_string("all")
+        ),
     };
     at(Kind::FolderCorrupt, path, &format!("has changed since it was written: {problem}"))
         .with(|details| details.day = day.map(ToOwned::to_owned))

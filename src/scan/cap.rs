@@ -83,7 +83,7 @@ impl Suspicion {
                 suspicion.add(Some(highest), format!("{which} has exactly {highest} rows"), &suspects, all);
             }
         }
-        let reported: Vec<_> = counts.iter().filter(|count| count.total.is_some()).collect();
+        let reported: Vec<_> = counts.iter().filter(|count| count.total.is_some() && !count.is_other).collect();
         suspicion.requests.extend(reported.iter().map(|count| count.request));
         for count in reported.iter().take(NAMED) {
             let text = count.total.clone().unwrap_or_default();

@@ -8,11 +8,13 @@ use crate::contract::codes::{POSITIONS, STATUSES};
 use crate::contract::condition::{Condition, MATCHES};
 use crate::contract::envelope::field;
 use crate::decode::Member;
-use crate::error::{argument, named};
+use crate::error::{argument, for_programs, named};
 use crate::filter::Search;
 
 const STATUS: &str = POSITIONS[2];
 const AVAILABLE: i64 = STATUSES[0].1;
+/// Responses that a warning names; a count stands for the others.
+const NAMED: usize = 3;
 
 /// A warning about the data of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -139,14 +141,17 @@ pub(super) fn incomplete(reasons: &[String], operation: &str, splits: bool) -> O
 }
 
 /// The warning for responses without `data`, of so many, unless there are none.
-pub(super) fn without_data(count: u64, responses: u64) -> Option<DataWarning> {
-    let which = match count {
+pub(super) fn without_data(names: &[String], responses: u64) -> Option<DataWarning> {
+    let shown = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let which = match names.len() {
         0 => return None,
         1 if responses == 1 => "the response has no `data`".to_owned(),
-        1 => format!("1 of {responses} responses has no `data`"),
-        _ => format!("{count} of {responses} responses have no `data`"),
+        1 => format!("1 of {responses} responses has no `data` ({shown})"),
+        count if count <= NAMED => format!("{count} of {responses} responses have no `data` ({shown})"),
+        count => format!("{count} of {responses} responses have no `data` ({shown} and {} more)", count - NAMED),
     };
-    let message = format!("{which}, which does not say whether there are records");
+    let refused = for_programs("; strict_empty=True of the client makes it an error");
+    let message = format!("{which}, which does not say whether there are records{refused}");
     Some(DataWarning { kind: DataWarningKind::Incomplete, message })
 }
 

@@ -155,7 +155,7 @@ fn count(index: usize, names: &[PartName], record: &Record) -> Option<Count> {
     let name = names.get(index)?;
     let name = name.day.clone().unwrap_or_else(|| name.to_string());
     let total = record.figures.other_total.clone();
-    let (is_explained, is_other) = (record.figures.found_each(), record.figures.split.is_some());
+    let (is_explained, is_other) = (record.figures.is_explained, record.figures.split.is_some());
     Some(Count { request: index, name, rows: record.figures.compared()?, is_explained, total, is_other })
 }
 
@@ -180,7 +180,7 @@ fn last_day(zone: &Zone, until: &str, now: SystemTime) -> Result<String> {
         let today = zone.start_of_day(Moment::from(now)).ok();
         today.map(|today| zone.day_of(Moment::at(today.milliseconds() - 1)))
     } else {
-        zone.parse_day(until).ok().map(|day| zone.day_of(day))
+        zone.parse_day(until).ok().map(|day| zone.day_of(day)).filter(|day| day == until)
     };
     let problem = || format!("`{}` is not a day: write it as \"2024-01-31\", or \"{YESTERDAY}\"", excerpt(until, 40));
     day.ok_or_else(|| invalid("until", &problem()))

@@ -174,10 +174,3 @@ impl Ids {
 pub(super) fn count(digits: &str) -> u64 {
     digits.chars().filter_map(|digit| digit.to_digit(16)).map(|digit| u64::from(digit.count_ones())).sum()
 }
-
-/// Whether each id was found. The last digit has one to four of them.
-#[cfg(feature = "files")]
-pub(super) fn is_each(digits: &str) -> bool {
-    let digits = digits.trim_start_matches('f');
-    matches!(digits, "" | "1" | "3" | "7")
-}

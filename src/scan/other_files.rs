@@ -15,15 +15,13 @@ const FILES: usize = 100;
 #[derive(Debug)]
 pub(super) struct OtherFile {
     pub(super) figures: Figures,
-    /// Whether its request explains its number of rows.
-    is_explained: bool,
 }
 
 impl OtherFile {
     /// What it says about a cap.
     pub(super) fn count(&self) -> Option<Count> {
-        let Self { figures, is_explained } = self;
-        Some(Count { rows: figures.compared()?, is_explained: *is_explained, is_other: true, ..Count::default() })
+        let (rows, is_explained) = (self.figures.compared()?, self.figures.is_explained);
+        Some(Count { rows, is_explained, is_other: true, ..Count::default() })
     }
 }
 
@@ -39,9 +37,7 @@ impl Tasks {
         let mut others = Vec::with_capacity(names.len());
         for (name, part) in names.iter().zip(folder.parts(&names).await) {
             let Ok(part) = part.and_then(|part| self.check(folder, name, None, part)) else { continue };
-            let figures = part.record.figures;
-            let values = self.lists.get(name.number).copied().unwrap_or_default();
-            others.push(OtherFile { is_explained: values.explains(figures.rows, figures.found()), figures });
+            others.push(OtherFile { figures: part.record.figures });
         }
         others
     }

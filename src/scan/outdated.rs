@@ -22,7 +22,7 @@ impl Scan {
         let snapshot = newest(all());
         let is_whole = all().count() == self.requests() && all().all(|done| Some(done.figures.snapshot) == snapshot);
         done.retain(|done| !is_whole && done.lacks.is_none() && Some(done.figures.snapshot) == snapshot);
-        snapshot.filter(|_| !is_whole)
+        snapshot.filter(|_| !is_whole && !done.is_empty())
     }
 
     /// Whether a request that was sent then, for the day of a task, was sent after the day was over and its rows had so

@@ -266,8 +266,8 @@ pub(super) fn suspicion<'a>(
 ) -> Suspicion {
     let count = |(index, figures): (usize, &Figures)| {
         let (rows, total) = (figures.compared()?, figures.other_total.clone());
-        let count = scan.request(index, None).count(index, rows, figures.found(), total);
-        Some(Count { is_other: figures.split.is_some(), ..count })
+        let (is_explained, is_other) = (figures.is_explained, figures.split.is_some());
+        Some(Count { is_explained, is_other, ..scan.request(index, None).count(index, rows, None, total) })
     };
     let counts: Vec<_> = tasks.filter_map(count).chain(others.iter().filter_map(OtherFile::count)).collect();
     Suspicion::in_reports(reports, &counts, scan.known_row_cap())

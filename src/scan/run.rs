@@ -235,6 +235,8 @@ impl Run {
         let split = scan.splits().then(|| stats.figures.split.clone().unwrap_or_default());
         let mut figures = Figures { empty_columns, split, snapshot: self.snapshot, ..stats.figures };
         figures.lost = self.lost(task, &figures);
+        figures.is_explained =
+            self.scan.request(task, None).count(task, figures.rows, figures.found(), None).is_explained;
         let lacks = self.before(task).and_then(|before| figures.lacks(&before.figures));
         let rows = writer.as_mut().and_then(PartWriter::take_rows);
         let rows_changed = self.rows_changed(task, rows).await;

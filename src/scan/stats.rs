@@ -47,6 +47,9 @@ pub struct Figures {
     /// Which of the ids that the request of a task asks for were found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_ids: Option<String>,
+    /// Whether the request of a task explains its number of rows: it has one for each listed value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_explained: bool,
     /// When the first request was sent, in Unix milliseconds: by the clock of this machine or of the service, whichever
     /// is earlier. 0 if none was.
     pub requested_at: i64,
@@ -70,11 +73,6 @@ impl Figures {
     /// How many of the listed ids were found, if that is known.
     pub(super) fn found(&self) -> Option<u64> {
         self.found_ids.as_deref().map(ids::count)
-    }
-
-    /// Whether there is a row for each listed id, and no other.
-    pub(super) fn found_each(&self) -> bool {
-        self.rows > 0 && self.found() == Some(self.rows) && self.found_ids.as_deref().is_some_and(ids::is_each)
     }
 }
 
@@ -144,8 +142,8 @@ pub(super) struct StatsBuilder {
     /// Why rows may be missing after responses that looked capped were split.
     after_split: Option<Vec<String>>,
     out_of_day: OutOfDayRows,
-    /// Responses that have no `data`.
-    without_data: u64,
+    /// The names of the responses that have no `data`.
+    without_data: Vec<String>,
 }
 
 impl StatsBuilder {
@@ -159,7 +157,7 @@ impl StatsBuilder {
             if_unique: Vec::new(),
             after_split: None,
             out_of_day: OutOfDayRows::default(),
-            without_data: 0,
+            without_data: Vec::new(),
         }
     }
 
@@ -173,7 +171,9 @@ impl StatsBuilder {
         }
         if let RecordShape::Empty(shape) = envelope.record_shape() {
             self.sums.empty_shape.get_or_insert(shape);
-            self.without_data += u64::from(shape == NO_DATA);
+            if shape == NO_DATA {
+                self.without_data.push(request.name.clone());
+            }
         }
         if self.out_of_day.add(request.day.as_ref(), records.times.as_ref(), scan.source_zone()) {
             let stray_days = &mut self.sums.stray_days;
@@ -235,7 +235,7 @@ impl StatsBuilder {
         let warnings = [
             data_warning::absent(&absent),
             incomplete,
-            data_warning::without_data(self.without_data, self.sums.requests),
+            data_warning::without_data(&self.without_data, self.sums.requests),
             data_warning::stray(self.out_of_day.message()),
             data_warning::stray(
                 range.as_ref().and_then(|range| range.message(self.records.times.as_ref(), rows, is_whole && has_all)),

@@ -16,7 +16,6 @@ use super::{Layout, Scan};
 use crate::columns::{self, ColumnType, Types};
 use crate::error::{Error, Kind, Result, defect};
 use crate::files::Footer;
-use crate::filter::ValueList;
 use crate::folder::{Folder, Names, PartName, Query, mismatch};
 
 /// Version of the records of parts.
@@ -52,8 +51,6 @@ pub(super) struct Tasks {
     pub(super) ids: Vec<String>,
     pub(super) days: Vec<Option<String>>,
     pub(super) names: Vec<PartName>,
-    /// The longest list of each request of a day, by the number of its part.
-    pub(super) lists: Vec<ValueList>,
     query: Query,
     service: Service,
     /// Whether parts have a column with the time of their request. None if both are read.
@@ -104,8 +101,6 @@ impl Tasks {
             let number = before.map_or(0, |last| last.number + 1);
             names.push(PartName { day, number });
         }
-        let of_a_day = names.iter().take_while(|name| names.first().is_some_and(|first| first.day == name.day));
-        let lists = of_a_day.zip(0..).map(|(_, index)| scan.request(index, None).search.longest_list()).collect();
         let mut query = scan.query(layout);
         if has_time == Some(true) {
             query.add(REQUESTED_AT, "a column");
@@ -114,7 +109,6 @@ impl Tasks {
             ids: (0..scan.requests()).map(|index| scan.task_id(index)).collect::<Result<_>>()?,
             days,
             names,
-            lists,
             query,
             has_time,
             service: service.clone(),

@@ -40,7 +40,7 @@ def _is_accepted(answer: object) -> bool:
         ValidationError: It answered neither yes nor no, as a coroutine function does: all coroutines are true.
     """
     # numpy has a type of its own.
-    if isinstance(answer, bool) or type(answer).__name__ == "bool":
+    if isinstance(answer, bool) or type(answer).__name__ in ("bool", "bool_"):
         return bool(answer)
     if hasattr(answer, "close") and hasattr(answer, "cr_code"):
         answer.close()

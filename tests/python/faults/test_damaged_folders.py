@@ -254,7 +254,7 @@ def test_s5_files_of_others_are_left_alone_and_never_read_as_rows(
     other = tmp_path / "other"
     other.mkdir()
     (other / "mine.parquet").write_bytes(b"mine")
-    with pytest.raises(da.FolderError, match=r"holds `mine\.parquet` and no parts of a run; name a new folder"):
+    with pytest.raises(da.FolderError, match=r"holds `mine\.parquet` and no parts of a run; name the folder of a run"):
         scan.to_folder(other)
     assert [path.name for path in other.iterdir()] == ["mine.parquet"]
     scan.to_folder(tmp_path / "run")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.cycled import cycled
-from support.raw_server import always, serving
+from support.raw_server import always, http, serving
 from support.runs import ROWS_OF_DAYS, by_day, by_value, responding, some_days
 from support.streams import response_of, scan_of, search_of
 
@@ -245,7 +245,7 @@ def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, use: str) -> 
         assert da.folder_status(result.folder).doubtful == []
 
 
-def test_the_ids_of_customers_need_not_be_among_the_attributes(connect: Any) -> None:
+def test_the_ids_of_customers_need_not_be_among_the_attributes(connect: Any, tmp_path: Path) -> None:
     ids = [f"c-{number}" for number in range(100)]
     with da.Sandbox() as service:
         service.declare("customer", -1003, {"customer_id": "string", "name": "string"})
@@ -254,6 +254,8 @@ def test_the_ids_of_customers_need_not_be_among_the_attributes(connect: Any) -> 
         scan = connect(service).scan_items("customer", ["name"], where, values_per_request=20)
         assert len(scan.to_dicts()) == 100
         assert not scan.last_stats.maybe_capped
+        assert not scan.to_folder(tmp_path).maybe_capped
+        assert da.folder_status(tmp_path).doubtful == []
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
@@ -272,3 +274,31 @@ def test_days_before_the_first_one_that_was_split_are_found(connect: Any, tmp_pa
         assert doubtful == ["2024-01-01", "2024-01-02"]
         assert scan_of(1, 8).to_folder(tmp_path).rows == 7 * 60
         assert da.folder_status(tmp_path).doubtful == []
+
+
+def test_a_cap_below_the_number_of_ids_is_found_in_the_folder_too(connect: Any, tmp_path: Path) -> None:
+    ids = [f"s-{number:03}" for number in range(80)]
+    with da.Sandbox(switches={"maximum_rows": 15}) as service:
+        service.declare("store", 7, {"store_id": "string", "name": "string"})
+        service.load("store", [{"store_id": store, "name": "x"} for store in ids])
+        scan = connect(service).scan_items(
+            "store", ["store_id"], da.col("store_id").matches(ids), item_type_id=7, values_per_request=16
+        )
+        with pytest.warns(da.IncompleteWarning, match="5 of 5 responses have exactly 15 rows"):
+            report = scan.to_folder(tmp_path)
+        assert len(report.missing_ids) == 5
+        assert len(da.folder_status(tmp_path).doubtful) == 5
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
+def test_a_day_that_was_split_is_not_split_again_because_of_its_total(connect: Any, tmp_path: Path) -> None:
+    rows = [{"id": f"{n}", "code_status": 3} for n in range(12)]
+    body = {"code": 200, "data": {"status": True, "data": rows, "meta": {"total": 40}}}
+    with serving(always(http(body))) as server:
+        scan = connect(server.base_url).scan_codes(
+            ["id", "code_status"], allocated_time=da.days("2024-01-15", "2024-01-17"), on_suspected_cap="split"
+        )
+        scan.to_folder(tmp_path)
+        asked = len(server.requests)
+        report = scan.to_folder(tmp_path)
+        assert (report.kept, len(server.requests)) == (2, asked)

@@ -74,6 +74,7 @@ def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: A
     assert da.folder_status(tmp_path / "days", until="yesterday").missing_days[-1] in days
     refused: list[tuple[str, Any, str]] = [
         ("days", "soon", "`soon` is not a day"),
+        ("days", "20240304", "`20240304` is not a day"),
         ("days", 3, "must be a day"),
         ("flat", "2024-03-04", "has no days: leave it out"),
     ]

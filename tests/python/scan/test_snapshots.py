@@ -78,6 +78,22 @@ def test_a_refresh_of_some_tasks_is_a_new_snapshot_of_all(connect: Any, tmp_path
         assert (report.kept, report.refreshed, rows_of(tmp_path)) == (2, 1, [13, 22, 32])
 
 
+def test_a_refresh_of_all_resumes_no_snapshot(connect: Any, tmp_path: Path) -> None:
+    fails = {"2", "3"}
+    with responding(numbered(fails)) as server:
+        scan = by_value(connect(server.base_url, concurrency=1), ["1", "2", "3"])
+        with pytest.raises(da.ScanIncompleteError):
+            scan.to_folder(tmp_path)
+        fails.clear()
+        fails.add("1")
+        with pytest.raises(da.ScanIncompleteError):
+            scan.to_folder(tmp_path, refresh="all")
+        fails.clear()
+        report = scan.to_folder(tmp_path)
+        # The file of the first run is of another snapshot than those of the second.
+        assert (report.kept, report.refreshed, rows_of(tmp_path)[0]) == (2, 1, 13)
+
+
 def test_what_is_kept_is_one_of_two_words(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     with pytest.raises(da.ValidationError, match="keep"):

@@ -102,7 +102,11 @@ fn damage_is_reported_with_the_way_out() {
     let (opened, _) = open(folder.path()).unwrap();
     for (name, day, remedy) in [
         (of_day("2024-01-15", 0), Some("2024-01-15"), "run again with refresh=[\"2024-01-15\"], which replaces it"),
-        (part(0), None, "run again with refresh=\"all\", which replaces all files"),
+        (
+            part(0),
+            None,
+            "run again with refresh=\"all\", which replaces all files, or without this file, which restores it alone",
+        ),
     ] {
         put(&opened, &name);
         let path = opened.path_of(&name);
