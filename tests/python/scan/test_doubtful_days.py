@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from support.changed_responses import ChangedResponses, day_of, nothing, renamed
-from support.runs import by_value, parts, responding, values_asked
+from support.runs import HIDDEN, by_value, parts, responding, values_asked
 from support.story import doubtful_days
 from support.streams import response_of
 
@@ -101,6 +101,27 @@ def test_a_doubt_outlasts_runs_of_other_days_and_runs_that_fail(
     platform.change = None
     kept.to_folder(tmp_path)
     assert status(tmp_path) == []
+
+
+@pytest.mark.parametrize("becomes", ["nothing", "a folder"])
+def test_a_mark_that_is_gone_is_no_error_and_one_that_cannot_be_removed_is(
+    kept: Any, platform: ChangedResponses, tmp_path: Path, becomes: str
+) -> None:
+    (mark,) = (tmp_path / HIDDEN).glob("mark&*")
+
+    def replaced(_task: da.TaskReport) -> bool:
+        mark.unlink()
+        if becomes == "a folder":
+            mark.mkdir()
+        return True
+
+    platform.change = None
+    if becomes == "nothing":
+        assert kept.to_folder(tmp_path, on_doubt=replaced).refreshed == 1
+        assert status(tmp_path) == []
+    else:
+        with pytest.raises((da.FolderFileError, da.ScanIncompleteError), match="cannot be removed"):
+            kept.to_folder(tmp_path, on_doubt=replaced)
 
 
 @pytest.mark.usefixtures("kept")
