@@ -115,3 +115,26 @@ async fn a_lock_that_no_run_has_made_is_not_read_and_runs_out() {
     sleep(12 * SHORT).await;
     Lock::take_for(object, times(LONG, 10 * SHORT)).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_lock_that_has_not_run_out_is_not_asked_for_and_is_removed_once() {
+    let object = object();
+    let lock = Lock::take_for(object.clone(), times(LONG, LONG)).await.unwrap();
+    object.bucket.store.delete(&object.path).await.unwrap();
+    assert_eq!(lock.check().await, Holding::Held);
+    lock.release().await;
+    assert!(lock.removal().is_none());
+}
+
+#[tokio::test]
+async fn a_lock_of_the_most_bytes_is_read() {
+    let object = object();
+    let most = usize::try_from(MOST_BYTES).unwrap();
+    for (bytes, is_read) in [(most, true), (most + 1, false)] {
+        let text = |more: usize| json!({ "host": "a", "pid": 1, "id": "b", "more": "x".repeat(more) }).to_string();
+        let content = text(bytes - text(0).len());
+        assert_eq!(content.len(), bytes);
+        object.bucket.store.put(&object.path, content.into()).await.unwrap();
+        assert_eq!(read(&object).await.unwrap().0.is_some(), is_read);
+    }
+}
