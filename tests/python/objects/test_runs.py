@@ -221,6 +221,21 @@ def test_a_mark_that_cannot_be_removed_is_an_error(store: Store) -> None:
             scan.to_folder(store.url(), storage_options=store.options)
 
 
+def test_a_part_that_may_not_be_read_is_reported_as_that(service: da.Sandbox, store: Store) -> None:
+    def refuses(request: Request) -> tuple[int, str] | None:
+        is_part = request.method == "GET" and ".parquet" in request.path
+        return (403, error("AccessDenied")) if is_part else None
+
+    with service.client() as client:
+        by_day(client).to_folder(store.url(), storage_options=store.options)
+        store.hook = refuses
+        status = da.folder_status(store.url(), storage_options=store.options)
+        assert {part.damage is not None for part in status.parts} == {True}
+        assert "being replaced" not in str(status)
+        with pytest.raises(da.FolderFileError, match="cannot be read"):
+            by_day(client).to_folder(store.url(), storage_options=store.options)
+
+
 @pytest.mark.parametrize("times", [1, 100])
 def test_a_part_that_is_replaced_while_it_is_read_is_read_anew(service: da.Sandbox, store: Store, times: int) -> None:
     refused: list[str] = []
