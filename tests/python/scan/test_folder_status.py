@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,18 @@ def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: A
     for folder, wrong, problem in refused:
         with pytest.raises(da.ValidationError, match=f"^until: .*{problem}"):
             da.folder_status(tmp_path / folder, until=wrong)
+
+
+def test_marks_that_cannot_be_read_are_an_error(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now=NOON) as service:
+        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 3)])
+        fill(connect(service), tmp_path, 1, 3)
+    hidden = tmp_path / ".dataaccess"
+    shutil.rmtree(hidden)
+    assert len(da.folder_status(tmp_path).days) == 2
+    hidden.write_bytes(b"")
+    with pytest.raises(da.FolderFileError, match=r"\.dataaccess` cannot be "):
+        da.folder_status(tmp_path)
 
 
 def test_days_end_in_the_zone_of_the_folder(connect: Any, tmp_path: Path) -> None:
