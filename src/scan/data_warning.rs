@@ -140,7 +140,7 @@ pub(super) fn incomplete(reasons: &[String], operation: &str, splits: bool) -> O
     (!reasons.is_empty()).then_some(DataWarning { kind: DataWarningKind::Incomplete, message })
 }
 
-/// The warning for responses without `data`, of so many, unless there are none.
+/// The warning for responses without `data`, of this many responses, unless there are none.
 pub(super) fn without_data(names: &[String], responses: u64) -> Option<DataWarning> {
     let shown = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let which = match names.len() {
@@ -151,7 +151,7 @@ pub(super) fn without_data(names: &[String], responses: u64) -> Option<DataWarni
         count => format!("{count} of {responses} responses have no `data` ({shown} and {} more)", count - NAMED),
     };
     let refused = for_programs("; strict_empty=True of the client makes it an error");
-    let message = format!("{which}, which does not say whether there are records{refused}");
+    let message = format!("{which}: nothing says whether there are records{refused}");
     Some(DataWarning { kind: DataWarningKind::Incomplete, message })
 }
 

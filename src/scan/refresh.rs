@@ -116,7 +116,7 @@ impl Scan {
 /// One of the forms of `refresh=`.
 enum Form<'a> {
     All,
-    /// `last 3 days`, of those of the scan that have begun.
+    /// `last 3 days` of the scan that have begun.
     Last(usize),
     /// `older than 7 days`.
     OlderThan(Duration),
