@@ -242,9 +242,9 @@ generate: ## the synchronous classes and the module functions, from the asynchro
 
 # Tests compare the public surface with these texts.
 .PHONY: surface
-surface: .venv/.test .venv/.built ## accept the public surface: tests/python/surface and the help of the command
+surface: .venv/.test .venv/.built ## accept the public surface: tests/python/surface
 	$(call say,'Writing the public surface; read the difference and write CHANGELOG.md')
-	ACCEPT_SURFACE=1 $(BIN)/python -m pytest --quiet tests/python/surface tests/python/cli/test_help.py
+	ACCEPT_SURFACE=1 $(BIN)/python -m pytest --quiet tests/python/surface
 
 # A test compares what a run shows with what is stored.
 .PHONY: notebooks

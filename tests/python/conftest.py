@@ -9,15 +9,16 @@ import os
 import signal
 import zlib
 from collections.abc import Callable, Iterator
-from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.environment import no_settings_from_outside, now, sandbox, time_scale
 
 import dataaccess as da
-from dataaccess import AsyncBatches, AsyncScan, AsyncTask, _native
+from dataaccess import AsyncBatches, AsyncScan, AsyncTask
+
+__all__ = ["no_settings_from_outside", "now", "sandbox", "time_scale"]
 
 # `make test` draws few examples and always the same; HYPOTHESIS_PROFILE=soak draws many, others each time.
 settings.register_profile("default", max_examples=50, derandomize=True, database=None, deadline=None)
@@ -58,40 +59,6 @@ def _is_chosen(item: pytest.Item, *, both: bool) -> bool:
         return True
     case = [item.nodeid.partition("[")[0], *(part for part in callspec.id.split("-") if part not in KINDS)]
     return kind == KINDS[zlib.crc32("-".join(case).encode()) % len(KINDS)]
-
-
-@pytest.fixture
-def time_scale() -> Iterator[Callable[[int], None]]:
-    """Sets how many times faster than usual the time-outs and back-off of new clients run."""
-    if not hasattr(_native, "set_time_scale"):
-        pytest.skip("the extension was built without the feature `testing`")
-    yield _native.set_time_scale
-    _native.set_time_scale(1)
-
-
-@pytest.fixture
-def now() -> Iterator[Callable[[str], None]]:
-    """Sets the time, as ISO 8601, from which new searches and scans take today."""
-    if not hasattr(_native, "set_now"):
-        pytest.skip("the extension was built without the feature `testing`")
-    yield lambda time: _native.set_now(round(datetime.fromisoformat(time).timestamp() * 1_000))
-    _native.set_now(None)
-
-
-@pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A folder without a file of profiles.
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(Path(__file__).parent))
-    monkeypatch.setenv("APPDATA", str(Path(__file__).parent))
-    for name in {*_native.ENVIRONMENT, *(name for name in os.environ if name.startswith("DATAACCESS_"))}:
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="session")
-def sandbox() -> Iterator[da.Sandbox]:
-    """The service with demo data."""
-    with da.Sandbox.demo(until="2024-02-29") as sandbox:
-        yield sandbox
 
 
 class Awaited:

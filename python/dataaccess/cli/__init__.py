@@ -1,8 +1,7 @@
 """The command `dataaccess`. Each subcommand is a module of this package, loaded when it is used.
 
 It needs click (extra `cli`); this module alone can be imported without it. A new command is a module with an object
-`command`, a line in `application.COMMANDS`, its accepted help in tests/python/cli/help, and a row on the page
-docs/command-line.md.
+`command`, a line in `application.COMMANDS`, and a row on the page docs/command-line.md.
 """
 
 from __future__ import annotations
