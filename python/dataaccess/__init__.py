@@ -98,15 +98,31 @@ __all__ = [
     "yesterday",
 ]
 
-# The exceptions worth catching. `errors` has them all.
-_EXCEPTIONS = (
+# What pages use of other modules: exceptions, warnings, and what calls pass and return.
+_SHOWN = (
+    "AbsentAttributeWarning",
     "ApiError",
     "ConfigError",
     "DataAccessError",
+    "DataAccessWarning",
     "DoubtfulDataError",
+    "EmptyResultWarning",
     "FolderError",
+    "IncompleteWarning",
+    "MissingIdsWarning",
     "PermissionDeniedError",
+    "Progress",
+    "RecordError",
+    "ResponseTooLargeError",
+    "SandboxWarning",
     "ScanIncompleteError",
+    "SegmentExportError",
+    "ServerError",
+    "ShrunkWarning",
+    "StrayDayWarning",
+    "Task",
+    "ThrottledError",
+    "TimezoneWarning",
     "TransportError",
     "ValidationError",
     "WaitTimeoutError",
@@ -192,4 +208,4 @@ del TYPE_CHECKING
 
 def __dir__() -> list[str]:
     """What users type, for tab completion. Classes that calls return or raise are in `reports` and `errors`."""
-    return sorted({*__all__, *_PUBLIC, *_EXCEPTIONS})
+    return sorted({*__all__, *_PUBLIC, *_SHOWN})

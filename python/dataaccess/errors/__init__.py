@@ -46,6 +46,8 @@ DataAccessWarning (UserWarning)
 ├─ IncompleteWarning                    a response may not hold all rows
 ├─ StrayDayWarning                      rows of a day that was not requested
 ├─ ShrunkWarning                        a response has much less than the file that it would replace
+├─ MissingIdsWarning                    a list of ids found fewer customers
+├─ TimezoneWarning                      days are sent to a platform, and timezone was not set
 ├─ RecordingWarning                     a client records its exchanges into a file
 └─ SandboxWarning                       the data is synthetic
 """
@@ -104,10 +106,12 @@ from dataaccess.errors._warning import (
     DataAccessWarning,
     EmptyResultWarning,
     IncompleteWarning,
+    MissingIdsWarning,
     RecordingWarning,
     SandboxWarning,
     ShrunkWarning,
     StrayDayWarning,
+    TimezoneWarning,
 )
 
 TYPE_CHECKING = False
@@ -138,6 +142,7 @@ __all__ = [
     "InternalError",
     "InvalidJsonError",
     "MalformedHttpError",
+    "MissingIdsWarning",
     "NotJsonError",
     "PermissionDeniedError",
     "Problem",
@@ -159,6 +164,7 @@ __all__ = [
     "StrayDayWarning",
     "StreamInterruptedError",
     "ThrottledError",
+    "TimezoneWarning",
     "TlsError",
     "TransportError",
     "TruncatedResponseError",

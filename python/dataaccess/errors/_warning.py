@@ -25,6 +25,14 @@ class ShrunkWarning(DataAccessWarning):
     """A response has much less than the file of a run that it would replace; the file was kept."""
 
 
+class MissingIdsWarning(DataAccessWarning):
+    """A list of ids of customers found fewer customers; `Table.missing_ids()` has the ids without a row."""
+
+
+class TimezoneWarning(DataAccessWarning):
+    """Days are sent to a platform and `timezone` was not set: in another time zone days are lost in silence."""
+
+
 class RecordingWarning(DataAccessWarning):
     """A client records its exchanges into a file, which then holds customer data."""
 
