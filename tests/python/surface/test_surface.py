@@ -1,4 +1,4 @@
-"""Names, settings and exit codes are the accepted ones: their texts in this folder change in the commit that changes them."""
+"""Names, settings and exit codes are the accepted ones: a change of them changes the texts of this folder."""
 
 from __future__ import annotations
 
