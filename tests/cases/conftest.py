@@ -1,7 +1,7 @@
 """Fixtures of the cases. A case is one small file: what a user did, the right value, and the source in a line.
 
-A case speaks of what users see: it calls the package against the sandbox or a server of raw sockets, and names no private
-module. A case that fails is a defect of the product, not of the case.
+A case speaks of what users see: it calls the package against the sandbox or a server of raw sockets, and names no
+private module. A case that fails is a defect of the product, not of the case.
 """
 
 from __future__ import annotations
