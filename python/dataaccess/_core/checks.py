@@ -46,6 +46,11 @@ def strings(name: str, values: object) -> list[str]:
     return [string(f"{name}[{index}]", value) for index, value in enumerate(values)]
 
 
+def words(text: str, end: str = ",") -> list[str]:
+    """The values of a list that is written as text. Only ASCII blanks around a value are no part of it."""
+    return [word.strip(" \t\r\n") for word in text.split(end)]
+
+
 def boolean(name: str, value: object) -> bool:
     """A boolean setting."""
     if not isinstance(value, bool):

@@ -77,6 +77,13 @@ def compression_of(file: str, compression: object) -> object:
     return compression
 
 
+def separator_of(file: str, separator: object) -> object:
+    """The separator of a CSV file: the one that the caller chose, or the one that the suffix says."""
+    if separator is not None:
+        return separator
+    return "\t" if suffixes_of(file)[0] == ".tsv" else ","
+
+
 def suffixes_of(file: str) -> tuple[str, str]:
     """The suffix of the format, and the one of the compression, in small letters."""
     name, suffix = os.path.splitext(os.path.basename(file).lower())  # noqa: PTH119, PTH122 - of a URL too

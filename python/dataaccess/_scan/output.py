@@ -7,7 +7,7 @@ import os
 from contextlib import contextmanager
 
 from dataaccess._core.paths import location, refuse
-from dataaccess._core.suffixes import check_suffix, compression_of
+from dataaccess._core.suffixes import check_suffix, compression_of, separator_of
 from dataaccess.errors import ValidationError
 
 TYPE_CHECKING = False
@@ -31,13 +31,15 @@ def parquet_format() -> Format:
 
 
 def text_format(
-    name: str, target: FileTarget, compression: object, separator: object = ",", *, escapes: bool = False
+    name: str, target: FileTarget, compression: object, separator: object = None, *, escapes: bool = False
 ) -> Format:
     """The format of a text file."""
     from pathlib import Path
 
     from dataaccess.errors import Problem
 
+    file = Path(target).name if isinstance(target, str | os.PathLike) else ""
+    separator = separator_of(file, separator)
     problems = []
     if compression not in ("infer", "gzip", "zstd", None):
         problems.append(Problem("compression", "", 'must be "infer", "gzip", "zstd" or None', compression))
@@ -45,7 +47,7 @@ def text_format(
         problems.append(Problem("separator", "", "must be one ASCII character, and no quote or line break", separator))
     if problems:
         raise ValidationError(problems=problems)
-    compression = compression_of(Path(target).name if isinstance(target, str | os.PathLike) else "", compression)
+    compression = compression_of(file, compression)
     return name, ord(str(separator)), escapes, None if compression is None else str(compression)
 
 

@@ -54,7 +54,7 @@ class TableFiles(Rows):
         self,
         target: FileTarget,
         *,
-        separator: str = ",",
+        separator: str | None = None,
         escape_formulas: bool = False,
         compression: Compression | None = "infer",
         private: bool = False,
@@ -65,7 +65,7 @@ class TableFiles(Rows):
         Args:
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode.
-            separator: The ASCII character between two fields.
+            separator: The ASCII character between two fields. None is a tab in a `.tsv` file, and a comma in others.
             escape_formulas: Whether names and strings that a spreadsheet may take for a formula get a `'` before them.
             compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
                 without one, and for open files.

@@ -273,6 +273,4 @@ def _write(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str,
             with output.binary_stdout() as stdout:
                 write_as(stdout, **shown, **settings)
             return
-        if target.is_tabbed:
-            settings["separator"] = "\t"
         write_as(target.file, private=target.private, **shown, **settings)

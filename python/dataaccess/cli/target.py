@@ -23,7 +23,6 @@ class Target:
     folder: str | None
     kind: str
     private: bool
-    is_tabbed: bool = False
 
 
 def target_of(
@@ -55,7 +54,7 @@ def target_of(
 
 def _file(file: str, kind: str | None, *, private: bool) -> Target:
     from dataaccess._core.paths import location
-    from dataaccess._core.suffixes import FORMATS, format_of, known_suffixes, not_written, suffixes_of
+    from dataaccess._core.suffixes import FORMATS, format_of, known_suffixes, not_written
 
     path = location("path", file, None, private=private)
     found = format_of(path)
@@ -71,7 +70,7 @@ def _file(file: str, kind: str | None, *, private: bool) -> Target:
         raise _refused(file, problem)
     if chosen == "arrow" and "://" in path:
         raise _refused(file, "is in an object store: Arrow is written to this machine only, Parquet to both")
-    return Target(path, None, chosen, private, suffixes_of(path)[0] == ".tsv")
+    return Target(path, None, chosen, private)
 
 
 def _refused(file: str, problem: str) -> click.UsageError:

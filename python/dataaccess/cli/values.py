@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dataaccess._client.settings import duration
+from dataaccess._core.checks import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,10 +92,7 @@ class List(_Type):
         """The values."""
         if isinstance(value, list):
             return value
-        if value.startswith("@"):
-            found = [line.strip() for line in self.content(value[1:], param, ctx).splitlines()]
-        else:
-            found = [piece.strip() for piece in value.split(",")]
+        found = words(self.content(value[1:], param, ctx), "\n") if value.startswith("@") else words(value)
         values = [one for one in found if one]
         if not values:
             self.fail(f"{value!r} has no value: write them as a,b or as @FILE, one a line", param, ctx)

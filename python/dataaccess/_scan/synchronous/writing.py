@@ -73,7 +73,7 @@ class Writing(BaseScan):
         self,
         target: FileTarget,
         *,
-        separator: str = ",",
+        separator: str | None = None,
         escape_formulas: bool = False,
         compression: Compression | None = "infer",
         tz: ResultZone = CLIENT_ZONE,
@@ -91,7 +91,7 @@ class Writing(BaseScan):
         Args:
             target: The file: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; an existing one is replaced at
                 the end. Or a file opened in binary mode, which gets the rows once all have arrived.
-            separator: The ASCII character between two fields.
+            separator: The ASCII character between two fields. None is a tab in a `.tsv` file, and a comma in others.
             escape_formulas: Whether names and strings that a spreadsheet may take for a formula get a `'` before them.
                 For files that people open; a program then reads another value.
             compression: "infer" follows the suffix of the path, `.gz` or `.zst`; "gzip", "zstd" or None are for names
