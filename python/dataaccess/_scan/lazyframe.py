@@ -1,4 +1,4 @@
-"""Scans that lazy queries read, of polars and of Spark. What serves the queries is loaded with the first of them."""
+"""Scans that lazy queries read, of polars. What serves the queries is loaded with the first of them."""
 
 from __future__ import annotations
 
@@ -151,19 +151,6 @@ class LazySource(Planned):
                 # A value that no request takes, such as an empty id: polars filters.
                 by = {}
         return self._made(scan, query, by)
-
-    def _selecting(self, selected: Selected, *, is_exact: bool) -> tuple[Self, set[str]]:
-        """The scan of these rows, and maybe of others, with the same columns; and the arguments that are others.
-
-        Raises:
-            NoRowsError: The scan has no such rows.
-        """
-        try:
-            by = self._changed_by(selected, self.schema, is_exact=is_exact)
-            return self._with(by), set(by)
-        except ValidationError:
-            # A value that no request takes, such as an empty id: the engine filters.
-            return self, set()
 
     def _changed_by(self, selected: Selected, types: dict[str, str], *, is_exact: bool) -> dict[str, Any]:
         """The arguments that change as only these rows are read."""

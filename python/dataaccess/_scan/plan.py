@@ -256,12 +256,6 @@ class Planned(BaseScan):
         arguments = {**self._arguments, "attrs": [attribute]}
         return type(self)(self._client, self._call, arguments, {attribute: "json"}, self._ordered)
 
-    def _with(self, changed: dict[str, Any]) -> Self:
-        """The scan with other arguments, of the same time: days from today on stay what they were."""
-        cap = "split" if self._splits else "warn"
-        given = self._client, self._call, {**self._arguments, **changed}, self._schema, self._ordered, cap
-        return type(self)(*given, now=self._raw.now)
-
     def _tasks(self, kind: type[_Task]) -> list[_Task]:
         planned = (self._raw.task(index) for index in range(self._raw.requests))
         timeout, cap = self._arguments["timeout"], self._arguments["known_row_cap"]

@@ -1,6 +1,6 @@
-"""Narrows the requests of a scan to what a query of polars or Spark reads. It knows no expressions of either.
+"""Narrows the requests of a scan to what a query of polars reads. It knows no expressions of polars.
 
-Narrowed requests return every row that the query selects, in the order of the scan, and maybe others: the engine
+Narrowed requests return every row that the query selects, in the order of the scan, and maybe others: polars
 applies the whole predicate to them. So what is in doubt is left as it is.
 """
 

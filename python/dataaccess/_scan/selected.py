@@ -1,4 +1,4 @@
-"""What every row has that a query reads: values, times and days of single columns. polars and Spark fill it."""
+"""What every row has that a query reads: values, times and days of single columns. polars fills it."""
 
 from __future__ import annotations
 

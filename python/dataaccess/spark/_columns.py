@@ -90,10 +90,6 @@ class Columns:
     def _is_of_request(self, column: SparkColumn) -> bool:
         return column.name == self.day or (self.has_request_time and column.name == REQUESTED_AT)
 
-    def kind(self, name: str) -> str | None:
-        """The type of a column in Spark's SQL; None if there is no such column."""
-        return next((column.kind for column in self.columns if column.name == name), None)
-
     def batch(
         self, written: Any, instants: Any, day: date | None, requested_at: datetime | None, first_row: int
     ) -> pa.RecordBatch:

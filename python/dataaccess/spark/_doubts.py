@@ -38,13 +38,11 @@ class Doubts:
         on_doubt: Whether a doubt is an error or a warning.
         requests: The number of requests of the scan.
         use: Identifies this use of the scan.
-        caused: The classes of warnings that a filter of the query may cause.
     """
 
     on_doubt: Literal["warn", "error"]
     requests: int
     use: str = field(default_factory=lambda: uuid.uuid4().hex)
-    caused: frozenset[str] = frozenset()
 
     def check(self, task: Task, index: int, outcome: dict[str, Any], folder: str) -> None:
         """Checks the complete response of a request. `folder` is the folder that the processes of an executor share.
@@ -57,9 +55,8 @@ class Doubts:
         found = [
             (getattr(errors, warning["category"]), warning["message"])
             for warning in outcome["warnings"]
-            if warning["category"] not in self.caused
             # Caps are looked for below, beside the other responses.
-            and (is_split or not warning["message"].startswith(_MISSING))
+            if (is_split or not warning["message"].startswith(_MISSING))
         ]
         if not is_split:
             found += self._caps(task, index, day or f"request {index + 1}", outcome, folder)
