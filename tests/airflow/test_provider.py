@@ -122,7 +122,7 @@ def test_the_test_of_a_connection_says_what_works(sandbox: da.Sandbox, connect: 
     token = connect()
     works, found = DataAccessHook().test_connection()
     assert works
-    assert "; scopes: item: yes, download: yes; " in found
+    assert "; scopes: item: yes, download: not refused; " in found
     sandbox.revoke(token)
     works, found = DataAccessHook().test_connection()
     assert not works

@@ -12,7 +12,7 @@ from sybil.example import Example
 # Programs with arguments, which other tests run.
 EXAMPLES = [path.read_text(encoding="utf-8").strip() for path in (ROOT / "examples" / "recipes").glob("*.py")]
 # What a block may use that Spark 4.0 does not have.
-SINCE_4_1 = ("python_worker_logs", "filterPushdown")
+SINCE_4_1 = ("python_worker_logs",)
 BLOCKS = [
     pytest.param(block, id=name)
     for name, block in blocks()

@@ -1,6 +1,6 @@
 """A frame has its own rows, however often and with which filters it is used, with and without Spark's push-down.
 
-With a source that reads filters (`pushFilters`), Spark 4.1 to 4.3 give a second use of a frame the rows of the first one's
+With a source that reads filters (`pushFilters`), Spark 4.1 to 4.3 give a second use of a frame the rows of the first
 filter. This source reads none.
 """
 
@@ -42,25 +42,25 @@ def ids(frame: Any) -> list[str]:
 
 
 def test_a_frame_used_twice_has_all_rows(frame: Any, rows: list[tuple[str, int, str]], tmp_path: Path) -> None:
-    used = sorted(id for id, status, _ in rows if status == 4)
+    used = sorted(code for code, status, _ in rows if status == 4)
     assert ids(frame.where("code_status = 4")) == used
     assert frame.count() == len(rows)
-    assert ids(frame.where("day = '2024-01-15'")) == sorted(id for id, _, day in rows if day == "2024-01-15")
-    assert ids(frame) == sorted(id for id, _, _ in rows)
+    assert ids(frame.where("day = '2024-01-15'")) == sorted(code for code, _, day in rows if day == "2024-01-15")
+    assert ids(frame) == sorted(code for code, _, _ in rows)
     either = frame.where("code_status = 4 or day = '2024-01-15'")
-    assert ids(either) == sorted(id for id, status, day in rows if status == 4 or day == "2024-01-15")
+    assert ids(either) == sorted(code for code, status, day in rows if status == 4 or day == "2024-01-15")
     frame.write.parquet(str(tmp_path / "codes"))
     assert frame.sparkSession.read.parquet(str(tmp_path / "codes")).count() == len(rows)
 
 
 def test_a_union_has_the_rows_of_both_filters(frame: Any, rows: list[tuple[str, int, str]]) -> None:
     both = frame.where("day = '2024-01-14'").union(frame.where("day = '2024-01-16'"))
-    assert ids(both) == sorted(id for id, _, day in rows if day != "2024-01-15")
+    assert ids(both) == sorted(code for code, _, day in rows if day != "2024-01-15")
 
 
 def test_a_self_join_filters_one_side(frame: Any, rows: list[tuple[str, int, str]]) -> None:
     one = frame.where("day = '2024-01-14'")
-    assert ids(one.join(frame, "id").select("id")) == sorted(id for id, _, day in rows if day == "2024-01-14")
+    assert ids(one.join(frame, "id").select("id")) == sorted(code for code, _, day in rows if day == "2024-01-14")
 
 
 def test_each_use_requests_the_days_of_the_options(frame: Any, service: da.Sandbox) -> None:

@@ -210,7 +210,7 @@ class BaseClient(Validation):
     def attributes(self, item_type_name: str) -> dict[str, str]:
         """Returns the attributes of a business object and their types: what you declared in `item_types=`.
 
-        The API has no request that lists attributes. Ask the administrator of the platform for them.
+        The API specification shows no request that lists attributes. Ask the administrator of the platform for them.
 
         Args:
             item_type_name: "promotion_code", or a name of `item_types=`.

@@ -26,7 +26,7 @@ class ClientCheck:
         is_reachable: Whether the service responded.
         token_source: Where the token comes from: `text`, `environment`, `callable` or `the sandbox`.
         scopes: For `item` (searches of promotion codes) and `download` (downloads, whatever the service calls their
-            scope), whether the token permits it; None if that is not known.
+            scope), whether the token permits it; None if that is not known, as where there is no such export.
         timezone: The time zone of the client.
         day: What was found out about the day, if one was given.
         is_day_right: Whether the service cuts its days in the `timezone` of the client, and times in records are of
@@ -52,31 +52,43 @@ class ClientCheck:
     is_comparison_right: bool | None
     seconds: float
     errors: dict[str, DataAccessError]
+    # The response to the download was that there is no such export: what that says of the scope is not specified.
+    _has_no_export: bool = False
 
     @property
     def is_ok(self) -> bool:
-        """Whether the service is reachable, the token has a scope, and nothing is known to be wrong."""
+        """Whether the service is reachable, did not refuse each request, and nothing is known to be wrong."""
         is_wrong = False in (self.is_day_right, self.is_comparison_right)
-        return self.is_reachable and any(self.scopes.values()) and not is_wrong
+        return self.is_reachable and (any(self.scopes.values()) or self._has_no_export) and not is_wrong
 
     def __str__(self) -> str:
         """A line for each finding."""
-        words = {True: "yes", False: "no", None: "not known"}
         address = f"{self.base_url}{' (the sandbox: synthetic data)' if self.is_sandbox else ''}"
         reached = f"reached, in {self.seconds:.2f} s" if self.is_reachable else "not reached"
-        known = [has for has in self.scopes.values() if has is not None]
-        accepted = "accepted" if any(known) else "not accepted" if known else "not tried"
         has_day = self.day is not None or "day" in self.errors
         day = self.day or ("not known" if has_day else "not checked; name a day that has rows: check(day)")
         comparison = self.comparison or ("not known" if has_day else "not checked")
         lines = [
             f"address:   {address}: {reached}",
-            f"token:     from {self.token_source}: {accepted}",
-            "scopes:    " + ", ".join(f"{name}: {words[value]}" for name, value in self.scopes.items()),
+            f"token:     from {self.token_source}: {self._accepted() or 'not tried'}",
+            "scopes:    " + ", ".join(f"{name}: {self._scope(name)}" for name in self.scopes),
             f"time zone: {self.timezone}: {day}",
             f"ranges:    {self.day_comparison}: {comparison}",
         ]
         return "\n".join([*lines, *(f"{name}: {error}" for name, error in self.errors.items())])
+
+    def _accepted(self) -> str | None:
+        """Whether the service accepted the token, in words; None if no response says so."""
+        known = [has for has in self.scopes.values() if has is not None]
+        if any(known):
+            return "accepted"
+        return "not refused" if self._has_no_export else "not accepted" if known else None
+
+    def _scope(self, name: str) -> str:
+        """What is known of a scope, in words."""
+        if name == "download" and self._has_no_export:
+            return "not refused"
+        return {True: "yes", False: "no", None: "not known"}[self.scopes[name]]
 
     def _repr_html_(self) -> str:
         """The findings for notebooks."""

@@ -58,6 +58,7 @@ class Findings:
         self._began = monotonic()
         self._errors: dict[str, DataAccessError] = {}
         self._is_reachable = False
+        self._has_no_export = False
         self._may_ask = True
         self._day: tuple[str | None, bool | None] = (None, None)
         self._comparison: tuple[str | None, bool | None] = (None, None)
@@ -128,10 +129,11 @@ class Findings:
         except ValidationError:
             raise
         except DataAccessError as error:
-            has_scope = self._has_scope(name, error)
             if name in self.scopes:
-                self.scopes[name] = has_scope
-            if not has_scope:
+                self.scopes[name] = False if isinstance(error, PermissionDeniedError) else None
+            if name == "download" and self._is_missing(error):
+                self._has_no_export = True
+            else:
                 self._errors[name] = error.with_traceback(None)
             self._is_reachable |= not isinstance(error, TransportError | ConfigError)
             # A second request would wait just as long.
@@ -162,17 +164,16 @@ class Findings:
             is_comparison_right=is_comparison_right,
             seconds=monotonic() - self._began,
             errors=self._errors,
+            _has_no_export=self._has_no_export,
         )
 
-    def _has_scope(self, name: str, error: DataAccessError) -> bool | None:
-        """What an error says about the scope of the token."""
-        if isinstance(error, PermissionDeniedError):
-            return False
-        # The service looks for an export only with the scope, and says in an envelope that there is none. Another
-        # service, at a wrong address, may say so of the path: the search has shown that this one is right.
+    def _is_missing(self, error: DataAccessError) -> bool:
+        """Whether the service says in an envelope that there is no such export.
+
+        A service at a wrong address may say so of the path: the search has shown whether this one is right.
+        """
         is_refused = isinstance(error, RequestRejectedError) or type(error) is ApiError
-        is_missing = is_refused and isinstance(error, ApiError) and error.code is not None
-        return True if name == "download" and is_missing and self.scopes["item"] is not None else None
+        return is_refused and isinstance(error, ApiError) and error.code is not None and self.scopes["item"] is not None
 
 
 def _said(found: ServiceDay, rows: str, client: BaseClient) -> tuple[str, bool]:

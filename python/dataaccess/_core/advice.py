@@ -99,7 +99,7 @@ SCAN_TO_XCOM = (
 def advice_for(call: str, argument: str) -> str | None:
     """What to do in place of passing an argument that a call does not have; None if that is not known."""
     if re.fullmatch(_CODES, call) and argument in PROMOTION_CODE_ATTRIBUTES:
-        return f"the service does not filter codes by {argument}: request the attribute and filter the result"
+        return f"no condition of codes on {argument} is specified: request the attribute and filter the result"
     return next((advice for name, calls, advice in _ARGUMENTS if name == argument and re.fullmatch(calls, call)), None)
 
 

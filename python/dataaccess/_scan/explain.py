@@ -30,7 +30,7 @@ _NOTES = (
     "nothing is requested before the scan is used, and each use sends all requests again",
     "no rows are kept, and requests are not one snapshot: a row that changes meanwhile may occur twice, or not at all",
 )
-_LIMITED = "the service knows no limit: it may send more rows than the client returns"
+_LIMITED = "the API specification shows no limit: the service may send more rows than the client returns"
 
 
 class Zones(NamedTuple):

@@ -38,7 +38,6 @@ _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "yellow")}
 
 # The steps of what a day shows.
 _FINDINGS = {"day": "day", "day_comparison": "ranges"}
-_ANSWERS = {True: "yes", False: "no", None: "not known"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,18 +181,18 @@ def _addresses(host: str) -> str:
 def _token(check: ClientCheck) -> list[_Step]:
     from dataaccess.errors import ConfigError
 
-    known = [has for has in check.scopes.values() if has is not None]
+    accepted = check._accepted()  # noqa: SLF001 - of this package
     unusable = next((error for error in check.errors.values() if isinstance(error, ConfigError)), None)
     if unusable is not None:
         steps = [_Step("token", False, in_options(unusable))]  # noqa: FBT003 - likewise
-    elif known:
-        steps = [_Step("token", any(known), "accepted" if any(known) else "not accepted")]
+    elif accepted:
+        steps = [_Step("token", {"accepted": True, "not accepted": False}.get(accepted), accepted)]
     else:
         steps = [_Step("token", None, "not known" if check.is_reachable else "not tried")]
     for scope, has in check.scopes.items():
         # What both requests failed of is the reason of a step above.
-        reason = f": {_reason(check.errors[scope])}" if known and scope in check.errors else ""
-        steps.append(_Step(f"scope {scope}", has, f"{_ANSWERS[has]}{reason}"))
+        reason = f": {_reason(check.errors[scope])}" if accepted and scope in check.errors else ""
+        steps.append(_Step(f"scope {scope}", has, f"{check._scope(scope)}{reason}"))  # noqa: SLF001 - likewise
     findings = {
         "day": (check.day, check.is_day_right),
         "day_comparison": (check.comparison, check.is_comparison_right),

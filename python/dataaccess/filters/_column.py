@@ -80,7 +80,9 @@ class Expression(NotOrdered, Given):
 
     def _instead_of(self, operator: str) -> str:
         if operator == "~":
-            return "~ cannot negate a condition, as the service has no NOT: write col(name).op(operator, values)"
+            return (
+                "~ cannot negate a condition, the API specification shows no NOT: write col(name).op(operator, values)"
+            )
         return f"{operator} does not work on conditions: join them as (...) & (...) or (...) | (...)"
 
 
@@ -254,7 +256,7 @@ class Column(NotOrdered, Given):
             ">": ".after(time), or .op(operator, value) for a number",
             ">=": ".since(day), or .op(operator, value) for a number",
             "!=": ".op(operator, value), as the API specification names no operator for it",
-            "~": ".op(operator, value), as the service has no NOT",
+            "~": ".op(operator, value), as the API specification shows no NOT",
             "in": ".matches([...])",
         }
         return f"{operator} does not work on a column: write {self!r}{instead.get(operator, '.matches([...])')}"

@@ -62,6 +62,6 @@ class DataAccessSource(DataSource):
         """
         with shown_first:
             raise ConfigError(
-                "the format dataaccess cannot be written, as the service takes no rows: write files or tables, such as "
-                "frame.write.parquet(path)"
+                "the format dataaccess cannot be written, as no request that writes rows is specified: write files or "
+                "tables, such as frame.write.parquet(path)"
             )

@@ -67,7 +67,7 @@ def test_a_table_of_files_says_so(connect: Any, sandbox: da.Sandbox, tmp_path: P
 def test_a_check_is_shown_with_what_is_wrong(sandbox: da.Sandbox) -> None:
     page = sandbox.client().check("2024-01-15")._repr_html_()
     assert '<span class="title">Check of a client</span> <span class="dim">ok</span>' in page
-    assert page.count('<span class="good wide">') == 5
+    assert page.count('<span class="good wide">') == 4
     assert "the 73 rows of 2024-01-15 are of that day" in page
     unknown = sandbox.client().check()._repr_html_()
     assert '<span class="doubt wide">UTC: not checked; name a day that has rows: check(day)</span>' in unknown

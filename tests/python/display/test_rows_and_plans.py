@@ -69,7 +69,7 @@ def test_a_scan_shows_its_plan_and_sends_nothing(sandbox: da.Sandbox, scan: da.S
 def test_a_limit_and_a_task_are_shown(sandbox: da.Sandbox, scan: da.Scan) -> None:
     limited = sandbox.client().scan_codes(["id"], allocated_time=da.on("2024-01-15"), limit=5)
     assert "client cuts" in Page(limited._repr_html_()).cells
-    assert "the service knows no limit" in limited._repr_html_()
+    assert "shows no limit" in limited._repr_html_()
     assert Page(scan.tasks()[0]._repr_html_()).cells[1].startswith("promotion_code (-100) 1 request,")
 
 

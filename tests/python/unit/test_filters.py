@@ -111,7 +111,7 @@ def test_a_filter_travels_and_cannot_be_changed(made: Any, shown: str) -> None:
         (lambda: CONDITION or CONDITION, "(...) & (...) or (...) | (...)"),
         (lambda: not CONDITION, "(...) & (...)"),
         (lambda: 1 in CONDITION, "(...) & (...)"),
-        (lambda: ~CONDITION, "the service has no NOT"),
+        (lambda: ~CONDITION, "the API specification shows no NOT"),
         (lambda: CONDITION & True, "not bool: write each as col(name).matches(values)"),
         (lambda: True | CONDITION, "not bool"),
         (lambda: CONDITION & after("2024-01-31"), "write col(name).after('2024-01-31')"),

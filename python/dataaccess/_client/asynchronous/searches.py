@@ -57,8 +57,8 @@ class AsyncSearches(BaseClient):
             audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
                 without it the service returns no rows.
             allocated_audience: One id of a customer or visitor, or several; an integer is sent as a string.
-            code_status: 1 or "available", 3 or "sent", 4 or "used", or several: the status that a code has now. A code
-                that was sent and used since is `used`, so codes that were ever sent are `["sent", "used"]`.
+            code_status: 1 or "available", 3 or "sent", 4 or "used", or several: the status that a code has now. The
+                API specification does not show which status follows which.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
             timeout: Seconds, or a timedelta, for the whole call: all days of `da.days` and all retries together; None
                 is that of the client.

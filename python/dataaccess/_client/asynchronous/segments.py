@@ -32,9 +32,9 @@ class AsyncSegments(BaseClient):
             timeout: Seconds, or a timedelta, for this call with its retries; None is the client's.
 
         Returns:
-            A dict with `entries` (a list of dicts; an entry that has ended has an `endTime`, and its `responseCode`
-            says whether it succeeded), `meta`, and `code`, `message`, `codeMessage` and `duration` (such as `12ms`)
-            of the envelope.
+            A dict with `entries` (a list of dicts; an entry that has ended has an `endTime`; which values of its
+            `responseCode` are a success is not specified), `meta`, and `code`, `message`, `codeMessage` and `duration`
+            (such as `12ms`) of the envelope.
 
         Raises:
             ValidationError: `export_id` is not an integer.

@@ -33,9 +33,9 @@ def download_segment(
         client: The client to use; None takes one made from the environment, and keeps it for later calls.
 
     Returns:
-        A dict with `entries` (a list of dicts; an entry that has ended has an `endTime`, and its `responseCode`
-        says whether it succeeded), `meta`, and `code`, `message`, `codeMessage` and `duration` (such as `12ms`)
-        of the envelope.
+        A dict with `entries` (a list of dicts; an entry that has ended has an `endTime`; which values of its
+        `responseCode` are a success is not specified), `meta`, and `code`, `message`, `codeMessage` and `duration`
+        (such as `12ms`) of the envelope.
 
     Raises:
         ConfigError: No client is given, and the environment has no address or token.

@@ -46,7 +46,7 @@ class AsyncRecords(AsyncReading):
         return await convert_async(table.to_pylist)
 
     async def count(self) -> int:
-        """Returns the number of rows. The service counts nothing, so this sends the requests, and keeps no rows.
+        """Returns the number of rows. Sends the requests, as no request that counts is specified, and keeps no rows.
 
         A scan requests one attribute only: the time that it selects by if that is among the columns, else the first.
 

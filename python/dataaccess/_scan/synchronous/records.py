@@ -47,7 +47,7 @@ class Records(Reading):
         return convert(table.to_pylist)
 
     def count(self) -> int:
-        """Returns the number of rows. The service counts nothing, so this sends the requests, and keeps no rows.
+        """Returns the number of rows. Sends the requests, as no request that counts is specified, and keeps no rows.
 
         A scan requests one attribute only: the time that it selects by if that is among the columns, else the first.
 
