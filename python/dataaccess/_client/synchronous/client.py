@@ -126,7 +126,7 @@ class Client(Managed, Searches, Scans, Segments):
             >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> check = client.check("2024-01-15")
             >>> check.is_ok, check.scopes, check.day
-            (True, {'item': True, 'download': True}, 'the 73 rows of 2024-01-15 are of that day')
+            (True, {'item': True, 'download': None}, 'the 73 rows of 2024-01-15 are of that day')
         """
         from dataaccess._client.findings import ANY_EXPORT, EMPTY_DAY, Findings
         from dataaccess.filters._comparison import on
