@@ -20,7 +20,8 @@ def download_scope(session: Session) -> tuple[None, str]:
     except NotPermittedError:
         if session.export_id is None:
             raise
-        session.export()
+    if session.export_id is None or isinstance(session.export(), ApiError):
+        return None, "the token was not refused for an export that need not exist: name one that has ended, --export"
     return None, "the token may download: `download` allows it, or another scope of the token; ask who issued it"
 
 

@@ -33,7 +33,7 @@ def test_a_working_client_is_0(run: Any, demo: da.Sandbox) -> None:
     assert marks(found["token"]) == {
         "token": True,
         "scope item": True,
-        "scope download": True,
+        "scope download": None,
         "day": True,
         "ranges": True,
     }
