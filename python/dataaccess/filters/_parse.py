@@ -48,7 +48,7 @@ _ADJACENT = re.compile(r"""['"]\s*[bfruBFRU]{0,2}['"]""")
 _INSTEAD: dict[type[ast.expr], str] = {
     ast.BoolOp: ": join conditions by & and |",
     ast.Compare: ": write a method of col, such as col('customer_id').equals('17')",
-    ast.UnaryOp: ": the service has no NOT, write col(name).op(operator, values)",
+    ast.UnaryOp: ": the API specification shows no NOT, write col(name).op(operator, values)",
     ast.Name: ": strings are in quotes",
 }
 _KINDS: dict[type[ast.expr], Callable[..., Any]] = {ast.List: list, ast.Tuple: tuple, ast.Set: set}

@@ -122,7 +122,7 @@ def test_a_condition_may_be_written_in_other_ways(text: str, shown: str) -> None
         ("days('2024-01-01')", "character 1: days() missing 1 required positional argument: 'stop'"),
         ("col('a').equals(1) and col('b').equals(2)", "is neither a value nor a condition: join conditions by & and |"),
         ("col('a') == 1", "is neither a value nor a condition: write a method of col"),
-        ("~col('a').equals(1)", "the service has no NOT"),
+        ("~col('a').equals(1)", "the API specification shows no NOT"),
         ("col('a').equals(1) | 5", "character 22: | joins conditions, not int"),
         ("col('a').equals(1) | on('2024-01-15')", "names no column"),
         ("(" * 5_000 + ")" * 5_000, "too many nested parentheses"),
