@@ -17,6 +17,7 @@ pub mod filter;
 #[cfg(feature = "files")]
 pub mod folder;
 pub mod observe;
+pub mod regular_file;
 pub mod retry;
 pub mod scan;
 pub mod secret;

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from dataaccess._core.regular import read_file
 from dataaccess._public import public
 from dataaccess.errors import ConfigError, DataAccessWarning
 
@@ -18,6 +19,7 @@ __all__ = ["TokenFile", "token_file"]
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 # Characters of the name of a file that does not exist.
 _MOST_SHOWN = 8
+_LARGEST = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +33,18 @@ class TokenFile:
         """The content of the file without surrounding white space."""
         reason = None
         try:
-            mode = self.path.stat().st_mode
-            content = self.path.read_bytes()
+            content, mode = read_file(self.path, _LARGEST)
         except OSError as error:
-            reason = error.strerror
+            reason = f"cannot be read: {error.strerror}"
+        except ValueError as error:
+            reason = str(error)
         if reason is not None:
             # Neither the cause nor the context of ours: it has the name, which may be a token.
             raise ConfigError(f"the token file {unreadable(self.path, reason)}")
         text: str | None
         try:
-            text = content.decode()
+            # Editors of Windows begin a file with a byte order mark.
+            text = content.decode("utf-8-sig")
         except UnicodeDecodeError:
             text = None
         # That error holds the whole file, so it must not be the cause or context of ours; nor may a local hold it.
@@ -57,16 +61,16 @@ class TokenFile:
 
 
 def unreadable(path: Path, reason: str) -> str:
-    """The path and why it cannot be read. Of what does not exist it has 8 characters: it may be the token itself."""
+    """The path and what is wrong with it. Of what does not exist it has 8 characters: it may be the token itself."""
     exists = path
     while not os.path.lexists(exists) and exists != exists.parent:
         exists = exists.parent
     missing = str(path.relative_to(exists)) if exists != path else ""
     shown = str(path)
     if len(missing) <= _MOST_SHOWN:
-        return f"{shown} cannot be read: {reason}"
+        return f"{shown} {reason}"
     shown = f"{shown.removesuffix(missing)}{missing[:_MOST_SHOWN]}…"
-    return f"{shown} cannot be read: {reason} (at most {_MOST_SHOWN} characters of a missing name are shown)"
+    return f"{shown} {reason} (at most {_MOST_SHOWN} characters of a missing name are shown)"
 
 
 @public

@@ -18,9 +18,14 @@ use serde_json::Value;
 use super::reply::Refusal;
 use crate::contract::recording::{Line, VERSION};
 use crate::error::{Error, Kind, Result};
+use crate::regular_file;
 
 /// How long a response that was cut off stays open after what was recorded of it.
 const BEFORE_CUT: Duration = Duration::from_millis(100);
+/// Most bytes of a recording. Its bodies stay in the file.
+const MOST_BYTES: u64 = 64 << 30;
+/// Most bytes of one of its lines: a request, or a piece of a body.
+const MOST_OF_LINE: u64 = 64 << 20;
 
 /// The exchanges of a recording that have a response.
 #[derive(Debug)]
@@ -53,7 +58,7 @@ impl Recording {
         let unreadable = |cause: io::Error| {
             Error::new(Kind::Sandbox, format!("`{}` cannot be read: {cause}", file.display())).with_source(cause)
         };
-        let mut lines = BufReader::new(File::open(file).map_err(unreadable)?);
+        let mut lines = BufReader::new(regular_file::open(file, MOST_BYTES).map_err(unreadable)?);
         let mut recording = Self { file: file.to_owned(), requests: HashMap::new() };
         // Request and response of each exchange by its id.
         let mut open: HashMap<String, (String, Value, Exchange)> = HashMap::new();
@@ -66,7 +71,7 @@ impl Recording {
         };
         loop {
             line.clear();
-            let size = lines.read_until(b'\n', &mut line).map_err(unreadable)? as u64;
+            let size = lines.by_ref().take(MOST_OF_LINE).read_until(b'\n', &mut line).map_err(unreadable)? as u64;
             if size == 0 {
                 break;
             }
@@ -140,7 +145,7 @@ impl Recording {
     }
 
     fn response(&self, exchange: &Exchange) -> io::Result<Response<Body>> {
-        let mut file = File::open(&self.file)?;
+        let mut file = regular_file::open(&self.file, MOST_BYTES)?;
         let mut pieces = exchange.pieces.clone().into_iter();
         let pieces = std::iter::from_fn(move || pieces.next().map(|(at, size)| piece(&mut file, at, size)));
         // What arrived is sent first: without a pause the connection would be closed before. A client that has all it

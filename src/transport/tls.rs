@@ -2,19 +2,27 @@
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
+use std::fs;
+use std::io;
 use std::time::SystemTime;
 
 use reqwest::ClientBuilder;
 use reqwest::tls::Certificate;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use rustls::{AlertDescription, CertificateError, Error as Refusal, InvalidMessage, PeerIncompatible, RootCertStore};
-use rustls_native_certs::load_certs_from_paths;
 
 use super::failure;
 use crate::config::{CaSource, Settings, Trust};
 use crate::error::{Error, Kind, Phase, Result, argument, excerpt};
+use crate::regular_file;
 
 /// Most characters of a certificate's names in an error message.
 const SHOWN: usize = 100;
+/// Most bytes of a file of CA certificates.
+const MOST_BYTES: u64 = 16 << 20;
+/// The beginning of a section of PEM.
+const BEGIN: &str = "-----BEGIN ";
 
 /// Sets the CA certificates of the settings, else the system's. Plain HTTP needs none.
 pub(super) fn configure(builder: ClientBuilder, settings: &Settings) -> Result<ClientBuilder> {
@@ -36,41 +44,68 @@ pub(super) fn check(trust: &Trust) -> Result<()> {
     }
 }
 
-/// Reads the CA certificates. Each file must hold one.
+/// Reads the CA certificates. Each file must hold one, and no certificate of a file is left out.
 fn read(all: &[CaSource]) -> Result<Vec<Certificate>> {
-    let mut certificates = Vec::new();
+    let mut found = Vec::new();
     let mut empty = None;
     for source in all {
+        let before = found.len();
         let is_folder = source.path.is_dir();
         let kind = if is_folder { "folder" } else { "file" };
-        let place = format!("the {kind} of CA certificates, {source},");
-        let path = Some(source.path.as_path());
-        let loaded = if is_folder { load_certs_from_paths(None, path) } else { load_certs_from_paths(path, None) };
-        // A folder may hold other files, and files of other users.
-        if let Some(error) = loaded.errors.into_iter().next().filter(|_| !is_folder) {
-            let cause = failure::innermost(&error);
-            return Err(Error::new(Kind::Config, format!("{place} cannot be read: {cause}")).with_source(error));
+        // The content of a file may be a private key: it is never quoted.
+        let refused =
+            |problem: String| Error::new(Kind::Config, format!("the {kind} of CA certificates, {source}, {problem}"));
+        let unreadable = |cause: io::Error| refused(format!("cannot be read: {cause}"));
+        if is_folder {
+            for entry in fs::read_dir(&source.path).map_err(unreadable)? {
+                // A folder may hold other files, and files of other users.
+                if let Ok(content) = entry.and_then(|entry| regular_file::read(&entry.path(), MOST_BYTES)) {
+                    found.extend(certificates(&content).into_iter().flatten());
+                }
+            }
+        } else {
+            let content = regular_file::read(&source.path, MOST_BYTES).map_err(unreadable)?;
+            for certificate in certificates(&content) {
+                found.push(certificate.map_err(|line| {
+                    refused(format!("has a certificate from line {line} on that cannot be used"))
+                        .with_hint("each certificate is written in PEM, with line breaks; leave out what is no CA")
+                })?);
+            }
         }
-        let usable = loaded.certs.into_iter().filter(|certificate| {
-            // One invalid certificate would make all others fail.
-            RootCertStore::empty().add(certificate.clone()).is_ok()
-        });
-        let before = certificates.len();
-        for certificate in usable {
-            certificates.push(Certificate::from_der(&certificate).map_err(|error| failure::setup(error, &place))?);
-        }
-        if certificates.len() == before {
-            empty = Some(Error::new(Kind::Config, format!("{place} contains no usable PEM certificate")));
+        if found.len() == before {
+            empty = Some(refused("contains no usable PEM certificate".to_owned()));
             if !is_folder {
                 break;
             }
         }
     }
     // One folder may be empty beside another.
-    match empty.filter(|_| certificates.is_empty()) {
-        Some(empty) => Err(empty),
-        None => Ok(certificates),
+    if let Some(empty) = empty.filter(|_| found.is_empty()) {
+        return Err(empty);
     }
+    // The files of a folder have other names, too, which are links.
+    found.sort_unstable_by(|one, other| one.as_ref().cmp(other.as_ref()));
+    found.dedup();
+    let found = found.iter().map(|certificate| Certificate::from_der(certificate));
+    found.collect::<reqwest::Result<_>>().map_err(|error| failure::setup(error, "a CA certificate"))
+}
+
+/// The certificates of a PEM file; of one that cannot be used, the line where it begins. Other sections are not read.
+fn certificates(content: &[u8]) -> Vec<std::result::Result<CertificateDer<'static>, usize>> {
+    let text = String::from_utf8_lossy(content);
+    let (mut line, mut found) = (1, Vec::new());
+    // A section need not begin on a new line: a byte order mark or the end of another may be before it.
+    for (number, section) in text.split(BEGIN).enumerate() {
+        let label = section.split(['-', '\r', '\n']).next().unwrap_or_default();
+        if number > 0 && label.trim_end().ends_with("CERTIFICATE") {
+            let certificate = CertificateDer::from_pem_slice(format!("{BEGIN}{section}").as_bytes()).ok();
+            // One invalid certificate would make all others fail.
+            let usable = certificate.filter(|certificate| RootCertStore::empty().add(certificate.clone()).is_ok());
+            found.push(usable.ok_or(line));
+        }
+        line += section.matches('\n').count();
+    }
+    found
 }
 
 /// A TLS alert in place of a response: in TLS 1.3 the request for a client certificate fails after the handshake.

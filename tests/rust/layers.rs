@@ -8,9 +8,10 @@ use std::io;
 use std::path::Path;
 
 /// Each module with the modules it may name, lower layers first. The bindings (`python`) may name every module.
-const MODULES: [(&str, &[&str]); 19] = [
+const MODULES: [(&str, &[&str]); 20] = [
     ("error", &[]),
     ("observe", &["error"]),
+    ("regular_file", &[]),
     ("secret", &["error"]),
     ("time", &["error"]),
     ("contract", &[]),
@@ -21,7 +22,7 @@ const MODULES: [(&str, &[&str]); 19] = [
     ("retry", &["error"]),
     ("config", &["error", "time", "contract"]),
     // `contract` for the format of recordings, which the sandbox reads.
-    ("transport", &["error", "secret", "contract", "config", "retry"]),
+    ("transport", &["error", "regular_file", "secret", "contract", "config", "retry"]),
     ("store", &["error"]),
     ("files", &["error", "cells", "store"]),
     ("folder", &["error", "store", "files"]),
@@ -34,12 +35,13 @@ const MODULES: [(&str, &[&str]); 19] = [
         &["error", "observe", "time", "contract", "filter", "decode", "columns", "cells", "files", "folder", "client"],
     ),
     // The sandbox shares only the contract with the client, so that a misreading of the specification shows.
-    ("sandbox", &["error", "contract"]),
+    ("sandbox", &["error", "regular_file", "contract"]),
     (
         "python",
         &[
             "error",
             "observe",
+            "regular_file",
             "secret",
             "time",
             "contract",
@@ -76,16 +78,17 @@ const ALONE: [(&str, &[&str]); 29] = [
     ("hyper", &["config", "transport", "sandbox"]),
     ("hyper_util", &["config", "sandbox"]),
     ("jiff", &["time", "sandbox"]),
-    ("libc", &["files", "transport"]),
+    ("libc", &["files", "regular_file", "transport"]),
     ("object_store", &["store"]),
     ("parquet", &["files"]),
+    ("percent_encoding", &["config"]),
     ("pyo3", &["python"]),
     ("pythonize", &["python"]),
     ("reqwest", &["transport"]),
     ("rusqlite", &["sandbox"]),
     ("rustix", &["transport"]),
-    ("rustls", &["transport"]),
-    ("rustls_native_certs", &["transport"]),
+    // `config` asks for the names of hosts that TLS takes.
+    ("rustls", &["config", "transport"]),
     ("sha2", &["folder", "sandbox"]),
     ("tokio", &["observe", "transport", "store", "files", "client", "scan", "sandbox", "python"]),
     ("tower", &["sandbox"]),

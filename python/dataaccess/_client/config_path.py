@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import sys
 from pathlib import Path
+
+from dataaccess._core.regular import read_file
 
 TYPE_CHECKING = False
 
@@ -42,7 +43,7 @@ def parsed(path: Path) -> tuple[dict[str, Any], int]:
     """
     import tomllib
 
-    content, mode = _content(path)
+    content, mode = read_file(path, _LARGEST)
     problem = None
     try:
         text = content.decode()
@@ -53,7 +54,9 @@ def parsed(path: Path) -> tuple[dict[str, Any], int]:
     except UnicodeDecodeError:
         problem = "is not valid UTF-8; save it as UTF-8"
     except tomllib.TOMLDecodeError as error:
-        problem = f"is not TOML: {error.args[0]}"
+        # The rest of the text may quote the file.
+        place = re.search(r"\(at [^()]*\)$", str(error))
+        problem = f"is not TOML {place[0] if place else ''}".rstrip()
     except RecursionError:
         problem = "is nested too deeply; settings are in [profiles.NAME]"
     except ValueError:
@@ -61,18 +64,3 @@ def parsed(path: Path) -> tuple[dict[str, Any], int]:
     # The other errors hold the whole file, which may have a token.
     text, content = "", b""
     raise ValueError(problem)
-
-
-def _content(path: Path) -> tuple[bytes, int]:
-    """The bytes and the mode of a regular file that is not too large."""
-    # Opening a pipe would wait for another process.
-    at_once = getattr(os, "O_NONBLOCK", 0)
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | at_once)) as file:
-        mode = os.fstat(file.fileno()).st_mode
-        if not stat.S_ISREG(mode):
-            raise ValueError("is not a regular file")
-        content = file.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
-        del content
-        raise ValueError("is larger than 1 MiB; settings take some lines")
-    return content, mode

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from dataaccess._core.regular import read_file
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _T = TypeVar("_T")
+_LARGEST = 2**30
 
 # The types of members as a reader of JSON or TOML calls them.
 _NAMES = {dict: "an object", list: "an array", str: "a string", int: "an integer", bool: "true or false"}
@@ -25,11 +27,13 @@ def text_of(path: Path) -> str:
         ConfigError: It cannot be read, or is not UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+        return read_file(path, _LARGEST)[0].decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not valid UTF-8; save it as UTF-8") from None
+    except ValueError as error:
+        raise ConfigError(f"{path} {error}") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def parsed(path: Path) -> Any:

@@ -7,12 +7,14 @@ from typing import Any
 
 from dataaccess._core.checks import string
 from dataaccess._core.paths import local_path
+from dataaccess._core.regular import read_file
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import SWITCHES
 from dataaccess.errors import ConfigError, SandboxWarning
 from dataaccess.errors._text import argument
 
 _HANOI = "Asia/Ho_Chi_Minh"
+_LARGEST = 2**20
 
 PLATFORMS: dict[str, dict[str, str]] = {
     "all-utc": {},
@@ -67,12 +69,13 @@ def _read(path: str) -> dict[str, Any]:
 
     known = f"it is one of {', '.join(PLATFORMS)}, or a file that `dataaccess probe` wrote"
     try:
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib is not imported for this
-            text = file.read()
+        text = read_file(path, _LARGEST)[0].decode()
+    except UnicodeDecodeError:
+        text = ""
+    except ValueError as error:
+        raise ConfigError(f"{argument('platform')}: {path} {error}; {known}") from None
     except OSError as error:
         raise ConfigError(f"{argument('platform')}: cannot read {path}: {error.strerror}; {known}") from None
-    except ValueError:
-        text = ""
     try:
         found = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except ValueError:

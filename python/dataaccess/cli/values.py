@@ -34,7 +34,7 @@ class Whole(click.IntRange):
 
 
 class TokenPath(_Type):
-    """The file of a token. It is not read here: a pipe can be read once."""
+    """The file of a token. It is read when a request needs the token."""
 
     name = "file"
 
@@ -45,13 +45,14 @@ class TokenPath(_Type):
 
         # A shell leaves the `~` of `--token-file=~/token` as it is.
         path = local_path(value)
+        reason: str | None
         try:
             mode = os.stat(path).st_mode  # noqa: PTH116 - its errors are those of the system
         except OSError as error:
-            reason = error.strerror
+            reason = f"cannot be read: {error.strerror}"
         else:
-            refused = errno.EISDIR if stat.S_ISDIR(mode) else 0 if os.access(path, os.R_OK) else errno.EACCES
-            reason = os.strerror(refused) if refused else None
+            denied = None if os.access(path, os.R_OK) else f"cannot be read: {os.strerror(errno.EACCES)}"
+            reason = denied if stat.S_ISREG(mode) else "is not a regular file"
         if reason is not None:
             self.fail(f"the token file {unreadable(Path(value), reason)}", param, ctx)
         return path
