@@ -139,7 +139,9 @@ impl Client {
                 }
                 // The scan requests it again when there is space in the buffer.
                 AttemptEnd::Evicted => return Ok(None),
-                AttemptEnd::Failed(failure) => failure.redact(token.expose()),
+                AttemptEnd::Failed(failure) => {
+                    self.secrets.iter().fold(failure.redact(token.expose()), |failure, secret| failure.redact(secret))
+                }
             };
             observed.end(Some(&failure));
             log.record(&failure);

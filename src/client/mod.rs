@@ -91,6 +91,8 @@ pub struct Client {
     concurrency: Concurrency,
     call_ids: CallIds,
     rng: Rng,
+    /// What no error may repeat, beside the token.
+    secrets: Vec<String>,
     closed: CancellationToken,
 }
 
@@ -121,6 +123,7 @@ impl Client {
             concurrency: Concurrency::new(settings.concurrency),
             call_ids: CallIds::new(),
             rng: Rng::System,
+            secrets: settings.secrets(),
             closed: CancellationToken::new(),
             settings,
         })

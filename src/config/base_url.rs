@@ -1,5 +1,9 @@
 //! The base URL of the service: which URLs are refused, their origin, and what counts as loopback.
 
+use std::net::IpAddr;
+
+use hyper::Uri;
+use rustls::pki_types::ServerName;
 use url::{Host, ParseError, Url};
 
 use super::{Origin, environment};
@@ -37,7 +41,7 @@ pub fn origin(text: &str) -> Option<String> {
 /// Whether a base URL is of this machine, where no proxy of the environment or of a profile is used.
 #[must_use]
 pub fn is_of_this_machine(text: &str) -> bool {
-    check(text, Origin::Argument("base_url"), true).is_ok_and(|url| is_loopback(&url))
+    check(text, Origin::Argument("base_url"), true).is_ok_and(|url| is_here(&url))
 }
 
 fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
@@ -61,6 +65,9 @@ fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(refuse("may not have a query or fragment"));
+    }
+    if !is_sendable(&url) {
+        return Err(refuse("has a host that no request can be sent to; replace placeholders, such as {tenant}"));
     }
     if url.scheme() == "http" && !allow_http && !is_loopback(&url) {
         return Err(refuse("is plain http, which would send the token unencrypted")
@@ -116,22 +123,36 @@ const SHOWN: usize = 200;
 /// A longer text without `://` may be a token.
 const LONGEST_HOST: usize = 64;
 
+/// Ways to write `@`: some are read as one only by programs that decode or normalize the host.
+const AT: [&str; 4] = ["@", "%40", "\u{ff20}", "\u{fe6b}"];
+
 /// A refused base URL in an error: without user, password, query and fragment, and not at all if it may be a token.
 fn shown(text: &str) -> String {
     let scheme = text.split_once("://").map(|(scheme, _)| scheme);
     if scheme.is_none() && (text.len() > LONGEST_HOST || !text.contains(['.', ':'])) {
         return String::new();
     }
-    let (user, rest) = match (text.rsplit_once('@'), scheme) {
-        (None, _) => (String::new(), text),
-        (Some((_, rest)), Some(scheme)) if !scheme.contains('@') => (format!("{scheme}://…@"), rest),
-        (Some((_, rest)), _) => ("…@".to_owned(), rest),
+    let after_user = AT.iter().filter_map(|at| Some(text.rfind(at)? + at.len())).max();
+    let host = scheme.map_or(0, |scheme| scheme.len() + 3).max(after_user.unwrap_or_default());
+    let (before, rest) = text.split_at(host);
+    let before = match (after_user, scheme) {
+        (None, _) => before.to_owned(),
+        (Some(_), Some(scheme)) if !AT.iter().any(|at| scheme.contains(at)) => format!("{scheme}://…@"),
+        (Some(_), _) => "…@".to_owned(),
     };
-    let end = rest.find(['?', '#']);
-    let cut = end.and_then(|end| rest.get(..=end)).map_or_else(|| rest.to_owned(), |kept| format!("{kept}…"));
-    format!("`{}` ", excerpt(&format!("{user}{cut}"), SHOWN))
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    // What is no port may be a password, and what is encoded an `@`.
+    let port = authority.split_once(':').filter(|(host, _)| !host.starts_with('['));
+    let end = match port {
+        _ if authority.contains('%') => Some(0),
+        Some((host, port)) if !port.bytes().all(|byte| byte.is_ascii_digit()) => Some(host.len() + 1),
+        _ => rest.find(['?', '#']).map(|end| end + 1),
+    };
+    let cut = end.and_then(|end| rest.get(..end)).map_or_else(|| rest.to_owned(), |kept| format!("{kept}…"));
+    format!("`{}` ", excerpt(&format!("{before}{cut}"), SHOWN))
 }
 
+/// Whether an address never leaves this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
@@ -139,4 +160,28 @@ pub(super) fn is_loopback(url: &Url) -> bool {
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     }
+}
+
+/// Whether an address is of this machine in any spelling. No proxy leads there. The name of a resolver may still lead
+/// elsewhere, so plain http must be allowed.
+pub(super) fn is_here(url: &Url) -> bool {
+    let is_here = |address: IpAddr| address.is_loopback() || address.is_unspecified();
+    match url.host() {
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.').to_ascii_lowercase();
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        Some(Host::Ipv4(address)) => is_here(address.into()),
+        Some(Host::Ipv6(address)) => is_here(IpAddr::V6(address).to_canonical()),
+        None => false,
+    }
+}
+
+/// Whether a request can be sent to the host: asks the libraries that send it.
+pub(super) fn is_sendable(url: &Url) -> bool {
+    let is_host = match url.host() {
+        Some(Host::Domain(name)) => ServerName::try_from(name).is_ok(),
+        host => host.is_some(),
+    };
+    is_host && url.as_str().parse::<Uri>().is_ok()
 }

@@ -153,6 +153,16 @@ pub struct Settings {
 const RESERVED_HEADERS: &str = "accept authorization connection content-length content-type host proxy-authorization \
     transfer-encoding x-request-id";
 
+/// Parts of header names that indicate a secret.
+const SECRET_NAMES: [&str; 7] = ["auth", "cookie", "key", "passw", "secret", "session", "token"];
+
+/// Whether the name of a header says that its value is a secret.
+#[must_use]
+pub fn is_secret_header(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_NAMES.iter().any(|part| name.contains(part))
+}
+
 /// Leaves out headers and proxy, which may hold secrets.
 impl fmt::Debug for Settings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -228,6 +238,19 @@ impl Settings {
         };
         let files = files.iter().map(|source| ("ca_bundle", source.path.display().to_string(), source.origin));
         proxy.chain(files).collect()
+    }
+
+    /// What no text may repeat: the values of headers whose names say that they are secret, whole and their long parts,
+    /// and the password of the proxy.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<String> {
+        let values = self.headers.iter().filter(|(name, _)| is_secret_header(name)).map(|(_, value)| value.trim());
+        let of_headers = values.flat_map(|value| {
+            let parts = value.split([' ', ',', ';', '=']).filter(|part| part.len() >= 8);
+            [value].into_iter().chain(parts).map(str::to_owned)
+        });
+        let of_proxy = self.proxy.as_ref().and_then(Proxy::password);
+        of_headers.chain(of_proxy).filter(|secret| !secret.is_empty()).collect()
     }
 
     /// Whether the service or the proxy uses TLS.

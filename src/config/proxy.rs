@@ -4,6 +4,7 @@ use std::fmt;
 
 use hyper::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use super::{Origin, base_url, environment};
@@ -37,7 +38,7 @@ impl Proxy {
             _ if lookup(environment::REQUEST_METHOD).is_some() => environment::ALL_PROXY.as_slice(),
             _ => environment::HTTP_PROXY.as_slice(),
         };
-        let Some((name, text)) = first(names).filter(|_| !base_url::is_loopback(service)) else { return Ok(None) };
+        let Some((name, text)) = first(names).filter(|_| !base_url::is_here(service)) else { return Ok(None) };
         if first(&environment::NO_PROXY).is_some_and(|(_, list)| is_exempt(service, &list)) {
             return Ok(None);
         }
@@ -57,19 +58,26 @@ impl Proxy {
         format!("{host}:{}", self.url.port_or_known_default().unwrap_or_default())
     }
 
+    /// The password, decoded.
+    pub(super) fn password(&self) -> Option<String> {
+        let password = percent_decode_str(self.url.password()?).decode_utf8_lossy();
+        Some(password.into_owned()).filter(|password| !password.is_empty())
+    }
+
     fn try_new(text: &str, origin: Origin) -> Result<Self> {
         let text = text.trim();
-        // The URL may hold a password: it is never quoted.
-        let refuse = |advice: &str| {
-            let what = "must be an http:// or https:// URL, such as http://proxy:3128";
-            Err(Error::new(Kind::Config, format!("{origin} {what}{advice}")))
+        let is_address = |url: &Url| {
+            let is_host_alone = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+            matches!(url.scheme(), "http" | "https") && is_host_alone && base_url::is_sendable(url)
         };
-        if text.contains('\\') {
-            return refuse("; write a backslash in the user or password as %5C");
-        }
-        match Url::parse(text).ok().filter(|_| base_url::ambiguity(text).is_none()) {
-            Some(url) if matches!(url.scheme(), "http" | "https") && url.host().is_some() => Ok(Self { url, origin }),
-            _ => refuse(""),
+        match Url::parse(text).ok().filter(|url| base_url::ambiguity(text).is_none() && is_address(url)) {
+            Some(url) => Ok(Self { url, origin }),
+            // The URL may hold a password: it is never quoted.
+            None => Err(Error::new(
+                Kind::Config,
+                format!("{origin} must be an http:// or https:// URL without a path, such as http://proxy:3128"),
+            )
+            .with_hint("in a user or password, write @ as %40, # as %23, / as %2F, ? as %3F and \\ as %5C")),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::text::CUT;
 
-/// Shorter secrets occur in plain words: they are redacted in errors only with no letter or digit beside them.
+/// Shorter secrets occur in plain words: they are redacted only with no letter or digit beside them.
 const MIN_SECRET: usize = 8;
 /// Shorter parts of base64 are found by chance.
 const MIN_BASE64: usize = 6;
@@ -17,9 +17,10 @@ pub const MAX_ESCAPED: usize = 8;
 const MAX_READINGS: usize = 4;
 
 /// Where a secret occurs, from the first on: as it is, in upper or lower case, escaped as in JSON (`\/`, `\u002f`), in
-/// a URL (`%2F`) or in HTML (`&#x2F;`, `&amp;`), or in base64.
+/// a URL (`%2F`) or in HTML (`&#x2F;`, `&amp;`), or in base64; a short one only with no letter or digit beside it.
 pub fn occurrences(text: &[u8], secret: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut found: Vec<Range<usize>> = of_form(text, secret).collect();
+    found.retain(|found| secret.len() >= MIN_SECRET || is_apart(text, found));
     for form in base64_forms(secret) {
         found.extend(of_form(text, &form));
     }
@@ -62,15 +63,9 @@ pub fn redact(text: &str, secret: &str) -> String {
     if secret.is_empty() {
         return text.to_owned();
     }
-    let is_short = secret.len() < MIN_SECRET;
-    let mut found: Vec<Range<usize>> = of_form(text.as_bytes(), secret.as_bytes()).collect();
-    found.retain(|found| !is_short || is_apart(text.as_bytes(), found));
-    for form in base64_forms(secret.as_bytes()) {
-        found.extend(of_form(text.as_bytes(), &form));
-    }
     let mut redacted = String::with_capacity(text.len());
     let mut from = 0;
-    for found in merged(found) {
+    for found in occurrences(text.as_bytes(), secret.as_bytes()) {
         redacted.push_str(&text[from..found.start]);
         redacted.push_str(REDACTED);
         from = found.end;

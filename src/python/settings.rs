@@ -30,6 +30,12 @@ pub(super) fn is_of_this_machine(address: &Bound<'_, PyAny>) -> bool {
     address.extract().is_ok_and(config::is_of_this_machine)
 }
 
+/// Whether the name of a header says that its value is a secret.
+#[pyfunction]
+pub(super) fn is_secret_header(name: &str) -> bool {
+    config::is_secret_header(name)
+}
+
 /// The checked settings, or all their problems.
 pub(super) fn resolve(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {
     let arguments = arguments(settings)?;

@@ -124,7 +124,11 @@ impl Transport {
             route: Route::new(settings),
             timeouts: settings.timeouts.clone(),
             meter,
-            recorder: settings.record.as_ref().map(|path| Recorder::open(path, &settings.base_url)).transpose()?,
+            recorder: settings
+                .record
+                .as_ref()
+                .map(|path| Recorder::open(path, &settings.base_url, settings.secrets()))
+                .transpose()?,
             last: Arc::default(),
             #[cfg(any(test, feature = "testing"))]
             service: None,

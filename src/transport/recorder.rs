@@ -23,13 +23,17 @@ const PIECE: usize = 64 << 10;
 /// The headers that are recorded. Others may hold secrets, or describe the connection.
 const HEADERS: [&str; 6] = ["content-type", "date", "location", "retry-after", "server", "via"];
 /// Replacement of the token, where the service repeats it.
-const REDACTED: &str = "[token]";
+const TOKEN: &str = "[token]";
+/// Replacement of a secret header and of the proxy's password.
+const SECRET: &str = "[secret]";
 
 /// A file that exchanges are recorded into.
 #[derive(Debug)]
 pub(super) struct Recorder {
     file: File,
     path: PathBuf,
+    /// What it must not hold, beside the token.
+    secrets: Vec<String>,
 }
 
 /// One exchange, until it ends.
@@ -46,7 +50,7 @@ pub(super) struct Exchange {
 
 impl Recorder {
     /// Opens a recording, or begins one.
-    pub(super) fn open(path: &Path, base_url: &Url) -> Result<Arc<Self>> {
+    pub(super) fn open(path: &Path, base_url: &Url, secrets: Vec<String>) -> Result<Arc<Self>> {
         let refused = |problem: &str| {
             Error::new(Kind::Config, format!("`{}` ({RECORD}) {problem}", path.display()))
                 .with_hint("name a file that does not exist")
@@ -69,7 +73,7 @@ impl Recorder {
         if ends_within_line(&file).map_err(failed)? {
             (&file).write_all(b"\n").map_err(failed)?;
         }
-        let recorder = Self { file, path: path.to_owned() };
+        let recorder = Self { file, path: path.to_owned(), secrets };
         recorder.write(&Line::Recording { version: VERSION, base_url: base_url.as_str().to_owned() })?;
         Ok(Arc::new(recorder))
     }
@@ -111,7 +115,7 @@ fn options() -> OpenOptions {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
+        options.mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     }
     options
 }
@@ -145,8 +149,8 @@ impl Exchange {
         match chunk {
             Ok(Some(bytes)) => {
                 self.held.extend_from_slice(bytes);
-                // What is held back may be the beginning of a token, or of a character.
-                let kept = MAX_ESCAPED * self.token.expose().len();
+                // What is held back may be the beginning of a secret, or of a character.
+                let kept = MAX_ESCAPED * self.secrets().map(|(secret, _)| secret.len()).max().unwrap_or_default();
                 if self.held.len() < PIECE + kept {
                     return Ok(());
                 }
@@ -167,10 +171,21 @@ impl Exchange {
         self.recorder.write(&Line::End { id, ms, failure: failure.map(|text| self.redact(text)) })
     }
 
-    /// Writes the first `most` of the bytes held, and the rest of a token or character that they would cut.
+    /// What is replaced, and by what.
+    fn secrets(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        let others = self.recorder.secrets.iter().map(|secret| (secret.as_str(), SECRET));
+        [(self.token.expose(), TOKEN)].into_iter().chain(others)
+    }
+
+    /// Writes the first `most` of the bytes held, and the rest of a secret or character that they would cut.
     fn write_held(&mut self, most: usize) -> Result<()> {
-        let crossing = occurrences(&self.held, self.token.expose().as_bytes()).find(|found| found.contains(&most));
-        let mut end = crossing.map_or(most, |found| found.end);
+        let secrets = self.secrets();
+        let found: Vec<_> = secrets.flat_map(|(secret, _)| occurrences(&self.held, secret.as_bytes())).collect();
+        let mut end = most;
+        // Secrets may overlap.
+        while let Some(found) = found.iter().find(|found| found.start < end && end < found.end) {
+            end = found.end;
+        }
         while self.held.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
             end += 1;
         }
@@ -188,15 +203,17 @@ impl Exchange {
     }
 
     fn redact_bytes(&self, bytes: &[u8]) -> Vec<u8> {
-        let (mut kept, mut rest, mut from) = (Vec::with_capacity(bytes.len()), bytes, 0);
-        for found in occurrences(bytes, self.token.expose().as_bytes()) {
-            let (before, after) = rest.split_at(found.start - from);
-            kept.extend_from_slice(before);
-            kept.extend_from_slice(REDACTED.as_bytes());
-            (rest, from) = (after.split_at(found.len()).1, found.end);
-        }
-        kept.extend_from_slice(rest);
-        kept
+        self.secrets().fold(bytes.to_vec(), |bytes, (secret, shown)| {
+            let (mut kept, mut rest, mut from) = (Vec::with_capacity(bytes.len()), bytes.as_slice(), 0);
+            for found in occurrences(&bytes, secret.as_bytes()) {
+                let (before, after) = rest.split_at(found.start - from);
+                kept.extend_from_slice(before);
+                kept.extend_from_slice(shown.as_bytes());
+                (rest, from) = (after.split_at(found.len()).1, found.end);
+            }
+            kept.extend_from_slice(rest);
+            kept
+        })
     }
 
     fn elapsed(&self) -> u64 {
@@ -258,7 +275,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("dataaccess-recorder-{}-{}", std::process::id(), pieces.len()));
         let path = folder.with_extension(token.replace('/', "-"));
         let token = Secret::try_new(token.to_owned()).unwrap();
-        let recorder = Recorder::open(&path, &Url::parse("http://127.0.0.1").unwrap()).unwrap();
+        let recorder = Recorder::open(&path, &Url::parse("http://127.0.0.1").unwrap(), Vec::new()).unwrap();
         let request = Request { path: "/p", body: Bytes::from_static(b"{}"), token: &token, request_id: "one" };
         let mut exchange = recorder.begin(&request).unwrap();
         for piece in pieces {

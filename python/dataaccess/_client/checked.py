@@ -19,6 +19,7 @@ from dataaccess._core.checks import (
     string,
 )
 from dataaccess._core.embedded import embedded_name
+from dataaccess._native import is_secret_header
 from dataaccess._native import origin as origin_of
 from dataaccess.errors import ConfigError
 from dataaccess.errors._text import argument
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 # In place of a refused address, so that the other settings can be checked.
 UNUSED_URL = "https://localhost"
 
-# Parts of header names that indicate a secret.
-_SECRET_NAMES = ("auth", "cookie", "key", "passw", "secret", "session", "token")
-
 
 class Headers:
     """The pairs of `headers=`. Tools that show the locals of a traceback walk through dicts and lists, and not this."""
@@ -56,7 +54,7 @@ class Headers:
 
     def without_secrets(self, hidden: str) -> dict[str, str]:
         """Names and values, with another text in place of those that may be secret."""
-        return {name: hidden if is_secret(name) else value for name, value in self._pairs}
+        return {name: hidden if is_secret_header(name) else value for name, value in self._pairs}
 
     def __repr__(self) -> str:
         return f"Headers({', '.join(name for name, _ in self._pairs)})"
@@ -82,8 +80,8 @@ class Settings(dict[str, "Any"]):
 
     def __repr__(self) -> str:
         hidden = {name for name, spec in SETTINGS.items() if spec.is_secret}
-        if "@" in str(self["base_url"]):
-            # A URL with a password, which the check will refuse.
+        if origin_of(self["base_url"]) is None:
+            # A URL that the check will refuse may have a password.
             hidden.add("base_url")
         shown = {name: value for name, value in self.items() if name not in hidden}
         return f"{shown} and {', '.join(sorted(hidden))}"
@@ -99,13 +97,8 @@ class Settings(dict[str, "Any"]):
         if "proxy" in names and "@" in (self["proxy"] or ""):
             return "a password in proxy="
         pairs = () if self["headers"] is None else self["headers"].pairs()
-        headers = [name for name, _ in pairs if is_secret(name)]
+        headers = [name for name, _ in pairs if is_secret_header(name)]
         return f"the header {headers[0]}" if headers and "headers" in names else None
-
-
-def is_secret(header: str) -> bool:
-    """Whether the name of a header says that its value is a secret."""
-    return any(part in header.lower() for part in _SECRET_NAMES)
 
 
 class Refused:
