@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use reqwest::header::{self, HeaderMap};
 
 use super::inflate::Inflate;
 use super::stall::Stall;
@@ -26,6 +27,8 @@ pub(super) struct Body {
 struct Source {
     response: reqwest::Response,
     received: u64,
+    /// The bytes still to come, if the length of the body ends it and hyper would wait for the end of the connection.
+    rest: Option<u64>,
     idle: Duration,
     stall: Stall,
     meter: Arc<Meter>,
@@ -35,9 +38,11 @@ impl Body {
     pub(super) fn new(response: reqwest::Response, transport: &Transport) -> Self {
         let encoding = transport.accepted.encoding_of(response.headers());
         let inflate = encoding.and_then(|encoding| encoding.map(Inflate::try_new).transpose());
+        let rest = length_beside_identity(response.headers());
         let source = Source {
             response,
             received: 0,
+            rest,
             idle: transport.timeouts.idle,
             stall: Stall::new(&transport.timeouts),
             meter: transport.meter.clone(),
@@ -77,6 +82,9 @@ impl Body {
 impl Source {
     /// Returns the next bytes of the connection, or nothing at the end of the body. `what` names the bytes in errors.
     async fn receive(&mut self, what: &str) -> Result<Option<Bytes>> {
+        if self.rest == Some(0) {
+            return Ok(None);
+        }
         let began = Instant::now();
         let chunk = tokio::time::timeout(self.idle, self.response.chunk())
             .await
@@ -92,6 +100,24 @@ impl Source {
                 .with(|details| details.phase = Some(Phase::Stall))
                 .retryable());
         }
+        if let Some(rest) = self.rest {
+            let malformed = |message| Error::new(Kind::MalformedHttp, message).retryable_once();
+            let left = rest.checked_sub(size as u64);
+            self.rest = Some(left.ok_or_else(|| malformed("the response has more bytes than its Content-Length"))?);
+            if chunk.is_none() {
+                let message = format!("the connection was lost after {} bytes of the {what}", self.received);
+                return Err(Error::new(Kind::TruncatedResponse, message)
+                    .with(|details| details.received = Some(self.received))
+                    .retryable());
+            }
+        }
         Ok(chunk)
     }
+}
+
+/// The length of a body whose only transfer coding is `identity`, which is none (RFC 2616, 3.6).
+fn length_beside_identity(headers: &HeaderMap) -> Option<u64> {
+    let coding = headers.get(header::TRANSFER_ENCODING)?;
+    let is_chunked = coding.as_bytes().to_ascii_lowercase().ends_with(b"chunked");
+    headers.get(header::CONTENT_LENGTH).filter(|_| !is_chunked)?.to_str().ok()?.trim().parse().ok()
 }

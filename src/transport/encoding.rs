@@ -7,6 +7,11 @@ use crate::error::{Error, Kind, Result, argument, excerpt};
 /// Most characters of a header in an error message.
 const SHOWN: usize = 40;
 
+/// Values of `Content-Encoding` that change no byte. Some services name the charset there, which is that of JSON.
+const IGNORED: [&str; 4] = ["", "identity", "utf-8", "utf8"];
+/// Those that a proxy may have chosen.
+const COMPRESSIONS: [&str; 7] = ["br", "compress", "deflate", "gzip", "x-compress", "x-gzip", "zstd"];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     /// RFC 1952.
@@ -75,11 +80,11 @@ impl Accepted {
             .map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase())
             .collect();
         let value = values.join(",");
-        let mut layers = value.split(',').map(str::trim).filter(|layer| !matches!(*layer, "" | "identity"));
+        let mut layers = value.split(',').map(str::trim).filter(|layer| !IGNORED.contains(layer));
         let refused = |what: &str| {
-            let value = excerpt(&value, SHOWN);
-            Error::new(Kind::MalformedHttp, format!("{what}: {value}"))
-                .with_hint("a proxy may have recompressed the response")
+            let error = Error::new(Kind::MalformedHttp, format!("{what}: {}", excerpt(&value, SHOWN)));
+            let is_compressed = value.split(',').any(|layer| COMPRESSIONS.contains(&layer.trim()));
+            if is_compressed { error.with_hint("a proxy may have recompressed the response") } else { error }
         };
         match (layers.next(), layers.next()) {
             (None, _) => Ok(None),

@@ -8,6 +8,10 @@ use super::route::Route;
 use super::tls;
 use crate::error::{Error, Kind, Phase, constant_argument};
 
+/// Text of hyper's error for a response that does not begin as HTTP does, such as an alert of TLS. Its type is private;
+/// a test fails when the text changes.
+const NO_HTTP: &str = "invalid HTTP version parsed";
+
 pub(super) fn setup(error: reqwest::Error, what: &str) -> Error {
     let cause = innermost(&error);
     Error::new(Kind::Config, format!("{what} cannot be used: {cause}")).with_source(error.without_url())
@@ -19,15 +23,18 @@ pub(super) fn timed_out(phase: Phase, what: &str, limit: Duration) -> Error {
         .retryable()
 }
 
-/// A request failed before its response headers arrived.
-pub(super) fn sending(error: reqwest::Error, route: &Route) -> Error {
+/// A request failed before its response headers arrived. `refused` is the status with which a proxy refused a tunnel.
+pub(super) fn sending(error: reqwest::Error, route: &Route, refused: Option<u16>) -> Error {
+    if error.is_builder() {
+        return setup(error, "the request");
+    }
     let failure = if error.is_connect() {
-        route.connect_error(&error)
+        route.connect_error(&error, refused)
     } else if let Some(refusal) = tls::late_refusal(&error) {
         tls::refused(refusal, &route.service, &route.trust)
     } else {
         let lost = receiving_cause(&error, None, "response");
-        let is_other = matches!(lost.kind(), Kind::MalformedHttp | Kind::ConnectionLost);
+        let is_other = lost.kind() == Kind::ConnectionLost || innermost(&error) == NO_HTTP;
         let hint = concat!("if that port speaks TLS, ", constant_argument!("base_url"), " must begin with https://");
         if route.is_plain && is_other { lost.with_hint(hint) } else { lost }
     };

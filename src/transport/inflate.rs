@@ -58,6 +58,13 @@ impl Inflate {
     pub(super) fn next(&mut self) -> Result<bool> {
         self.chunk.clear();
         while self.chunk.len() < self.chunk.capacity() && !(self.input.is_empty() && self.needs_input) {
+            if self.has_ended && self.encoding == Encoding::Gzip && self.input.first() == Some(&0) {
+                // Padding, which gzip(1) ignores.
+                let zeros = self.input.iter().take_while(|byte| **byte == 0).count();
+                self.input.advance(zeros);
+                self.read += zeros as u64;
+                continue;
+            }
             self.check_begin()?;
             let before = self.chunk.len();
             let step = self.format.step(&self.input, &mut self.chunk);

@@ -195,11 +195,15 @@ impl Transport {
             .header(&REQUEST_ID, request.request_id)
             .body(reqwest::Body::wrap(body));
         let Sent { outcome, has_connected } = observe(sending.send(), &send_started, self.timeouts.connect).await;
-        let response = outcome.ok_or_else(failure::never_sent)?.map_err(|error| {
-            let failure = failure::sending(error, &self.route);
-            let is_lost = failure.kind() == Kind::ConnectionLost;
-            if is_lost && !has_connected { failure.stale() } else { failure }
-        })?;
+        let response = match outcome.ok_or_else(failure::never_sent)? {
+            Ok(response) => response,
+            Err(error) => {
+                let status = if Route::is_refused(&error) { self.pool.status_of_tunnel().await } else { None };
+                let failure = failure::sending(error, &self.route, status);
+                let is_lost = failure.kind() == Kind::ConnectionLost;
+                return Err(if is_lost && !has_connected { failure.stale() } else { failure });
+            }
+        };
         self.pool.check(response.headers())?;
         if let Some(refusal) = self.route.proxy_error(response.status().as_u16()) {
             return Err(refusal);

@@ -8,9 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use reqwest::RequestBuilder;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
-use reqwest::redirect;
+use reqwest::{Method, RequestBuilder, redirect};
 use url::Url;
 
 use super::connections::observed;
@@ -18,10 +17,16 @@ use super::encoding::Accepted;
 use super::route::Route;
 use super::{Meter, failure, tls};
 use crate::config::{Settings, Timeouts};
-use crate::error::{Error, Kind, Result, argument};
+use crate::error::{Error, Kind, Result, argument, excerpt};
 
 /// Shorter than the idle time-outs of common servers, so that the client closes first.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Most headers of a response: 64 KiB, if each takes 32 bytes.
+const MOST_HEADERS: usize = 2_048;
+
+/// Most characters of a header in an error message.
+const SHOWN: usize = 40;
 
 /// The connections of one service.
 #[derive(Debug)]
@@ -47,15 +52,43 @@ impl Pool {
         if self.closes.load(Ordering::Relaxed) { request.header(header::CONNECTION, "close") } else { request }
     }
 
+    /// The status with which a proxy refuses the tunnel. reqwest keeps it to itself, so the proxy is asked once more, with
+    /// no header of the settings.
+    pub(super) async fn status_of_tunnel(&self) -> Option<u16> {
+        let url = &self.settings.base_url;
+        // Of the scheme `http`, so that the response of the proxy is the result.
+        let url = format!("http://{}:{}", url.host_str()?, url.port_or_known_default()?);
+        let builder = reqwest::Client::builder().redirect(redirect::Policy::none()).http1_only();
+        let builder = builder.timeout(self.settings.timeouts.connect);
+        let builder = Route::new(&self.settings).configure(tls::configure(builder, &self.settings).ok()?).ok()?;
+        let response = builder.build().ok()?.request(Method::CONNECT, url).send().await.ok()?;
+        Some(response.status().as_u16()).filter(|status| *status >= 300)
+    }
+
     /// Checks the headers of a response. After an ambiguous length no connection is reused, neither idle ones nor the
     /// connections of later requests, until a response is unambiguous.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<()> {
+        if let Some(coding) = unread_coding(headers) {
+            let message = format!("Transfer-Encoding is not supported: {}", excerpt(&coding, SHOWN));
+            return Err(Error::new(Kind::MalformedHttp, message));
+        }
         let has_ambiguous_length = has_ambiguous_length(headers);
         if !self.closes.swap(has_ambiguous_length, Ordering::Relaxed) && has_ambiguous_length {
             self.client.store(Arc::new(client(&self.settings, self.meter.clone())?));
         }
         Ok(())
     }
+}
+
+/// The transfer codings of a response that are neither chunks nor nothing: only the end of the connection would end it.
+fn unread_coding(headers: &HeaderMap) -> Option<String> {
+    let values = headers.get_all(header::TRANSFER_ENCODING).iter();
+    let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase()).collect();
+    let codings = values.join(",");
+    let mut all = codings.split(',').map(str::trim);
+    let is_read =
+        codings.is_empty() || all.clone().all(|coding| coding == "identity") || all.next_back() == Some("chunked");
+    (!is_read).then_some(codings)
 }
 
 /// Whether a response has both `Transfer-Encoding` and `Content-Length` (RFC 9112, 6.1). The chunks decide where it
@@ -72,6 +105,7 @@ fn client(settings: &Settings, meter: Arc<Meter>) -> Result<reqwest::Client> {
         .retry(reqwest::retry::never())
         .referer(false)
         .http1_only()
+        .http1_max_headers(MOST_HEADERS)
         .connect_timeout(settings.timeouts.connect)
         .tcp_keepalive(settings.timeouts.keep_alive)
         .tcp_keepalive_interval(settings.timeouts.keep_alive)

@@ -9,9 +9,11 @@ use super::{failure, tls};
 use crate::config::{Proxy, Settings, Trust};
 use crate::error::{Error, Kind, Phase, Result};
 
-/// Text of hyper-util's error when a proxy opens no tunnel. Its type is private, so these two texts decide where
+/// Text of hyper-util's error when a proxy opens no tunnel. Its type is private, so these texts decide where
 /// otherwise types do; a test fails when they change.
 const TUNNEL: &str = "tunnel error: ";
+/// The rest of that text when the proxy responds with another status than 200 and 407.
+const REFUSED: &str = "unsuccessful";
 /// The rest of that text when the proxy wants a user and password.
 const PASSWORD: &str = "proxy authorization required";
 
@@ -48,7 +50,7 @@ impl Route {
     }
 
     /// The error of a connection that could not be opened.
-    pub(super) fn connect_error(&self, error: &reqwest::Error) -> Error {
+    pub(super) fn connect_error(&self, error: &reqwest::Error, status: Option<u16>) -> Error {
         let refusal = failure::find::<rustls::Error>(error);
         let Some(proxy) = &self.proxy else {
             return match refusal {
@@ -62,7 +64,7 @@ impl Route {
         match (refusal, tunnel) {
             (Some(refusal), _) if is_open => tls::refused(refusal, &self.service, &self.trust),
             (Some(refusal), _) => as_proxy_error(&tls::refused(refusal, &proxy.to_string(), &self.trust)),
-            (None, Some((what, None))) => self.refused(proxy, &what),
+            (None, Some((what, None))) => self.refused(proxy, &what, status),
             _ if is_open => as_proxy_error(&failure::connecting(error, &through, self.limit)),
             _ => as_proxy_error(&failure::connecting(error, &proxy.to_string(), self.limit)),
         }
@@ -71,24 +73,39 @@ impl Route {
     /// The error of a response that comes from the proxy and not from the service.
     pub(super) fn proxy_error(&self, status: u16) -> Option<Error> {
         let proxy = self.proxy.as_ref().filter(|_| self.is_plain && status == 407)?;
-        Some(self.refused(proxy, PASSWORD))
+        Some(self.refused(proxy, PASSWORD, None))
+    }
+
+    /// Whether a proxy responded to the request for a tunnel, with a status that the error does not have.
+    pub(super) fn is_refused(error: &reqwest::Error) -> bool {
+        tunnel(error).is_some_and(|(what, cause)| what == REFUSED && cause.is_none())
     }
 
     /// The error of a proxy that responded but opened no tunnel.
-    fn refused(&self, proxy: &Proxy, what: &str) -> Error {
+    fn refused(&self, proxy: &Proxy, what: &str, status: Option<u16>) -> Error {
         let service = &self.service;
-        let failed =
-            |message: String| Error::new(Kind::Proxy, message).with(|details| details.phase = Some(Phase::Proxy));
-        if what == PASSWORD {
-            return failed(format!(
-                "{proxy} refused the tunnel to {service}: it wants another user and password (HTTP 407)"
+        let status = if what == PASSWORD { Some(407) } else { status };
+        let failed = |message: String| {
+            Error::new(Kind::Proxy, message)
+                .with(|details| (details.phase, details.status) = (Some(Phase::Proxy), status))
+        };
+        match status {
+            Some(407) => failed(format!(
+                "{proxy} refused the {} {service}: it wants another user and password (HTTP 407)",
+                if self.is_plain { "request to" } else { "tunnel to" }
             ))
-            .with(|details| details.status = Some(407))
-            .with_hint("write user and password into the proxy's URL, as http://user:password@proxy:3128");
+            .with_hint("write user and password into the proxy's URL, as http://user:password@proxy:3128"),
+            Some(status @ (408 | 429 | 500..)) => {
+                failed(format!("{proxy} opened no tunnel to {service} (HTTP {status})"))
+                    .with_hint("the proxy is busy, or cannot reach the service")
+                    .retryable()
+            }
+            Some(status) => failed(format!("{proxy} refused the tunnel to {service} (HTTP {status})"))
+                .with_hint("the proxy forbids the tunnel, or is no proxy"),
+            None => failed(format!("{proxy} opened no tunnel to {service}: {what}"))
+                .with_hint("the proxy forbids the tunnel, cannot reach the service, or is no proxy")
+                .retryable(),
         }
-        failed(format!("{proxy} opened no tunnel to {service}: {what}"))
-            .with_hint("the proxy forbids the tunnel, cannot reach the service, or is no proxy")
-            .retryable()
     }
 }
 

@@ -54,7 +54,7 @@ def test_the_data_is_one_of(
             2,
             "--replay takes --port, --json and --quiet alone",
         ),
-        (["--token-file", "/dev/null", "--scopes", "item"], 2, "--scopes does not apply to the token"),
+        (["--token-file", __file__, "--scopes", "item"], 2, "--scopes does not apply to the token"),
     ],
     ids=str,
 )
