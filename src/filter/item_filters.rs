@@ -10,10 +10,10 @@ use super::values::{self, Times};
 use super::where_clause::{ParsedCondition, WhereClause};
 use crate::contract::business_object::{CUSTOMER_ID, CUSTOMER_KEY};
 use crate::contract::condition::{
-    AFTER_DATE, BEFORE_DATE, CONDITION_TYPE, Condition, DATETIME, NUMBER, STRING, VALUE_TYPE,
+    AFTER_DATE, BEFORE_DATE, CONDITION_TYPE, Condition, DATETIME, EQUALS, NUMBER, STRING, TIME_UNIT, VALUE_TYPE,
 };
 use crate::contract::search::{Filters, Group};
-use crate::time::Moment;
+use crate::time::{Calendar, Moment};
 
 /// The filters of a `where` for the business object with this id, whose columns are of the known ones where they are
 /// known.
@@ -41,7 +41,48 @@ pub(super) fn of_where(
         }
         Some(Group { and: group })
     });
-    groups.collect::<Option<Vec<Group>>>().map(|or| Filters { or })
+    let or = groups.collect::<Option<Vec<Group>>>()?;
+    let is_empty = or.iter().filter_map(|group| empty_range(&group.and, times.calendar));
+    let problem = is_empty
+        .map(|message| problems.add(&ProblemPath::argument("where", "filters.OR"), &clause.shown, message))
+        .next();
+    problem.is_none().then_some(Filters { or })
+}
+
+/// What is wrong with a group whose conditions select no time of a column: the service would respond with no rows.
+fn empty_range(group: &[Condition], calendar: &Calendar) -> Option<String> {
+    let by_day = |condition: &&Condition| condition.time_unit.as_deref() == Some(TIME_UNIT);
+    for column in group.iter().filter(by_day).map(|condition| &condition.column) {
+        let days = group.iter().filter(by_day).filter(|condition| condition.column == *column);
+        let (starts, ends): (Vec<_>, Vec<_>) = days.map(|condition| edges(condition, calendar)).unzip();
+        let (start, end) = (starts.into_iter().flatten().max()?, ends.into_iter().flatten().min()?);
+        if start >= end {
+            let (first, last) = (calendar.zone.day_of(start), calendar.zone.day_of(end.preceding()));
+            return Some(format!(
+                "{column} has a range of times that begins on {first} and ends on {last}, so it selects no row: write the earlier day first"
+            ));
+        }
+    }
+    None
+}
+
+/// The first instant that a condition selects, and the instant after the last one. None where it has no limit, and within
+/// a day, where the readings of the specification differ.
+fn edges(condition: &Condition, calendar: &Calendar) -> (Option<Moment>, Option<Moment>) {
+    let moment = |value: Option<&Value>| Moment::from_milliseconds(value?.as_i64()?).ok();
+    let (first, last) = match &condition.value {
+        Value::Array(days) => (moment(days.first()), moment(days.last())),
+        time => (moment(Some(time)), moment(Some(time))),
+    };
+    match condition.operator.as_str() {
+        AFTER_DATE => (first.and_then(|time| calendar.start_of_rows(time)), None),
+        BEFORE_DATE => (None, last.and_then(|time| calendar.end_of_rows(time))),
+        EQUALS => (
+            first.and_then(|time| calendar.zone.start_of_day(time).ok()),
+            last.and_then(|time| calendar.zone.start_of_next_day(time).ok()),
+        ),
+        _ => (None, None),
+    }
 }
 
 fn check(
