@@ -5,6 +5,7 @@ from ipaddress import IPv4Address, IPv6Address
 from os import PathLike
 from typing import Any, final
 
+from dataaccess._core.storage import StorageOptions
 from dataaccess.errors import DataAccessError
 
 __all__ = [
@@ -179,7 +180,7 @@ class RawScan:
         format: tuple[str, int, bool, str | None],
         private: bool,
         on_progress: Callable[[dict[str, Any]], object] | None,
-        storage_options: dict[str, str] | None,
+        storage_options: StorageOptions | None,
     ) -> tuple[dict[str, Any], RawUnpublished]: ...
     def write_async(
         self,
@@ -187,7 +188,7 @@ class RawScan:
         format: tuple[str, int, bool, str | None],
         private: bool,
         on_progress: Callable[[dict[str, Any]], object] | None,
-        storage_options: dict[str, str] | None,
+        storage_options: StorageOptions | None,
     ) -> Awaitable[tuple[dict[str, Any], RawUnpublished]]: ...
     def asks_for_ids(self) -> bool: ...
     def run(
@@ -200,13 +201,13 @@ class RawScan:
         self,
         folder: str | PathLike[str],
         ignore_missing: bool,
-        storage_options: dict[str, str] | None,
+        storage_options: StorageOptions | None,
     ) -> RawTable: ...
     def read_async(
         self,
         folder: str | PathLike[str],
         ignore_missing: bool,
-        storage_options: dict[str, str] | None,
+        storage_options: StorageOptions | None,
     ) -> Awaitable[RawTable]: ...
     def schema_capsule(self) -> object: ...
     def stream_capsule(self, ends_at_interrupt: bool) -> tuple[object, RawPulled]: ...
@@ -272,7 +273,7 @@ class RawTable:
         path: str | PathLike[str],
         format: tuple[str, int, bool, str | None],
         private: bool,
-        storage_options: dict[str, str] | None,
+        storage_options: StorageOptions | None,
     ) -> int: ...
     def to_dicts(self, most: int | None) -> list[dict[str, Any]]: ...
     def stream_capsule(self) -> object: ...
@@ -302,7 +303,7 @@ def read_files(
     folder: str,
     paths: list[str],
     attributes: list[str],
-    storage_options: dict[str, str] | None,
+    storage_options: StorageOptions | None,
     source_zone: str,
 ) -> RawTable: ...
 def folder_status(
@@ -310,9 +311,9 @@ def folder_status(
     settle: float,
     known_row_cap: int | None,
     until: str | None,
-    storage_options: dict[str, str] | None,
+    storage_options: StorageOptions | None,
 ) -> dict[str, Any]: ...
-def object_names(url: str, storage_options: dict[str, str] | None) -> list[str]: ...
+def object_names(url: str, storage_options: StorageOptions | None) -> list[str]: ...
 def row_lines(
     object: str, attributes: list[tuple[str, str]], record_zone: str, rows: object, sandbox: RawSandbox | None
 ) -> bytes: ...

@@ -17,7 +17,13 @@ use crate::scan::{self, Keep, Layout, OnDoubt, OnShrink, Report, RunOptions, Ser
 use crate::store::StorageOptions;
 
 /// `storage_options=`, for a URL.
-pub(super) type Storage = Option<BTreeMap<String, String>>;
+pub(super) type Storage = Option<HiddenOptions>;
+
+/// Options of a store, as an object of Python that shows no value.
+#[derive(FromPyObject)]
+pub(super) struct HiddenOptions {
+    options: BTreeMap<String, String>,
+}
 
 /// The report of a run as a dict, its failed tasks, each with its id, day and exception, and the exception that ended it.
 pub(super) type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>, Option<Py<PyAny>>);
@@ -96,7 +102,7 @@ pub(super) fn location(
     retry_for: Option<Duration>,
 ) -> PyResult<Location> {
     let options = StorageOptions {
-        given: storage_options.unwrap_or_default(),
+        given: storage_options.map(|hidden| hidden.options).unwrap_or_default(),
         retry_for,
         #[cfg(feature = "testing")]
         time_scale: super::testing::time_scale(),

@@ -221,16 +221,17 @@ fn of_library(url: &str) -> Cow<'_, str> {
 
 /// The store that a URL names, and the path in its bucket.
 fn parse(text: &str) -> Result<(ObjectStoreScheme, Path)> {
-    // A URL may have a password.
+    // A URL may have a password, and a signature behind `?` or `#`.
     let refused = |problem: &str| {
-        let named = text.split('@').next_back().unwrap_or_default();
-        let scheme = text.split_once("://").map(|(scheme, _)| scheme).unwrap_or_default();
-        let named = if named.len() < text.len() { format!("{scheme}://…@{named}") } else { named.to_owned() };
+        let shown = text.split(['?', '#']).next().unwrap_or_default();
+        let named = shown.split('@').next_back().unwrap_or_default();
+        let scheme = shown.split_once("://").map(|(scheme, _)| scheme).unwrap_or_default();
+        let named = if named.len() < shown.len() { format!("{scheme}://…@{named}") } else { named.to_owned() };
         Error::new(Kind::Config, format!("`{}` {problem}", excerpt(&named, SHOWN)))
     };
     let url = Url::parse(&of_library(text)).map_err(|cause| refused(&format!("is not a URL: {cause}")))?;
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(refused("has a `?` or `#`")
+        return Err(refused("is followed by a `?` or `#`")
             .with_hint(format!("write %3F or %23, and options in {}", argument("storage_options"))));
     }
     // `abfss://container@account…` is the one with a user.

@@ -48,7 +48,10 @@ def location(argument: str, path: object, options: StorageOptions | None, *, pri
     if scheme is not None and scheme[1].lower() in _STORES:
         return _of_store(argument, path, text, private=private)
     if options is not None:
-        refuse("storage_options", f"is for URLs of object stores, and {shortened(text)} is not one: leave it out")
+        refuse(
+            "storage_options",
+            f"is for URLs of object stores, and {shortened(without_query(text))} is not one: leave it out",
+        )
     if re.match(_FILE_URL, text):
         from urllib.request import url2pathname
 
@@ -56,11 +59,18 @@ def location(argument: str, path: object, options: StorageOptions | None, *, pri
     if scheme is not None:
         refuse(
             argument,
-            f"{shortened(text)} is not on this machine: {scheme[1]}:// is not supported, only paths and file://, "
-            f"s3://, gs:// and az:// URLs",
-            text,
+            f"{shortened(without_query(text))} is not on this machine: {scheme[1]}:// is not supported, only paths and "
+            f"file://, s3://, gs:// and az:// URLs",
+            without_query(text),
         )
     return os.path.expanduser(text)  # noqa: PTH111 - a string stays one
+
+
+def without_query(text: str) -> str:
+    """A path, or a URL without what is behind `?` or `#`: it may be a signature."""
+    import re
+
+    return re.split("[?#]", text, maxsplit=1)[0] if re.match(_SCHEME, text) else text
 
 
 def _of_store(argument: str, path: object, text: str, *, private: bool) -> str:

@@ -11,15 +11,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
+    # As the argument is annotated: methods put this in place of what was given.
+    _Annotated: TypeAlias = dict[str, str]
+else:
+    _Annotated = object
+
 _LOST = "a pickled report has no storage_options: pass storage_options= to the method that reads it"
 
 
-class StorageOptions(dict[str, str]):
-    """Options of an object store: text by name. Its own type, so that tracebacks and logs show names alone."""
+class StorageOptions(_Annotated):
+    """Options of an object store. Tools that show the locals of a traceback walk through dicts, and not this.
+
+    Attributes:
+        options: What the caller gave, once it is checked.
+    """
+
+    __slots__ = ("_given", "options")
 
     def __init__(self, given: object) -> None:
         """Keeps what the caller gave; `checked` checks it."""
-        super().__init__()
+        self.options: dict[str, str] = {}
         self._given = given
 
     def checked(self) -> StorageOptions:
@@ -36,12 +47,12 @@ class StorageOptions(dict[str, str]):
             if not isinstance(name, str) or not isinstance(self._given[name], str):
                 kind = type(self._given[name]).__name__
                 raise TypeError(f"storage_options must be a dict of strings, and {name!r} has a value of type {kind}")
-        self.update(self._given)
+        self.options = dict(self._given)
         self._given = None
         return self
 
     def __repr__(self) -> str:
-        names = self._given if isinstance(self._given, Mapping) else self
+        names = self._given if isinstance(self._given, Mapping) else self.options
         return f"StorageOptions({', '.join(map(repr, names))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -55,7 +66,7 @@ StoredOptions: TypeAlias = StorageOptions | str | None
 
 def hidden(given: object) -> StorageOptions | None:
     """The options of an argument, as yet unchecked; None for those of the environment alone."""
-    return None if given is None else StorageOptions(given)
+    return given if given is None or isinstance(given, StorageOptions) else StorageOptions(given)
 
 
 def checked(options: StoredOptions) -> StorageOptions | None:
@@ -70,7 +81,7 @@ def checked(options: StoredOptions) -> StorageOptions | None:
     return None if options is None else options.checked()
 
 
-def object_names(url: str, options: dict[str, str] | None) -> list[str]:
+def object_names(url: str, options: StorageOptions | None) -> list[str]:
     """The names of the objects below a URL, from there on."""
     from dataaccess._native import object_names as native
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from reprlib import repr as shortened
 
-from dataaccess._core.paths import refuse
+from dataaccess._core.paths import refuse, without_query
 
 # The first suffix of a format is the usual one. The command alone writes Arrow.
 FORMATS = {
@@ -44,6 +44,7 @@ def known_suffixes(*formats: str) -> str:
 def check_suffix(file: str, method: str) -> None:
     """Refuses the suffix of another format, or of a compression that the method does not write."""
     name = method.removeprefix("to_")
+    file = without_query(file)
     found = format_of(file)
     if found not in (name, None, "arrow"):
         refuse("path", f"{shortened(file)} is no file of {method}: write to_{found}, or another suffix", file)

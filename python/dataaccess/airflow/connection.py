@@ -32,9 +32,35 @@ class Connection(Protocol):
     password: str | None
 
 
+class Hidden:
+    """Settings whose values may be secret. Tools that show the locals of a traceback walk through dicts, not this."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        """Settings by name."""
+        self.values = values
+
+
+class HiddenConnection:
+    """An Airflow connection. The representation of Airflow's own class shows the password and `extra`."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: object) -> None:
+        """Keeps the connection."""
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def __repr__(self) -> str:
+        return f"HiddenConnection({self.conn_id!r})"
+
+
 def client_arguments(
     connection: Connection,
-    extra: Mapping[str, object],
+    extra: Hidden,
     given: Mapping[str, Any],
     look_up: Callable[[], str | None],
 ) -> dict[str, Any]:
@@ -52,7 +78,7 @@ def client_arguments(
     if connection.conn_type not in (None, "", _TYPE):
         raise ConfigError(f"{_named(connection)} is of the type {connection.conn_type!r}: make one of the type {_TYPE}")
     settings = _settings(connection, extra)
-    own = settings["base_url"] or os.environ.get("DATAACCESS_BASE_URL")
+    own = settings.values["base_url"] or os.environ.get("DATAACCESS_BASE_URL")
     if given.get("base_url") is not None:
         here = origin(given["base_url"])
         if own and here is not None and here != origin(own):
@@ -60,9 +86,9 @@ def client_arguments(
                 f"{_named(connection)} is for {origin(own)}, and base_url= is {here}: make a dataaccess.Client for it"
             )
     elif not connection.password:
-        _check_own_address(connection, settings["base_url"], settings.get("profile"))
+        _check_own_address(connection, settings.values["base_url"], settings.values.get("profile"))
     token = ConnectionToken(connection.password, look_up) if connection.password else None
-    return {**settings, **given, "token": token}
+    return {**settings.values, **given, "token": token}
 
 
 def _check_own_address(connection: Connection, host: str | None, profile: str | None) -> None:
@@ -79,15 +105,16 @@ def _check_own_address(connection: Connection, host: str | None, profile: str | 
         )
 
 
-def _settings(connection: Connection, extra: Mapping[str, object]) -> dict[str, Any]:
+def _settings(connection: Connection, extra: Hidden) -> Hidden:
     """The arguments of a client but the token. A field of the form that is empty keeps its default."""
-    settings: dict[str, Any] = {"base_url": base_url(connection)}
-    for name, value in extra.items():
+    for name in extra.values:
         if name not in _SETTINGS:
             advice = did_you_mean(name, _SETTINGS) or f"; there are {', '.join(sorted(_SETTINGS))}"
             raise ConfigError(f"{_named(connection)}: extra has {name!r}, which is no setting{advice}")
-        if value not in (None, ""):
-            settings[name] = _typed(connection, name, value)
+    settings = Hidden({"base_url": base_url(connection)})
+    for name in extra.values:
+        if extra.values[name] not in (None, ""):
+            settings.values[name] = _typed(connection, name, extra)
     if connection.login:
         raise ConfigError(f"{_named(connection)}: login is not used, as the token is the password: leave login empty")
     return settings
@@ -149,15 +176,17 @@ class ConnectionToken:
         )
 
 
-def _typed(connection: Connection, name: str, value: object) -> object:
+def _typed(connection: Connection, name: str, extra: Hidden) -> object:
     """The value of a setting: a connection that is written as a URI has strings only."""
-    if not isinstance(value, str) or name not in SETTINGS:
-        return value
+    if not isinstance(extra.values[name], str) or name not in SETTINGS:
+        return extra.values[name]
     try:
-        return SETTINGS[name].of_text(value)
+        return SETTINGS[name].of_text(extra.values[name])
     except ValueError as error:
-        shown = "it" if SETTINGS[name].is_secret else repr(value)
-        raise ConfigError(f"{_named(connection)}: {name}: {shown} {error}") from None
+        shown = "it" if SETTINGS[name].is_secret else repr(extra.values[name])
+        problem = f"{_named(connection)}: {name}: {shown} {error}"
+    # Not from within: the frames that read the text have it.
+    raise ConfigError(problem)
 
 
 def _named(connection: Connection) -> str:

@@ -1,7 +1,8 @@
 """Options of object stores from Airflow connections.
 
 Each store has one function. A key that it cannot follow is an error: a file must not be written with another identity,
-or into another store, than the connection says.
+or into another store, than the connection says. Tools that collect errors send the locals of frames: no function has a
+secret in a local while it can raise.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     Options = dict[str, str]
 
@@ -82,37 +83,40 @@ def of_aws(connection: StoreConnection, url: str) -> Options:
 
     hook = AwsBaseHook(aws_conn_id=connection.conn_id, client_type="s3")
     endpoint = hook.conn_config.get_service_endpoint_url("s3")
-    _check_aws(connection)
+    _refuse(connection, _unfit_of_aws(connection), "cannot be followed")
     session = hook.get_session()
     # Sends nothing, and resolves what profiles and the environment add.
     client = session.client("s3", endpoint_url=endpoint, config=hook.config)
     config = client.meta.config
     options = {"aws_region": hook.config.region_name or session.region_name or ""}
-    if config.signature_version not in (None, "s3", "s3v4"):
-        # The sentinel of botocore for no signature.
-        options["aws_skip_signature"] = "true"
-    elif credentials := session.get_credentials():
-        frozen = credentials.get_frozen_credentials()
-        options |= {
-            "aws_access_key_id": frozen.access_key,
-            "aws_secret_access_key": frozen.secret_key,
-            "aws_session_token": frozen.token or "",
-        }
     address = urlsplit(client.meta.endpoint_url)
     is_virtual = (config.s3 or {}).get("addressing_style") == "virtual"
     if address.netloc not in ("s3.amazonaws.com", f"s3.{client.meta.region_name}.amazonaws.com"):
         bucket = f"{urlsplit(url).netloc}." if is_virtual else ""
         options["aws_endpoint_url"] = f"{address.scheme}://{bucket}{address.netloc}{address.path}"
     options["aws_virtual_hosted_style_request"] = "true" if is_virtual else ""
+    frozen = None
+    if config.signature_version not in (None, "s3", "s3v4"):
+        # The sentinel of botocore for no signature.
+        options["aws_skip_signature"] = "true"
+    elif credentials := session.get_credentials():
+        frozen = credentials.get_frozen_credentials()
+    if frozen is not None:
+        options |= {
+            "aws_access_key_id": frozen.access_key,
+            "aws_secret_access_key": frozen.secret_key,
+            "aws_session_token": frozen.token or "",
+        }
     options["aws_proxy_url"] = (config.proxies or {}).get(address.scheme, "")
     return _checked(options)
 
 
-def _check_aws(connection: StoreConnection) -> None:
+def _unfit_of_aws(connection: StoreConnection) -> list[str]:
+    """The keys that cannot be followed."""
     extra = connection.extra_dejson
     config, service = extra.get("config_kwargs") or {}, (extra.get("service_config") or {}).get("s3") or {}
     followed = {"region_name", "proxies", "s3", "signature_version"}
-    unfit = [*_given(extra).keys() - _OF_AWS_HOOK]
+    unfit = [*_given(connection).keys() - _OF_AWS_HOOK]
     unfit += [f"config_kwargs.{key}" for key in config.keys() - _OF_BOTO3 - followed]
     unfit += [f"config_kwargs.s3.{key}" for key in (config.get("s3") or {}).keys() - {"addressing_style"}]
     unfit += [f"service_config.s3.{key}" for key in service.keys() - _OF_S3_HOOK - {"endpoint_url"}]
@@ -120,39 +124,42 @@ def _check_aws(connection: StoreConnection) -> None:
         unfit.append("config_kwargs.signature_version")
     if extra.get("verify") not in (None, "", True):
         unfit.append("verify (certificates are checked, with the CAs of the system or of SSL_CERT_FILE)")
-    _refuse(connection, unfit, "cannot be followed")
+    return unfit
+
+
+# Keys of an AWS connection that need no provider, and the options that they are.
+_AWS_KEYS = {
+    "aws_access_key_id": "aws_access_key_id",
+    "aws_secret_access_key": "aws_secret_access_key",
+    "aws_session_token": "aws_session_token",
+    "region_name": "aws_region",
+    "endpoint_url": "aws_endpoint_url",
+}
 
 
 def _of_aws_keys(connection: StoreConnection) -> Options:
-    extra = _given(connection.extra_dejson)
+    unfit = [*_given(connection).keys() - _AWS_KEYS, *_fields(connection, "host", "schema", "port")]
+    _refuse(connection, unfit, "cannot be followed without the package apache-airflow-providers-amazon")
+    extra = _given(connection)
     if connection.login:
         extra |= {"aws_access_key_id": connection.login, "aws_secret_access_key": connection.password or ""}
-    names = {
-        "aws_access_key_id": "aws_access_key_id",
-        "aws_secret_access_key": "aws_secret_access_key",
-        "aws_session_token": "aws_session_token",
-        "region_name": "aws_region",
-        "endpoint_url": "aws_endpoint_url",
-    }
-    unfit = [*extra.keys() - names, *_fields(connection, "host", "schema", "port")]
-    _refuse(connection, unfit, "cannot be followed without the package apache-airflow-providers-amazon")
-    return _checked({names[key]: str(value) for key, value in extra.items()})
+    return _checked({_AWS_KEYS[key]: str(value) for key, value in extra.items()})
 
 
 def of_google(connection: StoreConnection, url: str) -> Options:  # noqa: ARG001 - as the others
     """The options of Google Cloud Storage: its key file, or a token of the hook of the Google provider."""
     prefix = "extra__google_cloud_platform__"
-    extra = _given({key.removeprefix(prefix): value for key, value in connection.extra_dejson.items()})
     # The project and the retries of its own client have no effect on an object. A form has a box that is not checked.
-    keys = extra.keys() - {"project", "num_retries", "" if extra.get("is_anonymous") else "is_anonymous"}
+    unused = {"project", "num_retries", "" if _given(connection, prefix).get("is_anonymous") else "is_anonymous"}
+    keys = _given(connection, prefix).keys() - unused
     if not keys:
         # The credentials of the worker, as in the hook.
         return {}
     if keys == {"keyfile_dict"}:
-        key = extra["keyfile_dict"]
+        key = _given(connection, prefix)["keyfile_dict"]
         return {"google_service_account_key": key if isinstance(key, str) else json.dumps(key)}
     if keys == {"key_path"}:
-        return {"google_service_account": str(extra["key_path"])}
+        return {"google_service_account": str(_given(connection, prefix)["key_path"])}
     if find_spec("airflow.providers.google") is None:
         unfit = keys - {"keyfile_dict", "key_path"} or keys
         _refuse(connection, unfit, "cannot be followed without the package apache-airflow-providers-google")
@@ -180,9 +187,8 @@ def of_azure(connection: StoreConnection, url: str) -> Options:  # noqa: ARG001 
     The store renews the tokens of a service principal and of a managed identity, so the hook is not needed.
     """
     prefix = f"extra__{connection.conn_type}__"
-    extra = _given({key.removeprefix(prefix): value for key, value in connection.extra_dejson.items()})
     known = {"account_name", "tenant_id", *_AZURE_CREDENTIALS} - {"password"}
-    unfit = [*extra.keys() - known, *_fields(connection, "schema", "port")]
+    unfit = [*_given(connection, prefix).keys() - known, *_fields(connection, "schema", "port")]
     _refuse(connection, unfit, "cannot be followed")
     given = connection.host or ""
     host = urlsplit(given if "://" in given else f"https://{given}")
@@ -190,7 +196,7 @@ def of_azure(connection: StoreConnection, url: str) -> Options:  # noqa: ARG001 
     options: Options = {}
     if has_domain and domain not in ("blob.core.windows.net", "dfs.core.windows.net"):
         options["azure_storage_endpoint"] = f"{host.scheme}://{host.netloc}{host.path.rstrip('/')}"
-    extra["password"] = connection.password or ""
+    extra = {**_given(connection, prefix), "password": connection.password or ""}
     if "tenant_id" in extra:
         # Login and password are of the service principal.
         options["azure_storage_account_name"] = extra.get("account_name", account)
@@ -205,9 +211,10 @@ def of_azure(connection: StoreConnection, url: str) -> Options:  # noqa: ARG001 
     return _checked(options)
 
 
-def _given(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys that have a value: a form leaves the others empty."""
-    return {key: value for key, value in extra.items() if value not in (None, "", {})}
+def _given(connection: StoreConnection, prefix: str = "") -> dict[str, Any]:
+    """The keys of `extra` that have a value: a form leaves the others empty."""
+    extra = connection.extra_dejson.items()
+    return {key.removeprefix(prefix): value for key, value in extra if value not in (None, "", {})}
 
 
 def _fields(connection: StoreConnection, *names: str) -> list[str]:

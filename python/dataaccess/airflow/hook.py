@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess import AsyncClient, Client, Task
 from dataaccess.airflow.compat import BaseHook
-from dataaccess.airflow.connection import client_arguments
+from dataaccess.airflow.connection import Hidden, HiddenConnection, client_arguments
 from dataaccess.airflow.plan import task_of
 from dataaccess.airflow.xcom import allow
 from dataaccess.errors import ConfigError, DataAccessError
@@ -83,9 +83,9 @@ class DataAccessHook(BaseHook):
         """
         if self.dataaccess_conn_id is None:
             return Client(**settings)
-        connection = self.get_connection(self.dataaccess_conn_id)
+        connection: Any = HiddenConnection(self.get_connection(self.dataaccess_conn_id))
         # This property masks secrets in logs.
-        return Client(**client_arguments(connection, connection.extra_dejson, settings, self._read_token))
+        return Client(**client_arguments(connection, Hidden(connection.extra_dejson), settings, self._read_token))
 
     async def async_client(self, **settings: Any) -> AsyncClient:
         """Makes an asynchronous client of the connection, for triggers and async tasks.
@@ -107,9 +107,9 @@ class DataAccessHook(BaseHook):
         """
         if self.dataaccess_conn_id is None:
             return AsyncClient(**settings)
-        connection = await self.aget_connection(self.dataaccess_conn_id)
+        connection: Any = HiddenConnection(await self.aget_connection(self.dataaccess_conn_id))
         # Airflow masked the secrets when it read the connection; the property would block the event loop.
-        extra = json.loads(connection.extra or "{}")
+        extra = Hidden(json.loads(connection.extra or "{}"))
         loop = asyncio.get_running_loop()
 
         def read_token() -> str | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import Scan
-from dataaccess._core.storage import hidden
+from dataaccess._core.paths import without_query
 from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.output import parquet_format, text_format
 from dataaccess.airflow.storage import is_remote
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataaccess import Table
+    from dataaccess._core.storage import StorageOptions
     from dataaccess.reports import ScanStats
 
 _LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
@@ -25,7 +26,7 @@ _LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 def write(
     source: Scan | Table,
     target: str,
-    options: dict[str, str] | None,
+    options: StorageOptions | None,
     *,
     private: bool = False,
     on_doubt: Callable[[ScanStats], bool] | None = None,
@@ -46,15 +47,17 @@ def write(
         ConfigError: The suffix is another one, or `private` is for an object store.
     """
     if not target.endswith((".parquet", *_LINES)):
-        raise ConfigError(f"{argument('path')} must end in .parquet, {', '.join(_LINES)}, and {target} does not")
+        raise ConfigError(
+            f"{argument('path')} must end in .parquet, {', '.join(_LINES)}, and {without_query(target)} does not"
+        )
     if not is_remote(target):
         Path(target).parent.mkdir(parents=True, exist_ok=True)
     elif private:
-        problem = f"is for files on the worker, and {target} is in a store, whose access is its own"
+        problem = f"is for files on the worker, and {without_query(target)} is in a store, whose access is its own"
         raise ConfigError(f"{argument('private')} {problem}")
     is_parquet = target.endswith(".parquet")
     file_format = parquet_format() if is_parquet else text_format("jsonl", target, "infer")
-    arguments: dict[str, Any] = {"private": private, "storage_options": hidden(options)}
+    arguments: dict[str, Any] = {"private": private, "storage_options": options}
     if isinstance(source, Scan):
         arguments |= {"tz": CLIENT_ZONE, "on_doubt": on_doubt or "warn", "progress": None}
     # The methods of users do not return the size, which the client alone knows of an object.

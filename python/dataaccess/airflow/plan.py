@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dataaccess import Client, Scan
+    from dataaccess._core.storage import StorageOptions
 
 # The parts of a pickled task behind its client, by name: JSON that XCom takes.
 _PARTS = ("call", "body", "schema", "id", "timeout", "known_row_cap", "splits")
@@ -82,7 +83,7 @@ def task_of(client: Client, request: Mapping[str, Any]) -> Task:
     return Task._from_body(client, *(request[part] for part in _PARTS))  # noqa: SLF001 - as its pickle does
 
 
-def refuse_other_files(folder: str, storage_options: dict[str, str] | None, request: Mapping[str, Any]) -> None:
+def refuse_other_files(folder: str, storage_options: StorageOptions | None, request: Mapping[str, Any]) -> None:
     """Refuses a folder with files of another query, which readers would take for rows of this one.
 
     Raises:
@@ -98,7 +99,7 @@ def refuse_other_files(folder: str, storage_options: dict[str, str] | None, requ
             )
 
 
-def _names(folder: str, storage_options: dict[str, str] | None) -> list[str]:
+def _names(folder: str, storage_options: StorageOptions | None) -> list[str]:
     """The files below a folder, by their names from there on."""
     if is_remote(folder):
         return object_names(folder, storage_options)

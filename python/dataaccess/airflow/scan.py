@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from airflow.sdk.definitions.mappedoperator import OperatorPartial
 
     from dataaccess import Client, Scan, ScanReport
+    from dataaccess._core.storage import StorageOptions
     from dataaccess._types import (
         AudienceTypes,
         CodeAttributes,
@@ -217,7 +218,7 @@ class DataAccessScanOperator(SearchingOperator):
         return [each for each in (*given, of_run) if each is not None]
 
     def _run_unlocked(
-        self, scan: Scan, folder: str, storage_options: dict[str, str] | None, refresh: list[Any]
+        self, scan: Scan, folder: str, storage_options: StorageOptions | None, refresh: list[Any]
     ) -> ScanReport:
         """Runs the scan, once no other task uses its folder."""
         deadline = time.monotonic() + self.lock_timeout

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context, ObjectStoragePath
 
     from dataaccess import Client, Scan
+    from dataaccess._core.storage import StorageOptions
     from dataaccess._types import (
         AudienceTypes,
         CodeAttributes,
@@ -82,7 +83,7 @@ class _SearchOperator(SearchingOperator):
         return rows
 
     def _to_file(
-        self, context: Context, scan: Scan, target: str, storage_options: dict[str, str] | None
+        self, context: Context, scan: Scan, target: str, storage_options: StorageOptions | None
     ) -> dict[str, Any]:
         of_rows: dict[str, Any] = {}
 

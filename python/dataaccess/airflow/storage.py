@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.paths import location, refuse
+from dataaccess._core.storage import StorageOptions
 from dataaccess.airflow.compat import BaseHook, ObjectStoragePath, conn_id_of
+from dataaccess.airflow.connection import HiddenConnection
 from dataaccess.airflow.credentials import STORES
 from dataaccess.errors import ConfigError
 from dataaccess.errors._text import argument as named
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 _LOCAL = ("", "file", "local")
 
 
-def located(place: Place, argument: str = "folder") -> tuple[str, dict[str, str] | None]:
+def located(place: Place, argument: str = "folder") -> tuple[str, StorageOptions | None]:
     """The absolute path or the URL of a folder or file, as other tools read it, and the options of its store.
 
     The id of an Airflow connection may precede the bucket of S3 and Google, as in `ObjectStoragePath`:
@@ -63,14 +65,15 @@ def _store(target: str) -> Store | None:
     return STORES.get(scheme.lower()) if separator else None
 
 
-def _options(store: Store, conn_id: str, url: str, argument: str) -> dict[str, str]:
-    connection = BaseHook.get_connection(conn_id)
+def _options(store: Store, conn_id: str, url: str, argument: str) -> StorageOptions:
+    connection: Any = HiddenConnection(BaseHook.get_connection(conn_id))
     if connection.conn_type not in store.conn_types:
         raise ConfigError(
             f"{named(argument)} names the connection {conn_id!r}, which is of the type {connection.conn_type!r}; "
             f"{url.partition('://')[0]}:// takes the type {' or '.join(store.conn_types)}"
         )
-    return store.options(connection, url)
+    # No frame from here on shows a key.
+    return StorageOptions(store.options(connection, url)).checked()
 
 
 def _split(place: Place, argument: str) -> tuple[str | os.PathLike[str], str | None]:
