@@ -23,7 +23,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::RowMemory;
-use super::system::options;
+use super::system::open_regular;
 use crate::error::{Error, Kind, Result, defect};
 
 /// Key of the record in the file's metadata.
@@ -80,7 +80,7 @@ impl Footer {
     /// # Errors
     /// The system's, and damage of the tail. The data are not read.
     pub fn open(path: &Path) -> Result<Self, Unreadable> {
-        let mut file = options(false).read(true).open(path)?;
+        let mut file = open_regular(path)?;
         let bytes = file.metadata()?.len();
         let mut read = |range: Range<u64>| read_range(&mut file, range);
         let footer = footer(bytes, &read(end(bytes))?)?;
@@ -112,7 +112,7 @@ impl Footer {
     /// # Errors
     /// The system's, any damage, and the limit on memory.
     pub fn read(path: &Path, memory: &RowMemory) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
-        let file = options(false).read(true).open(path)?;
+        let file = open_regular(path)?;
         memory.check(file.metadata()?.len())?;
         let mut content = Vec::new();
         file.take(memory.limit().saturating_add(1)).read_to_end(&mut content)?;

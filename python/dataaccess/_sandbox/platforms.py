@@ -78,7 +78,7 @@ def _read(path: str) -> dict[str, Any]:
         raise ConfigError(f"{argument('platform')}: cannot read {path}: {error.strerror}; {known}") from None
     try:
         found = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = {}
     if not isinstance(found.get("switches"), dict):
         raise ConfigError(f"{argument('platform')}: {path} has no switches; {known}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dataaccess._core.checks import invalid
 from dataaccess.airflow.compat import AirflowFailException
 from dataaccess.filters import Column, Comparison, Days, Expression, parse
-from dataaccess.filters._parse import cut, read
+from dataaccess.filters._parse import cut, filters_of, read
 from dataaccess.filters._text import comparisons, text_of
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def condition(argument: str, value: Any) -> Any:
     """
     if isinstance(value, str):
         try:
-            value = json.loads(value) if value.lstrip().startswith("{") else parse(value)
+            value = filters_of(value) if value.lstrip().startswith("{") else parse(value)
         except ValueError as error:
             advice = f"; if it renders a list, {_UNQUOTED}" if _QUOTED_LIST.search(value) else ""
             raise invalid(argument, f"{error}{advice}", value) from None
@@ -170,7 +170,7 @@ def listed(text: str) -> Any:
     for reader in (json.loads, read):
         try:
             found = reader(stripped)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(found, list | tuple | set):
             return list(found)

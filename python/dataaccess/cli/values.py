@@ -129,7 +129,7 @@ class Matches(List):
             return name, texts
         try:
             return name, [json.loads(text) for text in texts]
-        except ValueError:
+        except (ValueError, RecursionError):
             self.fail(f"{rest!r} is not JSON values as 1,2: write {name}={rest} for strings", param, ctx)
 
 
@@ -214,11 +214,13 @@ class Filter(List):
         """The filters as a dict."""
         if isinstance(value, dict):
             return value
+        from dataaccess.filters._parse import filters_of
+
         text = self.content(value[1:], param, ctx) if value.startswith("@") else value
         try:
-            found = json.loads(text)
+            found = filters_of(text)
         except ValueError as error:
-            self.fail(f'it is not JSON: {error}; write {{"OR": [{{"AND": […]}}]}}, or @FILE', param, ctx)
+            self.fail(f'{error}; write {{"OR": [{{"AND": […]}}]}}, or @FILE', param, ctx)
         if not isinstance(found, dict):
             self.fail('it is not a JSON object: write {"OR": [{"AND": […]}]}', param, ctx)
         return found

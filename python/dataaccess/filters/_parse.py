@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import re
 import tokenize
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -53,6 +54,9 @@ _INSTEAD: dict[type[ast.expr], str] = {
 }
 _KINDS: dict[type[ast.expr], Callable[..., Any]] = {ast.List: list, ast.Tuple: tuple, ast.Set: set}
 _SHOWN = 60
+# Characters of a text, and levels of filters in JSON, which have five.
+_LONGEST = 65_536
+_DEEPEST = 20
 
 
 def parse(text: str) -> Expression | Comparison | Days:
@@ -100,7 +104,33 @@ def read(text: str, names: Mapping[str, object] = MappingProxyType({})) -> Any:
         raise ValueError(f"{cut(text)!r}: {error}") from None
 
 
+def filters_of(text: str) -> Any:
+    """The filters of the API specification that a text has in JSON.
+
+    Raises:
+        ValueError: It is not JSON, or nested deeper than filters are.
+    """
+    try:
+        found = json.loads(text)
+        level, depth = [found] if isinstance(found, dict | list) else [], 0
+        while level and depth <= _DEEPEST:
+            inner = (each.values() if isinstance(each, dict) else each for each in level)
+            level, depth = [each for values in inner for each in values if isinstance(each, dict | list)], depth + 1
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{cut(text)!r}: is not JSON: {error}") from None
+    except RecursionError:
+        depth = _DEEPEST + 1
+    if depth > _DEEPEST:
+        raise ValueError(f'{cut(text)!r}: is nested too deeply: filters are {{"OR": [{{"AND": […]}}]}}')
+    return found
+
+
 def _read(text: str, names: Mapping[str, object]) -> Any:
+    if len(text) > _LONGEST:
+        raise ValueError(
+            f"has {len(text):,} characters; a condition as text takes {_LONGEST:,}. Pass long lists in Python, as in "
+            "da.col(name).matches(ids)"
+        )
     if _DAY.match(text.strip()):
         raise ValueError(
             "is a day without a condition: write on('2024-01-15'), since(…), until(…), after(…) or before(…)"

@@ -21,7 +21,7 @@ from dataaccess._core.checks import invalid, words
 from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, Problem, ValidationError
-from dataaccess.filters._parse import cut, parse, read
+from dataaccess.filters._parse import cut, filters_of, parse, read
 from dataaccess.tokens import token_file
 
 if TYPE_CHECKING:
@@ -59,10 +59,7 @@ def _filters(text: str) -> Any:
             return parse(text)
         except ValueError as error:
             raise ValueError(f"{error}; write it as col('customer_id').equals('17')") from None
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{cut(text)!r}: is not JSON: {error}") from None
+    return filters_of(text)
 
 
 def _statuses(text: str) -> list[Any]:

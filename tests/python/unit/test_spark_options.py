@@ -65,6 +65,13 @@ def test_filters_are_an_expression_or_json() -> None:
         ({"item_type_name": "customer", "code_status": "sent"}, "code_status: is an option of promotion codes"),
         ({"allocated_time": "on(2024-01-15)"}, r"allocated_time: 'on\(2024-01-15\)': is not Python"),
         ({"item_type_name": "customer", "where": "{"}, "where: '{': is not JSON"),
+        ({"item_type_name": "customer", "where": '{"a":' * 5_000}, "where: .*: is nested too deeply"),
+        ({"item_type_name": "customer", "where": '{"a":' * 500 + "1" + "}" * 500}, "where: .*: is nested too deeply"),
+        (
+            {"item_type_name": "customer", "where": f"col('a').matches([{'1,' * 40_000}1])"},
+            "where: .*80,021 characters",
+        ),
+        ({**DAY, "allocated_audience": f"[{'1,' * 40_000}1]"}, "allocated_audience: .*80,003 characters"),
         ({**DAY, "token_file": "a", "token_callable": "b:c"}, "give either token_file or token_callable"),
         ({**DAY, "token_callable": "tokens"}, "token_callable: 'tokens' names no function"),
         ({**DAY, "token_callable": "nowhere:fetch"}, "token_callable: 'nowhere:fetch' cannot be imported"),
