@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::error::{Error, Kind};
 
-/// Options that open a file without following a symbolic link, and without waiting for a pipe. A new file is for its owner alone if it is private;
-/// otherwise the umask decides.
+/// Options that open a file without following a symbolic link, and without waiting for a pipe. A new file is for its
+/// owner alone if it is private; otherwise the umask decides.
 #[cfg_attr(not(unix), expect(unused_mut, unused_variables, reason = "only Unix has links and modes like these"))]
 #[must_use]
 pub fn options(is_private: bool) -> OpenOptions {

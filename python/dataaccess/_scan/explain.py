@@ -91,7 +91,7 @@ def plan_of(
         item=f"{cell(first['itemTypeName'])} ({first['itemTypeId']})",
         requests=requests,
         zones=zones.text(has_days=has_times, has_times=any(kind == "timestamp" for _, kind in columns)),
-        filters=filters or ["none, so every record"],
+        filters=filters or ["none"],
         columns=columns,
         limit=limit,
         unchecked=_unchecked_day(groups, [name for name, _ in columns]),

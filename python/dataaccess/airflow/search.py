@@ -215,7 +215,7 @@ class DataAccessSearchItemsOperator(_SearchOperator):
         attrs: Names of the attributes to return.
         where: An expression of `da.col(name)`, or as text for `da.filters.parse`, such as
             `"col('customer_id').matches({{ params.customers }})"`, or the raw filters `{"OR": [{"AND": […]}]}`.
-            None: every record.
+            None: no condition.
         item_type_id: Id of the business object; not needed for customers, promotion codes and the `item_types` in the
             extra of the connection.
         path: As for `DataAccessSearchCodesOperator`.

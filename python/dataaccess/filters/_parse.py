@@ -74,7 +74,8 @@ def parse(text: str) -> Expression | Comparison | Days:
         The condition, equal to the one whose `repr` is the text.
 
     Raises:
-        ValueError: The text is no condition. The message says where, and what to write.
+        ValueError: The text is no condition, or has more than 65,536 characters. The message says where, and what to
+            write.
 
     Examples:
         >>> import dataaccess as da

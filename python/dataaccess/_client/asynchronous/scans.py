@@ -140,7 +140,7 @@ class AsyncScans(BaseClient):
         Args:
             item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
             attrs: Names of the attributes to return.
-            where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. None: every record. In
+            where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. None: no condition. In
                 an expression without `|`, `.on(da.days(start, stop))` is one request per day.
             item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
                 client.

@@ -110,7 +110,7 @@ def search_items(
     Args:
         item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
         attrs: Names of the attributes to return.
-        where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. None: every record.
+        where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. None: no condition.
         item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
             client.
         attrs_format: "array" sends the names as an array, "string" as one comma-separated string: the API
