@@ -6,6 +6,7 @@ Source: a security review.
 from __future__ import annotations
 
 import pytest
+from airflow.sdk.exceptions import AirflowFailException
 
 import dataaccess as da
 from dataaccess.airflow import DataAccessSearchItemsOperator
@@ -23,6 +24,7 @@ def test_a_text_without_limits_is_refused(where: str, monkeypatch: pytest.Monkey
     operator = DataAccessSearchItemsOperator(
         task_id="customers", item_type_name="customer", attrs=["customer_id"], where=where, dataaccess_conn_id=None
     )
-    with pytest.raises(da.ValidationError) as caught:
+    with pytest.raises(AirflowFailException) as caught:
         operator.execute({})
-    assert caught.value.problems[0].argument == "where"
+    assert isinstance(caught.value.__cause__, da.ValidationError)
+    assert caught.value.__cause__.problems[0].argument == "where"
