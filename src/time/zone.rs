@@ -121,10 +121,11 @@ impl Zone {
     }
 
     /// An instant in Unix microseconds as its clocks show it, as `2024-01-31 12:34:56+01:00`; as the clocks of UTC show it
-    /// where these show a year after 9999. `None` if both do.
+    /// where these show a year after 9999. `None` if both do. ISO 8601 has no seconds in an offset, so an offset of long
+    /// ago is cut to its minutes, and the time is that of the offset that is written.
     #[must_use]
     pub fn text_of_microseconds(&self, microseconds: i64) -> Option<String> {
-        let offset = self.rules.to_offset(known_instant(microseconds)).seconds();
+        let offset = self.rules.to_offset(known_instant(microseconds)).seconds() / 60 * 60;
         let since_epoch = SignedDuration::from_micros(microseconds) + SignedDuration::from_secs(offset.into());
         let Ok(local) = DateTime::constant(1970, 1, 1, 0, 0, 0, 0).checked_add(since_epoch) else {
             return (!self.is_utc()).then(|| Self::default().text_of_microseconds(microseconds)).flatten();
@@ -243,6 +244,8 @@ mod tests {
             ("Asia/Ho_Chi_Minh", 253_402_275_599_000_000, Some("9999-12-31 23:59:59+07:00")),
             ("Asia/Ho_Chi_Minh", 253_402_300_799_000_000, Some("9999-12-31 23:59:59+00:00")),
             ("UTC", 253_402_300_800_000_000, None),
+            ("Asia/Ho_Chi_Minh", -2_208_988_800_000_000, Some("1900-01-01 07:06:00+07:06")),
+            ("America/New_York", -2_840_140_800_000_000, Some("1879-12-31 19:04:00-04:56")),
         ] {
             assert_eq!(zone(name).text_of_microseconds(microseconds).as_deref(), shown, "{name} {microseconds}");
         }
