@@ -1,6 +1,6 @@
 //! A block of rows: flat cells over one text.
 
-use crate::decode::{Batch, Cell, PoolHandle, count_values};
+use crate::decode::{Batch, Cell, PoolHandle, has_wide, json_size, text_bytes};
 
 /// The variant of a [`Cell`].
 #[derive(Clone, Copy, Debug)]
@@ -137,14 +137,32 @@ impl Batch for Block {
     }
 
     fn result_bytes(&self) -> usize {
-        // Most blocks have none, and their cells need not be read.
-        let cells = if self.has_nested { self.cells.as_slice() } else { &[] };
-        let nested = cells.iter().filter(|cell| matches!(cell.tag, Tag::Nested));
-        let nested = nested.map(|cell| (cell.start as usize, cell.length as usize));
-        let extras = self.extras.iter().map(|extra| (extra.json.start, extra.json.length));
-        let values = |(start, length)| count_values(self.text_at(start, length));
-        let inner: usize = nested.chain(extras).map(values).sum();
-        self.text.len() + self.rows * MAP_BYTES + (self.cells.len() + inner) * ENTRY_BYTES
+        // Most blocks need no look at their cells: their texts take in Python what they take here, or less.
+        let is_wide = has_wide(&self.text);
+        let cells = if self.has_nested || is_wide { self.cells.as_slice() } else { &[] };
+        let beyond = |text: &str| text_bytes(text).saturating_sub(text.len());
+        let nested = |json: &str| {
+            let size = json_size(json);
+            size.values * ENTRY_BYTES + size.text.saturating_sub(json.len())
+        };
+        let cells = cells.iter().map(|cell| {
+            let text = || self.text_at(cell.start as usize, cell.length as usize);
+            match cell.tag {
+                Tag::Nested => nested(text()),
+                Tag::String if is_wide => beyond(text()),
+                _ => 0,
+            }
+        });
+        let mut named = 0;
+        let extras = self.extras.iter().map(|extra| {
+            // Records with the same keys share the names.
+            let is_new = extra.name.start >= named;
+            named = named.max(extra.name.start + 1);
+            let name = if is_wide && is_new { beyond(self.text_at(extra.name.start, extra.name.length)) } else { 0 };
+            name + nested(self.text_at(extra.json.start, extra.json.length))
+        });
+        let beyond: usize = cells.sum::<usize>() + extras.sum::<usize>();
+        self.text.len() + self.rows * MAP_BYTES + self.cells.len() * ENTRY_BYTES + beyond
     }
 }
 

@@ -31,7 +31,7 @@ use crate::cells::Cells;
 use crate::config::Settings;
 use crate::contract::export::DownloadBody;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
-use crate::decode::{BatchSink, DecodePlan, Envelope, Limits, Member, count_values};
+use crate::decode::{BatchSink, DecodePlan, Envelope, Limits, Member, json_size};
 use crate::error::{Context, Error, Kind, Result, argument};
 use crate::filter::Search;
 use crate::retry::Policy;
@@ -47,7 +47,7 @@ use shared_limits::{RateLimiter, SharedLimits};
 /// Most characters of a path: servers accept no more.
 const MAX_PATH: usize = 8 * 1024;
 /// What a value of JSON takes as an object of the caller, approximately.
-const VALUE_BYTES: u64 = 64;
+const VALUE_BYTES: usize = 64;
 /// Enough for most requests.
 const BODY_BYTES: usize = 1_024;
 
@@ -277,8 +277,7 @@ impl Client {
         let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
         let completed = self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?;
         let completed = completed.ok_or_else(never_evicted)?;
-        let values: usize = completed.envelope.members.iter().map(|(_, member)| values(member)).sum();
-        if completed.envelope.bytes + values as u64 * VALUE_BYTES > self.settings.max_result_bytes {
+        if memory(&completed.envelope.members) as u64 > self.settings.max_result_bytes {
             let (attempts, elapsed) = (completed.attempts, completed.elapsed.as_secs_f64());
             let of_call = Context { operation: Some(operation), attempts, elapsed, ..Context::default() };
             return Err(result_too_large(self.settings.max_result_bytes).with_context(of_call));
@@ -313,13 +312,20 @@ pub(crate) fn never_evicted() -> Error {
     Error::new(Kind::Internal, "the only response of a call was dropped: please report this")
 }
 
-/// How many values of JSON a member has.
-fn values(member: &Member) -> usize {
-    match member {
-        Member::Json(json) => count_values(json),
-        Member::Object(members) => members.iter().map(|(_, member)| values(member)).sum(),
-        Member::Records => 0,
-    }
+/// What members take as text, and as objects of the caller beside it.
+fn memory(members: &[(String, Member)]) -> usize {
+    let of_member = |(name, member): &(String, Member)| {
+        let member = match member {
+            Member::Json(json) => {
+                let size = json_size(json);
+                json.len() + size.text + size.values * VALUE_BYTES
+            }
+            Member::Object(members) => memory(members),
+            Member::Records => 0,
+        };
+        2 * name.len() + VALUE_BYTES + member
+    };
+    members.iter().map(of_member).sum()
 }
 
 fn json(body: &(impl Serialize + ?Sized)) -> Result<Bytes> {

@@ -5,8 +5,9 @@
 
 use super::envelope::Envelope;
 use super::envelope_builder::{EnvelopeBuilder, Level};
-use super::error::{duplicate_key, invalid, not_an_envelope, refused, too_large, too_many_members};
+use super::error::{duplicate_key, invalid, not_an_envelope, refused, too_large, too_long_members, too_many_members};
 use super::input_chunk::InputChunk;
+use super::raw_json::WithoutBlanks;
 use super::records::Records;
 use super::reference::check;
 use super::value_end::ValueEnd;
@@ -46,6 +47,9 @@ pub struct Decoder {
     /// The value that is incomplete, and the search for its end.
     pending: Vec<u8>,
     value_end: Option<ValueEnd>,
+    /// How `pending` is copied in a response without records, and how many of its blanks were left out.
+    blanks: WithoutBlanks,
+    left_out: u64,
 }
 
 impl Decoder {
@@ -61,6 +65,8 @@ impl Decoder {
             passed: 0,
             pending: Vec::new(),
             value_end: None,
+            blanks: WithoutBlanks::default(),
+            left_out: 0,
         }
     }
 
@@ -142,7 +148,7 @@ impl Decoder {
     }
 
     fn received(&self) -> u64 {
-        self.passed + self.pending.len() as u64
+        self.passed + self.left_out + self.pending.len() as u64
     }
 
     /// Decodes a piece and returns how many bytes it took.
@@ -169,18 +175,26 @@ impl Decoder {
     fn continue_value<S: Sink>(&mut self, mut value_end: ValueEnd, piece: &[u8], sink: &mut S) -> Result<usize> {
         let found = self.measure(&mut value_end, self.passed, piece)?;
         let (belongs, after) = piece.split_at(found.unwrap_or(piece.len()));
-        self.pending.extend_from_slice(belongs);
+        self.keep(belongs, true);
         if found.is_none() {
             self.value_end = Some(value_end);
             return Ok(piece.len());
         }
         let mut value = std::mem::take(&mut self.pending);
-        if !self.take_records(&mut InputChunk::new(&value), sink) {
-            self.take_value(&value, self.passed, sink)?;
+        let length = value.len() as u64 + std::mem::take(&mut self.left_out);
+        self.blanks = WithoutBlanks::default();
+        if self.records.is_none() && self.expect == Expect::Value {
+            // Not copied: it may be as long as the body.
+            self.take_member(value, self.passed)?;
+            self.expect = Expect::CommaOrEnd;
+        } else {
+            if !self.take_records(&mut InputChunk::new(&value), sink) {
+                self.take_value(&value, self.passed, sink)?;
+            }
+            value.clear();
+            self.pending = value;
         }
-        self.passed += value.len() as u64;
-        value.clear();
-        self.pending = value;
+        self.passed += length;
         let taken = if sink.records_until_full() == 0 { 0 } else { self.walk(after, sink)? };
         Ok(piece.len() - after.len() + taken)
     }
@@ -196,8 +210,17 @@ impl Decoder {
             }
         }
         self.passed += chunk.at as u64;
-        self.pending.extend_from_slice(chunk.rest());
+        self.keep(chunk.rest(), false);
         Ok(bytes.len())
+    }
+
+    /// Buffers bytes of the value that is incomplete: without its blanks, where it is kept whole.
+    fn keep(&mut self, bytes: &[u8], is_continued: bool) {
+        if self.records.is_none() && (self.value_end.is_some() || is_continued) {
+            self.left_out += self.blanks.push(bytes, &mut self.pending) as u64;
+        } else {
+            self.pending.extend_from_slice(bytes);
+        }
     }
 
     /// Parses one token or value, or several records. Returns false when more bytes are needed.
@@ -316,12 +339,28 @@ impl Decoder {
                 Expect::CommaOrEnd
             }
             (_, None) => {
-                check(json, 0, self.limits.number).map_err(|error| error.into_error(0, offset))?;
-                let value = str::from_utf8(json).map_err(|_| invalid(offset, "a value is not valid JSON"))?;
-                self.builder.take_value(value);
+                let mut value = Vec::with_capacity(json.len());
+                if self.records.is_some() {
+                    value.extend_from_slice(json);
+                } else {
+                    WithoutBlanks::default().push(json, &mut value);
+                }
+                self.take_member(value, offset)?;
                 Expect::CommaOrEnd
             }
         };
+        Ok(())
+    }
+
+    /// Adds a member of the envelope or of its `data`, which begins at this offset of the body.
+    fn take_member(&mut self, json: Vec<u8>, offset: u64) -> Result<()> {
+        check(&json, 0, self.limits.number).map_err(|error| error.into_error(0, offset))?;
+        let value = String::from_utf8(json).map_err(|_| invalid(offset, "a value is not valid JSON"))?;
+        self.builder.take_value(value.into_boxed_str());
+        // Without records, only the limit on the body applies.
+        if self.records.is_some() && self.builder.bytes() > self.limits.record {
+            return Err(too_long_members(self.limits.record));
+        }
         Ok(())
     }
 

@@ -51,6 +51,8 @@ pub(super) struct EnvelopeBuilder {
     data_keys: Keys,
     root: Vec<(String, Member)>,
     data: Vec<(String, Member)>,
+    /// Bytes of all keys and values.
+    bytes: usize,
     code_is_success: bool,
     status_is_true: bool,
 }
@@ -93,6 +95,7 @@ impl EnvelopeBuilder {
         if !keys.insert(&key) {
             return Err(format!("{prefix}{key}"));
         }
+        self.bytes += key.len();
         self.key = key;
         Ok(())
     }
@@ -102,17 +105,23 @@ impl EnvelopeBuilder {
         self.root_keys.count() + self.data_keys.count()
     }
 
+    /// Bytes of the keys and values so far.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Adds the value of the last key.
-    pub(super) fn take_value(&mut self, value: &str) {
+    pub(super) fn take_value(&mut self, value: Box<str>) {
+        self.bytes += value.len();
         let name = std::mem::take(&mut self.key);
         let is_data = self.levels.last() == Some(&Level::Data);
         match name.as_str() {
-            field::CODE if !is_data => self.code_is_success = integer(value) == Some(CODE_SUCCESS),
-            field::STATUS if is_data => self.status_is_true = value == "true",
+            field::CODE if !is_data => self.code_is_success = integer(&value) == Some(CODE_SUCCESS),
+            field::STATUS if is_data => self.status_is_true = &*value == "true",
             _ => {}
         }
         let members = if is_data { &mut self.data } else { &mut self.root };
-        members.push((name, Member::Json(value.into())));
+        members.push((name, Member::Json(value)));
     }
 
     /// Whether code and status have arrived and report success.

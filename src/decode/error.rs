@@ -48,7 +48,7 @@ impl DecodeError {
 }
 
 /// `schema={"area": "float64"}`, as the user may pass it.
-fn column_type(column: &str, suggested_type: &str) -> String {
+pub(crate) fn column_type(column: &str, suggested_type: &str) -> String {
     let python = format!("schema={{{column:?}: {suggested_type:?}}}");
     argument("schema").of(format_args!("{column}={suggested_type}")).in_python(python).to_string()
 }
@@ -80,6 +80,12 @@ pub(crate) fn too_large(what: &'static str, limit: u64) -> Error {
 /// An envelope with more keys than the limit.
 pub(super) fn too_many_members(limit: usize) -> Error {
     Error::new(Kind::ResponseTooLarge, format!("response too large: more than {limit} JSON keys outside the records"))
+        .with(|details| (details.what, details.limit) = (Some("members"), Some(limit as u64)))
+}
+
+/// An envelope with more bytes than the limit.
+pub(super) fn too_long_members(limit: usize) -> Error {
+    Error::new(Kind::ResponseTooLarge, format!("response too large: more than {limit} bytes outside the records"))
         .with(|details| (details.what, details.limit) = (Some("members"), Some(limit as u64)))
 }
 

@@ -151,6 +151,7 @@ fn learn_key<'a>(
     cursor.token()?;
     cursor.expect(b":")?;
     cursor.token()?;
-    let written = cursor.since(start.at())?;
+    // A record with a longer key is left to `reference`.
+    let written = cursor.since(start.at()).filter(|written| KeyPredictor::remembers(written))?;
     Some((predictor.learn(written, name, columns.find(name)), cursor))
 }

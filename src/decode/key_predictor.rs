@@ -10,6 +10,8 @@ use super::string_scan::is_stop;
 
 /// How many keys that were not requested are remembered.
 const MAX_EXTRAS: usize = 64;
+/// Bytes of a key that is remembered, as written.
+const MAX_KEY: usize = 1_024;
 /// After this many mispredicted records in a row the order is learned anew.
 const MIN_PATIENCE: u32 = 4;
 /// The patience doubles each time up to this, because records in random order are not worth learning.
@@ -132,6 +134,11 @@ impl KeyPredictor {
     /// A known key as written, without the byte before it.
     fn written(&self, index: usize) -> Option<&[u8]> {
         self.expected.get(index)?.key().or_else(|| self.fields.get(index)?.written.get(1..))
+    }
+
+    /// Whether a key is short enough to be remembered.
+    pub(super) fn remembers(written: &[u8]) -> bool {
+        written.len() <= MAX_KEY
     }
 
     /// Adds an unknown key at the position where it was read. It counts as read.

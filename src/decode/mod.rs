@@ -33,11 +33,11 @@ mod value_reader;
 pub use buffer_pool::{BufferPool, PoolHandle};
 pub use decoder::Decoder;
 pub use envelope::{Envelope, Member, NO_DATA, RecordShape};
-pub(crate) use error::too_large;
+pub(crate) use error::{column_type, too_large};
 pub use integer::integer;
 pub use padded_bytes::PaddedBytes;
 pub use plan::{DecodePlan, Limits};
-pub use raw_json::{BorrowedString, Members, count_values};
+pub use raw_json::{BorrowedString, JsonSize, Members, has_wide, json_size, text_bytes};
 pub use simd::Bytes32;
 
 use crate::error::Result;
@@ -137,6 +137,11 @@ pub trait BatchSink: Sink + Send {
     /// # Errors
     /// As [`BatchSink::take_full`].
     fn take(&mut self) -> Result<Option<Self::Batch>>;
+
+    /// The columns of strings that had other values so far, if that is worth a warning.
+    fn mixed(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 #[cfg(test)]

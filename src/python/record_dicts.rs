@@ -13,8 +13,9 @@ use super::repeated::{Integers, Strings};
 use super::row_template::RowTemplate;
 use crate::cells::{Block, Cell, Value};
 
-/// How many names of keys that were not requested are remembered.
+/// How many names of keys that were not requested are remembered, and how long one of them may be.
 const MAX_NAMES: usize = 256;
+const MAX_NAME_BYTES: usize = 64;
 
 /// Makes dicts of the records of blocks.
 pub(super) struct RecordDicts {
@@ -111,11 +112,13 @@ impl ExtraKeys {
         if let Some((name, object)) = self.known.get_key_value(name) {
             return Key { name: Arc::clone(name), object: object.clone_ref(py) };
         }
-        if self.known.len() >= MAX_NAMES {
-            self.known.clear();
-        }
         let key = Key { name: name.into(), object: PyString::new(py, name).unbind() };
-        self.known.insert(Arc::clone(&key.name), key.object.clone_ref(py));
+        if name.len() <= MAX_NAME_BYTES {
+            if self.known.len() >= MAX_NAMES {
+                self.known.clear();
+            }
+            self.known.insert(Arc::clone(&key.name), key.object.clone_ref(py));
+        }
         key
     }
 }

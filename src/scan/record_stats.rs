@@ -9,7 +9,9 @@ use crate::decode::{Batch, BatchSink, Bytes32, Cell, CellResult, Sink};
 use crate::error::Result;
 
 /// Keys that were not requested and are counted by name.
-const NAMES: usize = 256;
+const NAMES: usize = 32;
+/// Bytes of such a name. The service decides how long a key is, and how many there are.
+const NAME_BYTES: usize = 64;
 /// The name under which all other keys are counted together.
 const OTHERS: &str = "…";
 /// The length of a time as the service writes it: `2024-01-31 12:34:56`. A fraction of a second may follow.
@@ -24,6 +26,8 @@ pub struct RecordStats {
     pub extras: Vec<(String, u64)>,
     /// The least and the greatest time of the watched column, as the service writes times.
     pub times: Option<(String, String)>,
+    /// The columns of strings that had other values, if that is worth a warning.
+    pub mixed: Vec<String>,
 }
 
 impl RecordStats {
@@ -31,17 +35,30 @@ impl RecordStats {
     pub fn add(&mut self, later: Self) {
         self.rows += later.rows;
         for (name, count) in later.extras {
+            let is_named = self.extras.len() < NAMES || self.extras.iter().any(|(known, _)| *known == name);
+            let name = if is_named { name } else { OTHERS.to_owned() };
             match self.extras.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, known)) => *known += count,
+                // A record may have several of the others.
+                Some((_, known)) => *known = (*known + count).min(self.rows),
                 None => self.extras.push((name, count)),
             }
         }
+        add_new(&mut self.mixed, later.mixed);
         self.times = match (self.times.take(), later.times) {
             (Some((least, greatest)), Some((other_least, other_greatest))) => {
                 Some((least.min(other_least), greatest.max(other_greatest)))
             }
             (one, other) => one.or(other),
         };
+    }
+}
+
+/// Adds names that are not there yet.
+pub(super) fn add_new(names: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
+    for name in more {
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
 }
 
@@ -137,7 +154,10 @@ impl<S> WithStats<S> {
     fn count_extra(&mut self, name: &str) {
         let is_next = self.extras.get(self.next_extra).is_some_and(|extra| extra.name == name);
         let position = if is_next { self.next_extra } else { self.position(name) };
-        self.next_extra = position + 1;
+        // The key after one of the others is the one that was expected in its place.
+        if is_next || self.extras.get(position).is_some_and(|extra| extra.name == name) {
+            self.next_extra = position + 1;
+        }
         if let Some(extra) = self.extras.get_mut(position).filter(|extra| extra.last != self.record) {
             extra.last = self.record;
             extra.records += 1;
@@ -145,8 +165,8 @@ impl<S> WithStats<S> {
     }
 
     fn position(&mut self, name: &str) -> usize {
-        let is_counted = self.extras.len() < NAMES || self.positions.contains_key(name);
-        let name = if is_counted { name } else { OTHERS };
+        let is_named = name.len() <= NAME_BYTES && (self.extras.len() < NAMES || self.positions.contains_key(name));
+        let name = if is_named { name } else { OTHERS };
         self.positions.get(name).copied().unwrap_or_else(|| {
             self.extras.push(Extra { name: name.to_owned(), records: 0, last: 0 });
             self.positions.insert(name.to_owned(), self.extras.len() - 1);
@@ -154,11 +174,14 @@ impl<S> WithStats<S> {
         })
     }
 
-    fn take_stats(&mut self) -> RecordStats {
+    fn take_stats(&mut self) -> RecordStats
+    where
+        S: BatchSink,
+    {
         let extras = self.extras.iter_mut().filter(|extra| extra.records > 0);
         let extras = extras.map(|extra| (extra.name.clone(), std::mem::take(&mut extra.records))).collect();
         let times = self.times.take().map(|(least, greatest)| (least.text(), greatest.text()));
-        RecordStats { rows: std::mem::take(&mut self.rows), extras, times }
+        RecordStats { rows: std::mem::take(&mut self.rows), extras, times, mixed: self.sink.mixed() }
     }
 }
 

@@ -21,7 +21,8 @@ class ScanStats:
         requests: Responses read: one for each request of the plan, or fewer if a limit was reached.
         attempts: Requests sent, retries included.
         empty_shape: What the response held in place of records if there were none, such as `data.data []`.
-        extra_keys: Keys that were not requested, and how many records had each. Rows keep them, columns do not.
+        extra_keys: Keys that were not requested, and how many records had each: at most 32 names of at most 64 bytes,
+            all others as "…". Rows keep them, columns do not.
         absent: Attributes missing from every record, not even null; not known of a response cut by a limit.
         reasons: Why rows may be missing, as the numbers of rows look as if the service capped responses; empty
             otherwise.

@@ -1,6 +1,6 @@
 //! What counts and what does not: undone records and cells, repeated keys, batches that add up.
 
-use super::{NAMES, OTHERS, RecordStats, WithStats};
+use super::{NAME_BYTES, NAMES, OTHERS, RecordStats, WithStats};
 use crate::cells::Cells;
 use crate::decode::{BatchSink as _, Cell, Sink as _};
 
@@ -29,7 +29,7 @@ fn only_complete_records_count() {
         let stats = sink.take().expect("a batch").expect("records").stats;
         let times = Some(("2024-01-14 23:59:59".to_owned(), "2024-01-15 10:00:00".to_owned()));
         let extras = vec![("a".to_owned(), 1), ("b".to_owned(), 2)];
-        assert_eq!(stats, RecordStats { rows: 3, extras, times });
+        assert_eq!(stats, RecordStats { rows: 3, extras, times, mixed: Vec::new() });
         assert!(sink.take().expect("no error").is_none());
     }
 }
@@ -69,13 +69,15 @@ fn counts_of_batches_add_up() {
         rows: 3,
         extras: vec![(name.to_owned(), 2)],
         times: times.map(|(least, greatest)| (least.to_owned(), greatest.to_owned())),
+        mixed: vec!["x".to_owned()],
     };
     let mut all = stats("a", None);
     all.add(stats("b", Some(("2", "3"))));
     all.add(stats("a", Some(("1", "2"))));
     all.add(stats("a", None));
     let times = Some(("1".to_owned(), "3".to_owned()));
-    assert_eq!(all, RecordStats { rows: 12, extras: vec![("a".to_owned(), 6), ("b".to_owned(), 2)], times });
+    let (extras, mixed) = (vec![("a".to_owned(), 6), ("b".to_owned(), 2)], vec!["x".to_owned()]);
+    assert_eq!(all, RecordStats { rows: 12, extras, times, mixed });
 }
 
 #[test]
@@ -88,4 +90,21 @@ fn more_names_than_the_limit_are_counted_together() {
     let extras = sink.take().expect("a batch").expect("records").stats.extras;
     assert_eq!(extras.len(), NAMES + 1);
     assert_eq!(extras.last(), Some(&(OTHERS.to_owned(), 5)));
+}
+
+#[test]
+fn names_stay_few_and_short_over_many_batches() {
+    let mut all = RecordStats::default();
+    for batch in 0..3 {
+        let mut sink = WithStats::new(Cells::new(0), None);
+        for number in 0..NAMES {
+            sink.extra(&format!("key-{batch}-{number}"), "1");
+        }
+        sink.extra(&"x".repeat(NAME_BYTES + 1), "1");
+        sink.end_record();
+        all.add(sink.take().expect("a batch").expect("records").stats);
+    }
+    assert_eq!(all.extras.len(), NAMES + 1);
+    assert!(all.extras.iter().all(|(name, _)| name.len() <= NAME_BYTES));
+    assert_eq!(all.extras.last(), Some(&(OTHERS.to_owned(), 3)));
 }
