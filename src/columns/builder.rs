@@ -10,6 +10,7 @@ use super::inferred::{Inferred, replay};
 use super::numbers::{any_wide, float, integral};
 use super::primitive_builder::PrimitiveBuilder;
 use super::string_builder::StringBuilder;
+use super::untyped;
 use crate::decode::{Bytes32, Cell, CellResult, TypeMismatch, integer};
 use crate::error::Result;
 use crate::time::{plain_wall_clock, wall_clock_microseconds};
@@ -69,6 +70,8 @@ pub(super) struct Builder {
     cells: TypedCells,
     /// Whether an earlier batch had integers that a float may not hold.
     had_wide: bool,
+    /// Whether there was another value in a column of strings.
+    had_others: bool,
 }
 
 impl Builder {
@@ -86,7 +89,7 @@ impl Builder {
             }
             None => TypedCells::Inferred(Inferred::new()),
         };
-        Self { column: column.clone(), cells, had_wide: false }
+        Self { column: column.clone(), cells, had_wide: false, had_others: false }
     }
 
     pub(super) fn column(&self) -> &Column {
@@ -108,8 +111,12 @@ impl Builder {
                 Some(name) => cells.push(name),
                 None => cells.push_json(cell),
             },
-            (TypedCells::Json(cells), Cell::String(text)) => cells.push_quoted(text),
-            (TypedCells::StringOrJson(cells) | TypedCells::Json(cells), cell) => cells.push_json(cell),
+            (TypedCells::Json(cells), Cell::String(text)) => !self.column.is_assumed && cells.push_quoted(text),
+            (TypedCells::Json(cells), cell) => cells.push_json(cell),
+            (TypedCells::StringOrJson(cells), cell) => {
+                self.had_others = true;
+                cells.push_json(cell)
+            }
             (TypedCells::Int64(cells), Cell::Integer(digits)) => cells.push(integer(digits)),
             (TypedCells::Int64(cells), Cell::Number(number)) => cells.push(integral(number)),
             (TypedCells::Float64(cells), Cell::Integer(number) | Cell::Number(number)) => cells.push(float(number)),
@@ -143,7 +150,11 @@ impl Builder {
         match &mut self.cells {
             TypedCells::Int64(cells) => cells.push(Some(integer.into())),
             TypedCells::Float64(cells) => cells.push(Some(integer.into())),
-            TypedCells::StringOrJson(cells) | TypedCells::Json(cells) => cells.push_short(written, length),
+            TypedCells::StringOrJson(cells) => {
+                self.had_others = true;
+                cells.push_short(written, length)
+            }
+            TypedCells::Json(cells) => cells.push_short(written, length),
             TypedCells::Inferred(cells) => cells.push_short_integer(written, length),
             TypedCells::String(_) | TypedCells::Name(..) | TypedCells::Bool(_) | TypedCells::Timestamp(_) => false,
         }
@@ -158,6 +169,7 @@ impl Builder {
             TypedCells::Float64(_) => "a number that a 64-bit float holds, integers exactly",
             TypedCells::Bool(_) => "true or false",
             TypedCells::Timestamp(_) => "a time as `YYYY-MM-DD HH:MM:SS`, without a time zone",
+            TypedCells::Json(_) if self.column.is_assumed => "no string, as before",
             TypedCells::StringOrJson(_) | TypedCells::Name(..) | TypedCells::Json(_) | TypedCells::Inferred(_) => {
                 "any value"
             }
@@ -165,8 +177,9 @@ impl Builder {
         let is_float = |number| float(number).is_some() && !self.has_wide();
         let suggested_type = match (&self.cells, cell) {
             (TypedCells::Int64(_), Cell::Number(number)) if is_float(number) => ColumnType::Float64,
-            // The types of values to come are unknown too: only JSON keeps them apart.
-            _ if self.column.is_inferred => ColumnType::Json,
+            // There was no value before.
+            (TypedCells::String(_), cell) if self.column.is_assumed => untyped::suggested(cell),
+            // Strings stay as they are, and other values are their JSON.
             _ => ColumnType::String,
         };
         TypeMismatch { expected, suggested_type: Some(suggested_type.name()) }
@@ -187,15 +200,20 @@ impl Builder {
         each!(&mut self.cells, cells => cells.reserve());
     }
 
-    /// Gives an inferred column the narrowest type of its cells, permanently.
+    /// Gives an inferred column the narrowest type of its cells, permanently. One without any value stays without a type.
     pub(super) fn freeze(&mut self, views: bool) -> Result<()> {
         if let TypedCells::Inferred(cells) = &mut self.cells {
             let values = cells.finish(true)?;
-            let column_type = Some(Inferred::observed(&values).narrowest());
+            let column_type = Inferred::observed(&values).narrowest();
             *self = Self::new(&Column { column_type, ..self.column.clone() }, views);
             replay(&values, self)?;
         }
         Ok(())
+    }
+
+    /// Whether a column of strings whose type is assumed had another value so far.
+    pub(super) fn is_mixed(&self) -> bool {
+        self.column.is_assumed && self.had_others
     }
 
     /// Takes all cells as an array; the memory of all but the last comes back. See [`Inferred::finish`] for those

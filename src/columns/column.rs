@@ -6,6 +6,8 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::column_type::{ColumnType, TYPE};
+use super::untyped::is_untyped;
+use crate::contract::business_object::CUSTOMER_ATTRIBUTES;
 use crate::error::Result;
 
 /// The types of columns by name, as files have them.
@@ -18,21 +20,22 @@ pub struct Column {
     pub name: String,
     /// None until the type is inferred.
     pub column_type: Option<ColumnType>,
-    /// Whether the type is or was inferred, rather than known or given.
-    pub is_inferred: bool,
+    /// Whether the type was inferred, or is that of customers, rather than given or that of promotion codes: among its
+    /// strings, another value is worth a warning.
+    pub is_assumed: bool,
 }
 
 impl Column {
     /// A column of this type.
     #[must_use]
     pub fn new(name: &str, column_type: ColumnType) -> Self {
-        Self { name: name.to_owned(), column_type: Some(column_type), is_inferred: false }
+        Self { name: name.to_owned(), column_type: Some(column_type), is_assumed: false }
     }
 
     /// A column whose type is inferred from its values.
     #[must_use]
     pub fn inferred(name: &str) -> Self {
-        Self { name: name.to_owned(), column_type: None, is_inferred: true }
+        Self { name: name.to_owned(), column_type: None, is_assumed: true }
     }
 
     /// The Arrow field, once the type is known.
@@ -70,6 +73,15 @@ pub fn items(attributes: &[String], overrides: &[(String, ColumnType)]) -> Vec<C
     columns(attributes, overrides, Column::inferred)
 }
 
+/// The columns of customers: the attributes that the API specification has are strings.
+#[must_use]
+pub fn customers(attributes: &[String], overrides: &[(String, ColumnType)]) -> Vec<Column> {
+    columns(attributes, overrides, |name| {
+        let is_known = CUSTOMER_ATTRIBUTES.contains(&name);
+        Column { column_type: is_known.then_some(ColumnType::StringOrJson), ..Column::inferred(name) }
+    })
+}
+
 fn columns(attributes: &[String], overrides: &[(String, ColumnType)], default: fn(&str) -> Column) -> Vec<Column> {
     let column = |name: &String| match overrides.iter().find(|(overridden, _)| overridden == name) {
         Some((_, ColumnType::String)) => Column::new(name, ColumnType::StringOrJson),
@@ -79,20 +91,25 @@ fn columns(attributes: &[String], overrides: &[(String, ColumnType)], default: f
     attributes.iter().map(column).collect()
 }
 
-/// The same columns. A column without a type gets its type of these [`types`].
+/// The same columns. A column without a type gets its type of these [`types`], if it has one there. Strings take other
+/// values too.
 #[must_use]
 pub fn frozen(columns: &[Column], types: &Types) -> Vec<Column> {
-    let found = |column: &Column| types.iter().find(|(name, _)| *name == column.name).map(|(_, found)| *found);
+    let found = |column: &Column| match types.iter().find(|(name, _)| *name == column.name)?.1 {
+        ColumnType::String => Some(ColumnType::StringOrJson),
+        other => Some(other),
+    };
     let freeze = |column: &Column| Column { column_type: column.column_type.or(found(column)), ..column.clone() };
     columns.iter().map(freeze).collect()
 }
 
-/// The types of a schema's columns.
+/// The types of a schema's columns, but for those that have none yet.
 ///
 /// # Errors
 /// `Internal` when it is no schema of this package.
 pub fn types(schema: &Schema) -> Result<Types> {
-    schema.fields().iter().map(|field| Ok((field.name().clone(), ColumnType::of(field)?))).collect()
+    let typed = schema.fields().iter().filter(|field| !is_untyped(field));
+    typed.map(|field| Ok((field.name().clone(), ColumnType::of(field)?))).collect()
 }
 
 /// The types of the columns that are known before any record, as files have them.

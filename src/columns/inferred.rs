@@ -67,16 +67,23 @@ impl ObservedTypes {
         observed | Self::POINT
     }
 
-    /// The narrowest type that holds all values. Strings, if there are none.
-    pub(super) fn narrowest(self) -> ColumnType {
-        match self {
-            Self::NOTHING | Self::STRING => ColumnType::String,
+    /// The narrowest type that holds all values; none if there are none. Strings stay as they are: beside them, other
+    /// values are their JSON.
+    pub(super) fn narrowest(self) -> Option<ColumnType> {
+        Some(match self {
+            Self::NOTHING => return None,
+            _ if self | Self::STRING == self => ColumnType::StringOrJson,
             Self::BOOL => ColumnType::Bool,
             _ if self.is_only(Self::INTEGER | Self::WIDE) => ColumnType::Int64,
             _ if self.is_only(Self::INTEGER | Self::FLOAT | Self::POINT) => ColumnType::Float64,
             _ if self.is_only(Self::INTEGER | Self::WIDE | Self::POINT) => ColumnType::Int64,
             _ => ColumnType::Json,
-        }
+        })
+    }
+
+    /// Whether there are strings and other values.
+    pub(super) fn is_mixed(self) -> bool {
+        self != Self::STRING && self | Self::STRING == self
     }
 
     fn is_only(self, types: Self) -> bool {

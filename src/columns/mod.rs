@@ -15,17 +15,19 @@ mod sink;
 mod string_builder;
 mod times;
 mod unify;
+mod untyped;
 mod zoned;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 
-pub use column::{Column, Types, codes, frozen, items, known_types, schema, types};
+pub use column::{Column, Types, codes, customers, frozen, items, known_types, schema, types};
 pub use column_type::{ColumnType, NAME};
 pub use dictionary::{to_dictionaries, with_dictionaries};
 pub use sink::{ColumnSink, Options};
 pub use times::{collected, parse_times, streamed};
-pub use unify::unify;
+pub use unify::{Unified, unify};
+pub use untyped::{retyped, with_types};
 pub use zoned::{text_schema, with_text_times, zoned, zoned_schema};
 
 use crate::error::{Result, defect};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array as _, NullArray, RecordBatch};
 use arrow_schema::{Field, Schema};
 
 use super::assemble;
@@ -27,7 +27,7 @@ pub struct Options {
     /// A batch is full once its values have this many bytes as JSON.
     pub max_bytes: usize,
     /// Whether types are inferred from all batches: these are then input for [`super::unify`] only. Otherwise the
-    /// first batch freezes all types, and a later value that does not fit is a [`TypeMismatch`](crate::decode::TypeMismatch).
+    /// first value freezes a type with its batch, and a later value that does not fit is a [`TypeMismatch`](crate::decode::TypeMismatch).
     pub widen: bool,
 }
 
@@ -72,7 +72,10 @@ impl ColumnSink {
             if !self.options.widen {
                 builder.freeze(self.options.views)?;
             }
-            let array = builder.finish(is_last)?;
+            let array = match builder.finish(is_last)? {
+                array if self.options.widen || builder.column().column_type.is_some() => array,
+                array => Arc::new(NullArray::new(array.len())),
+            };
             let column = builder.column();
             let field = column.field(self.options.views);
             fields.push(field.unwrap_or_else(|| Field::new(&column.name, array.data_type().clone(), true)));
@@ -98,6 +101,11 @@ impl BatchSink for ColumnSink {
 
     fn take_full(&mut self) -> Result<Option<RecordBatch>> {
         self.full.pop_front().transpose()
+    }
+
+    fn mixed(&self) -> Vec<String> {
+        let mixed = self.builders.iter().filter(|builder| builder.is_mixed());
+        mixed.map(|builder| builder.column().name.clone()).collect()
     }
 
     fn take(&mut self) -> Result<Option<RecordBatch>> {

@@ -13,20 +13,29 @@ use super::column_type::ColumnType;
 use super::inferred::{Inferred, ObservedTypes, replay};
 use crate::error::{Result, defect};
 
+/// A schema, its batches, and the names of the columns that have strings and other values.
+pub type Unified = (SchemaRef, Vec<RecordBatch>, Vec<String>);
+
 /// Unifies batches that were built with [`super::Options::widen`]. Without batches there is a schema too. A column
-/// without values becomes strings.
+/// without values becomes strings. Returns also the names of the columns that have strings and other values.
 ///
 /// # Errors
 /// `Internal` when the batches are not of these columns.
-pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Result<(SchemaRef, Vec<RecordBatch>)> {
-    let mut typed = columns.to_vec();
+pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Result<Unified> {
+    let (mut typed, mut mixed) = (columns.to_vec(), Vec::new());
     for (index, column) in typed.iter_mut().enumerate() {
         if column.column_type.is_none() {
             let mut observed = ObservedTypes::default();
             for batch in &batches {
                 observed = observed | Inferred::observed(values(batch, index)?);
             }
-            column.column_type = Some(observed.narrowest());
+            column.column_type = Some(observed.narrowest().unwrap_or(ColumnType::String));
+            if observed.is_mixed() {
+                mixed.push(column.name.clone());
+            } else if column.column_type == Some(ColumnType::StringOrJson) {
+                // Its strings need no copy.
+                column.column_type = Some(ColumnType::String);
+            }
         }
     }
     let schema = schema(&typed, views).ok_or_else(|| defect("a column has no type"))?;
@@ -38,7 +47,7 @@ pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Resu
         assemble(&schema, arrays.collect::<Result<_>>()?, batch.num_rows())
     };
     let batches = batches.into_iter().map(convert).collect::<Result<_>>()?;
-    Ok((schema, batches))
+    Ok((schema, batches, mixed))
 }
 
 fn array(batch: &RecordBatch, index: usize) -> Result<&ArrayRef> {

@@ -78,6 +78,11 @@ impl Local {
         AtomicFile::staged(&self.path.join(name.path()), &hidden, Kind::FolderFile, self.is_private)
     }
 
+    /// What it holds now.
+    pub(super) fn names(&self) -> Result<Names> {
+        names(&self.path, visible(&self.path)?)
+    }
+
     /// The names in the hidden folder.
     pub(super) fn hidden(&self) -> Result<Vec<String>> {
         all_names(&self.path.join(HIDDEN))

@@ -30,6 +30,8 @@ use local::Local;
 use name::{day_folder, day_of};
 use remote::Remote;
 
+/// The column that readers make of the folder of a day.
+pub const DAY: &str = "day";
 /// The lock, and the files that are being written.
 const HIDDEN: &str = ".dataaccess";
 /// Parts of an object store that are read at a time: their records, which are small, and their rows.
@@ -121,6 +123,22 @@ impl Folder {
         };
         let foreign = |file: &str| foreign(&self.path().join(day_folder(day)).join(file));
         files.iter().map(|file| PartName::parse(Some(day), file).ok_or_else(|| foreign(file))).collect()
+    }
+
+    /// All parts, by a new look at the folder.
+    ///
+    /// # Errors
+    /// It holds other files, or cannot be read.
+    pub fn all_parts(&self) -> Result<BTreeSet<PartName>> {
+        let names = match &self.0 {
+            Place::Local(folder) => blocking(|| folder.names())?,
+            Place::Remote(folder) => folder.names()?,
+        };
+        let mut parts = names.parts;
+        for day in &names.days {
+            parts.append(&mut self.parts_of_day(day)?);
+        }
+        Ok(parts)
     }
 
     /// The record of a part.

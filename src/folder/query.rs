@@ -36,6 +36,18 @@ impl Query {
         self.0.clone().into_iter().collect()
     }
 
+    /// The text of a field.
+    #[must_use]
+    pub fn get(&self, field: &str) -> Option<&str> {
+        self.0.get(field).and_then(Value::as_str)
+    }
+
+    /// Whether there is a field.
+    #[must_use]
+    pub fn has(&self, field: &str) -> bool {
+        self.0.contains_key(field)
+    }
+
     /// Removes a field. Returns whether there was one.
     pub fn remove(&mut self, field: &str) -> bool {
         self.0.remove(field).is_some()

@@ -59,11 +59,17 @@ impl Remote {
         let hidden = files.keys().filter_map(|name| name.strip_prefix(HIDDEN)?.strip_prefix('/'));
         let hidden = hidden.map(ToOwned::to_owned).collect();
         files.retain(|name, _| !name.split('/').any(is_hidden));
+        let listed = Self { folder: folder.clone(), files: Mutex::new(files), hidden, lock: None };
+        let names = listed.names()?;
+        Ok((listed, names))
+    }
+
+    /// What was listed, and what this run has written since.
+    pub(super) fn names(&self) -> Result<Names> {
         let first = |name: &String| name.split('/').next().unwrap_or_default().to_owned();
-        let mut visible: Vec<String> = files.keys().map(first).collect();
+        let mut visible: Vec<String> = self.files().keys().map(first).collect();
         visible.dedup();
-        let names = names(Path::new(folder.url()), visible)?;
-        Ok((Self { folder: folder.clone(), files: Mutex::new(files), hidden, lock: None }, names))
+        names(Path::new(self.url()), visible)
     }
 
     pub(super) fn url(&self) -> &str {

@@ -134,9 +134,9 @@ impl RawScan {
         Ok(Self { last_stats, ..Self::new(self.client.clone_ref(py), self.scan.in_zone(zone.as_ref())) })
     }
 
-    /// The same scan with the zone of results of another one, which reports the figures of its uses there.
+    /// The same scan with the zone of results of another one, with which it shares inferred types, and which reports the figures of its uses there.
     fn for_use_of(&self, py: Python<'_>, other: &Self) -> Self {
-        let scan = self.scan.in_zone(other.scan.result_zone());
+        let scan = self.scan.in_zone(other.scan.result_zone()).assuming(&other.scan);
         Self { last_stats: Arc::clone(&other.last_stats), ..Self::new(self.client.clone_ref(py), scan) }
     }
 

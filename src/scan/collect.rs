@@ -55,7 +55,7 @@ impl Scan {
             }
             (batches.of_last(responses.attempt(), Vec::new), responses.stats())
         };
-        let (schema, batches) = columns::unify(&collected, options.views, batches)?;
+        let (schema, batches, mixed) = columns::unify(&collected, options.views, batches)?;
         let (schema, batches, strings) = columns::parse_times(&self.columns, &schema, &batches)?;
         let schema = self.times.schema(schema);
         let batches = batches.into_iter().map(|batch| self.times.batch(batch)).collect::<Result<Vec<_>>>()?;
@@ -71,7 +71,7 @@ impl Scan {
                 .into_iter()
                 .map(|name| format!("{name} is a column of strings: not every value is a time as YYYY-MM-DD HH:MM:SS")),
         );
-        Ok(Collected { schema, batches, stats: Arc::new(stats) })
+        Ok(Collected { schema, batches, stats: Arc::new(stats.with_mixed(mixed)) })
     }
 
     /// Sends the requests and passes the rows in blocks to `blocks`, while there are more. Returns what is left: all rows

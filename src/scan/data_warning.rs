@@ -7,7 +7,7 @@ use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::codes::{POSITIONS, STATUSES};
 use crate::contract::condition::{Condition, MATCHES};
 use crate::contract::envelope::field;
-use crate::decode::Member;
+use crate::decode::{Member, column_type};
 use crate::error::{argument, for_programs, named};
 use crate::filter::Search;
 
@@ -44,6 +44,9 @@ pub enum DataWarningKind {
     /// A response has less than the file that it would replace.
     #[serde(rename = "ShrunkWarning")]
     Shrunk,
+    /// A column of strings has other values too.
+    #[serde(rename = "DataAccessWarning")]
+    Mixed,
 }
 
 /// The doubts about one task of a run.
@@ -81,6 +84,19 @@ pub(super) fn absent(names: &[String]) -> Option<DataWarning> {
         _ => format!("{} are missing from every record; are they misspelled in attrs?", names.join(", ")),
     };
     Some(DataWarning { kind: DataWarningKind::AbsentAttribute, message })
+}
+
+/// The warning for columns of strings that have other values too, unless there are none.
+pub(super) fn mixed(names: &[String]) -> Option<DataWarning> {
+    let first = names.first()?;
+    let names: Vec<_> = names.iter().map(|name| format!("'{name}'")).collect();
+    let message = format!(
+        "{} is a column of strings with other values too, which became their JSON text; declare the type if that is \
+         right, as {}",
+        names.join(", "),
+        column_type(first, "string"),
+    );
+    Some(DataWarning { kind: DataWarningKind::Mixed, message })
 }
 
 /// An attribute that a file lacks although earlier ones had it.

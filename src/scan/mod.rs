@@ -87,7 +87,7 @@ pub use write::Format;
 
 use crate::client::{DeliveryMode, SearchMode, TimeoutScope};
 use crate::columns::{self, Column, ColumnType};
-use crate::contract::business_object::PROMOTION_CODE_ID;
+use crate::contract::business_object::{CUSTOMER_ID, PROMOTION_CODE_ID};
 use crate::contract::search::SearchBody;
 use crate::error::{Error, Problem, Result};
 use crate::filter::{InputValue, Plan};
@@ -154,8 +154,11 @@ impl Scan {
         let (types, mut problems) = schema::check(schema, known);
         match plan {
             Ok(plan) if problems.is_empty() => {
-                let is_code = plan.template().body.item_type_id == PROMOTION_CODE_ID;
-                let columns = if is_code { columns::codes } else { columns::items };
+                let columns = match plan.template().body.item_type_id {
+                    PROMOTION_CODE_ID => columns::codes,
+                    CUSTOMER_ID => columns::customers,
+                    _ => columns::items,
+                };
                 let columns = columns(&plan.template().attributes, &types);
                 Ok(Self { columns, ..Self::of_rows(operation, plan, calendar) })
             }
@@ -229,7 +232,7 @@ impl Scan {
 
     /// The schema of a result without rows.
     fn empty_schema(&self, views: bool) -> Result<SchemaRef> {
-        let (schema, _) = columns::unify(&self.columns, views, Vec::new())?;
+        let (schema, ..) = columns::unify(&self.columns, views, Vec::new())?;
         Ok(self.times.schema(schema))
     }
 
@@ -239,6 +242,14 @@ impl Scan {
     /// `Internal` when it is no schema of a scan.
     pub fn frozen(&self, schema: &Schema) -> Result<Self> {
         Ok(Self { columns: columns::frozen(&self.columns, &columns::types(schema)?), ..self.clone() })
+    }
+
+    /// The same scan, whose types are assumed where those of another scan are: they were inferred from its rows.
+    #[must_use]
+    pub fn assuming(mut self, other: &Self) -> Self {
+        let is_assumed = |name: &String| other.columns.iter().any(|column| column.name == *name && column.is_assumed);
+        self.columns.iter_mut().for_each(|column| column.is_assumed = is_assumed(&column.name));
+        self
     }
 
     /// The same scan for at most `limit` records.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_array::{Array as _, RecordBatch};
+use arrow_schema::{FieldRef, Fields, Schema, SchemaRef};
 
 use super::doubts::Doubts;
 use super::report::Report;
@@ -17,7 +17,7 @@ use super::tasks::{Tasks, changes};
 use super::{Collected, Layout, Scan, Stats};
 use crate::columns::{self, Column};
 use crate::error::{Error, Kind, Result, argument};
-use crate::files::{Location, RowMemory};
+use crate::files::{Footer, Location, RowMemory};
 use crate::folder::{self, Folder, mismatch};
 
 /// Days or tasks that an error names.
@@ -90,17 +90,42 @@ pub async fn read_files(parts: &[Location], attributes: &[String], memory: &RowM
     Ok(Collected { schema, batches, stats: Arc::new(stats) })
 }
 
-/// The rows of parts. Without parts, columns without a known type are strings.
+/// The rows of parts. A column without values in a part has the type that it has in another. Without parts, columns
+/// without a known type are strings.
 async fn rows(parts: &[Location], columns: &[Column], memory: &RowMemory) -> Result<(SchemaRef, Vec<RecordBatch>)> {
-    let mut all: Option<(SchemaRef, Vec<RecordBatch>)> = None;
-    for (location, read) in parts.iter().zip(folder::read(parts, memory).await) {
-        let (part, batches) = read?;
-        let (schema, rows) = all.get_or_insert_with(|| (SchemaRef::clone(&part.schema), Vec::new()));
-        let (types, others) = (columns::types(schema)?, columns::types(&part.schema)?);
-        if types != others {
-            return Err(mismatch(Path::new(&location.to_string()), &changes(&types, &others)));
-        }
-        rows.extend(batches);
+    let mut read = Vec::with_capacity(parts.len());
+    for part in folder::read(parts, memory).await {
+        read.push(part?);
     }
-    all.map_or_else(|| columns::unify(columns, false, Vec::new()), Ok)
+    let Some((first, _)) = read.first() else {
+        let (schema, batches, _) = columns::unify(columns, false, Vec::new())?;
+        return Ok((schema, batches));
+    };
+    let typed = |(index, field): (usize, &FieldRef)| {
+        let has_values = |(_, batches): &&(Footer, Vec<RecordBatch>)| {
+            batches.iter().any(|batch| batch.columns().get(index).is_some_and(|array| array.null_count() < array.len()))
+        };
+        let with_values = read.iter().find(has_values).and_then(|(part, _)| part.schema.fields().get(index));
+        Arc::clone(with_values.unwrap_or(field))
+    };
+    let schema: SchemaRef =
+        Arc::new(Schema::new(first.schema.fields().iter().enumerate().map(typed).collect::<Fields>()));
+    let decided = columns::types(&schema)?;
+    let mut rows = Vec::new();
+    for ((part, batches), location) in read.iter().zip(parts) {
+        let mut others = columns::types(&part.schema)?;
+        let empty = |name: &String| {
+            let index = part.schema.index_of(name).ok();
+            index.is_some_and(|index| batches.iter().all(|batch| batch.column(index).null_count() == batch.num_rows()))
+        };
+        others.retain(|(name, _)| !empty(name));
+        let differences = changes(&others, &decided);
+        if !differences.is_empty() || part.schema.fields().len() != schema.fields().len() {
+            return Err(mismatch(Path::new(&location.to_string()), &differences));
+        }
+        for batch in batches {
+            rows.push(columns::retyped(batch, &schema)?);
+        }
+    }
+    Ok((schema, rows))
 }

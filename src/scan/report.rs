@@ -14,6 +14,7 @@ use super::data_warning::{self, DataWarning, Dropped};
 use super::day::OutOfDayRows;
 use super::ids::Ids;
 use super::other_files::OtherFile;
+use super::record_stats::add_new;
 use super::stats::Figures;
 use super::tasks::Before;
 use crate::error::Error;
@@ -185,6 +186,7 @@ impl Report {
             data_warning::shrunk(tasks.iter().filter_map(|task| Some((task.name(), task.lacks.as_deref()?)))),
             data_warning::absent(&misspelled),
             data_warning::dropped(&dropped),
+            data_warning::mixed(&mixed(&tasks)),
             is_empty.then(|| data_warning::empty(scan.plan.template(), scan.days())).flatten(),
         ];
         Self {
@@ -242,6 +244,15 @@ fn absent(tasks: &[TaskReport]) -> Vec<String> {
         absent.retain(|name| task.figures.absent.contains(name));
     }
     absent
+}
+
+/// The columns of strings that have other values in some task.
+fn mixed(tasks: &[TaskReport]) -> Vec<String> {
+    let mut mixed = Vec::new();
+    for task in tasks {
+        add_new(&mut mixed, task.figures.mixed.iter().cloned());
+    }
+    mixed
 }
 
 /// The attributes that files lack although earlier ones had them, of this run and of earlier ones.

@@ -4,7 +4,7 @@
 //! a full disk.
 
 use std::process;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use arrow_schema::SchemaRef;
@@ -23,14 +23,14 @@ use super::run_progress::RunProgress;
 use super::shrink::{doubtful, shrunk};
 use super::stats::Figures;
 use super::task::no_tasks;
-use super::tasks::{Before, Stored, Tasks};
+use super::tasks::{Before, OtherZone, Stored, Tasks};
 use super::{Scan, invalid};
 use crate::client::Client;
 use crate::columns::{self, Types};
 use crate::decode::NO_DATA;
 use crate::error::{Error, Kind, Result, defect};
-use crate::files::{Complete, RowMemory, blocking};
-use crate::folder::{self, Folder, Names, PartName};
+use crate::files::{Complete, Parquet, RowMemory, Writer as _, blocking};
+use crate::folder::{self, DAY, Folder, Names, PartName};
 use crate::observe::{self, Observer};
 use crate::time::Moment;
 
@@ -57,10 +57,19 @@ impl Scan {
             return Err(no_tasks());
         }
         let begun = Instant::now();
-        if options.requested_at && self.attributes().iter().any(|name| name == REQUESTED_AT) {
+        // Readers take names that differ in case for the same column.
+        let attribute = |column: &str| self.attributes().iter().find(|name| name.eq_ignore_ascii_case(column));
+        if options.requested_at && attribute(REQUESTED_AT).is_some() {
             return Err(invalid(REQUESTED_AT, "adds a column of that name, and attrs has one: leave one of them out"));
         }
         let layout = self.layout(options.layout)?;
+        if let Some(name) = attribute(DAY).filter(|_| layout == Layout::Days) {
+            let message = format!(
+                "has \"{name}\", and a folder by days has the day of each file as the column {DAY}, which readers would \
+                 show in its place: leave it out, or write one file, as with to_parquet"
+            );
+            return Err(invalid("attrs", &message));
+        }
         let tasks = Tasks::of(self, layout, &options.service, Some(options.requested_at))?;
         let refresh = self.refresh(&options.refresh, SystemTime::now())?;
         let (folder, names) = open(options).await?;
@@ -70,7 +79,7 @@ impl Scan {
                 |done: &[TaskReport]| refresh.tasks(self, done, options.settle, Moment::from(SystemTime::now()));
             let (doubts, kept) = Doubts::read(&folder)?;
             let stored = tasks.stored(&folder, &names, &kept, refreshed).await?;
-            let Stored { before, mut done, damaged, types, other_service } = stored;
+            let Stored { before, mut done, damaged, types, has_untyped, zone, other_service } = stored;
             if let Some(other) = other_service {
                 other.check(&options.service, options.same_service, folder.path())?;
             }
@@ -80,9 +89,13 @@ impl Scan {
                 Keep::Final => self.drop_outdated(&mut done, &before, options.settle),
             };
             let before = Arc::new(before);
+            let (scan, tasks) = match &zone {
+                Some(OtherZone(zone)) => (self.in_zone(zone.as_ref()), tasks.in_zone(zone.as_ref())),
+                None => (self.clone(), tasks),
+            };
             let mut run = Run {
                 // Only tasks that look capped are split, once all are finished.
-                scan: self.clone().splitting(false),
+                scan: scan.splitting(false),
                 splits: self.splits(),
                 client: Arc::clone(client),
                 folder: Arc::clone(&folder),
@@ -92,6 +105,9 @@ impl Scan {
                 doubts: Arc::new(doubts),
                 options: Arc::new(options.clone()),
                 observer: observe::observer(),
+                types: Arc::default(),
+                knows_types: false,
+                has_untyped,
             };
             let mut progress = RunProgress::new(&run, begun, options.fail_fast, done, progress);
             progress.send().await?;
@@ -143,34 +159,118 @@ pub(super) struct Run {
     doubts: Arc<Doubts>,
     options: Arc<RunOptions>,
     observer: Option<Observer>,
+    /// The inferred types so far: those of the first values.
+    types: Arc<Mutex<Types>>,
+    /// Whether some task had rows, of this run or of an earlier one: then columns without a type have no value so far.
+    knows_types: bool,
+    /// Whether the folder has parts with another type for a column without values.
+    has_untyped: bool,
 }
 
-/// The number of a task; its figures and its schema, or its error.
-type TaskOutcome = (usize, Result<(TaskReport, Option<SchemaRef>)>);
+/// The number of a task; its figures and whether it has rows, or its error.
+type TaskOutcome = (usize, Result<(TaskReport, bool)>);
 
 impl Run {
     async fn finish_tasks(&mut self, is_split: bool, types: Option<Types>, progress: &mut RunProgress) -> Result<()> {
-        self.run_tasks(types, progress).await?;
-        if is_split { self.split_tasks(progress).await } else { Ok(()) }
+        let known = types.as_ref().map(Vec::len);
+        let ran = self.run_tasks(types, progress).await;
+        let ran = match ran {
+            Ok(()) if is_split => self.split_tasks(progress).await,
+            ran => ran,
+        };
+        ran?;
+        let is_learned = known.is_some_and(|known| self.has_untyped || self.types().len() > known);
+        if is_learned || self.has_untyped_tasks(&progress.done) {
+            self.type_parts(&mut progress.done).await?;
+        }
+        Ok(())
     }
 
     async fn run_tasks(&mut self, mut types: Option<Types>, progress: &mut RunProgress) -> Result<()> {
         let mut open = progress.open_tasks(&self.before);
-        // The first task with rows decides the inferred types: until then, tasks run one after another.
+        // The first task with rows decides most inferred types: until then, tasks run one after another.
         while types.is_none()
             && let Some(task) = open.next()
         {
             let outcome = self.run_task(task, self.scan.task(task)).await;
-            let outcome = outcome.and_then(|(finished, schema)| {
-                types = schema.map(|schema| columns::types(&schema)).transpose()?;
-                Ok(finished)
+            let outcome = outcome.map(|(finished, has_rows)| {
+                types = has_rows.then(|| self.types().clone());
+                finished
             });
             progress.add(self, task, outcome).await?;
         }
         let Some(types) = types else { return Ok(()) };
-        self.scan.columns = columns::frozen(&self.scan.columns, &types);
+        *self.types() = types;
+        self.knows_types = true;
         self.write_empty(&mut progress.done).await?;
         self.run_at_once(open.map(|task| (task, self.scan.task(task))), progress).await
+    }
+
+    fn types(&self) -> MutexGuard<'_, Types> {
+        self.types.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same scan with the types that are known by now.
+    fn typed(&self, scan: &Scan) -> Scan {
+        Scan { columns: columns::frozen(&scan.columns, &self.types()), ..scan.clone() }
+    }
+
+    /// Adds the types of a task whose file has no value in some columns. Returns false if another task has decided
+    /// otherwise meanwhile.
+    fn learn(&self, schema: &SchemaRef, empty_columns: &[String]) -> Result<bool> {
+        let mut known = self.types();
+        let mut found = columns::types(schema)?;
+        let is_inferred =
+            |name: &String| self.scan.columns.iter().any(|column| column.name == *name && column.column_type.is_none());
+        found.retain(|(name, _)| is_inferred(name) && !empty_columns.contains(name));
+        for (name, column_type) in found {
+            match known.iter().find(|(known, _)| *known == name) {
+                Some((_, before)) if *before != column_type => return Ok(false),
+                Some(_) => {}
+                None => known.push((name, column_type)),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether some task has no values in a column whose type is known by now.
+    fn has_untyped_tasks(&self, done: &[TaskReport]) -> bool {
+        let untyped: Vec<&String> =
+            self.scan.columns.iter().filter(|column| column.column_type.is_none()).map(|column| &column.name).collect();
+        let types = self.types();
+        let is_untyped = |name: &String| untyped.contains(&name) && types.iter().any(|(known, _)| known == name);
+        let mut new = done.iter().filter(|task| !task.was_done && task.figures.rows > 0);
+        new.any(|task| task.figures.empty_columns.iter().any(is_untyped))
+    }
+
+    /// Gives the columns without values of all parts the types that are known by now, so that other readers find one type
+    /// in all files.
+    async fn type_parts(&self, done: &mut [TaskReport]) -> Result<()> {
+        let types = self.types().clone();
+        for name in self.folder.all_parts()? {
+            let Ok(part) = self.folder.part(&name).await else { continue };
+            let Ok(stored) = self.tasks.check(&self.folder, &name, None, part.clone()) else { continue };
+            let types: Types = types.iter().filter(|(name, _)| stored.is_untyped(name)).cloned().collect();
+            let schema = columns::with_types(&part.schema, &types)?;
+            if schema == part.schema {
+                continue;
+            }
+            let memory = RowMemory::new(self.client.max_result_bytes());
+            let read = folder::read(&[self.folder.location_of(&name)], &memory).await.pop();
+            let Some(Ok((part, batches))) = read else { continue };
+            let complete = blocking(|| {
+                let file = self.folder.create(&name)?;
+                let mut parquet = Parquet::new(file, &schema, &columns::with_dictionaries(&schema))?;
+                batches.iter().try_for_each(|batch| parquet.write(&columns::retyped(batch, &schema)?))?;
+                parquet.finish_part(&part.record)
+            })?;
+            let bytes = self.folder.publish(&name, complete).await?;
+            let index = self.tasks.names.iter().position(|known| *known == name);
+            for task in done.iter_mut().filter(|task| Some(task.index) == index) {
+                task.file_bytes = Some(bytes);
+            }
+        }
+        Ok(())
     }
 
     /// Asks again, in parts, for the finished tasks that look capped, and replaces their parts.
@@ -222,16 +322,22 @@ impl Run {
         Ok(())
     }
 
-    /// Writes the part of one task. Returns its schema too; without rows there is none, and no part, while types are
-    /// not known.
-    async fn run_task(&self, task: usize, scan: Scan) -> Result<(TaskReport, Option<SchemaRef>)> {
+    /// Writes the part of one task. Returns whether it has rows; without, there is no part while types are not known.
+    async fn run_task(&self, task: usize, scan: Scan) -> Result<(TaskReport, bool)> {
         let create = |schema: &SchemaRef, requested_at| self.part(task, schema, requested_at);
-        let (stats, mut writer) = scan.write_columns(&self.client, create).await?;
+        let (stats, mut writer) = loop {
+            let (stats, writer) = self.typed(&scan).write_columns(&self.client, create).await?;
+            let is_typed = writer.as_ref().map(|writer| self.learn(writer.schema(), &writer.empty_columns()));
+            // Else it is requested once more: the types of the other task are known now.
+            if is_typed.transpose()?.unwrap_or(true) {
+                break (stats, writer);
+            }
+        };
         if stats.empty_shape == Some(NO_DATA) {
             let message = "the response has no `data`: it does not say whether there are records";
             return Err(Error::new(Kind::Envelope, message).with(|details| details.field = Some("data".to_owned())));
         }
-        let empty_columns = writer.as_ref().map(PartWriter::empty_columns).unwrap_or_default();
+        let empty_columns = writer.as_ref().map_or_else(|| scan.attributes().to_vec(), PartWriter::empty_columns);
         let split = scan.splits().then(|| stats.figures.split.clone().unwrap_or_default());
         let mut figures = Figures { empty_columns, split, snapshot: self.snapshot, ..stats.figures };
         figures.lost = self.lost(task, &figures);
@@ -243,22 +349,29 @@ impl Run {
         let mut finished = TaskReport { rows_changed, lacks, ..self.tasks.finished(&self.folder, task, figures) };
         self.accept(&finished).await?;
         if let Some(lacks) = finished.lacks.take().filter(|_| self.options.on_shrink != OnShrink::Replace) {
-            return Ok((self.keep(task, lacks).await?, None));
+            return Ok((self.keep(task, lacks).await?, false));
         }
-        let (schema, complete) = blocking(|| {
-            let written = match (writer, self.scan.schema(false)) {
+        let has_rows = writer.is_some();
+        let complete = blocking(|| {
+            let written = match (writer, self.empty_schema()?) {
                 (Some(writer), _) => Some(writer),
                 (None, Some(schema)) => Some(self.part(task, &schema, finished.figures.requested_at())?),
                 (None, None) => None,
             };
-            let schema = written.as_ref().map(|writer| SchemaRef::clone(writer.schema()));
             let record = self.tasks.record(task, &finished.figures)?;
-            Ok::<_, Error>((schema, written.map(|writer| writer.finish_part(&record)).transpose()?))
+            written.map(|writer| writer.finish_part(&record)).transpose()
         })?;
         if let Some(complete) = complete {
             finished.file_bytes = Some(self.publish(task, complete).await?);
         }
-        Ok((finished, schema))
+        Ok((finished, has_rows))
+    }
+
+    /// The schema of a part without rows, once a task has shown the types.
+    fn empty_schema(&self) -> Result<Option<SchemaRef>> {
+        let scan = self.typed(&self.scan);
+        let is_known = self.knows_types || scan.schema(false).is_some();
+        is_known.then(|| scan.empty_schema(false)).transpose()
     }
 
     /// What the folder has of a task.
@@ -336,7 +449,7 @@ impl Run {
 
     /// Writes the parts of the tasks without rows that were finished before types were known.
     async fn write_empty(&self, done: &mut [TaskReport]) -> Result<()> {
-        let Some(schema) = self.scan.schema(false) else { return Ok(()) };
+        let Some(schema) = self.empty_schema()? else { return Ok(()) };
         for task in done.iter_mut().filter(|task| task.file_bytes.is_none()) {
             let record = self.tasks.record(task.index, &task.figures)?;
             let part = || self.part(task.index, &schema, task.figures.requested_at())?.finish_part(&record);

@@ -40,6 +40,9 @@ pub struct Figures {
     pub lost: Vec<String>,
     /// Keys that were not requested, and how many records had each.
     pub extra_keys: Vec<(String, u64)>,
+    /// Columns of strings that had other values too, of a type that nobody declared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mixed: Vec<String>,
     /// Columns without any value, of a file.
     pub empty_columns: Vec<String>,
     /// The least and the greatest time of the rows of a day or a range, as the service writes times.
@@ -110,6 +113,13 @@ pub(super) struct IfUnique {
 }
 
 impl Stats {
+    /// Warns of the columns of strings that had other values: those that are known, and these.
+    pub(super) fn with_mixed(mut self, more: Vec<String>) -> Self {
+        self.figures.mixed.extend(more);
+        self.warnings.extend(data_warning::mixed(&self.figures.mixed));
+        self
+    }
+
     /// Sets what is known of the ids.
     pub(super) fn set_ids(&mut self, ids: Option<&Ids>) {
         self.missing_ids = ids.and_then(Ids::missing);
@@ -252,6 +262,7 @@ impl StatsBuilder {
             absent,
             extra_keys: self.records.extras.clone(),
             times: self.records.times.clone(),
+            mixed: self.records.mixed.clone(),
             ..self.sums.figures.clone()
         };
         Stats {

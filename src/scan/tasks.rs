@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::doubts::{AllKept, Kept};
 use super::other_files::OtherFile;
 use super::part_writer::REQUESTED_AT;
-use super::query::TZ;
+use super::query::{SOURCE_TIMEZONE, TZ};
 use super::report::TaskReport;
 use super::service::Service;
 use super::stats::Figures;
@@ -17,6 +17,7 @@ use crate::columns::{self, ColumnType, Types};
 use crate::error::{Error, Kind, Result, defect};
 use crate::files::Footer;
 use crate::folder::{Folder, Names, PartName, Query, mismatch};
+use crate::time::Zone;
 
 /// Version of the records of parts.
 const FORMAT: u32 = 2;
@@ -68,11 +69,19 @@ pub(super) struct Stored {
     pub(super) done: Vec<TaskReport>,
     /// The tasks whose parts are damaged, and are not to be replaced.
     pub(super) damaged: Vec<(usize, Error)>,
-    /// The types of all parts, once they are known.
+    /// The types of all parts, once there is one. A column that has no value in any has none.
     pub(super) types: Option<Types>,
+    /// Whether a part has another type for a column without values, as others have values.
+    pub(super) has_untyped: bool,
+    /// The zone of the times of the parts, where that is not the zone of the scan.
+    pub(super) zone: Option<OtherZone>,
     /// Another service, from which there are parts.
     pub(super) other_service: Option<Service>,
 }
+
+/// The zone of the times of parts, UTC or none, where a scan has the other one: both mean the same.
+#[derive(Debug)]
+pub(super) struct OtherZone(pub(super) Option<Zone>);
 
 /// What a folder had before a run.
 #[derive(Debug, Default)]
@@ -86,7 +95,10 @@ pub(super) struct Before {
 /// A part whose record was read.
 pub(super) struct StoredPart {
     pub(super) record: Record,
+    /// Of the columns that have values, or have a type whatever they have.
     types: Types,
+    /// Of the others, as the file has them.
+    untyped: Types,
     bytes: u64,
 }
 
@@ -114,6 +126,15 @@ impl Tasks {
             service: service.clone(),
             known: columns::known_types(&scan.columns),
         })
+    }
+
+    /// The same tasks, whose parts have times of this zone.
+    pub(super) fn in_zone(mut self, zone: Option<&Zone>) -> Self {
+        self.query.remove(TZ);
+        if let Some(zone) = zone {
+            self.query.add(TZ, zone.name());
+        }
+        self
     }
 
     /// What the part of a task records.
@@ -198,18 +219,20 @@ impl Tasks {
         }
         let all = || parts.iter().map(|(_, part)| part).chain(&sample);
         let other_service = all().map(|part| &part.record.service).find(|service| !service.is(&self.service)).cloned();
-        let types = self.types(all().next().map(|part| &part.types));
+        let types = self.types(&all().map(|part| &part.types));
+        let zone = all().next().and_then(|part| self.other_zone(&part.record.query));
+        let has_untyped = types.as_ref().is_some_and(|types| all().any(|part| differ(&part.untyped, types).is_some()));
         if let Some(types) = &types
-            && let Some(part) = all().find(|part| part.types != *types)
+            && let Some(part) = all().find(|part| !part.is_of(types))
         {
             if !other_days.is_empty() || parts.len() == self.names.len() {
                 return Err(mismatch(folder.path(), &changes(&part.types, types)));
             }
             // All parts of the folder are asked for: parts of other types are written anew.
-            parts.retain(|(_, part)| part.types == *types);
+            parts.retain(|(_, part)| part.is_of(types));
         }
         let done = parts.iter().map(finished).collect();
-        Ok(Stored { before, done, damaged, types, other_service })
+        Ok(Stored { before, done, damaged, types, has_untyped, zone, other_service })
     }
 
     /// Some part of the folder that can be read: all are of the same query and types.
@@ -245,41 +268,71 @@ impl Tasks {
         let Footer { schema, rows, bytes, .. } = part;
         let unknown = |error: Error| folder.corrupt(name, &error.message());
         let mut types = columns::types(&schema).map_err(unknown)?;
-        let mut query = record.query.clone();
-        if query.remove(REQUESTED_AT) {
-            types.retain(|(name, _)| name != REQUESTED_AT);
+        let (mut asked, mut begun) = (self.query.clone(), record.query.clone());
+        types.retain(|(name, _)| !(name == REQUESTED_AT && begun.has(REQUESTED_AT)));
+        if self.has_time.is_none() {
+            begun.remove(REQUESTED_AT);
         }
-        let (asked, begun) = if self.has_time.is_some() {
-            (self.query.clone(), &record.query)
-        } else {
-            // A reader shows the times in any zone.
-            query.remove(TZ);
-            let mut asked = self.query.clone();
+        // A reader shows the times in any zone, and a run writes those of UTC as the folder has them.
+        if self.has_time.is_none() || self.other_zone(&begun).is_some() {
+            begun.remove(TZ);
             asked.remove(TZ);
-            (asked, &query)
-        };
-        let differences = asked.differences(begun);
+        }
+        let differences = asked.differences(&begun);
         if !differences.is_empty() {
             return Err(mismatch(folder.path(), &differences));
         }
         if index.is_some_and(|index| self.ids.get(index) != Some(&record.task)) || rows != record.figures.rows {
             return Err(folder.corrupt(name, &format!("it is the part of {} with {rows} rows", record.task)));
         }
-        Ok(StoredPart { record, types, bytes })
+        let is_inferred = |name: &String| self.known.iter().any(|(known, found)| known == name && found.is_none());
+        let (untyped, types) =
+            types.into_iter().partition(|(name, _)| is_inferred(name) && record.figures.empty_columns.contains(name));
+        Ok(StoredPart { record, types, untyped, bytes })
     }
 
-    /// The types of this scan. Columns whose types it infers have the types that the parts have.
-    pub(super) fn types(&self, stored: Option<&Types>) -> Option<Types> {
-        let of = |name: &String| stored?.iter().find(|(stored, _)| stored == name).map(|(_, column_type)| *column_type);
+    /// The types of this scan, if it infers none or there are parts. Columns whose types it infers have the types that the
+    /// parts have; one that has no value in any has none.
+    fn types<'a>(&self, stored: &(impl Iterator<Item = &'a Types> + Clone)) -> Option<Types> {
+        let of = |name: &String| stored.clone().flatten().find(|(stored, _)| stored == name).map(|(_, found)| *found);
         let column = |(name, known): &(String, Option<ColumnType>)| Some((name.clone(), known.or_else(|| of(name))?));
-        self.known.iter().map(column).collect()
+        let is_known = self.known.iter().all(|(_, known)| known.is_some()) || stored.clone().next().is_some();
+        is_known.then(|| self.known.iter().filter_map(column).collect())
     }
+
+    /// The zone of the times of a part of this query, if it is UTC and here there is none, or the other way round. The
+    /// times of records are those of UTC, and mean the same in both.
+    fn other_zone(&self, begun: &Query) -> Option<OtherZone> {
+        let utc = Zone::default();
+        let (asked, begun) = (self.query.get(TZ), begun.get(TZ));
+        let is_utc = |zone: Option<&str>| zone.is_none_or(|zone| zone == utc.name());
+        let means_same = is_utc(asked) && is_utc(begun) && !self.query.has(SOURCE_TIMEZONE);
+        (means_same && asked != begun).then(|| OtherZone(begun.map(|_| utc)))
+    }
+}
+
+impl StoredPart {
+    /// Whether a column without values has the type of the file alone.
+    pub(super) fn is_untyped(&self, name: &str) -> bool {
+        self.untyped.iter().any(|(known, _)| known == name)
+    }
+
+    /// Whether its columns are of these types.
+    fn is_of(&self, types: &Types) -> bool {
+        differ(&self.types, types).is_none()
+    }
+}
+
+/// A column that both have, with another type.
+fn differ<'a>(one: &'a Types, other: &Types) -> Option<&'a (String, ColumnType)> {
+    one.iter().find(|(name, found)| other.iter().any(|(known, other)| known == name && other != found))
 }
 
 /// The columns whose types differ, in words.
 pub(super) fn changes(before: &Types, now: &Types) -> Vec<(String, String)> {
-    let pairs = before.iter().zip(now).filter(|(before, now)| before != now);
-    let changed =
-        |name, before: ColumnType, now: ColumnType| format!("`{name}` was {}, now {}", before.name(), now.name());
-    pairs.map(|((name, before), (_, now))| ("schema".to_owned(), changed(name, *before, *now))).collect()
+    let changed = |(name, before): &(String, ColumnType)| {
+        let (_, now) = now.iter().find(|(known, now)| known == name && now != before)?;
+        Some(("schema".to_owned(), format!("`{name}` was {}, now {}", before.name(), now.name())))
+    };
+    before.iter().filter_map(changed).collect()
 }

@@ -89,7 +89,7 @@ fn an_undone_record_leaves_nothing() {
         sink.undo_record();
         let mut batches = drain(&mut sink).expect("no error");
         if widen {
-            (_, batches) = unify(&columns, false, batches).expect("one type");
+            (_, batches, _) = unify(&columns, false, batches).expect("one type");
         }
         // A record counts 17 bytes, whatever was undone.
         assert_eq!(rows(&batches), [4, 1]);

@@ -1,7 +1,9 @@
 //! The `schema=` that a mismatch suggests reads the same records and loses nothing.
 
+use arrow_schema::DataType;
+
 use super::{Column, ONE_BATCH, Options, cells_of, read, records};
-use crate::columns::{ColumnType, frozen, items, types};
+use crate::columns::{ColumnType, frozen, items, retyped, types};
 use crate::error::{Error, Kind as ErrorKind};
 
 /// Two rows to a batch.
@@ -54,7 +56,12 @@ fn holds(cell: &str, wire: &str) -> bool {
 /// Reads values and checks that each cell holds its value.
 fn read_all(columns: &[Column], values: &[&str]) -> Result<(), Error> {
     let batches = read(columns, PAIRS, &records(values))?;
-    assert!(batches.iter().all(|batch| batch.schema() == batches[0].schema()));
+    let schema = batches.last().expect("rows").schema();
+    if *schema.field(0).data_type() == DataType::Null {
+        assert!(values.iter().all(|value| *value == "null"), "{values:?} have no type");
+        return Ok(());
+    }
+    let batches: Vec<_> = batches.iter().map(|batch| retyped(batch, &schema).expect("one type")).collect();
     let cells = cells_of(&batches, 0);
     assert_eq!(cells.len(), values.len());
     for (cell, wire) in cells.iter().zip(values) {
@@ -91,10 +98,7 @@ fn every_hint_works() {
                 suggested,
                 "{values:?}"
             );
-            assert!(
-                !matches!(suggested, Some(ColumnType::String)),
-                "only JSON keeps strings and numbers apart: {values:?}"
-            );
+            assert_ne!(suggested, Some(ColumnType::Json), "another type would do: {values:?}");
             if let Some(of_column) = of_column {
                 read_as_suggested(&[Column::new("a", of_column)], &values);
             }
@@ -106,23 +110,25 @@ fn every_hint_works() {
 fn the_first_batch_freezes_the_type_and_later_values_decide_the_hint() {
     for (before, later, suggested) in [
         (&["1", "2"][..], "1.5", Some(ColumnType::Float64)),
-        (&["1", "2"], r#""1""#, Some(ColumnType::Json)),
-        (&["1", "2"], "9223372036854775808", Some(ColumnType::Json)),
+        (&["1", "2"], r#""1""#, Some(ColumnType::String)),
+        (&["1", "2"], "9223372036854775808", Some(ColumnType::String)),
         (&["1", "2"], "3.0", None),
         (&["1", "2.5"], "3", None),
-        (&["1", "2.5"], "9007199254740993", Some(ColumnType::Json)),
-        (&["true", "null"], "0", Some(ColumnType::Json)),
-        (&["null", r#""x""#], "0", Some(ColumnType::Json)),
+        (&["1", "2.5"], "9007199254740993", Some(ColumnType::String)),
+        (&["true", "null"], "0", Some(ColumnType::String)),
+        (&["null", r#""x""#], "0", None),
         (&["null", "null"], r#""x""#, None),
-        (&["null", "null"], "0", Some(ColumnType::Json)),
+        (&["null", "null"], "0", None),
+        (&["null", "null", "null", "7"], r#""x""#, Some(ColumnType::String)),
         (&["1", r#""x""#], r#"{"any":"thing"}"#, None),
         (&["[]", "{}"], "0", None),
+        (&["[]", "{}"], r#""x""#, Some(ColumnType::String)),
         // A float is suggested only if it holds the values before.
         (&["1", "null"], "2.5", Some(ColumnType::Float64)),
         (&["1", "2", "-9007199254740991", "3"], "2.5", Some(ColumnType::Float64)),
-        (&["1", "2", "9007199254740993", "3"], "2.5", Some(ColumnType::Json)),
-        (&["1", "2", "3", "4", "5", "-9007199254740993"], "2.5", Some(ColumnType::Json)),
-        (&["9007199254740993.0", "1", "2"], "2.5", Some(ColumnType::Json)),
+        (&["1", "2", "9007199254740993", "3"], "2.5", Some(ColumnType::String)),
+        (&["1", "2", "3", "4", "5", "-9007199254740993"], "2.5", Some(ColumnType::String)),
+        (&["9007199254740993.0", "1", "2"], "2.5", Some(ColumnType::String)),
     ] {
         let inferred = items(&["a".to_owned()], &[]);
         assert_eq!(read_as_suggested(&inferred, &[before, &[later]].concat()), suggested, "{before:?}, then {later}");

@@ -18,7 +18,7 @@ fn collect(values: &[&str], max_rows: usize, views: bool) -> (DataType, Vec<Stri
     let options = Options { views, max_rows, ..COLLECTED };
     let batches = read(&one(), options, &records(values)).expect("what is inferred takes everything");
     assert_eq!(batches.len(), values.len().div_ceil(max_rows));
-    let (schema, batches) = unify(&one(), views, batches).expect("they have one type");
+    let (schema, batches, _) = unify(&one(), views, batches).expect("they have one type");
     assert!(batches.iter().all(|batch| batch.schema() == schema));
     (schema.field(0).data_type().clone(), cells_of(&batches, 0))
 }
@@ -49,13 +49,13 @@ fn the_narrowest_type_that_loses_nothing() {
         (&["1.0", "18446744073709551616"], DataType::Utf8, &["1.0", "18446744073709551616"]),
         (&["true", "null", "false"], DataType::Boolean, &["true", "null", "false"]),
         (&[r#""a""#, r#""""#, "null"], DataType::Utf8, &["a", "", "null"]),
-        // From here on JSON: strings have quotes, and numbers are as written.
+        // From here on texts: strings as they are, and JSON.
         (&["true", "1"], DataType::Utf8, &["true", "1"]),
-        (&["5", r#""5""#], DataType::Utf8, &["5", r#""5""#]),
-        (&["5", "5.0", "-0", "-0.0", "1.50", r#""x""#], DataType::Utf8, &["5", "5.0", "-0", "-0.0", "1.50", r#""x""#]),
-        (&[r#""a""#, "null", "true"], DataType::Utf8, &[r#""a""#, "null", "true"]),
+        (&["5", r#""5""#], DataType::Utf8, &["5", "5"]),
+        (&["5", "5.0", "-0", "-0.0", "1.50", r#""x""#], DataType::Utf8, &["5", "5.0", "-0", "-0.0", "1.50", "x"]),
+        (&[r#""a""#, "null", "true"], DataType::Utf8, &["a", "null", "true"]),
         (&[r#"{ "a" : [] }"#, "null"], DataType::Utf8, &[r#"{"a":[]}"#, "null"]),
-        (&["[]", r#""[]""#], DataType::Utf8, &["[]", r#""[]""#]),
+        (&["[]", r#""[]""#], DataType::Utf8, &["[]", "[]"]),
     ] {
         for max_rows in 1..=values.len() {
             assert_eq!(
@@ -80,10 +80,19 @@ fn views_hold_the_same_strings() {
 }
 
 #[test]
+fn columns_with_strings_and_other_values_are_named() {
+    for (values, is_mixed) in [(&["1", r#""x""#][..], true), (&["1", "null"], false), (&["[]", "1"], false)] {
+        let batches = read(&one(), COLLECTED, &records(values)).expect("what is inferred takes everything");
+        let (_, _, mixed) = unify(&one(), false, batches).expect("they have one type");
+        assert_eq!(mixed, if is_mixed { vec!["a".to_owned()] } else { Vec::new() });
+    }
+}
+
+#[test]
 fn no_rows_have_a_schema() {
     let columns = items(&["a".to_owned(), "b".to_owned()], &[("b".to_owned(), ColumnType::Bool)]);
     assert!(read(&columns, COLLECTED, &[]).expect("nothing").is_empty());
-    let (schema, batches) = unify(&columns, true, Vec::new()).expect("a schema");
+    let (schema, batches, _) = unify(&columns, true, Vec::new()).expect("a schema");
     let types: Vec<_> = schema.fields().iter().map(|field| field.data_type().clone()).collect();
     assert_eq!((types, batches.len()), (vec![DataType::Utf8View, DataType::Boolean], 0));
 }
@@ -93,7 +102,7 @@ fn known_types_are_left_alone_by_unify() {
     let columns = codes(&["id".to_owned(), "pool_id".to_owned()], &[]);
     let rows = [r#"{"id":"5"}"#.to_owned(), r#"{"pool_id":5}"#.to_owned()];
     let batches = read(&columns, Options { max_rows: 1, ..COLLECTED }, &rows).expect("codes");
-    let (_, unified) = unify(&columns, false, batches.clone()).expect("they match");
+    let (_, unified, _) = unify(&columns, false, batches.clone()).expect("they match");
     assert_eq!(unified, batches);
 }
 
@@ -132,8 +141,9 @@ fn oracle(values: &[String]) -> (DataType, Vec<String>) {
         values.iter().map(|value| if value == "null" { value.clone() } else { cell(value) }).collect()
     };
     let unquoted = |value: &str| serde_json::from_str::<String>(value).expect("a text");
+    let text = |value: &str| if value.starts_with('"') { unquoted(value) } else { value.to_owned() };
     if all(|value| value.starts_with('"')) {
-        (DataType::Utf8, map(&unquoted))
+        (DataType::Utf8, map(&text))
     } else if all(|value| value == "true" || value == "false") {
         (DataType::Boolean, map(&str::to_owned))
     } else if all(is_int64) && !(all(is_float64) && there.iter().any(|value| value.parse::<i64>().is_err())) {
@@ -141,7 +151,7 @@ fn oracle(values: &[String]) -> (DataType, Vec<String>) {
     } else if all(is_float64) {
         (DataType::Float64, map(&|value| format!("{:?}", value.parse::<f64>().expect("a number"))))
     } else {
-        (DataType::Utf8, map(&str::to_owned))
+        (DataType::Utf8, map(&text))
     }
 }
 

@@ -228,9 +228,9 @@ def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, ki
         client = connect(parts.base_url)
         with pytest.raises(da.RecordError, match="request 3 of 3") as caught:
             write(scan_of_parts(client, 3, schema=None), kind, path)
-        assert caught.value.hint == 'pass schema={"n": "json"}'
+        assert caught.value.hint == 'pass schema={"n": "string"}'
         assert list(tmp_path.iterdir()) == []
-        write(scan_of_parts(client, 3, schema={"n": "json"}), kind, path)
+        write(scan_of_parts(client, 3, schema={"n": "string"}), kind, path)
         assert path.exists()
         scan_of_parts(client, 3, schema=None).to_jsonl(tmp_path / "rows.jsonl")
         assert [row["n"] for row in rows_in(tmp_path / "rows.jsonl")] == [1, 1, "x"]

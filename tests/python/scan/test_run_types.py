@@ -71,7 +71,7 @@ def test_a_schema_that_changes_no_column_keeps_the_tasks_that_are_done(connect: 
     records: dict[str, list[dict[str, Any]]] = {
         "a": [],
         "b": [{"n": 1, "text": "x"}],
-        "c": [{"n": 2, "text": 7}],
+        "c": [{"n": "two", "text": "y"}],
     }
     with responding(giving(records)) as server:
         with pytest.raises(da.ScanIncompleteError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow as pa
@@ -42,12 +43,13 @@ def scan_of_values(client: Any, parts: int, **options: Any) -> Any:
         ([[1, 2], [None], [3]], "int64", [1, 2, None, 3]),
         ([[1, 2], [2.5], [None]], "double", [1.0, 2.0, 2.5, None]),
         ([[None], [], [True]], "bool", [None, True]),
-        ([[1], ["x"], [2.5]], "string", ["1", '"x"', "2.5"]),
+        ([[1], ["x"], [2.5]], "string", ["1", "x", "2.5"]),
         ([[1], [{"k": 1}], [2**70]], "string", ["1", '{"k":1}', str(2**70)]),
         ([[], [None], []], "string", [None]),
     ],
     ids=["whole numbers", "numbers", "truth", "mixed", "nested", "nothing"],
 )
+@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
 def test_types_are_inferred_over_the_rows_of_all_responses(
     connect: Any, responses: list[list[Any]], kind: str, found: list[Any]
 ) -> None:
@@ -81,11 +83,12 @@ def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, 
         cause: Any = caught.value.__cause__
         assert isinstance(cause, da.RecordError)
         assert (cause.row, cause.column) == (1, "a")
-        kind = "float64" if isinstance(later, float) else "json"
+        kind = "float64" if isinstance(later, float) else "string"
         assert caught.value.hint == f'pass schema={{"a": "{kind}"}}'
         fixed = scan_of_values(client, 4, schema={"a": kind})
         found = [row["a"] for batch in fixed.batches() for row in batch.to_pylist()]
-        assert found == [1, 2, 3, 4, later]
+        texts = ["1", "2", "3", "4", later if later == "x" else json.dumps(later)]
+        assert found == ([1, 2, 3, 4, later] if kind == "float64" else texts)
 
 
 def test_responses_without_rows_are_asked_for_one_by_one_until_types_are_known(connect: Any) -> None:

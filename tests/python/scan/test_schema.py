@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -25,12 +27,13 @@ import dataaccess as da
         ([True, None], "bool", [True, None]),
         (["x", None], "string", ["x", None]),
         ([None, None], "string", [None, None]),
-        ([1, "x"], "string", ["1", '"x"']),
+        ([1, "x"], "string", ["1", "x"]),
         ([2**70, 1], "string", [str(2**70), "1"]),
         ([{"k": [1]}, None], "string", ['{"k":[1]}', None]),
     ],
     ids=["whole numbers", "numbers", "truth", "texts", "nothing", "mixed", "beyond 64 bits", "nested"],
 )
+@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
 def test_types_are_inferred_over_all_rows(connect: Any, values: Any, kind: str, found: Any) -> None:
     with serving(always(response_of([{"a": value} for value in values]))) as server:
         scan = scan_of(connect(server.base_url), ["a"])
@@ -162,6 +165,7 @@ LATER: list[Any] = [WIDE, 2.5, 2**63, True, "x", "5", [1], {"k": 1.5}, None]
 @pytest.mark.parametrize(
     "before", [[1, 2], [1, 2, WIDE, 3], [WIDE, 1], [1.5, 2], [True, None], ["x", None], [None, None]]
 )
+@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
 def test_a_hint_works(connect: Any, before: list[Any]) -> None:
     with serving(always(b"")) as server:
         client = connect(server.base_url)
@@ -171,12 +175,15 @@ def test_a_hint_works(connect: Any, before: list[Any]) -> None:
             try:
                 batches = list(scan_of(client, ["a"]).batches(max_rows=2))
             except da.StreamInterruptedError as error:
-                (kind,) = re.findall(r'^pass schema=\{"a": "(json|float64)"\}$', error.hint or "")
+                (kind,) = re.findall(r'^pass schema=\{"a": "(string|float64)"\}$', error.hint or "")
                 batches = list(scan_of(client, ["a"], schema={"a": kind}).batches(max_rows=2))
-            # Equal, and of the same kind: a string stays apart from a number.
             found = [row["a"] for batch in batches for row in batch.to_pylist()]
-            assert found == [row["a"] for row in rows], later
-            assert [isinstance(value, str) for value in found] == [isinstance(row["a"], str) for row in rows], later
+            # Equal, or the texts of all.
+            values = [row["a"] for row in rows]
+            if any(isinstance(value, str) for value in found):
+                json_of = partial(json.dumps, separators=(",", ":"))
+                values = [value if isinstance(value, str | None) else json_of(value) for value in values]
+            assert found == values, later
 
 
 def in_turns(*responses: list[dict[str, Any]]) -> Any:
@@ -211,10 +218,11 @@ def test_nothing_settles_no_type_for_later(nothing: Any) -> None:
         assert types(scan) == ["bool"]
 
 
-def test_json_in_one_response_is_no_json_in_the_next() -> None:
+@pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
+def test_the_types_of_one_response_are_not_those_of_the_next() -> None:
     with in_turns([{"a": 1}, {"a": "x"}], [{"a": "y"}]) as server:
         scan = scan_of(client_of(server), ["a"])
-        assert pa.table(scan).to_pylist() == [{"a": "1"}, {"a": '"x"'}]
+        assert pa.table(scan).to_pylist() == [{"a": "1"}, {"a": "x"}]
         assert pa.table(scan).to_pylist() == [{"a": "y"}]
 
 

@@ -129,7 +129,7 @@ not checked:     the day of the rows: allocated_time is not in attrs"""
     assert items.startswith("customer (-1003) in 3 requests\n")
     assert "customer_id matches c-0, c-1, c-2, c-3, c-4 and 995 more … c-2000, " in items
     assert "\x1b" not in items
-    assert items.endswith("columns:         name inferred")
+    assert items.endswith("columns:         name string")
     groups = [da.col("age").op("greater_than", number) for number in range(12)]
     either = groups[0]
     for group in groups[1:]:
