@@ -1,9 +1,8 @@
-//! Waits until an export has ended: each of its entries has an `endTime`, or one of them has failed.
+//! Waits until an export has ended: each of its entries has an end, or one of them has failed.
 
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -12,6 +11,7 @@ use crate::contract::envelope::field;
 use crate::contract::export::DownloadBody;
 use crate::decode::{Envelope, Member};
 use crate::error::{Error, Result};
+use crate::time::Zone;
 
 /// First pause between two polls. Each later one is 1.5 times as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -74,24 +74,36 @@ impl Client {
     }
 }
 
-/// Whether there are entries and each has an `endTime`, or, if the codes of success are given, one has failed. The API
+/// Whether there are entries and each has an end, or, if the codes of success are given, one has failed. The API
 /// specification does not define `exportStatus`.
 fn has_ended(envelope: &Envelope, success: Option<&[String]>) -> bool {
     #[derive(Deserialize)]
     struct Entry {
+        #[serde(rename = "startTime")]
+        start_time: Option<Value>,
         #[serde(rename = "endTime")]
-        end_time: Option<IgnoredAny>,
+        end_time: Option<Value>,
         #[serde(rename = "responseCode")]
         response_code: Option<Value>,
     }
+    let is_end = |entry: &Entry| entry.end_time.as_ref().is_some_and(|end| is_end(end, entry.start_time.as_ref()));
     let has_failed = |entry: &Entry, success: &[String]| {
-        entry.end_time.is_some() && entry.response_code.as_ref().is_some_and(|code| !success.contains(&code_text(code)))
+        is_end(entry) && entry.response_code.as_ref().is_some_and(|code| !success.contains(&code_text(code)))
     };
     let Some(Member::Json(entries)) = envelope.data_member(field::ENTRIES) else { return false };
     serde_json::from_str::<Vec<Entry>>(entries).is_ok_and(|entries| {
-        let is_over = !entries.is_empty() && entries.iter().all(|entry| entry.end_time.is_some());
+        let is_over = !entries.is_empty() && entries.iter().all(is_end);
         is_over || success.is_some_and(|success| entries.iter().any(|entry| has_failed(entry, success)))
     })
+}
+
+/// Whether an `endTime` that is not null is an end: a blank string is none, nor is a time before the start.
+fn is_end(end: &Value, start: Option<&Value>) -> bool {
+    if end.as_str().is_some_and(|end| end.trim().is_empty()) {
+        return false;
+    }
+    let time = |value: &Value| Zone::default().parse_moment(value.as_str()?).ok();
+    !time(end).zip(start.and_then(time)).is_some_and(|(end, start)| end < start)
 }
 
 /// The code of an entry as the Python package writes the codes of success: 200, 200.0 and "200" are one.

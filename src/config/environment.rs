@@ -12,6 +12,9 @@ pub const TOKEN_FILE: &str = "DATAACCESS_TOKEN_FILE";
 /// The zone of days, when `timezone=` is not given.
 pub const TIMEZONE: &str = "DATAACCESS_TIMEZONE";
 
+/// The `value_type` of promotion codes, when `code_value_type=` is not given.
+pub const CODE_VALUE_TYPE: &str = "DATAACCESS_CODE_VALUE_TYPE";
+
 /// PEM file of trusted CA certificates, when `ca_bundle=` is not given.
 pub const CA_BUNDLE: &str = "DATAACCESS_CA_BUNDLE";
 
@@ -40,11 +43,12 @@ pub const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
 pub const REQUEST_METHOD: &str = "REQUEST_METHOD";
 
 /// Every variable whose change may change a client.
-pub const ALL: [&str; 17] = [
+pub const ALL: [&str; 18] = [
     BASE_URL,
     TOKEN,
     TOKEN_FILE,
     TIMEZONE,
+    CODE_VALUE_TYPE,
     CA_BUNDLE,
     SSL_CERT_FILE,
     SSL_CERT_DIR,

@@ -51,6 +51,8 @@ pub struct Arguments {
     pub source_timezone: String,
     /// What `after_date` and `before_date` compare: `exclusive` or `inclusive`.
     pub day_comparison: String,
+    /// `value_type` of the conditions of promotion codes; None sends none.
+    pub code_value_type: Option<String>,
     /// Seconds for a collected call, including retries.
     pub timeout: f64,
     /// Most retries: requests sent after the first.
@@ -96,6 +98,7 @@ impl Default for Arguments {
             timezone: "UTC".to_owned(),
             source_timezone: "UTC".to_owned(),
             day_comparison: DayComparison::NAMES[0].0.to_owned(),
+            code_value_type: None,
             timeout: 300.0,
             retries: None,
             retry_for: 60.0,
@@ -130,6 +133,8 @@ pub struct Settings {
     pub result_zone: Option<Zone>,
     /// What `after_date` and `before_date` compare.
     pub day_comparison: DayComparison,
+    /// `value_type` of the conditions of promotion codes.
+    pub code_value_type: Option<String>,
     pub(crate) timeout: Duration,
     pub(crate) retries: Option<u32>,
     pub(crate) retry_for: Duration,
@@ -208,6 +213,7 @@ impl Settings {
                 zone: zone?,
                 source_zone: source_zone?,
                 day_comparison: day_comparison?,
+                code_value_type: arguments.code_value_type,
                 timeout: timeout?,
                 retries: retries?,
                 retry_for: retry_for?,

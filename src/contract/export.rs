@@ -36,8 +36,8 @@ pub struct ExportEntry {
     pub exported_rows: Option<u64>,
     /// ISO 8601, UTC, with milliseconds.
     pub start_time: String,
-    /// Null while unfinished.
-    pub end_time: Option<String>,
+    /// Null while unfinished; a string by 2.5, and its later type is not specified by 2.4.
+    pub end_time: Value,
     /// Null while unfinished; its later type is not specified.
     pub durations: Value,
     /// Null while unfinished; its later type is not specified.

@@ -11,7 +11,10 @@ use crate::contract::search::{Filters, Group};
 use crate::error::named;
 
 /// The filters of conditions in the order of their positions.
-pub(super) fn of(conditions: Vec<Condition>) -> Filters {
+pub(super) fn of(mut conditions: Vec<Condition>, times: &Times<'_>) -> Filters {
+    for condition in &mut conditions {
+        condition.value_type = condition.value_type.take().or_else(|| times.calendar.code_value_type.clone());
+    }
     Filters { or: vec![Group { and: conditions }] }
 }
 
@@ -42,7 +45,7 @@ pub(super) fn of_where(mut clause: WhereClause, times: &Times<'_>, problems: &mu
         );
         problems.add(&ProblemPath::argument("where", "filters.OR"), &clause.shown, message);
     }
-    is_valid.then(|| of(conditions))
+    is_valid.then(|| of(conditions, times))
 }
 
 fn check(

@@ -64,7 +64,7 @@ fn read(arguments: CodesArguments, times: &Times<'_>, problems: &mut Problems) -
             item_type_id: PROMOTION_CODE_ID,
             item_type_name: PROMOTION_CODE_NAME.to_owned(),
             attrs: Attributes::Names(attributes.clone()),
-            filters: code_filters::of(conditions),
+            filters: code_filters::of(conditions, times),
         },
         attributes,
         limit,

@@ -112,6 +112,7 @@ impl Search {
                 operator: MATCHES.to_owned(),
                 value: Value::from(vec![status]),
                 extend_value: Some(Vec::new()),
+                value_type: group.and.iter().find_map(|condition| condition.value_type.clone()),
                 ..Condition::default()
             };
             group.and.insert(position, condition);

@@ -288,8 +288,13 @@ impl RawClient {
 impl RawClient {
     /// The days of this client, as of now or of a time in Unix milliseconds.
     fn calendar(&self, time: Option<i64>) -> Calendar {
-        let Settings { zone, day_comparison, .. } = &self.settings;
-        Calendar { zone: zone.clone(), comparison: *day_comparison, now: time.map_or_else(now, Moment::at) }
+        let Settings { zone, day_comparison, code_value_type, .. } = &self.settings;
+        Calendar {
+            zone: zone.clone(),
+            comparison: *day_comparison,
+            now: time.map_or_else(now, Moment::at),
+            code_value_type: code_value_type.clone(),
+        }
     }
 
     /// Bytes of memory that a result may take.

@@ -106,8 +106,9 @@ pub(super) fn validate_codes<'py>(
     arguments: &Bound<'py, PyDict>,
     timezone: &str,
     day_comparison: &str,
+    code_value_type: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    body(arguments.py(), &codes(arguments, &calendar(arguments.py(), timezone, day_comparison)?)?)
+    body(arguments.py(), &codes(arguments, &calendar(arguments.py(), timezone, day_comparison, code_value_type)?)?)
 }
 
 /// The checked body of an item search, as a dict.
@@ -116,8 +117,9 @@ pub(super) fn validate_items<'py>(
     arguments: &Bound<'py, PyDict>,
     timezone: &str,
     day_comparison: &str,
+    code_value_type: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    body(arguments.py(), &items(arguments, &calendar(arguments.py(), timezone, day_comparison)?)?)
+    body(arguments.py(), &items(arguments, &calendar(arguments.py(), timezone, day_comparison, code_value_type)?)?)
 }
 
 /// The IANA name of a time zone as it is usually written; None if there is no such zone.
@@ -143,9 +145,14 @@ pub(super) fn zone(py: Python<'_>, name: &str) -> PyResult<Zone> {
 }
 
 /// The calendar of checked settings.
-fn calendar(py: Python<'_>, timezone: &str, day_comparison: &str) -> PyResult<Calendar> {
+fn calendar(
+    py: Python<'_>,
+    timezone: &str,
+    day_comparison: &str,
+    code_value_type: Option<String>,
+) -> PyResult<Calendar> {
     let comparison = DayComparison::read(day_comparison).unwrap_or_default();
-    Ok(Calendar { zone: zone(py, timezone)?, comparison, now: now() })
+    Ok(Calendar { zone: zone(py, timezone)?, comparison, now: now(), code_value_type })
 }
 
 fn body<'py>(py: Python<'py>, search: &Search) -> PyResult<Bound<'py, PyAny>> {

@@ -71,6 +71,7 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
         timezone: take(settings, "timezone")?,
         source_timezone: take(settings, "source_timezone")?,
         day_comparison: take(settings, "day_comparison")?,
+        code_value_type: take(settings, "code_value_type")?,
         timeout: take(settings, "timeout")?,
         retries: take(settings, "retries")?,
         retry_for: take(settings, "retry_for")?,

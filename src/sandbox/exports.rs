@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::switches::Switches;
+use super::switches::{EndTimeType, ScalarType, Switches};
 use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNING};
 
 /// The id of the first export that was started without one.
@@ -151,13 +151,17 @@ impl PlannedEntry {
                 export_status: STATUS_RUNNING,
                 exported_rows: None,
                 start_time: formatted(self.starts),
-                end_time: None,
+                end_time: Value::Null,
                 durations: Value::Null,
                 response_code: Value::Null,
                 response_message: Value::Null,
             },
             Stage::Ended(end) => {
                 let milliseconds = i64::try_from(self.takes.as_millis()).unwrap_or(i64::MAX);
+                let typed = |number: i64| match switches.finished_types {
+                    ScalarType::Number => number.into(),
+                    ScalarType::String => number.to_string().into(),
+                };
                 let (export_status, code, message) = if self.succeeds {
                     (switches.finished_status, 200, "OK")
                 } else {
@@ -167,9 +171,12 @@ impl PlannedEntry {
                     export_status,
                     exported_rows: Some(self.rows),
                     start_time: formatted(self.starts),
-                    end_time: Some(formatted(end)),
-                    durations: milliseconds.into(),
-                    response_code: self.code.unwrap_or(code).into(),
+                    end_time: match switches.end_time_type {
+                        EndTimeType::String => formatted(end).into(),
+                        EndTimeType::Number => timestamp(end).as_millisecond().into(),
+                    },
+                    durations: typed(milliseconds),
+                    response_code: typed(self.code.unwrap_or(code)),
                     response_message: self.message.as_deref().unwrap_or(message).into(),
                 }
             }
@@ -177,8 +184,11 @@ impl PlannedEntry {
     }
 }
 
+fn timestamp(time: SystemTime) -> Timestamp {
+    Timestamp::try_from(time).unwrap_or_default()
+}
+
 /// ISO 8601, UTC, with milliseconds.
 fn formatted(time: SystemTime) -> String {
-    let time = Timestamp::try_from(time).unwrap_or_default().to_zoned(TimeZone::UTC);
-    time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    timestamp(time).to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }

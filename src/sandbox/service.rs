@@ -231,7 +231,12 @@ impl Service {
         let status = [(field::STATUS, json(&true))];
         let data = opened(&status, field::RECORDS);
         let attributes = query.attributes.iter().filter_map(|index| found.attributes.get(*index));
-        let mut writer = RowWriter::new(attributes.map(|attribute| attribute.name.as_str()));
+        let keys = attributes.map(|attribute| attribute.name.as_str());
+        let mut writer = if target.is_promotion_codes() {
+            RowWriter::of_codes(keys, &interpretation.switches)
+        } else {
+            RowWriter::new(keys)
+        };
         let should_stop = response_writer.should_stop(self.search_timeout);
         response_writer.buffer().extend_from_slice(opened(&members, field::DATA).as_bytes());
         let searched = self.store.search(found, query, should_stop, |row| {

@@ -41,18 +41,28 @@ switches! {
     source_timezone: String = "UTC".to_owned(), "\"UTC\" or another IANA name";
     /// Whether `after_date` and `before_date` include the day they name.
     day_comparison: DayComparison = DayComparison::Exclusive, "\"exclusive\", \"inclusive\", \"instants\"";
+    /// The times for which `equals` on a time matches.
+    day_equals: DayEquals = DayEquals::Day, "\"day\", \"window\"";
+    /// Treatment of a time in seconds.
+    seconds: Undocumented = Undocumented::Refused, "\"refused\", \"unmatched\"";
     /// Treatment of undocumented operators.
     operators: Undocumented = Undocumented::Refused, "\"refused\", \"unmatched\"";
     /// Treatment of undocumented time units.
     time_unit: Undocumented = Undocumented::Refused, "\"refused\", \"unmatched\"";
     /// Treatment of `value_type` in a condition of a promotion code search.
-    value_type: CodeValueType = CodeValueType::Refused, "\"refused\", \"ignored\", \"required\"";
+    value_type: CodeValueType = CodeValueType::Optional, "\"optional\", \"required\", \"refused\"";
     /// Which forms of `attrs` are accepted.
     attrs_format: AttrsFormat = AttrsFormat::Both, "\"both\", \"array\", \"string\"";
     /// Treatment of an attribute in `attrs` that the object does not have.
     unknown_attribute: UnknownAttribute = UnknownAttribute::Refused, "\"refused\", \"ignored\"";
+    /// Treatment of promotion codes in the shape of the generic search.
+    generic_codes: GenericCodes = GenericCodes::Refused, "\"refused\", \"accepted\"";
     /// The value of `data.data` when no record matches.
     empty_shape: EmptyShape = EmptyShape::Array, "\"array\", \"object\", \"null\", \"absent\"";
+    /// Type of `last_used_source` and `last_used_time` once set.
+    last_used_type: LastUsedType = LastUsedType::String, "\"string\", \"object\"";
+    /// Type of `channel_id`.
+    channel_id_type: ScalarType = ScalarType::Number, "\"number\", \"string\"";
     /// Scope of the generic search.
     #[serde(deserialize_with = "text")]
     generic_scope: String = SCOPE_ITEM.to_owned(), "a string";
@@ -63,6 +73,10 @@ switches! {
     finished_status: i64 = 2, "an integer";
     /// `exportStatus` of an entry that failed.
     failed_status: i64 = 3, "an integer";
+    /// Types of `durations` and `responseCode` once set.
+    finished_types: ScalarType = ScalarType::Number, "\"number\", \"string\"";
+    /// Type of `endTime` once set.
+    end_time_type: EndTimeType = EndTimeType::String, "\"string\", \"number\"";
     /// The response for an unknown `exportId`.
     unknown_export: UnknownExport = UnknownExport::NotFound, "\"not_found\", \"no_entries\"";
     /// How a malformed request is reported; the envelope's code is always 400.
@@ -90,11 +104,21 @@ macro_rules! words {
 words! {
     /// Whether `after_date` and `before_date` exclude the day they name, include it, or compare instants.
     DayComparison { Exclusive, Inclusive, Instants }
+    /// `equals` on a time matches the whole day that holds the instant, or the 24 hours that begin at the instant.
+    DayEquals { Day, Window }
     /// An undocumented value is refused, or accepted without a match.
     Undocumented { Refused, Unmatched }
-    /// `value_type` in a condition of a promotion code search: refused, as section 2.4 lists it for the generic search
-    /// alone; absent or any value; required, as section 4.1 lists it.
-    CodeValueType { Refused, Ignored, Required }
+    /// `value_type` in a condition of a promotion code search: optional, as sections 2.4 and 4.1 contradict each other;
+    /// required, as section 4.1 lists it; refused, as section 2.4 lists it for the generic search only.
+    CodeValueType { Optional, Required, Refused }
+    /// A search of promotion codes in the shape of section 4.1 is refused, or accepted beside the shape of 4.2.
+    GenericCodes { Refused, Accepted }
+    /// `last_used_source` and `last_used_time` are strings, or objects that hold the string as `value`.
+    LastUsedType { String, Object }
+    /// A JSON number, or a string of its digits.
+    ScalarType { Number, String }
+    /// A string as `startTime`, or a number of Unix milliseconds.
+    EndTimeType { String, Number }
     /// An attribute in `attrs` that the object does not have is refused, or no record has it.
     UnknownAttribute { Refused, Ignored }
     /// `attrs` is an array of names, a string with commas, or either.

@@ -113,7 +113,7 @@ impl RowRange {
     /// That the first or the last day has no row, although the day next to it has. A service that excludes the day which
     /// a condition names would drop the day, and so would one whose days and times are of another zone.
     ///
-    /// An exclusive client says so of a first day alone, and not at a weekend, on which many platforms allocate nothing.
+    /// A last day that is not over may have no row yet.
     fn empty_day(&self, (least, greatest): (i64, i64), rows: u64) -> Option<String> {
         let days = u64::try_from((greatest - least) / DAY + 1).ok()?;
         if rows < USUAL_ROWS.saturating_mul(days) {
@@ -122,8 +122,8 @@ impl RowRange {
         let is_next = |at: i64, inner: i64| (at - inner).abs() < DAY;
         let start = self.start.filter(|start| start.inner <= least && is_next(least, start.inner));
         let is_inclusive = self.calendar.comparison == DayComparison::Inclusive;
-        let end = self.end.filter(|end| is_inclusive && greatest < end.inner && is_next(greatest, end.inner));
-        let start = start.filter(|start| is_inclusive || !self.calendar.zone.is_weekend(Moment::at(start.at)));
+        let is_over = |end: &Edge| end.at <= self.calendar.now.milliseconds();
+        let end = self.end.filter(is_over).filter(|end| greatest < end.inner && is_next(greatest, end.inner));
         let day = start.map(|start| start.at).or(end.map(|end| end.inner))?;
         let reason = if is_inclusive {
             format!("the service probably excludes the day that a condition names: set {}", self.setting())
@@ -178,7 +178,8 @@ mod tests {
             let comparison = Comparison::new(method.clone(), InputValue::Moment((*time).to_owned()));
             Tree::Leaf(ColumnCondition { column: InputValue::text(*column), comparison })
         };
-        let calendar = Calendar { comparison, ..Calendar::default() };
+        let now = Zone::default().parse_moment("2024-02-01T12:00").expect("a time");
+        let calendar = Calendar { comparison, now, ..Calendar::default() };
         let arguments = ItemsArguments {
             item_type_name: InputValue::text("customer"),
             attrs: InputValue::List(["opened", "closed"].map(InputValue::text).into()),
@@ -251,9 +252,10 @@ mod tests {
         assert!(text.contains("no row of 2024-01-20"), "{text}");
         let text = message(DayComparison::Exclusive, &found, 400, true).expect("no row of the first day");
         assert!(text.contains("no row of 2024-01-15") && text.contains("source_timezone"), "{text}");
+        let text = message(DayComparison::Exclusive, &last, 400, true).expect("no row of the last day");
+        assert!(text.contains("no row of 2024-01-20") && text.contains("source_timezone"), "{text}");
         for (comparison, times, rows, has_all) in [
             (DayComparison::Exclusive, &found, 39, true),
-            (DayComparison::Exclusive, &last, 400, true),
             (DayComparison::Inclusive, &found, 39, true),
             (DayComparison::Inclusive, &found, 400, false),
             (DayComparison::Inclusive, &times("2024-01-17 00:10:00", "2024-01-20 10:00:00"), 400, true),
@@ -261,6 +263,17 @@ mod tests {
             assert_eq!(message(comparison, times, rows, has_all), None, "{comparison:?} {times:?} {rows}");
         }
         let sunday = range(&[("opened", Method::Since, "2024-01-14")], DayComparison::Exclusive).expect("a range");
-        assert_eq!(sunday.message(Some(&times("2024-01-15 00:10:00", "2024-01-19 23:50:00")), 400, true), None);
+        let text = sunday.message(Some(&times("2024-01-15 00:10:00", "2024-01-19 23:50:00")), 400, true);
+        assert!(text.is_some_and(|text| text.contains("no row of 2024-01-14")));
+    }
+
+    #[test]
+    fn a_last_day_that_is_not_over_may_have_no_row() {
+        for (last, is_over) in [("2024-02-01", false), ("2024-01-31", true)] {
+            let range = range(&[("opened", Method::Until, last)], DayComparison::Exclusive).expect("a range");
+            let until = if is_over { "2024-01-30 23:50:00" } else { "2024-01-31 23:50:00" };
+            let message = range.message(Some(&times("2024-01-20 00:10:00", until)), 400, true);
+            assert_eq!(message.is_some(), is_over, "{message:?}");
+        }
     }
 }

@@ -35,7 +35,7 @@ impl DayComparison {
     }
 }
 
-/// How days are counted and sent.
+/// How days are counted, and how conditions are sent.
 #[derive(Clone, Debug)]
 pub struct Calendar {
     /// The zone in which a day begins and a time without offset is read.
@@ -44,6 +44,8 @@ pub struct Calendar {
     pub comparison: DayComparison,
     /// The time at which `today` is read.
     pub now: Moment,
+    /// The `value_type` of the conditions of promotion codes that have none (4.1 requires one, 2.4 and 4.2 show none).
+    pub code_value_type: Option<String>,
 }
 
 impl Default for Calendar {
@@ -56,7 +58,7 @@ impl Calendar {
     /// The calendar of a zone, at the beginning of 1970.
     #[must_use]
     pub const fn new(zone: Zone) -> Self {
-        Self { zone, comparison: DayComparison::Exclusive, now: Moment::at(0) }
+        Self { zone, comparison: DayComparison::Exclusive, now: Moment::at(0), code_value_type: None }
     }
 
     /// The instant that `after_date` takes for the rows from the first instant of a day on.

@@ -104,12 +104,6 @@ impl Zone {
         self.date_of(moment).to_string()
     }
 
-    /// Whether the day that an instant lies in is a Saturday or a Sunday.
-    #[must_use]
-    pub fn is_weekend(&self, moment: Moment) -> bool {
-        matches!(self.date_of(moment).weekday(), jiff::civil::Weekday::Saturday | jiff::civil::Weekday::Sunday)
-    }
-
     /// The first instants of the days from the day of `start` on to the day before `stop`. A day that the zone skipped is
     /// left out.
     pub fn days(&self, start: Moment, stop: Moment) -> impl Iterator<Item = Moment> + '_ {

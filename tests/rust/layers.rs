@@ -28,7 +28,19 @@ const MODULES: [(&str, &[&str]); 20] = [
     ("folder", &["error", "store", "files"]),
     (
         "client",
-        &["error", "observe", "secret", "contract", "filter", "decode", "cells", "retry", "config", "transport"],
+        &[
+            "error",
+            "observe",
+            "secret",
+            "time",
+            "contract",
+            "filter",
+            "decode",
+            "cells",
+            "retry",
+            "config",
+            "transport",
+        ],
     ),
     (
         "scan",

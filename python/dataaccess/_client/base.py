@@ -12,17 +12,18 @@ from dataaccess._client.settings import SETTINGS
 from dataaccess._client.sources import Sources
 from dataaccess._client.validation import Validation
 from dataaccess._client.variables import (
+    OF_ENVIRONMENT,
     TOKEN_FILE,
     file_of_environment,
     token_variable,
+    value_of_environment,
     warn_of_unknown_variables,
-    zone_of_environment,
 )
 from dataaccess._core.embedded import address_of, embedded, embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
 from dataaccess._core.warn import warn_caller, warn_of_recording
 from dataaccess._native import ENVIRONMENT, RawClient, RawToken, check_settings
-from dataaccess.errors import ConfigError, DataAccessWarning
+from dataaccess.errors import ConfigError, DataAccessWarning, TimezoneWarning
 from dataaccess.errors._text import argument
 
 TYPE_CHECKING = False
@@ -33,8 +34,12 @@ if TYPE_CHECKING:
     from typing import Any, Self, Unpack
     from zoneinfo import ZoneInfo
 
-    from dataaccess._types import AttrsFormat, ClientSettings, DayComparison, ItemTypes, Token
+    from dataaccess._types import AttrsFormat, ClientSettings, CodeValueType, DayComparison, ItemTypes, Token
     from dataaccess.reports import ClientStats, Setting
+
+
+# Not empty once `TimezoneWarning` was emitted in this process.
+_has_warned_of_zone: list[bool] = []
 
 
 class BaseClient(Validation):
@@ -61,6 +66,7 @@ class BaseClient(Validation):
         timezone: str | ZoneInfo = "UTC",
         source_timezone: str | ZoneInfo = "UTC",
         day_comparison: DayComparison = "exclusive",
+        code_value_type: CodeValueType | None = None,
         timeout: float | timedelta = 300,
         retry_for: float | timedelta = 60,
         retries: int | None = None,
@@ -91,8 +97,10 @@ class BaseClient(Validation):
             sources = self._sources = Sources(given, profile, found)
             if found is not None or not (embedded_name(base_url) or is_sandbox(base_url)):
                 warn_of_unknown_variables()
-                if (zone := refused.keep(zone_of_environment, given)) is not None:
-                    settings["timezone"], sources.is_zone_of_environment = zone, True
+                for setting in OF_ENVIRONMENT:
+                    if (value := refused.keep(partial(value_of_environment, setting), given)) is not None:
+                        settings[setting] = value
+                        sources.of_environment.add(setting)
             if found is not None:
                 sources.of_profile = found.fill(settings, given)
             address = settings["base_url"]
@@ -168,6 +176,24 @@ class BaseClient(Validation):
     def _keep(self, service: object) -> None:
         """Keeps a service alive as long as this client."""
         self._service = service
+
+    def _warn_of_zone(self, body: Callable[[], dict[str, Any]] | None = None) -> None:
+        """Warns once a process of days that a platform gets from a client whose `timezone` nobody set.
+
+        `body` makes the body of a search that may have no condition on a day.
+        """
+        if _has_warned_of_zone or self._sources.of("timezone") != "default" or self.is_sandbox:
+            return
+        groups = [] if body is None else body()["filters"]["OR"]
+        if body is not None and not any("time_unit" in condition for group in groups for condition in group["AND"]):
+            return
+        _has_warned_of_zone.append(True)
+        warn_caller(
+            "timezone is not set, so days begin at midnight UTC. If the service cuts days in another zone, rows of "
+            "whole days are missing: check(day) of the client finds the zone. If UTC is right, set "
+            f"{argument('timezone', 'UTC')}",
+            TimezoneWarning,
+        )
 
     @property
     def base_url(self) -> str:

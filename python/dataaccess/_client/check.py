@@ -36,7 +36,7 @@ class ClientCheck:
         is_comparison_right: Whether the service compares days as the `day_comparison` of the client says; None if that
             is not known.
         seconds: How long the check took.
-        errors: What failed, by scope, `day` or `day_comparison`.
+        errors: What failed, by scope, `day` or `day_comparison`; at `code_value_type`, that the setting is wrong.
     """
 
     base_url: str
@@ -58,7 +58,7 @@ class ClientCheck:
     @property
     def is_ok(self) -> bool:
         """Whether the service is reachable, did not refuse each request, and nothing is known to be wrong."""
-        is_wrong = False in (self.is_day_right, self.is_comparison_right)
+        is_wrong = False in (self.is_day_right, self.is_comparison_right) or "code_value_type" in self.errors
         return self.is_reachable and (any(self.scopes.values()) or self._has_no_export) and not is_wrong
 
     def __str__(self) -> str:

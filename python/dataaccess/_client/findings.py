@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dataaccess._client.check import ClientCheck
 from dataaccess._client.comparison_search import ComparisonSearch
-from dataaccess._client.service_day import ATTRIBUTES, MOST_ROWS, DaySearch, ServiceDay
+from dataaccess._client.service_day import ATTRIBUTES, MOST_ROWS, NO_CALENDAR_DAYS, DaySearch, ServiceDay
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import invalid, seconds
 from dataaccess._native import validate_codes
@@ -52,14 +52,16 @@ class Findings:
         """Nothing is known yet. The time begins to run."""
         usual = min(client._settings["timeout"], _TIMEOUT)  # noqa: SLF001 - of this package
         self._timeout = usual if timeout is None else seconds("timeout", timeout)
-        self._client = client.with_options(retry_for=0, timeout=self._timeout)
-        self.raw = self._client._raw  # noqa: SLF001 - likewise
+        self._use(client.with_options(retry_for=0, timeout=self._timeout))
         self.scopes: dict[str, bool | None] = {"item": None, "download": None}
         self._began = monotonic()
-        self._errors: dict[str, DataAccessError] = {}
+        self.errors: dict[str, DataAccessError] = {}
         self._is_reachable = False
         self._has_no_export = False
         self._may_ask = True
+        # The client before `try_other_form`, what `item` had failed of, and the outcome.
+        self._usual: BaseClient | None = None
+        self._refusal: DataAccessError | None = None
         self._day: tuple[str | None, bool | None] = (None, None)
         self._comparison: tuple[str | None, bool | None] = (None, None)
         # The instant that the search of the day sends, in Unix milliseconds, and its rows.
@@ -83,7 +85,9 @@ class Findings:
         self._day = ("not asked, as the service was not reached in time", None)
         arguments = code_arguments([*ATTRIBUTES], on(day), None, None, None, MOST_ROWS, timeout)
         try:
-            body = validate_codes(arguments, self._client.timezone, self._client.day_comparison)
+            client = self._client
+            form = client._setting("code_value_type")  # noqa: SLF001 - likewise
+            body = validate_codes(arguments, client.timezone, client.day_comparison, form)
         except ValidationError as error:
             # Of the argument that the caller knows.
             problems = [replace(problem, argument="day", path="", value=day) for problem in error.problems]
@@ -91,6 +95,37 @@ class Findings:
             self._sent = body["filters"]["OR"][0]["AND"][-1]["value"]
             return arguments
         raise ValidationError(problems=problems)
+
+    def try_other_form(self) -> bool:
+        """Whether to repeat the last search with the other `code_value_type`, as it was refused or found nothing."""
+        refusal = self.errors.get("item")
+        if self._usual is not None or not (refusal is None or _is_refused(refusal)) or self.left() is None:
+            return False
+        self._usual, self._refusal = self._client, self.errors.pop("item", None)
+        usual = self._client._setting("code_value_type")  # noqa: SLF001 - of this package
+        self._use(self._client.with_options(code_value_type=None if usual else "normal"))
+        return True
+
+    def settle_form(self, *, is_better: bool) -> None:
+        """Keeps the other `code_value_type` if the service takes the search with it, else the one of the client."""
+        if self._usual is None:
+            return
+        if is_better:
+            has_form = self._usual._setting("code_value_type") is not None  # noqa: SLF001 - of this package
+            usual, other = ("with", "without") if has_form else ("without", "with")
+            setting = argument("code_value_type", None if has_form else "normal")
+            failed = "finds nothing" if self._refusal is None else "is refused"
+            self.errors["code_value_type"] = DataAccessError(
+                f"a search of codes {failed} {usual} value_type in its conditions, and succeeds {other} it: "
+                f"{'unset' if has_form else 'set'} {setting}"
+            )
+        else:
+            self._use(self._usual)
+            if self._refusal is not None:
+                self.errors["item"], self.scopes["item"] = self._refusal, None
+
+    def _use(self, client: BaseClient) -> None:
+        self._client, self.raw = client, client._raw  # noqa: SLF001 - of this package
 
     def search_of(self, rows: list[Row]) -> DaySearch:
         """Finds the end of the day that has these rows. Without rows there is none."""
@@ -107,6 +142,9 @@ class Findings:
             self._day = (f"not known: {reason}", None)
         else:
             found = ServiceDay(search.end, (row["allocated_time"] for row in self._rows))
+            if not found.zones:
+                self._day = (f"not known: no time zone begins a day at {found.end_time}: {NO_CALENDAR_DAYS}", None)
+                return
             text, is_right = _said(found, f"the {count:,} rows of {day}", self._client)
             self._day = (text_of(text), is_right)
 
@@ -134,7 +172,7 @@ class Findings:
             if name == "download" and self._is_missing(error):
                 self._has_no_export = True
             else:
-                self._errors[name] = error.with_traceback(None)
+                self.errors[name] = error.with_traceback(None)
             self._is_reachable |= not isinstance(error, TransportError | ConfigError)
             # A second request would wait just as long.
             self._may_ask = not isinstance(error, ConnectError | RequestTimeoutError)
@@ -163,7 +201,7 @@ class Findings:
             comparison=comparison,
             is_comparison_right=is_comparison_right,
             seconds=monotonic() - self._began,
-            errors=self._errors,
+            errors=self.errors,
             _has_no_export=self._has_no_export,
         )
 
@@ -172,8 +210,13 @@ class Findings:
 
         A service at a wrong address may say so of the path: the search has shown whether this one is right.
         """
-        is_refused = isinstance(error, RequestRejectedError) or type(error) is ApiError
-        return is_refused and isinstance(error, ApiError) and error.code is not None and self.scopes["item"] is not None
+        is_envelope = _is_refused(error) and isinstance(error, ApiError) and error.code is not None
+        return is_envelope and self.scopes["item"] is not None
+
+
+def _is_refused(error: DataAccessError) -> bool:
+    """Whether the service refused a request, and neither the token nor all requests."""
+    return isinstance(error, RequestRejectedError) or type(error) is ApiError
 
 
 def _said(found: ServiceDay, rows: str, client: BaseClient) -> tuple[str, bool]:

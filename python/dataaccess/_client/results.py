@@ -5,7 +5,7 @@ from __future__ import annotations
 from reprlib import Repr
 from time import monotonic
 
-from dataaccess._core.warn import warn_caller
+from dataaccess._core.warn import caller, warn_caller
 from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
 from dataaccess.errors._text import argument, for_programs
@@ -73,9 +73,25 @@ def checked_status(response: dict[str, Any], export_id: object, success: Collect
     status = _status(response, export_id, success)
     meta: object = status["meta"]
     total = meta.get("total") if isinstance(meta, dict) else None
-    if total is not None and total != len(status["entries"]):
-        warn_caller(f"the response reports {total} entries and has {len(status['entries'])}", IncompleteWarning)
+    count = len(status["entries"])
+    # A total of another type is the same number.
+    if total is not None and str(total).removesuffix(".0") != str(count):
+        warn_caller(f"the response reports {_TEXT.repr(total)} entries and has {count}", IncompleteWarning)
     return status
+
+
+def warn_of_ends(entries: list[ExportEntry], line: dict[str, Any] | None = None) -> bool:
+    """Warns of entries whose `endTime` is set and no end. Returns whether there are any."""
+    from dataaccess._display.segment import has_ended
+
+    odd = [entry for entry in entries if entry.get("endTime") is not None and not has_ended(entry)]
+    if odd:
+        warn_caller(
+            f"an endTime that is no end, so the export counts as running: {entry_states(entries, odd)}",
+            IncompleteWarning,
+            line,
+        )
+    return bool(odd)
 
 
 def _status(response: dict[str, Any], export_id: object, success: Collection[str]) -> SegmentStatus:
@@ -95,11 +111,12 @@ def entry_states(entries: list[ExportEntry], chosen: list[ExportEntry]) -> str:
 
 def entry_state(entry: ExportEntry) -> str:
     """What an entry does, or how it ended: the verb of a sentence about it."""
+    from dataaccess._display.segment import has_ended
     from dataaccess._display.text import cell
 
     started, end = entry.get("startTime"), entry.get("endTime")
-    if end is None:
-        return f"is running since {cell(started)}"
+    if not has_ended(entry):
+        return f"is running since {cell(started)}" + ("" if end is None else f" (endTime {_TEXT.repr(end)})")
     details = [entry.get("responseCode"), entry.get("responseMessage")]
     said = " ".join(_TEXT.repr(detail) for detail in details if detail is not None)
     return f"ended at {cell(end)}" + (f" with {said}" if said else "")
@@ -110,26 +127,26 @@ def update_callback(
     success: Collection[str],
     on_update: OnUpdate | None,
     report: Callable[[dict[str, Any]], object] | None,
-) -> Callable[[dict[str, Any]], object] | None:
-    """A callback that gets each response: for the user in the form of the result, and for `progress=`."""
-    if on_update is None:
-        return report
+) -> Callable[[dict[str, Any]], object]:
+    """A callback that gets each response: for `progress=`, for `on_update` in the form of the result, for a warning."""
 
     def in_form(response: dict[str, Any]) -> object:
-        return on_update(_status(response, export_id, success))
+        return on_update(_status(response, export_id, success)) if on_update is not None else None
 
-    return _Both(in_form, report) if report else in_form
+    return _Updates([*([report] if report else []), in_form], caller())
 
 
-class _Both:
-    """Calls two functions; what is to be awaited of both is awaited together."""
+class _Updates:
+    """Calls functions; what is to be awaited of them is awaited together. Warns once of an `endTime` that is no end."""
 
-    def __init__(self, on_update: Callable[[dict[str, Any]], object], report: Any) -> None:
-        self._on_update, self._report = on_update, report
-        self.tick = getattr(report, "tick", None) or (lambda: None)
+    def __init__(self, functions: list[Any], line: dict[str, Any]) -> None:
+        self._functions, self._line, self._has_warned = functions, line, False
+        self.tick = getattr(functions[0], "tick", None) or (lambda: None)
 
     def __call__(self, response: dict[str, Any]) -> object:
-        returned = [self._report(response), self._on_update(response)]
+        if not self._has_warned:
+            self._has_warned = warn_of_ends(response["data"]["entries"], self._line)
+        returned = [function(response) for function in self._functions]
         waiting: list[Any] = [each for each in returned if hasattr(each, "__await__")]
         if len(waiting) > 1:
             from asyncio import gather

@@ -30,13 +30,17 @@ _STEP = _HOUR // 4
 _STEPS = 25 * _HOUR // _STEP
 _NAMES = 3
 
+NO_CALENDAR_DAYS = "the service may not cut calendar days"
+
 
 class DaySearch:
     """Finds the end of the day that holds an instant, in eight searches; in nine for a day of 25 hours.
 
     Attributes:
-        audience: The audience type and audience of a code of the day, to which the searches are narrowed; None if no
-            code has one.
+        audience: The audience types and audiences of the first and the last code of the day, to which the searches are
+            narrowed; None if no code has one.
+        has_spread: Whether the times of these codes differ by more than the distance of the last two searches: then
+            the codes come together only if the service cuts calendar days.
         end: The end of the day in Unix milliseconds, once it is known.
         problem: Why the end cannot be found, if that is so.
     """
@@ -44,7 +48,15 @@ class DaySearch:
     def __init__(self, sent: int, rows: Sequence[dict[str, Any]]) -> None:
         """Takes the instant for which the rows of a day came, in Unix milliseconds."""
         self._sent = sent
-        self.audience = next(filter(None, map(audience_of, rows)), None)
+        by_time = sorted(rows, key=lambda row: str(row.get("allocated_time")))
+        held = [found for found in map(audience_of, by_time) if found is not None]
+        kinds, audiences = (
+            (list(dict.fromkeys(each)) for each in zip(*(held[:1] + held[-1:]), strict=True)) if held else ([], [])
+        )
+        self.audience = (kinds, audiences) if held else None
+        times = [instant_in("UTC", str(row.get("allocated_time"))) for row in by_time if audience_of(row) is not None]
+        first, last = (times[0], times[-1]) if times else (None, None)
+        self.has_spread = first is not None and last is not None and last - first > _STEP
         self._ids: set[object] | None = None
         # Quarters of an hour after the instant: the day holds the first, and not the last.
         self._low, self._high = 0, _STEPS
@@ -88,6 +100,8 @@ class DaySearch:
             self._ids = found
             if not found:
                 self.problem = "a search of the day for the audience of one of its codes found nothing"
+        elif self.audience is not None and found & self._ids and found != self._ids:
+            self.problem = f"a later instant finds other codes of the same audience: {NO_CALENDAR_DAYS}"
         elif found & self._ids:
             self._low = self._next
             if self._low == self._high:
@@ -138,12 +152,16 @@ class ServiceDay:
         return "UTC" if hours == 0 else f"Etc/GMT{-hours:+d}"
 
     @property
+    def end_time(self) -> str:
+        """When it ends."""
+        return f"{datetime.fromtimestamp(self.end / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
+
+    @property
     def end_shown(self) -> str:
         """When it ends, with the zones in which it does."""
-        end = datetime.fromtimestamp(self.end / 1_000, UTC)
         named = [zone for zone in self.zones if not zone.startswith("Etc/")]
         names = ", ".join([*named[:_NAMES], *(["…"] if len(named) > _NAMES else [])])
-        return f"ends at {end:%Y-%m-%d %H:%M} UTC: {' or '.join(self.offsets)}{f' ({names})' if names else ''}"
+        return f"ends at {self.end_time}: {' or '.join(self.offsets)}{f' ({names})' if names else ''}"
 
     def has_times_of(self, zone: str) -> bool:
         """Whether the times of its rows are of this day, if they are written in a zone."""

@@ -15,6 +15,7 @@ _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 TIMEZONE = "DATAACCESS_TIMEZONE"
+CODE_VALUE_TYPE = "DATAACCESS_CODE_VALUE_TYPE"
 
 
 class Spec:
@@ -182,6 +183,14 @@ SETTINGS = {
             "How after_date and before_date compare days: exclusive or inclusive.",
             choices=("exclusive", "inclusive"),
             is_usual=True,
+        ),
+        Spec(
+            "code_value_type",
+            "choice",
+            None,
+            'The value_type of each condition of promotion codes: "normal", or none.',
+            choices=("normal",),
+            variables=(CODE_VALUE_TYPE,),
         ),
         Spec("timeout", "duration", 300.0, "Limit of a call, such as 90s.", is_usual=True),
         Spec("retry_for", "duration", 60.0, "How long to retry; 0: never.", is_usual=True),

@@ -29,13 +29,13 @@ class Sources:
         profile: The profile, if there is one.
         token_variable: The variable that says the token.
         is_token_of_profile: Whether the profile says the token.
-        is_zone_of_environment: Whether a variable says the time zone.
+        of_environment: The names of the settings that a variable of `OF_ENVIRONMENT` sets.
     """
 
     __slots__ = (
         "given",
         "is_token_of_profile",
-        "is_zone_of_environment",
+        "of_environment",
         "of_profile",
         "profile",
         "profile_name",
@@ -45,16 +45,17 @@ class Sources:
     def __init__(self, given: Iterable[str], profile_name: str | None, profile: Profile | None) -> None:
         """Nothing is of the environment or the profile yet."""
         self.given, self.profile_name, self.profile = set(given), profile_name, profile
+        self.of_environment: set[str] = set()
         self.of_profile: set[str] = set()
         self.token_variable: str | None = None
-        self.is_token_of_profile = self.is_zone_of_environment = False
+        self.is_token_of_profile = False
 
     def with_arguments(self, names: Iterable[str]) -> Self:
         """Those of a copy with more arguments."""
         copy = type(self)(self.given.union(names), self.profile_name, self.profile)
         copy.of_profile = self.of_profile.difference(names)
         copy.token_variable, copy.is_token_of_profile = self.token_variable, self.is_token_of_profile
-        copy.is_zone_of_environment = self.is_zone_of_environment and "timezone" not in copy.given
+        copy.of_environment = self.of_environment.difference(names)
         return copy
 
     @property
@@ -70,7 +71,7 @@ class Sources:
             return "argument"
         if name in self.of_profile:
             return str(self.profile)
-        if name == "base_url" or (name == "timezone" and self.is_zone_of_environment):
+        if name == "base_url" or name in self.of_environment:
             return f"environment variable {SETTINGS[name].variables[0]}"
         return "default"
 

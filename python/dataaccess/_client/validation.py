@@ -53,6 +53,11 @@ class Validation(Suggesting):
         """The argument of a call, or the setting."""
         return self._setting("known_row_cap") if known_row_cap is None else known_row_cap
 
+    def _sent(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The body of an item search that was sent; its attributes may be an iterator that was read."""
+        arguments = {**arguments, "attrs": ["id"], "known_attributes": None}
+        return validate_items(arguments, self.timezone, self.day_comparison, self._setting("code_value_type"))
+
     def validate_codes(
         self,
         attrs: CodeAttributes | None = None,
@@ -88,7 +93,7 @@ class Validation(Suggesting):
         """
         arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
         with problem_values(arguments):
-            return validate_codes(arguments, self.timezone, self.day_comparison)
+            return validate_codes(arguments, self.timezone, self.day_comparison, self._setting("code_value_type"))
 
     def validate_items(
         self,
@@ -134,4 +139,4 @@ class Validation(Suggesting):
             usual_format=self._setting("attrs_format"),
         )
         with problem_values(arguments):
-            return validate_items(arguments, self.timezone, self.day_comparison)
+            return validate_items(arguments, self.timezone, self.day_comparison, self._setting("code_value_type"))

@@ -1,10 +1,10 @@
-"""The variables of the environment that say the token and the zone, and names that look like variables."""
+"""The variables of the environment for the token and for settings, and names that look like variables."""
 
 from __future__ import annotations
 
 import os
 
-from dataaccess._client.settings import SETTINGS, TIMEZONE
+from dataaccess._client.settings import SETTINGS
 from dataaccess._core.warn import warn_caller
 from dataaccess.errors import ConfigError, DataAccessWarning
 
@@ -29,6 +29,8 @@ KNOWN = {
     TOKEN,
     TOKEN_FILE,
 }
+# Settings that a variable may set; the other variables are read elsewhere.
+OF_ENVIRONMENT = ("timezone", "code_value_type")
 # `URL` is meant to be `BASE_URL`.
 _CUTOFF = 0.5
 
@@ -52,20 +54,25 @@ def file_of_environment() -> TokenFile:
     return token_file(os.environ[TOKEN_FILE])
 
 
-def zone_of_environment(given: set[str]) -> str | None:
-    """The zone, unless it is an argument.
+def value_of_environment(setting: str, given: set[str]) -> str | None:
+    """The value of a setting of `OF_ENVIRONMENT`, unless it is an argument.
 
     Raises:
-        ConfigError: There is no such zone.
+        ConfigError: It is not valid.
     """
-    zone = os.environ.get(TIMEZONE)
-    if not zone or "timezone" in given:
+    variable = SETTINGS[setting].variables[0]
+    value = os.environ.get(variable)
+    if not value or setting in given:
         return None
     from dataaccess._client.profiles import refusal_of
 
-    if (problem := refusal_of("timezone", zone)) is not None:
-        raise ConfigError(f"{TIMEZONE}: {problem}")
-    return zone
+    try:
+        problem = refusal_of(setting, value)
+    except ConfigError as error:
+        problem = str(error.args[0])
+    if problem is not None:
+        raise ConfigError(f"{variable}: {problem}")
+    return value
 
 
 def warn_of_unknown_variables() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from dataaccess._display import html
@@ -35,9 +35,27 @@ def has_failed(entry: Mapping[str, Any], success: Collection[str]) -> bool:
     return code is not None and code_texts([code])[0] not in success
 
 
+def has_ended(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry has an end, as the core reads it: a blank string is none, nor is a time before the start."""
+    end = entry.get("endTime")
+    if end is None or (isinstance(end, str) and not end.strip()):
+        return False
+    start, end = _instant(entry.get("startTime")), _instant(end)
+    return start is None or end is None or start <= end
+
+
+def _instant(value: object) -> datetime | None:
+    """A time as the API specification shows it; one without an offset is in UTC."""
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return found.replace(tzinfo=UTC) if found is not None and found.tzinfo is None else found
+
+
 def state_of(entry: Mapping[str, Any], success: Collection[str]) -> str:
     """`running`, `finished` or `failed`."""
-    if entry.get("endTime") is None:
+    if not has_ended(entry):
         return "running"
     return "failed" if has_failed(entry, success) else "finished"
 
@@ -105,8 +123,7 @@ def _time(value: object) -> object:
 
 
 def _took(entry: dict[str, Any]) -> str | None:
-    try:
-        start, end = (datetime.fromisoformat(entry[name]) for name in ("startTime", "endTime"))
-        return duration((end - start).total_seconds())
-    except (KeyError, TypeError, ValueError):
+    start, end = _instant(entry.get("startTime")), _instant(entry.get("endTime"))
+    if start is None or end is None or end < start:
         return None
+    return duration((end - start).total_seconds())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataaccess._client.service_day import NO_CALENDAR_DAYS
 from dataaccess._probe.session import EMPTY_DAY
 from dataaccess._probe.shapes import NotSettledError, json_type, member
 from dataaccess.errors import ApiError
@@ -15,14 +16,41 @@ if TYPE_CHECKING:
 _LEAST_IN_ORDER = 20
 
 
+def value_type(session: Session) -> tuple[str, str]:
+    """Whether conditions of codes have a `value_type`. The searches that follow have one if it is required."""
+    outcomes = {"without": session.nothing(None), "with": session.nothing("normal")}
+    seen = ", ".join(
+        f"{f'refused ({refusal(found)})' if isinstance(found, ApiError) else 'accepted'} {name} it"
+        for name, found in outcomes.items()
+    )
+    refused = [name for name, found in outcomes.items() if isinstance(found, ApiError)]
+    if len(refused) > 1:
+        raise NotSettledError(seen)
+    if refused == ["without"]:
+        session.require("normal")
+    return {"without": "required", "with": "refused"}.get("".join(refused), "optional"), seen
+
+
 def day_zone(session: Session) -> tuple[str, str]:
     """The zone in which days are cut, by where the day ends. The times of its codes say nothing about it."""
     day = session.service_day()
     name = day.zone_named(session.client.timezone)
     seen = f"the day {day.end_shown}"
+    if not day.zones:
+        raise NotSettledError(f"no time zone begins a day at {day.end_time}: {NO_CALENDAR_DAYS}")
     if name is None:
         raise NotSettledError(f"{seen}, which cut the same days; name the zone: --timezone")
     return name, seen
+
+
+def day_equals(session: Session) -> tuple[str, str]:
+    """Whether `equals` finds a calendar day: the same codes for each instant, up to the end of a day of a zone."""
+    day = session.service_day()
+    if not day.zones:
+        raise NotSettledError(f"no time zone begins a day at {day.end_time}: {NO_CALENDAR_DAYS}")
+    if not session.day_search().has_spread:
+        raise NotSettledError("the codes of the day that have an audience are of one time; name a busier day")
+    return "day", f"the day {day.end_shown}"
 
 
 def source_timezone(session: Session) -> tuple[str, str]:
@@ -150,12 +178,24 @@ def time_unit(session: Session) -> tuple[str, str]:
     return _undocumented(session, time_unit="MONTH")
 
 
-def value_type(session: Session) -> tuple[str, str]:
-    """What a value_type leads to. Where one is required, no search of codes is accepted without it."""
-    found = session.codes_with(value_type="normal")
-    if isinstance(found, ApiError):
-        return "refused", refusal(found)
-    return "ignored", "accepted, as the searches without it"
+def seconds(session: Session) -> tuple[str, str]:
+    """What a time in seconds leads to."""
+    return _undocumented(session, value=session.sent_instant() // 1_000)
+
+
+def code_condition_type(session: Session) -> tuple[str, str]:
+    """A condition type, which the specification shows for the generic search."""
+    return accepted(session.codes_with(condition_type="comp_attr"))
+
+
+def extend_value(session: Session) -> tuple[str, str]:
+    """A time with the member that the specification shows for strings and numbers."""
+    return accepted(session.codes_with(extendValue=[]))
+
+
+def accepted(found: list[object] | ApiError) -> tuple[str, str]:
+    """Whether a search was accepted that the specification neither shows nor forbids."""
+    return ("refused", refusal(found)) if isinstance(found, ApiError) else ("accepted", f"{len(found):,} found")
 
 
 def _undocumented(session: Session, **members: object) -> tuple[str, str]:

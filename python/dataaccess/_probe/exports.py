@@ -80,7 +80,7 @@ def finished_types(session: Session) -> tuple[str, str]:
     types = {name: json_type(member(entry, name, "an entry")) for name in names}
     seen = ", ".join(f"{name} is {kind}" for name, kind in types.items())
     kinds = tuple(types.values())
-    for value, expected in (("plain", "a number"), ("string", "a string")):
+    for value, expected in (("number", "a number"), ("string", "a string")):
         if kinds == (expected, expected, "a string"):
             return value, seen
     raise NotSettledError(seen)
@@ -88,7 +88,10 @@ def finished_types(session: Session) -> tuple[str, str]:
 
 def end_time_type(session: Session) -> tuple[str, str]:
     """Type of the end."""
-    return _type_at_end(session, "endTime")
+    kind, seen = _type_at_end(session, "endTime")
+    if kind not in {"a string", "a number"}:
+        raise NotSettledError(f"endTime is {kind} {seen}")
+    return kind.removeprefix("a "), f"endTime is {kind} {seen}"
 
 
 def exported_rows_type(session: Session) -> tuple[str, str]:

@@ -33,6 +33,7 @@ PLATFORM = (
     "timezone",
     "source_timezone",
     "day_comparison",
+    "code_value_type",
     "attrs_format",
     "known_row_cap",
     "strict_empty",
@@ -46,6 +47,7 @@ _OF_POINTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "source_timezone": ("source_timezone", lambda zone: zone),
     # `exclusive` fits instants too.
     "day_comparison": ("day_comparison", lambda compared: "inclusive" if compared == "inclusive" else "exclusive"),
+    "code_value_type": ("value_type", lambda taken: "normal" if taken == "required" else None),
     "attrs_format": ("attrs_format", lambda taken: "string" if taken == "string" else "array"),
     "known_row_cap": ("maximum_rows", lambda most: most),
     "strict_empty": ("empty_shape", lambda shape: shape == "array"),

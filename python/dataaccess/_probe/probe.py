@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dataaccess._probe.questions import Question
 
 # The most requests that a probe sends, without retries.
-MOST_REQUESTS = 35
+MOST_REQUESTS = 38
 # Seconds for which a request that fails is retried, and seconds for one call.
 _RETRY_FOR, _TIMEOUT = 10, 120
 

@@ -63,7 +63,9 @@ def latency(session: Session) -> tuple[float, str]:
 
 # In the order of their requests. The last three look at what the others caused.
 QUESTIONS: list[Question] = [
+    codes.value_type,
     codes.day_zone,
+    codes.day_equals,
     codes.source_timezone,
     codes.maximum_rows,
     codes.row_order,
@@ -74,7 +76,9 @@ QUESTIONS: list[Question] = [
     codes.key_order,
     codes.operators,
     codes.time_unit,
-    codes.value_type,
+    codes.seconds,
+    codes.code_condition_type,
+    codes.extend_value,
     exports.unknown_export,
     exports.download_scope,
     exports.finished_status,
@@ -111,6 +115,9 @@ NOT_ASKED = {
     "member_defaults": "a client sends both members wherever the specification shows them",
     "content_type": "a client always sends application/json",
     "generic_codes": "the search could find every promotion code",
+    "pool_id_fraction": "the codes of one day do not show it",
+    "bearer_case": "a client sends Bearer",
+    "other_statuses": "a client sends no such request",
     "positions": "a client sends conditions in the order of their positions",
     "null_values": "an empty response does not show a null",
     "code_transitions": "a probe changes nothing and does not wait",

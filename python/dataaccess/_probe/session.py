@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
+    from dataaccess._types import CodeValueType
+
 EMPTY_DAY = "1990-01-01"
 NO_ID = 999_999_999_999
 WORD = "no_such_value"
@@ -103,18 +105,27 @@ class Session:
             "no code of the day has an audience to search for (audience_type, allocated_audience): name another day"
         )
 
-    @_once
     def service_day(self) -> ServiceDay:
         """The day of the service that has the codes: its end is found by which codes come."""
-        body = self.client.validate_codes(["id"], allocated_time=da.on(self.day))
+        return ServiceDay(self.day_search().end or 0, (row["allocated_time"] for row in self.rows()))
+
+    @_once
+    def day_search(self) -> DaySearch:
+        """The search for the end of that day."""
         rows = self.rows()
-        search = DaySearch(body["filters"]["OR"][0]["AND"][-1]["value"], rows)
+        search = DaySearch(self.sent_instant(), rows)
         while (instant := search.instant) is not None:
             kind, audience = search.audience or (None, None)
             search.add(self._ids(da.op("equals", instant), kind, audience))
         if search.end is None:
             raise NotSettledError(str(search.problem))
-        return ServiceDay(search.end, (row["allocated_time"] for row in rows))
+        return search
+
+    def sent_instant(self) -> int:
+        """The instant that a search of the day sends, in Unix milliseconds."""
+        body = self.client.validate_codes(["id"], allocated_time=da.on(self.day))
+        instant: int = body["filters"]["OR"][0]["AND"][-1]["value"]
+        return instant
 
     @_once
     def compared(self, operator: str, instant: int) -> bool:
@@ -143,9 +154,28 @@ class Session:
         raise NotSettledError(f"no response was cut off: the {count:,} codes of the day came")
 
     @_once
+    def nothing(self, value_type: CodeValueType | None) -> dict[str, Any] | ApiError:
+        """The envelope of a search that finds nothing, with this `value_type` in its condition, or its refusal."""
+        client = self.client.with_options(code_value_type=value_type)
+        body = client.validate_codes(["id"], allocated_time=da.on(EMPTY_DAY))
+        outcome = self._outcome(SEARCH_PATH, body)
+        if isinstance(outcome, ApiError):
+            self.malformed.append(outcome)
+        return outcome
+
+    def require(self, value_type: CodeValueType) -> None:
+        """Sends this `value_type` from here on."""
+        self.client, self._bounded = (
+            each.with_options(code_value_type=value_type) for each in (self.client, self._bounded)
+        )
+
     def empty(self) -> dict[str, Any]:
         """The envelope of a search that finds nothing."""
-        return self._post(SEARCH_PATH, self.client.validate_codes(["id"], allocated_time=da.on(EMPTY_DAY)))
+        form: Any = self.client.settings["code_value_type"].value
+        outcome = self.nothing(form)
+        if isinstance(outcome, ApiError):
+            raise outcome
+        return outcome
 
     def codes_with(self, **members: object) -> list[Any] | ApiError:
         """A search of the codes that an audience has of the day, with these members of the time condition.

@@ -24,18 +24,16 @@ PLATFORMS: dict[str, dict[str, str]] = {
 """The switches of each platform that has a name. `all-utc` has the defaults."""
 
 FACTS = {
-    "last_used_type": "string",
-    "channel_id_type": "number",
     "key_order": "code_first",
-    "finished_types": "plain",
     "failed_code": "500",
-    "end_time_type": "a string",
     "exported_rows_type": "a number",
     "attrs_separator": "comma",
     "unknown_object": "refused",
     "generic_operators": "accepted",
     "value_types": "refused",
     "condition_type": "refused",
+    "code_condition_type": "refused",
+    "extend_value": "refused",
     "data_types": "refused",
     "string_comparison": "case counts",
     "equals_values": "refused",

@@ -48,6 +48,7 @@ from dataaccess._types.results import (
 from dataaccess._types.settings import (
     ClientOptions,
     ClientSettings,
+    CodeValueType,
     DayComparison,
     Expiry,
     ItemTypes,
@@ -69,6 +70,7 @@ __all__ = [
     "CodeStatus",
     "CodeStatusName",
     "CodeStatuses",
+    "CodeValueType",
     "ColumnType",
     "ColumnTypeAlias",
     "Compression",

@@ -22,6 +22,9 @@ Token: TypeAlias = str | Callable[[], _Issued] | Callable[[], Awaitable[_Issued]
 DayComparison: TypeAlias = Literal["exclusive", "inclusive"]
 """Whether `after_date` and `before_date` of the service exclude or include the day that they name."""
 
+CodeValueType: TypeAlias = Literal["normal"]
+"""The `value_type` of the conditions of promotion codes: the one value that the API specification shows."""
+
 ItemTypes: TypeAlias = Mapping[str, int | Mapping[str, Any]]
 """Names of business objects, each with its id, or with `{"id": …, "attributes": {name: type}}`."""
 
@@ -32,6 +35,7 @@ class ClientOptions(TypedDict, total=False):
     timezone: str | ZoneInfo
     source_timezone: str | ZoneInfo
     day_comparison: DayComparison
+    code_value_type: CodeValueType | None
     timeout: float | timedelta
     retry_for: float | timedelta
     retries: int | None

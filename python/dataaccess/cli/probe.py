@@ -34,7 +34,7 @@ Examples:
 
 @click.command("probe", cls=Command, epilog=_EPILOG)
 @option("--day", type=Day(), required=True, metavar="DAY", help="A day that has many promotion codes.")
-@option("--export", "export_id", type=Whole(min=0), metavar="ID", help="A segment export that has ended.")
+@option("--export", "export_id", type=Whole(), metavar="ID", help="A segment export that has ended.")
 @option("--write-profile", metavar="NAME", help="Profile that gets the settings found; it is made if there is none.")
 @option("--yes", is_flag=True, help="Send the requests without a confirmation; required without a terminal.")
 @option("--json", "as_json", is_flag=True, help="All findings as JSON.")
@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Find out what the API specification leaves open at your platform.
 
-    Sends at most 35 requests, which only read: the codes of one day, searches that find where that day ends, and
+    Sends at most 38 requests, which only read: the codes of one day, searches that find where that day ends, and
     searches that find nothing, one customer, or are refused. Prints TOML: switches that make a sandbox behave as your
     platform, and settings for clients. Comments say what was seen, and of each point that is still open why.
     """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
 
 from dataaccess.cli import output
 from dataaccess.cli.connection import connecting
-from dataaccess.cli.parts import Command, option
+from dataaccess.cli.parts import Command, Option, option
 from dataaccess.cli.progress import line
 from dataaccess.cli.values import Duration, Whole
 
@@ -24,10 +25,30 @@ Examples:
 """
 
 _WAIT = 3600.0
+_NEGATIVE = re.compile(r"-\d+")
 
 
-@click.command("segment", cls=Command, epilog=_EPILOG)
-@click.argument("export_id", type=Whole(min=0))
+class _Segment(Command):
+    """A command whose argument may be a negative integer, which click would read as an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Puts a negative integer that is no value of an option behind the options."""
+        with_value = {name for one in self.params if isinstance(one, Option) and not one.is_flag for name in one.opts}
+        before = zip(["", *args], args, strict=False)
+        ids = [
+            number for number, (last, one) in enumerate(before) if _NEGATIVE.fullmatch(one) and last not in with_value
+        ]
+        if ids and "--" not in args:
+            args = [
+                *(one for number, one in enumerate(args) if number not in ids),
+                "--",
+                *(args[number] for number in ids),
+            ]
+        return super().parse_args(ctx, args)
+
+
+@click.command("segment", cls=_Segment, epilog=_EPILOG)
+@click.argument("export_id", type=Whole())
 @option("--wait", is_flag=True, help="Wait until every entry has ended; a failed entry is an error.")
 @option(
     "--timeout",

@@ -51,7 +51,7 @@ fn positioned<'a>(
     let members = ["type", "column", "data_type", "operator", "value", "extendValue", "time_unit", "value_type"];
     let known: &[&str] = match (interpretation.switches.value_type, &members) {
         (CodeValueType::Refused, [known @ .., _]) => known,
-        (CodeValueType::Ignored | CodeValueType::Required, members) => members,
+        (CodeValueType::Optional | CodeValueType::Required, members) => members,
     };
     condition.object(known)?;
     let column = condition.member("column")?;
@@ -81,7 +81,10 @@ fn read(
         return Err(kind.mismatch(&format!("{CODE_CONDITION_TYPE}, which it always is")));
     }
     if interpretation.switches.value_type == CodeValueType::Required {
-        condition.member("value_type")?.constant(VALUE_TYPE)?;
+        condition.member("value_type")?;
+    }
+    if let Some(value_type) = condition.optional("value_type") {
+        value_type.constant(VALUE_TYPE)?;
     }
     let column = condition.member("column")?.text()?;
     let is_datetime = column == REQUIRED_COLUMN;

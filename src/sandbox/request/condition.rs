@@ -8,7 +8,7 @@ use crate::sandbox::days::{self, Day};
 use crate::sandbox::objects::{AttributeKind, BusinessObject};
 use crate::sandbox::query::{Comparison, Predicate};
 use crate::sandbox::reply::Refusal;
-use crate::sandbox::switches::{DayComparison, Undocumented};
+use crate::sandbox::switches::{DayComparison, DayEquals, Undocumented};
 
 /// A condition of a generic search.
 pub(super) fn generic(
@@ -47,7 +47,8 @@ pub(super) fn predicate(
     let comparison = match (declared.kind, unit) {
         (AttributeKind::Datetime, unit) => {
             let comparison = day(&operator, &value, interpretation)?;
-            if is_documented(unit.as_ref(), interpretation)? { comparison } else { Comparison::Among(Vec::new()) }
+            let is_documented = in_milliseconds(&value, interpretation)? && has_unit(unit.as_ref(), interpretation)?;
+            if is_documented { comparison } else { Comparison::Among(Vec::new()) }
         }
         (_, Some(unit)) => {
             return Err(unit.refusal("a time unit is for datetime conditions"));
@@ -58,11 +59,21 @@ pub(super) fn predicate(
 }
 
 /// Whether a time unit is DAY, the only documented one.
-fn is_documented(unit: Option<&BodyValue<'_>>, interpretation: &Interpretation) -> Result<bool, Refusal> {
+fn has_unit(unit: Option<&BodyValue<'_>>, interpretation: &Interpretation) -> Result<bool, Refusal> {
     match (unit, interpretation.switches.time_unit) {
         (None, _) => Ok(true),
         (Some(unit), Undocumented::Refused) => unit.constant(TIME_UNIT).map(|()| true),
         (Some(unit), Undocumented::Unmatched) => unit.text().map(|unit| unit == TIME_UNIT),
+    }
+}
+
+/// Whether a time is in milliseconds, as its magnitude indicates (section 2.4): seconds since 1973 are milliseconds of
+/// early 1970.
+fn in_milliseconds(value: &BodyValue<'_>, interpretation: &Interpretation) -> Result<bool, Refusal> {
+    match interpretation.switches.seconds {
+        _ if !(100_000_000..10_000_000_000).contains(&value.integer()?) => Ok(true),
+        Undocumented::Refused => Err(value.mismatch("a time in milliseconds; its magnitude indicates seconds")),
+        Undocumented::Unmatched => Ok(false),
     }
 }
 
@@ -84,6 +95,10 @@ pub(super) fn day(
     match (operator.text()?, interpretation.switches.day_comparison) {
         (BEFORE_DATE, DayComparison::Exclusive) => Ok(Comparison::Within(None, Some(day.start))),
         (BEFORE_DATE, DayComparison::Inclusive) => Ok(Comparison::Within(None, Some(day.end))),
+        (EQUALS, _) if interpretation.switches.day_equals == DayEquals::Window => {
+            let start = -(-milliseconds).div_euclid(1_000);
+            Ok(Comparison::Within(Some(second(start)?), Some(second(start + 24 * 3_600)?)))
+        }
         (EQUALS, _) => Ok(Comparison::Within(Some(day.start), Some(day.end))),
         (AFTER_DATE, DayComparison::Exclusive) => Ok(Comparison::Within(Some(day.end), None)),
         (AFTER_DATE, DayComparison::Inclusive) => Ok(Comparison::Within(Some(day.start), None)),

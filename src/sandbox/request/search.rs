@@ -12,7 +12,7 @@ use crate::error::excerpt;
 use crate::sandbox::objects::BusinessObject;
 use crate::sandbox::query::{Predicate, Query};
 use crate::sandbox::reply::Refusal;
-use crate::sandbox::switches::{AttrsFormat, UnknownAttribute};
+use crate::sandbox::switches::{AttrsFormat, GenericCodes, UnknownAttribute};
 
 /// Most conditions of one search, well below the limits of `SQLite`.
 pub(in crate::sandbox) const MAX_CONDITIONS: usize = 10_000;
@@ -58,11 +58,10 @@ pub(in crate::sandbox) fn query(
     interpretation: &Interpretation,
 ) -> Result<Query, Refusal> {
     let body = BodyValue::body(body);
-    let form = match object.id {
-        // Rule 2 of section 4.2 allows the array only.
-        PROMOTION_CODE_ID => AttrsFormat::Array,
-        _ => interpretation.switches.attrs_format,
-    };
+    let has_rules_of_codes = object.id == PROMOTION_CODE_ID
+        && !(interpretation.switches.generic_codes == GenericCodes::Accepted && has_generic_shape(&body));
+    // Rule 2 of section 4.2 allows the array only.
+    let form = if has_rules_of_codes { AttrsFormat::Array } else { interpretation.switches.attrs_format };
     let attributes = attributes(&body.member("attrs")?, object, form, interpretation.switches.unknown_attribute)?;
     let filters = body.member("filters")?;
     filters.object(&["OR"])?;
@@ -70,9 +69,10 @@ pub(in crate::sandbox) fn query(
     if values(or.array()?) > MAX_VALUES {
         return Err(or.refusal(&format!("more than {MAX_VALUES} values")));
     }
-    let groups = match object.id {
-        PROMOTION_CODE_ID => codes::groups(&or, object, interpretation)?,
-        _ => groups(&or, object, interpretation)?,
+    let groups = if has_rules_of_codes {
+        codes::groups(&or, object, interpretation)?
+    } else {
+        groups(&or, object, interpretation)?
     };
     Ok(Query {
         attributes,
@@ -80,6 +80,13 @@ pub(in crate::sandbox) fn query(
         order: interpretation.switches.row_order,
         limit: interpretation.switches.maximum_rows.map(NonZeroU64::get),
     })
+}
+
+/// Whether the conditions of a body have the `condition_type` of the generic shape; also a body without conditions.
+fn has_generic_shape(body: &BodyValue<'_>) -> bool {
+    let groups = body.value.pointer("/filters/OR").and_then(Value::as_array).into_iter().flatten();
+    let mut conditions = groups.filter_map(|group| group.get("AND")?.as_array()).flatten();
+    conditions.all(|condition| condition.get("condition_type").is_some())
 }
 
 /// Section 4.1 calls `attrs` both an array of strings and a string.

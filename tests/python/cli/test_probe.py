@@ -20,7 +20,7 @@ def test_the_findings_are_toml_and_their_reasons_are_comments(run: Any, demo: da
     assert found["switches"]["day_zone"] == found["client"]["timezone"] == "UTC"
     assert 'day_comparison = "exclusive"  # after_date is exclusive, before_date is exclusive' in ended.output
     assert "# - maximum_rows: no response was cut off: " in ended.output
-    assert ended.reported == "32 requests settled 33 of 50 open points\n"
+    assert ended.reported == "35 requests settled 37 of 57 open points\n"
     assert len(demo.requests) == 32
 
 

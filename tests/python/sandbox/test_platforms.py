@@ -24,10 +24,15 @@ OTHERS: dict[str, Any] = {
     "day_comparison": "instants",
     "operators": "unmatched",
     "time_unit": "unmatched",
-    "value_type": "ignored",
+    "seconds": "unmatched",
+    "value_type": "required",
     "attrs_format": "string",
     "unknown_attribute": "ignored",
     "empty_shape": "absent",
+    "last_used_type": "object",
+    "channel_id_type": "string",
+    "finished_types": "string",
+    "end_time_type": "number",
     "finished_status": 7,
     "failed_status": 9,
     "unknown_export": "no_entries",
@@ -100,11 +105,11 @@ def test_what_no_switch_can_imitate_is_named(tmp_path: Path) -> None:
         found = probed(service).to_dict()
     found["switches"] |= {"empty_shape": "null", "compression": "on"}
     for each in found["findings"]:
-        if each["name"] in ("channel_id_type", "failed_code"):
+        if each["name"] in ("extend_value", "failed_code"):
             each["value"] = "another"
     file = tmp_path / "platform.json"
     file.write_text(json.dumps(found), encoding="utf-8")
-    names = {"compression = on", "failed_code = another", "channel_id_type = another"}
+    names = {"compression = on", "failed_code = another", "extend_value = another"}
     with pytest.warns(da.SandboxWarning, match="does not behave as the platform of .*platform.json in ") as caught:
         sandbox = da.Sandbox(platform=file)
     with sandbox:

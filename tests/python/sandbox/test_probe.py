@@ -25,14 +25,20 @@ DEFAULTS: dict[str, Any] = {
     "day_zone": "UTC",
     "source_timezone": "UTC",
     "day_comparison": "exclusive",
+    "day_equals": "day",
+    "seconds": "refused",
     "operators": "refused",
     "time_unit": "refused",
-    "value_type": "refused",
+    "value_type": "optional",
     "attrs_format": "both",
     "unknown_attribute": "refused",
     "empty_shape": "array",
+    "last_used_type": "string",
+    "channel_id_type": "number",
     "finished_status": 2,
     "failed_status": 3,
+    "finished_types": "number",
+    "end_time_type": "string",
     "unknown_export": "not_found",
     "malformed_request": "status",
     "row_order": "id",
@@ -41,21 +47,27 @@ OTHERS: dict[str, Any] = {
     "day_zone": "Asia/Ho_Chi_Minh",
     "source_timezone": "Asia/Ho_Chi_Minh",
     "day_comparison": "inclusive",
+    "day_equals": "day",
+    "seconds": "unmatched",
     "operators": "unmatched",
     "time_unit": "unmatched",
-    "value_type": "ignored",
+    "value_type": "required",
     "attrs_format": "string",
     "unknown_attribute": "ignored",
     "empty_shape": "null",
+    "last_used_type": "object",
+    "channel_id_type": "string",
     "finished_status": 7,
     "failed_status": 9,
+    "finished_types": "string",
+    "end_time_type": "number",
     "unknown_export": "no_entries",
     "malformed_request": "code_only",
     "row_order": "reverse",
 }
 ZONES = ["UTC", "Asia/Ho_Chi_Minh", "America/Lima", "Pacific/Auckland", "Pacific/Pago_Pago"]
 # Switches that a probe leaves alone, and says why.
-NOT_SETTLED = {"generic_scope", "download_scope", "maximum_rows"}
+NOT_SETTLED = {"generic_codes", "generic_scope", "download_scope", "maximum_rows"}
 
 
 def finding(report: ProbeReport, name: str) -> Finding:
@@ -84,6 +96,7 @@ def test_a_probe_finds_the_switches_of_a_service(switches: dict[str, Any]) -> No
             "timezone": switches["day_zone"],
             "source_timezone": switches["source_timezone"],
             "day_comparison": switches["day_comparison"],
+            **({"code_value_type": "normal"} if switches["value_type"] == "required" else {}),
             "attrs_format": "string" if switches["attrs_format"] == "string" else "array",
             "strict_empty": switches["empty_shape"] == "array",
             "export_success_codes": (200,),
@@ -121,6 +134,10 @@ def test_no_finding_is_wrong_however_a_service_is_switched(data: st.DataObject) 
 
     expected = {**DEFAULTS, **switches}
     assert found.pop("latency") >= 0
+    if switches.get("day_equals") == "window":
+        # One code does not show that there are no days.
+        for name in ("day_zone", "source_timezone", "day_comparison"):
+            found.pop(name, None)
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
     for name in ("day_zone", "source_timezone"):
         zones = [expected[name], found.pop(name, expected[name])]
@@ -147,15 +164,11 @@ def test_what_no_switch_chooses_is_found_whatever_form_attributes_have(form: str
 
     names = {each.name for each in report.findings if not each.is_switch and each.value is not None}
     refused = {"unknown_object", "value_types", "condition_type", "data_types"}
-    refused |= {"equals_values", "repeated_names", "declared_types"}
+    refused |= {"equals_values", "repeated_names", "declared_types", "code_condition_type", "extend_value"}
     others = {
-        "last_used_type": "string",
-        "channel_id_type": "number",
         "key_order": "code_first",
-        "finished_types": "plain",
         "failed_code": "500",
         "refusal_data": "a string",
-        "end_time_type": "a string",
         "exported_rows_type": "a number",
         "generic_operators": "accepted",
         "string_comparison": "case counts",
@@ -183,6 +196,9 @@ def test_every_open_point_is_settled_or_says_why_not() -> None:
         "content_type",
         "gzip",
         "generic_codes",
+        "pool_id_fraction",
+        "bearer_case",
+        "other_statuses",
         "positions",
         "null_values",
         "code_transitions",

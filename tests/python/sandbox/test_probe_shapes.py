@@ -118,7 +118,7 @@ def test_an_unexpected_search_leaves_the_points_of_exports_alone() -> None:
     report = probed(lambda request: export([ENDED]) if "segment" in request.path else strange)
 
     assert report.switches["finished_status"] == 2
-    assert values(report)["finished_types"] == "plain"
+    assert values(report)["finished_types"] == "number"
     for name in ("day_zone", "row_order", "last_used_type", "day_comparison", "empty_shape", "operators"):
         assert "data is" in details(report)[name]
     assert "data is a string" in details(report)["empty_shape"]
@@ -210,14 +210,10 @@ def test_facts_that_no_switch_chooses_are_found_too() -> None:
         return dict(reversed(body.items())) if isinstance(body, dict) else body
 
     report = probed(respond)
-    facts = {
-        "last_used_type": "object",
-        "channel_id_type": "string",
-        "finished_types": "string",
-        "key_order": "code_last",
-    }
-    assert {name: values(report)[name] for name in facts} == facts
-    assert not facts.keys() & report.switches.keys()
+    types = {"last_used_type": "object", "channel_id_type": "string", "finished_types": "string"}
+    assert {name: report.switches[name] for name in types} == types
+    assert values(report)["key_order"] == "code_last"
+    assert "key_order" not in report.switches
     assert details(report)["row_order"] == "of 20 codes: not in the order of their ids"
 
 

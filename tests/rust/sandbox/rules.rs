@@ -71,8 +71,8 @@ fn unknown_members_are_refused() {
     body["filters"]["AND"] = json!([]);
     SERVICE.post(SEARCH, &body).refuses(400, "filters: `AND` is not known here");
     let mut body = good_codes();
-    body["filters"]["OR"][0]["AND"][2]["value_type"] = json!("normal");
-    SERVICE.post(SEARCH, &body).refuses(400, "filters.OR[0].AND[2]: `value_type` is not known here");
+    body["filters"]["OR"][0]["AND"][2]["condition_type"] = json!("comp_attr");
+    SERVICE.post(SEARCH, &body).refuses(400, "filters.OR[0].AND[2]: `condition_type` is not known here");
     let mut body = good_customers();
     body["filters"]["OR"][0]["AND"][0]["type"] = json!(2);
     SERVICE.post(SEARCH, &body).refuses(400, "filters.OR[0].AND[0]: `type` is not known here");

@@ -54,10 +54,11 @@ fn conditions_of_codes_have_a_value_type_as_switched() {
     assert!(!refused.records(&without).is_empty());
     refused.post(SEARCH, &with("normal")).refuses(400, "filters.OR[0].AND[0]: `value_type` is not known here");
 
-    let ignored = service(CodeValueType::Ignored);
-    for body in [without.clone(), with("normal"), with("other")] {
-        assert!(!ignored.records(&body).is_empty());
+    let optional = service(CodeValueType::Optional);
+    for body in [without.clone(), with("normal")] {
+        assert!(!optional.records(&body).is_empty());
     }
+    optional.post(SEARCH, &with("other")).refuses(400, "value_type: \"other\" is not `normal`");
 
     let required = service(CodeValueType::Required);
     assert!(!required.records(&with("normal")).is_empty());

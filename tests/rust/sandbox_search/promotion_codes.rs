@@ -159,7 +159,10 @@ fn a_broken_rule_of_a_promotion_code_search_is_a_400_that_names_the_place() {
             changed(|b| and(b, 0, "time_unit", json!("DAY"))),
             "filters.OR[0].AND[0].time_unit: a time unit is for datetime",
         ),
-        (changed(|b| and(b, 0, "value_type", json!("normal"))), "filters.OR[0].AND[0]: `value_type` is not known here"),
+        (
+            changed(|b| and(b, 0, "value_type", json!("other"))),
+            "filters.OR[0].AND[0].value_type: \"other\" is not `normal`",
+        ),
         (
             changed(|b| and(b, 1, "value", json!([milliseconds("2024-01-01T00:00:00Z")]))),
             "filters.OR[0].AND[1].value: [1704",

@@ -52,6 +52,8 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         day_comparison: What the service does with the day of `after_date` and `before_date`, which the API
             specification leaves open: "exclusive" if it excludes that day or compares instants, "inclusive" if it
             includes it. `da.since`, `da.until`, `da.after`, `da.before` and `between` send what gives their rows.
+        code_value_type: "normal" sends `"value_type": "normal"` in each condition of promotion codes; None sends none.
+            The API specification contradicts itself here; `check` finds out whether the service requires one.
         timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
             requests have it for each request up to its first row; from then on only a stall ends it.
         retry_for: Seconds, or a timedelta, for which a failing request is tried again, everywhere; 0 sends it once. It
@@ -104,7 +106,8 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         """Checks address, token, scopes and, with a day, time zones and comparison. Changes nothing on the service.
 
         Sends a search that finds nothing and asks for the status of an export, each once. An error of the service is
-        part of the result.
+        part of the result. A search of codes that is refused, or finds nothing on the day, is repeated with the other
+        `code_value_type`.
 
         Args:
             day: A day that has rows. Up to ten searches find where that day ends: the instant that they send moves
@@ -131,27 +134,34 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         from dataaccess.filters._comparison import on
 
         findings = Findings(self, timeout)
-        raw = findings.raw
         if day is not None:
             # Before anything is sent.
             findings.rows_of(day)
+        nothing = code_arguments(["id"], on(EMPTY_DAY), None, None, None, 1)
         with findings.of("item"):
-            await raw.search_codes_async(code_arguments(["id"], on(EMPTY_DAY), None, None, None, 1))
+            await findings.raw.search_codes_async(nothing)
+        if "item" in findings.errors and findings.try_other_form():
+            with findings.of("item"):
+                await findings.raw.search_codes_async(nothing)
+            findings.settle_form(is_better="item" not in findings.errors)
         if (left := findings.left()) is not None:
             with findings.of("download"):
-                await raw.download_segment_async(ANY_EXPORT, left)
+                await findings.raw.download_segment_async(ANY_EXPORT, left)
         if day is not None and (left := findings.left()) is not None:
             with findings.of("day"):
-                rows, _ = await raw.search_codes_async(findings.rows_of(day, left))
+                rows, _ = await findings.raw.search_codes_async(findings.rows_of(day, left))
+                if not rows and findings.try_other_form():
+                    rows, _ = await findings.raw.search_codes_async(findings.rows_of(day, findings.left()))
+                    findings.settle_form(is_better=bool(rows))
                 search = findings.search_of(rows)
                 while rows and (instant := search.instant) is not None and (left := findings.left()) is not None:
-                    found, _ = await raw.search_codes_async(search.arguments(instant, left))
+                    found, _ = await findings.raw.search_codes_async(search.arguments(instant, left))
                     search.add(row["id"] for row in found)
                 findings.add_day(day, search)
         if (comparison := findings.comparison_search()) is not None:
             with findings.of("day_comparison"):
                 while comparison.operator is not None and (left := findings.left()) is not None:
-                    found, _ = await raw.search_codes_async(comparison.arguments(left))
+                    found, _ = await findings.raw.search_codes_async(comparison.arguments(left))
                     comparison.add(row["id"] for row in found)
                 findings.add_comparison(comparison)
         return findings.result()

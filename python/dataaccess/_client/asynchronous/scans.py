@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dataaccess._client.base import BaseClient
 from dataaccess._core.arguments import code_arguments, item_arguments
 from dataaccess._core.tracebacks import short_tracebacks
@@ -115,7 +117,9 @@ class AsyncScans(BaseClient):
         arguments["values_per_request"] = values_per_request
         if decode_status is None:
             decode_status = self._settings["decode_status"]
-        return AsyncScan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap, decode_status)
+        scan = AsyncScan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap, decode_status)
+        self._warn_of_zone()
+        return scan
 
     def scan_items(
         self,
@@ -195,4 +199,6 @@ class AsyncScans(BaseClient):
             usual_format=self._setting("attrs_format"),
         )
         arguments["values_per_request"] = values_per_request
-        return AsyncScan(self, "scan_items", arguments, schema, ordered, on_suspected_cap)
+        scan = AsyncScan(self, "scan_items", arguments, schema, ordered, on_suspected_cap)
+        self._warn_of_zone(partial(scan._raw.body, 0))  # noqa: SLF001 - of this package
+        return scan

@@ -66,6 +66,8 @@ def wait_for_segment(
 ) -> SegmentStatus:
     """Waits until a segment export has entries and each of them has an `endTime`, or one of them has failed.
 
+    A blank `endTime`, and one before the `startTime`, is no end: the wait goes on and warns once.
+
     Args:
         export_id: Id of the export.
         timeout: Seconds, or a timedelta, to wait at most.

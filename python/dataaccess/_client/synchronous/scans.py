@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dataaccess._client.base import BaseClient
 from dataaccess._core.arguments import code_arguments, item_arguments
 from dataaccess._core.tracebacks import short_tracebacks
@@ -116,7 +118,9 @@ class Scans(BaseClient):
         arguments["values_per_request"] = values_per_request
         if decode_status is None:
             decode_status = self._settings["decode_status"]
-        return Scan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap, decode_status)
+        scan = Scan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap, decode_status)
+        self._warn_of_zone()
+        return scan
 
     def scan_items(
         self,
@@ -196,4 +200,6 @@ class Scans(BaseClient):
             usual_format=self._setting("attrs_format"),
         )
         arguments["values_per_request"] = values_per_request
-        return Scan(self, "scan_items", arguments, schema, ordered, on_suspected_cap)
+        scan = Scan(self, "scan_items", arguments, schema, ordered, on_suspected_cap)
+        self._warn_of_zone(partial(scan._raw.body, 0))  # noqa: SLF001 - of this package
+        return scan

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 from dataaccess._client.base import BaseClient
-from dataaccess._client.results import checked_status, ended, export_progress, update_callback
+from dataaccess._client.results import checked_status, ended, export_progress, update_callback, warn_of_ends
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
 from dataaccess._core.progress import follow, no_updates
@@ -54,7 +54,9 @@ class Segments(BaseClient):
             follow(None, "download_segment", no_updates, self._raw.waits_for) as report,
         ):
             response = self._raw.download_segment(export_id, call_timeout(timeout), report)
-        return checked_status(response, export_id, self._success)
+        status = checked_status(response, export_id, self._success)
+        warn_of_ends(status["entries"])
+        return status
 
     def wait_for_segment(
         self,
@@ -67,6 +69,8 @@ class Segments(BaseClient):
         check: bool = True,
     ) -> SegmentStatus:
         """Waits until a segment export has entries and each of them has an `endTime`, or one of them has failed.
+
+        A blank `endTime`, and one before the `startTime`, is no end: the wait goes on and warns once.
 
         Args:
             export_id: Id of the export.
