@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, TimestampMicrosecondArray}
 use super::column::Column;
 use super::column_type::{ColumnType, Names};
 use super::inferred::{Inferred, replay};
-use super::numbers::{any_wide, float, integral};
+use super::numbers::{any_wide, as_float, float, integral};
 use super::primitive_builder::PrimitiveBuilder;
 use super::string_builder::StringBuilder;
 use super::untyped;
@@ -124,7 +124,20 @@ impl Builder {
             (TypedCells::Timestamp(cells), Cell::String(text)) => cells.push(wall_clock_microseconds(text)),
             _ => false,
         };
-        if fits { Ok(()) } else { Err(self.mismatch(cell)) }
+        if fits || self.widen(cell) { Ok(()) } else { Err(self.mismatch(cell)) }
+    }
+
+    /// Appends a number with a fraction to integers, which become floats, if the column may have either.
+    #[cold]
+    fn widen(&mut self, cell: Cell) -> bool {
+        let has_wide = self.has_wide();
+        let (TypedCells::Int64(cells), Cell::Number(number)) = (&mut self.cells, cell) else { return false };
+        let Some(value) = float(number).filter(|_| self.column.widens && !has_wide) else { return false };
+        let mut floats = cells.mapped(as_float);
+        floats.push(Some(value));
+        self.cells = TypedCells::Float64(floats);
+        self.column.column_type = Some(ColumnType::Float64);
+        true
     }
 
     /// Appends a string of ASCII characters: the first `length` of the block. Returns false if another way has to be

@@ -23,19 +23,21 @@ pub struct Column {
     /// Whether the type was inferred, or is that of customers, rather than given or that of promotion codes: among its
     /// strings, another value is worth a warning.
     pub is_assumed: bool,
+    /// Whether a collected column of integers becomes one of floats where a value has a fraction.
+    pub widens: bool,
 }
 
 impl Column {
     /// A column of this type.
     #[must_use]
     pub fn new(name: &str, column_type: ColumnType) -> Self {
-        Self { name: name.to_owned(), column_type: Some(column_type), is_assumed: false }
+        Self { name: name.to_owned(), column_type: Some(column_type), is_assumed: false, widens: false }
     }
 
     /// A column whose type is inferred from its values.
     #[must_use]
     pub fn inferred(name: &str) -> Self {
-        Self { name: name.to_owned(), column_type: None, is_assumed: true }
+        Self { name: name.to_owned(), column_type: None, is_assumed: true, widens: false }
     }
 
     /// The Arrow field, once the type is known.
@@ -63,7 +65,8 @@ pub fn codes(attributes: &[String], overrides: &[(String, ColumnType)]) -> Vec<C
             "last_used_source" | "channel_id" => ColumnType::StringOrJson,
             _ => ColumnType::String,
         };
-        Column::new(name, column_type)
+        // The API specification has a number, and integers are usual.
+        Column { widens: name == "pool_id", ..Column::new(name, column_type) }
     })
 }
 

@@ -26,6 +26,12 @@ pub(super) fn any_wide(integers: &[i64]) -> bool {
     integers.iter().fold(0, |bits, integer| bits | integer.unsigned_abs()) >> f64::MANTISSA_DIGITS != 0
 }
 
+/// An integer that is not wide, as a float.
+#[expect(clippy::cast_precision_loss, reason = "a float holds each integer that is not wide")]
+pub(super) const fn as_float(integer: i64) -> f64 {
+    integer as f64
+}
+
 #[cold]
 fn is_held(number: &str, float: f64) -> bool {
     let Some(written) = significant(number).filter(|_| float.is_finite()) else { return false };

@@ -52,6 +52,13 @@ impl<T: Copy + Default> PrimitiveBuilder<T> {
         self.cells.reserve_exact(self.last_size.saturating_sub(self.cells.len()));
     }
 
+    /// The same cells with other values.
+    pub(super) fn mapped<U: Copy + Default>(&mut self, map: impl Fn(T) -> U) -> PrimitiveBuilder<U> {
+        let cells = self.cells.iter().copied().map(map).collect();
+        let nulls = std::mem::take(&mut self.nulls);
+        PrimitiveBuilder { cells, nulls, last_size: self.last_size, pool: BufferPool::default() }
+    }
+
     fn take(&mut self) -> (Vec<T>, Option<NullBuffer>) {
         self.last_size = self.cells.len();
         (std::mem::take(&mut self.cells), self.nulls.finish(self.last_size))

@@ -53,7 +53,11 @@ impl ColumnSink {
     #[must_use]
     pub fn new(columns: &[Column], options: Options) -> Self {
         Self {
-            builders: columns.iter().map(|column| Builder::new(column, options.views)).collect(),
+            builders: columns
+                .iter()
+                .map(|column| Column { widens: column.widens && options.widen, ..column.clone() })
+                .map(|column| Builder::new(&column, options.views))
+                .collect(),
             options: Options { max_bytes: options.max_bytes.min(MAX_BATCH_BYTES), ..options },
             records: 0,
             bytes: 0,

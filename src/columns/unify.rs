@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{ArrayRef, RecordBatch, StringViewArray, StructArray};
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, SchemaRef};
 
 use super::assemble;
 use super::builder::Builder;
 use super::column::{Column, schema};
 use super::column_type::ColumnType;
 use super::inferred::{Inferred, ObservedTypes, replay};
-use crate::error::{Result, defect};
+use super::numbers::{any_wide, as_float};
+use crate::error::{Error, Kind, Result, defect};
 
 /// A schema, its batches, and the names of the columns that have strings and other values.
 pub type Unified = (SchemaRef, Vec<RecordBatch>, Vec<String>);
@@ -24,6 +26,10 @@ pub type Unified = (SchemaRef, Vec<RecordBatch>, Vec<String>);
 pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Result<Unified> {
     let (mut typed, mut mixed) = (columns.to_vec(), Vec::new());
     for (index, column) in typed.iter_mut().enumerate() {
+        let is_float = |batch: &RecordBatch| batch.column(index).data_type() == &DataType::Float64;
+        if column.widens && batches.iter().any(is_float) {
+            column.column_type = Some(ColumnType::Float64);
+        }
         if column.column_type.is_none() {
             let mut observed = ObservedTypes::default();
             for batch in &batches {
@@ -42,6 +48,9 @@ pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Resu
     let convert = |batch: RecordBatch| {
         let arrays = columns.iter().zip(&typed).enumerate().map(|(index, (column, typed))| match column.column_type {
             None => convert(values(&batch, index)?, typed, views),
+            Some(ColumnType::Int64) if typed.column_type == Some(ColumnType::Float64) => {
+                floats(array(&batch, index)?, column)
+            }
             Some(_) => array(&batch, index).map(Arc::clone),
         });
         assemble(&schema, arrays.collect::<Result<_>>()?, batch.num_rows())
@@ -52,6 +61,16 @@ pub fn unify(columns: &[Column], views: bool, batches: Vec<RecordBatch>) -> Resu
 
 fn array(batch: &RecordBatch, index: usize) -> Result<&ArrayRef> {
     batch.columns().get(index).ok_or_else(|| defect("a batch has too few columns"))
+}
+
+/// Integers or floats as floats.
+fn floats(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
+    let Some(integers) = array.as_primitive_opt::<Int64Type>() else { return Ok(Arc::clone(array)) };
+    if any_wide(integers.values()) {
+        let message = format!("{} has fractions, and integers that no float of 64 bits holds", column.name);
+        return Err(Error::new(Kind::Record, message).with_hint("search for it with search_codes"));
+    }
+    Ok(Arc::new(integers.unary::<_, Float64Type>(as_float)))
 }
 
 /// The values of an inferred column.

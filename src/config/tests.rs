@@ -176,7 +176,8 @@ fn the_most_specific_ca_setting_wins() {
 #[test]
 fn every_variable_that_is_read_is_listed() {
     // Those that the bindings read.
-    let of_bindings = [environment::TOKEN, environment::TOKEN_FILE, environment::TIMEZONE, environment::CODE_VALUE_TYPE];
+    let of_bindings =
+        [environment::TOKEN, environment::TOKEN_FILE, environment::TIMEZONE, environment::CODE_VALUE_TYPE];
     let read = std::cell::RefCell::new(of_bindings.map(str::to_owned).to_vec());
     for address in ["https://cdp.example.com", "http://cdp.example.com"] {
         let lookup = |name: &str| {

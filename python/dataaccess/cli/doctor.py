@@ -193,6 +193,8 @@ def _token(check: ClientCheck) -> list[_Step]:
         # What both requests failed of is the reason of a step above.
         reason = f": {_reason(check.errors[scope])}" if accepted and scope in check.errors else ""
         steps.append(_Step(f"scope {scope}", has, f"{check._scope(scope)}{reason}"))  # noqa: SLF001 - likewise
+    if "code_value_type" in check.errors:
+        steps.append(_Step("codes", False, in_options(check.errors["code_value_type"])))  # noqa: FBT003 - likewise
     findings = {
         "day": (check.day, check.is_day_right),
         "day_comparison": (check.comparison, check.is_comparison_right),

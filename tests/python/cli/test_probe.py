@@ -21,7 +21,7 @@ def test_the_findings_are_toml_and_their_reasons_are_comments(run: Any, demo: da
     assert 'day_comparison = "exclusive"  # after_date is exclusive, before_date is exclusive' in ended.output
     assert "# - maximum_rows: no response was cut off: " in ended.output
     assert ended.reported == "35 requests settled 37 of 57 open points\n"
-    assert len(demo.requests) == 32
+    assert len(demo.requests) == 35
 
 
 def test_json_has_all_findings(run: Any, demo: da.Sandbox) -> None:
