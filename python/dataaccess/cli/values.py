@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dataaccess._client.settings import duration
-from dataaccess._core.checks import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,6 +92,9 @@ class List(_Type):
         """The values."""
         if isinstance(value, list):
             return value
+        # It imports the core, which completion does not need.
+        from dataaccess._core.checks import words
+
         found = words(self.content(value[1:], param, ctx), "\n") if value.startswith("@") else words(value)
         values = [one for one in found if one]
         if not values:
