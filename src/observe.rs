@@ -119,7 +119,6 @@ pub struct Attempt<'a> {
     request_id: &'a str,
     number: u32,
     began: Instant,
-    responded: Option<Instant>,
     outcome: &'static str,
     status: Option<u16>,
     bytes: u64,
@@ -134,19 +133,13 @@ impl<'a> Attempt<'a> {
             observer.send(operation, request_id, number, EventKind::Began);
         }
         let began = Instant::now();
-        let (responded, outcome, status, bytes) = (None, "cancelled", None, 0);
-        Self { observer, operation, request_id, number, began, responded, outcome, status, bytes }
+        let (outcome, status, bytes) = ("cancelled", None, 0);
+        Self { observer, operation, request_id, number, began, outcome, status, bytes }
     }
 
     /// Notes the status of the response.
     pub fn responded(&mut self, status: u16) {
-        (self.status, self.responded) = (Some(status), Some(Instant::now()));
-    }
-
-    /// The time since the response began.
-    #[must_use]
-    pub fn receiving(&self) -> Duration {
-        self.responded.map_or(Duration::ZERO, |since| since.elapsed())
+        self.status = Some(status);
     }
 
     /// Notes the bytes of the body received so far.

@@ -20,6 +20,8 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 # Characters of the name of a file that does not exist.
 _MOST_SHOWN = 8
 _LARGEST = 2**20
+# The files that a token was read from.
+_READ: set[Path] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,9 @@ class TokenFile:
             reason = str(error)
         if reason is not None:
             # Neither the cause nor the context of ours: it has the name, which may be a token.
-            raise ConfigError(f"the token file {unreadable(self.path, reason)}")
+            # A file that is replaced may be missing for a moment.
+            known = self.path in _READ
+            raise ConfigError(f"the token file {unreadable(self.path, reason)}", retryable=known)
         text: str | None
         try:
             # Editors of Windows begin a file with a byte order mark.
@@ -56,7 +60,9 @@ class TokenFile:
             message = f"other users may read the token file {self.path}; run chmod 600 on it"
             warnings.warn(message, DataAccessWarning, stacklevel=2)
         if not (token := text.strip()):
-            raise ConfigError(f"the token file {self.path} is empty; write the token into it")
+            # As a file is for a moment that is rewritten in place.
+            raise ConfigError(f"the token file {self.path} is empty; write the token into it", retryable=True)
+        _READ.add(self.path)
         return token
 
 
@@ -78,7 +84,8 @@ def token_file(path: str | os.PathLike[str]) -> TokenFile:
     """Reads the token from a file, such as a secret mounted into a container.
 
     The file is read when a token is first needed, and again when the service refuses the old one, so a rotated file is
-    followed. A `DataAccessWarning` is raised if other users may read it. Clients that use it pickle.
+    followed; one that is empty for a moment is read again, for `retry_for=`. A `DataAccessWarning` is raised if other
+    users may read it. Clients that use it pickle.
 
     Args:
         path: The file; white space around the token is ignored. `~` is the home folder. A relative path starts at the

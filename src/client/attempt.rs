@@ -47,7 +47,7 @@ impl Client {
     ) -> Result<AttemptEnd> {
         let request = Request { path: call.path, body: call.body.clone(), token, request_id };
         let _in_flight = self.shared_limits.count_request();
-        let (sent, now) = (Instant::now(), SystemTime::now());
+        let now = SystemTime::now();
         if !call.idempotent {
             Transport::look_at_sockets().await;
         }
@@ -55,7 +55,7 @@ impl Client {
         observed.responded(response.status);
         let requested_at = response.date.map_or(now, |date| date.min(now));
         to.delivery.begin(requested_at);
-        self.shared_limits.record_response(&call.policy, sent, &response);
+        self.shared_limits.record_response(slot.call, response.status);
         if response.status != 200 {
             let (body, failure) = response.error_body().await;
             observed.received(response.received());
@@ -67,13 +67,13 @@ impl Client {
         let mut sink = (to.new_sink)();
         let received = receive(&call.plan, &mut response, &mut sink, to.delivery, slot).await;
         observed.received(response.received());
-        let Some(envelope) = received.map_err(|error| classify::with_content_type(error, &response))? else {
+        let has_succeeded = self.shared_limits.gate().has_succeeded();
+        let failed = |error| classify::of_body(error, &response, has_succeeded);
+        let Some(envelope) = received.map_err(failed)? else {
             return Ok(AttemptEnd::Evicted);
         };
         if let Err(failure) = classify::check_envelope(&envelope, call.content, self.settings.strict_empty) {
-            let failure = failure.with(|details| details.retry_after = response.retry_after);
-            self.shared_limits.record_refusal(&call.policy, sent, classify::verdict(&failure, true));
-            return Err(failure);
+            return Err(failure.with(|details| details.retry_after = response.retry_after));
         }
         while let Some(batch) = sink.take()? {
             to.delivery.push(batch)?;
@@ -97,7 +97,7 @@ async fn receive<G: BatchSink>(
         while !chunk.is_empty() {
             let fed = decoder.feed(chunk, sink);
             if decoder.has_records() {
-                delivery.mark(Arrived::Rows);
+                delivery.mark_rows();
             }
             while let Some(batch) = sink.take_full()? {
                 bytes += batch.bytes();
@@ -131,6 +131,8 @@ pub(super) struct Concurrency(Option<Semaphore>);
 
 /// The place of a request in flight; free again once it is dropped.
 pub(super) struct Slot<'a> {
+    /// The id of the call.
+    call: u64,
     places: &'a Concurrency,
     permit: Option<SemaphorePermit<'a>>,
 }
@@ -142,8 +144,8 @@ impl Concurrency {
     }
 
     /// Waits for a free place.
-    pub(super) async fn slot(&self) -> Slot<'_> {
-        Slot { places: self, permit: self.permit().await }
+    pub(super) async fn slot(&self, call: u64) -> Slot<'_> {
+        Slot { call, places: self, permit: self.permit().await }
     }
 
     async fn permit(&self) -> Option<SemaphorePermit<'_>> {
@@ -175,8 +177,8 @@ pub enum TimeoutScope {
     WholeSince(Instant),
     /// The call up to the first row.
     ToFirstRow,
-    /// Each request up to its first row, anew with each attempt.
-    EachToFirstRow,
+    /// Each request of a run that began at this time, up to its first row: all its attempts together.
+    EachToFirstRow(Instant),
 }
 
 impl TimeoutScope {
@@ -197,24 +199,31 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    /// Whether it limits all requests of a call together.
+    /// Whether it limits all that a call does, pauses too.
     pub(super) fn is_of_call(&self) -> bool {
-        self.scope != TimeoutScope::EachToFirstRow
+        !matches!(self.scope, TimeoutScope::EachToFirstRow(_))
     }
 
-    /// What is left for a call that has started then.
-    pub(super) fn left(&self, started: Instant) -> Duration {
-        if self.is_of_call() { self.rest(started) } else { Duration::MAX }
+    /// What is left for a call that started then and whose attempts have `spent` this long without rows.
+    pub(super) fn left(&self, started: Instant, spent: Duration) -> Duration {
+        match self.scope {
+            TimeoutScope::WholeSince(began) => self.timeout.saturating_sub(began.elapsed()),
+            TimeoutScope::ToFirstRow => self.timeout.saturating_sub(started.elapsed()),
+            TimeoutScope::EachToFirstRow(_) => self.timeout.saturating_sub(spent),
+        }
     }
 
-    fn rest(&self, started: Instant) -> Duration {
-        let began = if let TimeoutScope::WholeSince(began) = self.scope { began } else { started };
-        self.timeout.saturating_sub(began.elapsed())
+    /// When the call or its run began, if the call started then.
+    pub(super) fn began(&self, started: Instant) -> Instant {
+        match self.scope {
+            TimeoutScope::WholeSince(began) | TimeoutScope::EachToFirstRow(began) => began,
+            TimeoutScope::ToFirstRow => started,
+        }
     }
 
-    /// Waits until it has passed, and returns the error.
-    pub(super) async fn passed<B: Batch>(&self, delivery: &Delivery<B>) -> Error {
-        tokio::time::sleep(self.rest(Instant::now())).await;
+    /// Waits until what is `left` has passed, and returns the error.
+    pub(super) async fn passed<B: Batch>(&self, delivery: &Delivery<B>, left: Duration) -> Error {
+        tokio::time::sleep(left).await;
         if !matches!(self.scope, TimeoutScope::WholeSince(_)) && delivery.arrived() == Arrived::Rows {
             future::pending::<()>().await;
         }

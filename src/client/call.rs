@@ -4,17 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 use super::attempt::{AttemptEnd, Deadline, Slot};
 use super::auth::TokenWait;
 use super::classify::{ExpectedContent, verdict};
-use super::delivery::{Arrived, Delivery};
+use super::delivery::Delivery;
+use super::shared_limits::Started;
 use super::{Client, Completed};
 use crate::decode::{BatchSink, DecodePlan};
 use crate::error::{Context, Error, Kind, Phase, Result, constant_argument};
 use crate::observe::{self, Attempt};
-use crate::retry::{Policy, Remedy, RetryDecision, RetryState, Verdict};
+use crate::retry::{Caller, Gate, Hold, Policy, Remedy, RetryDecision, RetryState, Verdict};
 use crate::secret::Secret;
 
 /// What a request waits for at first.
@@ -50,11 +51,14 @@ struct Log {
     waits_for: &'static str,
     history: Vec<String>,
     last_failure: Option<Error>,
+    /// The time of all attempts in which no rows arrived.
+    spent: Duration,
 }
 
 impl Log {
     fn new(id: u64) -> Self {
-        Self { started: Instant::now(), id, attempts: 0, waits_for: PLACE, history: Vec::new(), last_failure: None }
+        let (started, spent) = (Instant::now(), Duration::ZERO);
+        Self { started, id, attempts: 0, waits_for: PLACE, history: Vec::new(), last_failure: None, spent }
     }
 
     fn request_id(&self) -> String {
@@ -86,13 +90,14 @@ impl Client {
         to: &Destination<'_, G>,
     ) -> Result<Option<Completed>> {
         let mut log = Log::new(self.call_ids.next());
+        let left = call.deadline.left(log.started, Duration::ZERO);
         // Boxed here, as each future around it would hold it twice: as an argument, and while it is awaited.
         let attempts = Box::pin(self.attempts(call, to, &mut log));
         let outcome = tokio::select! {
             biased;
             () = self.closed.cancelled() => Err(Error::new(Kind::ClientClosed, "the client is closed").with_hint("create a new client")),
             outcome = attempts => outcome,
-            passed = call.deadline.passed(to.delivery), if call.deadline.is_of_call() => Err(match log.last_failure.clone() {
+            passed = call.deadline.passed(to.delivery, left), if call.deadline.is_of_call() => Err(match log.last_failure.clone() {
                 None => passed,
                 Some(last) => call.deadline.after_failures(passed, last, log.attempts as usize > log.history.len()),
             }),
@@ -117,36 +122,55 @@ impl Client {
         log: &mut Log,
     ) -> Result<Option<Completed>> {
         let mut state = RetryState::new(call.policy, call.idempotent).within(call.deadline.timeout);
+        let caller = Caller { call: log.id, began: log.started.into_std() };
         let mut is_renewed = false;
         let mut waits = self.shared_limits.waits(log.id);
         loop {
-            let (mut slot, token) = self.wait_for_start(call, &mut state, log).await?;
+            let (mut slot, token, started) = self.wait_for_start(call, &mut state, log).await?;
             log.attempts += 1;
             let request_id = log.request_id();
             let mut observed = Attempt::begin(call.operation, &request_id, log.attempts);
+            let (sent, left) = (Instant::now(), call.deadline.left(log.started, log.spent));
+            let mut is_over = false;
             let end = tokio::select! {
                 biased;
                 end = self.attempt(call, to, &token, &request_id, &mut slot, &mut observed) => end.unwrap_or_else(AttemptEnd::Failed),
-                failure = call.deadline.passed(to.delivery), if !call.deadline.is_of_call() => AttemptEnd::Failed(failure),
+                passed = call.deadline.passed(to.delivery, left), if !call.deadline.is_of_call() => {
+                    is_over = true;
+                    AttemptEnd::Failed(passed)
+                }
             };
             drop(slot);
-            state.exclude(observed.receiving());
             let failure = match end {
                 AttemptEnd::Complete(envelope, requested_at) => {
                     observed.end(None);
+                    self.shared_limits.record_success();
                     let (attempts, elapsed) = (log.attempts, log.started.elapsed());
                     return Ok(Some(Completed { envelope, attempts, elapsed, requested_at }));
                 }
                 // The scan requests it again when there is space in the buffer.
-                AttemptEnd::Evicted => return Ok(None),
+                AttemptEnd::Evicted => {
+                    self.shared_limits.record_answer();
+                    return Ok(None);
+                }
                 AttemptEnd::Failed(failure) => {
                     self.secrets.iter().fold(failure.redact(token.expose()), |failure, secret| failure.redact(secret))
                 }
             };
             observed.end(Some(&failure));
+            let arriving = self.arriving(&failure, to);
+            log.spent += sent.elapsed().saturating_sub(arriving);
+            state.exclude(arriving);
+            let before = log.last_failure.take();
             log.record(&failure);
-            let verdict = verdict(&failure, to.delivery.arrived() >= Arrived::Headers);
-            self.shared_limits.record_failure(log.id, &failure, &verdict);
+            let verdict = verdict(&failure);
+            let hold =
+                self.shared_limits.record_failure(caller, &call.policy, &failure, &verdict, sent, self.rng.uniform());
+            drop(started);
+            if is_over {
+                let over = |before| call.deadline.after_failures(failure.clone(), before, true);
+                return Err(self.last(before.map_or_else(|| failure.clone(), over)));
+            }
             if !to.delivery.suspend() {
                 return Err(failure);
             }
@@ -159,12 +183,26 @@ impl Client {
                 self.shared_limits.count_retry();
                 RetryDecision::Immediate
             } else {
-                self.decide_retry(call, &mut state, &failure, &verdict, log)?
+                self.decide_retry(call, &mut state, &failure, &verdict, hold, log)?
             };
             to.delivery.void();
             waits.note(&failure);
-            self.back_off(call, retry, &state, &failure, &verdict, log).await?;
+            let delay = if let RetryDecision::After(delay) = retry { delay } else { Duration::ZERO };
+            if hold.is_none_or(|hold| hold.is_new) {
+                observe::retrying(call.operation, &request_id, log.attempts, &failure, delay);
+            }
+            // Those that wait to probe wait at the gate, which may open early.
+            if !hold.is_some_and(|hold| hold.is_probing) {
+                tokio::time::sleep(delay).await;
+            }
         }
+    }
+
+    /// The time of a failed attempt in which rows arrived: not that of a stall.
+    fn arriving<G: BatchSink>(&self, failure: &Error, to: &Destination<'_, G>) -> Duration {
+        let is_stall = failure.kind() == Kind::RequestTimeout;
+        let stall = if is_stall { self.settings.timeouts.stall } else { Duration::ZERO };
+        to.delivery.receiving().saturating_sub(stall)
     }
 
     /// Waits for a place, a token, and the start of the request.
@@ -173,21 +211,65 @@ impl Client {
         call: &Call<'_>,
         state: &mut RetryState,
         log: &mut Log,
-    ) -> Result<(Slot<'_>, Secret)> {
+    ) -> Result<(Slot<'_>, Secret, Started<'_>)> {
         let ready = Instant::now();
         log.waits_for = PLACE;
-        let slot = self.concurrency.slot().await;
+        let slot = self.concurrency.slot(log.id).await;
         state.exclude(ready.elapsed());
         let mut token = self.token_within(call, log).await?;
         // Last, so that each request is sent when it starts: starts keep their distance, and none comes in a pause.
-        let ready = Instant::now();
-        log.waits_for = self.rate_limiter.cause();
-        if self.rate_limiter.wait_for_start(&self.shared_limits).await {
-            state.exclude(ready.elapsed());
+        let started = self.wait_at_gate(call, state, log).await?;
+        if started.has_waited {
             // The token may have expired meanwhile.
             token = self.token_within(call, log).await?;
         }
-        Ok((slot, token))
+        Ok((slot, token, started))
+    }
+
+    /// Waits for the start of the request, for as long as it may be retried. Only a service that fails ends the wait.
+    async fn wait_at_gate(&self, call: &Call<'_>, state: &mut RetryState, log: &mut Log) -> Result<Started<'_>> {
+        log.waits_for = self.rate_limiter.cause();
+        let ready = Instant::now();
+        let (call_id, policy, jitter) = (log.id, &call.policy, self.rng.uniform());
+        loop {
+            let now = Instant::now();
+            let (failing_since, pause_ends, has_probe) = {
+                let gate = self.shared_limits.gate();
+                state.set_down_since(self.down_since(&gate, call, log));
+                (gate.failing_since(), gate.pause_ends(), gate.has_probe())
+            };
+            // The last request of a run starts when the time is just over, and all others wait for what comes of it.
+            let ends = Instant::from_std(state.ends(now.into_std())) + policy.base;
+            // A call that is sent for a shorter time than probes are apart asks for one of its own.
+            let is_short = log.attempts == 0 && policy.retry_for < policy.cap;
+            let is_over = failing_since.is_some() && now >= ends && !has_probe;
+            if is_over && is_short && now < ends + policy.cap {
+                self.shared_limits.give_up(true);
+            }
+            let is_over = is_over && (!is_short || now >= ends + policy.cap);
+            let is_too_long = pause_ends.is_some_and(|pause| pause > ends.into_std());
+            if policy.has_retries() && (is_over || is_too_long) {
+                let last = log.last_failure.clone().or_else(|| self.shared_limits.last_failure());
+                let last = last.unwrap_or_else(|| call.deadline.unsent(log.waits_for));
+                return Err(self.last(state.given_up(last)));
+            }
+            let started = self.rate_limiter.wait_for_start(&self.shared_limits, call_id, policy, jitter);
+            tokio::select! {
+                biased;
+                started = started => {
+                    let failing_since = self.shared_limits.gate().failing_since().map(Instant::from_std);
+                    let counted = failing_since.map_or(Duration::ZERO, |since| since.max(ready).elapsed());
+                    state.exclude(ready.elapsed().saturating_sub(counted));
+                    return Ok(started);
+                }
+                () = sleep_until(ends.max(now + policy.base)) => {}
+            }
+        }
+    }
+
+    /// Since when the service fails for all, as far as the time of this call or of its run counts.
+    fn down_since(&self, gate: &Gate, call: &Call<'_>, log: &Log) -> Option<std::time::Instant> {
+        gate.down_since().map(|since| since.max(call.deadline.began(log.started).into_std()))
     }
 
     /// Returns when to retry, or the failure when it is final.
@@ -197,11 +279,20 @@ impl Client {
         state: &mut RetryState,
         failure: &Error,
         verdict: &Verdict,
+        hold: Option<Hold>,
         log: &Log,
     ) -> Result<RetryDecision> {
-        let left = call.deadline.left(log.started);
-        state.retry_for(self.shared_limits.retry_for(&call.policy, verdict));
-        let decided = state.after(failure.clone(), verdict, left, Instant::now().into_std(), self.rng.uniform());
+        let left = match call.deadline.left(log.started, log.spent) {
+            left if call.deadline.is_of_call() || left.is_zero() => left,
+            // Pauses do not count.
+            _ => Duration::MAX,
+        };
+        {
+            let gate = self.shared_limits.gate();
+            state.retry_for(gate.retry_for(&call.policy, verdict));
+            state.set_down_since(self.down_since(&gate, call, log));
+        }
+        let decided = state.after(failure.clone(), verdict, left, Instant::now().into_std(), self.rng.uniform(), hold);
         let decision = decided.map_err(|error| self.last(error))?;
         match decision {
             RetryDecision::Immediate => self.shared_limits.count_free_retry(),
@@ -210,38 +301,17 @@ impl Client {
         Ok(decision)
     }
 
-    /// Waits before the retry, also while all calls together have sent as many as a service that is down should get.
-    async fn back_off(
-        &self,
-        call: &Call<'_>,
-        retry: RetryDecision,
-        state: &RetryState,
-        failure: &Error,
-        verdict: &Verdict,
-        log: &Log,
-    ) -> Result<()> {
-        let delay = if let RetryDecision::After(delay) = retry { delay } else { Duration::ZERO };
-        observe::retrying(call.operation, &log.request_id(), log.attempts, failure, delay);
-        let RetryDecision::After(mut delay) = retry else { return Ok(()) };
-        loop {
-            tokio::time::sleep(delay).await;
-            if self.shared_limits.may_retry(&call.policy) {
-                return Ok(());
-            }
-            let left = call.deadline.left(log.started);
-            let next = state.delay(failure, verdict, left, Instant::now().into_std(), self.rng.uniform());
-            delay = next.map_err(|error| self.last(error))?;
-        }
-    }
-
-    /// Whether a failure ended the first contact, earlier than `retry_for=` would have.
+    /// Whether a failure ended the first contact.
     pub(super) fn is_never_reached(&self, failure: &Error) -> bool {
-        self.shared_limits.retry_for(&self.policy, &verdict(failure, false)) < self.policy.retry_for
+        verdict(failure).is_unsent && !self.shared_limits.gate().was_reached()
     }
 
     /// The failure that ends a call.
     fn last(&self, failure: Error) -> Error {
-        let is_outage = failure.is_retryable() && self.shared_limits.is_down_for_all();
+        let is_outage = failure.is_retryable() && self.shared_limits.gate().is_down_for_all();
+        if failure.is_retryable() {
+            self.shared_limits.give_up(false);
+        }
         if is_outage { failure.of_all() } else { failure }
     }
 
@@ -265,8 +335,8 @@ impl Client {
                 (Err(failure), _) => failure,
             };
             let left = call.deadline.timeout.saturating_sub(began.elapsed());
-            let (verdict, now) = (verdict(&failure, false), Instant::now().into_std());
-            let decided = state.after(failure.clone(), &verdict, left, now, self.rng.uniform());
+            let (verdict, now) = (verdict(&failure), Instant::now().into_std());
+            let decided = state.after(failure.clone(), &verdict, left, now, self.rng.uniform(), None);
             // Without a token no request of a scan can be sent.
             let RetryDecision::After(delay) = decided.map_err(Error::of_all)? else { continue };
             observe::retrying(call.operation, &log.request_id(), log.attempts + 1, &failure, delay);
@@ -275,5 +345,7 @@ impl Client {
     }
 }
 
+#[cfg(test)]
+mod outages;
 #[cfg(test)]
 mod tests;

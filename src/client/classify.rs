@@ -24,8 +24,8 @@ pub(super) enum ExpectedContent {
     Any,
 }
 
-/// What a failure means. `has_responded`: the headers of a response had arrived.
-pub(super) fn verdict(failure: &Error, has_responded: bool) -> Verdict {
+/// What a failure means.
+pub(super) fn verdict(failure: &Error) -> Verdict {
     let (kind, details) = (failure.kind(), failure.details());
     let status = status(details);
     let pause = status.filter(|_| kind == Kind::Throttled);
@@ -38,17 +38,14 @@ pub(super) fn verdict(failure: &Error, has_responded: bool) -> Verdict {
         (Retry::Any, None) => Remedy::BackOff,
         (Retry::AtOnce, None) => Remedy::AtOnce,
     };
-    // A service that has responded works, unless its response says that it does not.
-    let is_of_service = !has_responded || status.is_some_and(is_server_error);
     let is_unsent = matches!(kind, Kind::Connect | Kind::Proxy);
     let scope = match (remedy, kind, status) {
-        (Remedy::Once | Remedy::BackOff, ..) if !is_of_service => Scope::Request,
-        (Remedy::Once | Remedy::BackOff, ..) if is_unsent => Scope::All,
-        (Remedy::Once | Remedy::BackOff, Kind::ConnectionLost | Kind::Throttled, _)
-        | (Remedy::Once | Remedy::BackOff, Kind::Server, Some(502 | 504)) => Scope::Service,
-        (Remedy::Once | Remedy::BackOff, ..) => Scope::Unclear,
-        _ if failure.is_of_all() => Scope::All,
-        _ => Scope::Request,
+        (Remedy::None | Remedy::NewToken | Remedy::AtOnce, ..) if !failure.is_of_all() => Scope::Request,
+        (Remedy::None | Remedy::NewToken | Remedy::AtOnce, ..) => Scope::All,
+        _ if is_unsent => Scope::All,
+        (_, Kind::ConnectionLost, _) if details.received.unwrap_or(0) == 0 => Scope::Service,
+        (_, Kind::Throttled, _) | (_, Kind::Server, Some(502 | 504)) => Scope::Service,
+        _ => Scope::Unclear,
     };
     let is_cut_off = matches!(kind, Kind::ConnectionLost | Kind::TruncatedResponse);
     let cut_off_at = details.received.filter(|received| is_cut_off && *received > 0);
@@ -62,14 +59,9 @@ fn status(details: &Details) -> Option<u16> {
 }
 
 /// The pause that a response asks for by its status and `Retry-After`. A 503 without that header looks like an outage.
-pub(super) fn asks_to_wait(status: u16, retry_after: Option<Duration>) -> Option<Pause> {
+fn asks_to_wait(status: u16, retry_after: Option<Duration>) -> Option<Pause> {
     let asks = status == 429 || status == 503 && retry_after.is_some();
     asks.then_some(Pause { asked: retry_after })
-}
-
-/// Whether a status says that the service or a gateway failed.
-pub(super) fn is_server_error(status: u16) -> bool {
-    status >= 500
 }
 
 /// Checks that the envelope of a response with HTTP status 200 is as specified and reports success.
@@ -174,8 +166,16 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
     })
 }
 
+/// The error of a body with HTTP status 200. One that is empty or not JSON comes from something on the way, if the service
+/// has answered properly before.
+pub(super) fn of_body(error: Error, response: &Response, has_succeeded: bool) -> Error {
+    let error = with_content_type(error, response);
+    let is_empty = error.kind() == Kind::TruncatedResponse && error.details().received == Some(0);
+    if has_succeeded && (is_empty || error.kind() == Kind::NotJson) { error.retryable() } else { error }
+}
+
 /// Adds the content type to the error of a body that is not JSON.
-pub(super) fn with_content_type(error: Error, response: &Response) -> Error {
+fn with_content_type(error: Error, response: &Response) -> Error {
     if error.kind() != Kind::NotJson {
         return error;
     }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     fn remedy(failure: &Error) -> Remedy {
-        verdict(failure, true).remedy
+        verdict(failure).remedy
     }
 
     #[test]
@@ -262,23 +262,23 @@ mod tests {
 
     #[test]
     fn a_failure_concerns_others_as_far_as_it_tells() {
-        for (failure, has_responded, expected) in [
-            (of(Kind::Connect, None), false, Scope::All),
-            (of(Kind::Proxy, None), false, Scope::All),
-            (of(Kind::ConnectionLost, None), false, Scope::Service),
-            (of(Kind::ConnectionLost, None), true, Scope::Request),
-            (of(Kind::ConnectionLost, None).stale(), false, Scope::Request),
-            (of(Kind::Throttled, Some(503)), true, Scope::Service),
-            (of(Kind::Throttled, Some(429)), true, Scope::Request),
-            (of(Kind::Server, Some(502)), true, Scope::Service),
-            (of(Kind::Server, Some(500)), true, Scope::Unclear),
-            (of(Kind::Server, Some(200)), true, Scope::Request),
-            (of(Kind::Server, Some(200)).with(|details| details.code = Some(502)), true, Scope::Service),
-            (of(Kind::RequestTimeout, None), false, Scope::Unclear),
-            (Error::new(Kind::Tls, "test failure"), false, Scope::All),
-            (Error::new(Kind::RequestRejected, "test failure"), true, Scope::Request),
+        for (failure, expected) in [
+            (of(Kind::Connect, None), Scope::All),
+            (of(Kind::Proxy, None), Scope::All),
+            (of(Kind::ConnectionLost, None), Scope::Service),
+            (of(Kind::ConnectionLost, None).with(|details| details.received = Some(9)), Scope::Unclear),
+            (of(Kind::ConnectionLost, None).stale(), Scope::Request),
+            (of(Kind::Throttled, Some(503)), Scope::Service),
+            (of(Kind::Throttled, Some(429)), Scope::Service),
+            (of(Kind::Server, Some(502)), Scope::Service),
+            (of(Kind::Server, Some(500)), Scope::Unclear),
+            (of(Kind::Server, Some(200)), Scope::Unclear),
+            (of(Kind::Server, Some(200)).with(|details| details.code = Some(502)), Scope::Service),
+            (of(Kind::RequestTimeout, None), Scope::Unclear),
+            (Error::new(Kind::Tls, "test failure"), Scope::All),
+            (Error::new(Kind::RequestRejected, "test failure"), Scope::Request),
         ] {
-            assert_eq!(verdict(&failure, has_responded).scope, expected, "{failure:?}");
+            assert_eq!(verdict(&failure).scope, expected, "{failure:?}");
         }
     }
 
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_response_was_cut_off_after_its_first_byte() {
-        let after = |kind, received| verdict(&of(kind, None).with(|details| details.received = received), true);
+        let after = |kind, received| verdict(&of(kind, None).with(|details| details.received = received));
         assert_eq!(after(Kind::TruncatedResponse, Some(9)).cut_off_at, Some(9));
         assert_eq!(after(Kind::ConnectionLost, Some(0)).cut_off_at, None);
         assert_eq!(after(Kind::RequestTimeout, Some(9)).cut_off_at, None);

@@ -58,6 +58,8 @@ struct State<B> {
     /// Of the same batches in the result that keeps them.
     result_bytes: usize,
     arrived: Arrived,
+    /// Since when rows arrive.
+    rows_since: Option<Instant>,
     /// When the request was sent, once its response has begun.
     requested_at: Option<SystemTime>,
     phase: Phase,
@@ -78,6 +80,7 @@ impl<B: Batch> Delivery<B> {
             total_bytes: 0,
             result_bytes: 0,
             arrived: Arrived::Nothing,
+            rows_since: None,
             requested_at: None,
             phase: Phase::Open,
             attempt: 0,
@@ -145,6 +148,7 @@ impl<B: Batch> Delivery<B> {
         let mut state = self.state();
         state.attempt += u32::from(std::mem::take(&mut state.is_taken));
         (state.phase, state.arrived, state.total_bytes) = (Phase::Open, Arrived::Nothing, 0);
+        state.rows_since = None;
         self.clear(state);
     }
 
@@ -169,8 +173,16 @@ impl<B: Batch> Delivery<B> {
         self.state().requested_at
     }
 
-    pub(super) fn mark(&self, arrived: Arrived) {
-        self.state().arrived = arrived;
+    /// Rows have arrived.
+    pub(super) fn mark_rows(&self) {
+        let mut state = self.state();
+        state.arrived = Arrived::Rows;
+        state.rows_since.get_or_insert_with(Instant::now);
+    }
+
+    /// The time since the first row.
+    pub(super) fn receiving(&self) -> Duration {
+        self.state().rows_since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     pub(super) fn arrived(&self) -> Arrived {

@@ -30,7 +30,7 @@ pub enum WaitOutcome {
 
 impl Client {
     /// Polls until the export has ended or the time-out is reached; the last poll starts just before the time-out. Sends
-    /// every response to `updates`. A retryable failure does not end the wait, but at the first contact; with `success`,
+    /// every response to `updates`. A retryable failure does not end the wait, unless the service never responded; with `success`,
     /// the codes of entries that succeeded, an entry with another code does.
     pub async fn wait(
         &self,
@@ -45,7 +45,8 @@ impl Client {
         loop {
             let polled = Instant::now();
             let allowed = timeout.saturating_sub(started.elapsed()).min(self.settings.timeout);
-            let failure = match self.download_within("wait_for_segment", &export, allowed).await {
+            let policy = self.policy.patient_at_first();
+            let failure = match self.download_within(policy, "wait_for_segment", &export, allowed).await {
                 Ok(envelope) => {
                     let is_last = has_ended(&envelope, success.as_deref());
                     // The receiver of the updates was dropped.

@@ -75,6 +75,8 @@ pub struct SearchMode {
     pub scope: TimeoutScope,
     /// In place of the client's `timeout=`.
     pub timeout: Option<Duration>,
+    /// Whether the first contact is retried for `retry_for=` too.
+    pub is_patient: bool,
     /// How long the request waits for a token, if that can be limited while it is in flight.
     pub token_wait: Option<Arc<TokenWait>>,
 }
@@ -167,6 +169,7 @@ impl Client {
     ///     delivery: DeliveryMode::Complete,
     ///     scope: TimeoutScope::whole(),
     ///     timeout: None,
+    ///     is_patient: false,
     ///     token_wait: None,
     /// };
     /// let delivery = Delivery::new(0, mode.delivery, Arc::new(client.buffer()));
@@ -194,7 +197,7 @@ impl Client {
             plan,
             content: ExpectedContent::Records,
             idempotent: true,
-            policy: self.policy,
+            policy: if mode.is_patient { self.policy.patient_at_first() } else { self.policy },
             deadline: Deadline { timeout: mode.timeout.unwrap_or(self.settings.timeout), scope: mode.scope },
             token_wait: mode.token_wait,
         };
@@ -233,7 +236,7 @@ impl Client {
 
     /// Downloads the status entries of an export. `timeout` is in place of the client's.
     pub async fn download(&self, export: DownloadBody, timeout: Option<Duration>) -> Result<Envelope> {
-        self.download_within("download_segment", &export, timeout.unwrap_or(self.settings.timeout)).await
+        self.download_within(self.policy, "download_segment", &export, timeout.unwrap_or(self.settings.timeout)).await
     }
 
     /// POSTs a body, which is JSON, to a path below the base URL, and returns the whole envelope. `timeout` is in place
@@ -241,21 +244,24 @@ impl Client {
     pub async fn post(&self, path: &str, body: Bytes, idempotent: bool, timeout: Option<Duration>) -> Result<Envelope> {
         check_path(path)?;
         let timeout = timeout.unwrap_or(self.settings.timeout);
-        self.whole("post", path, body, ExpectedContent::Any, idempotent, timeout).await
+        self.whole(self.policy, "post", path, body, ExpectedContent::Any, idempotent, timeout).await
     }
 
     async fn download_within(
         &self,
+        policy: Policy,
         operation: &'static str,
         export: &DownloadBody,
         timeout: Duration,
     ) -> Result<Envelope> {
-        self.whole(operation, DOWNLOAD_PATH, json(export)?, ExpectedContent::Entries, true, timeout).await
+        self.whole(policy, operation, DOWNLOAD_PATH, json(export)?, ExpectedContent::Entries, true, timeout).await
     }
 
     /// Runs a call whose envelope is kept whole, without a consumer.
+    #[expect(clippy::too_many_arguments, reason = "each is a part of the call")]
     async fn whole(
         &self,
+        policy: Policy,
         operation: &'static str,
         path: &str,
         body: Bytes,
@@ -271,7 +277,7 @@ impl Client {
             _ => self.limits(),
         };
         let plan = DecodePlan { columns: None, max_records: None, limits };
-        let (policy, deadline) = (self.policy, Deadline { timeout, scope: TimeoutScope::whole() });
+        let deadline = Deadline { timeout, scope: TimeoutScope::whole() };
         let call = Call { operation, path, body, plan, content, idempotent, policy, deadline, token_wait: None };
         let budget = Arc::new(BufferBudget::new(usize::MAX, Duration::MAX));
         let delivery = Delivery::new(0, DeliveryMode::Complete, budget);

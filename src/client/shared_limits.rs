@@ -1,4 +1,4 @@
-//! What all calls over the same connections share: the health of the service, the throttle and the counters.
+//! What all calls over the same connections share: the gate and the counters.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,12 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::classify::{asks_to_wait, is_server_error};
 use crate::error::{Error, Kind, constant_argument};
-use crate::retry::{Health, Policy, Remedy, Throttle, Verdict};
-use crate::transport::{Meter, Response};
+use crate::retry::{Caller, Gate, Hold, Policy, Remedy, Verdict};
+use crate::transport::Meter;
 
 /// Counters of all calls over the same connections, since the first of their clients was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -34,8 +34,11 @@ pub struct Stats {
 
 #[derive(Debug, Default)]
 pub(super) struct SharedLimits {
-    health: Mutex<Health>,
-    throttle: Mutex<Throttle>,
+    gate: Mutex<Gate>,
+    /// The gate may let another request start.
+    changed: Notify,
+    /// Of any call.
+    last_failure: Mutex<Option<Error>>,
     counters: Counters,
     /// Why calls wait before they retry, by their ids.
     waits: Mutex<BTreeMap<u64, String>>,
@@ -50,7 +53,7 @@ struct Counters {
     in_flight: AtomicU64,
 }
 
-/// The queue in which the requests of one client wait for their start: for `requests_per_second=` and for the throttle.
+/// The queue in which the requests of one client wait for their start: for `requests_per_second=` and at the gate.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
     interval: Option<Duration>,
@@ -70,11 +73,17 @@ impl RateLimiter {
         })
     }
 
-    /// Waits until a request may start, and returns whether that took time. The request must be ready to be sent: starts
-    /// of requests that wait for something else afterwards would bunch up.
+    /// Waits until a request of this call may start. It must be ready to be sent: starts of requests that wait for something
+    /// else afterwards would bunch up.
     ///
     /// A caller that is cancelled meanwhile delays no other.
-    pub(super) async fn wait_for_start(&self, limits: &SharedLimits) -> bool {
+    pub(super) async fn wait_for_start<'a>(
+        &self,
+        limits: &'a SharedLimits,
+        call: u64,
+        policy: &Policy,
+        jitter: f64,
+    ) -> Started<'a> {
         let ready = Instant::now();
         let mut next = self.next.lock().await;
         let mut due = next.map_or(ready, |next| next.max(ready));
@@ -82,13 +91,44 @@ impl RateLimiter {
             if due > Instant::now() {
                 sleep_until(due).await;
             }
-            match lock(&limits.throttle).try_start(due.into_std()) {
+            let changed = limits.changed.notified();
+            tokio::pin!(changed);
+            // Registers before the gate is asked, so that no change in between is missed.
+            changed.as_mut().enable();
+            let later = match lock(&limits.gate).try_start(call, policy, due.into_std(), jitter) {
                 Ok(()) => break,
-                Err(later) => due = Instant::from_std(later),
-            }
+                Err(later) => later,
+            };
+            due = match later.map(Instant::from_std) {
+                None => {
+                    changed.await;
+                    Instant::now()
+                }
+                Some(later) => tokio::select! {
+                    () = sleep_until(later) => later,
+                    () = changed => Instant::now(),
+                },
+            };
         }
         *next = self.interval.map(|interval| due + interval);
-        due > ready
+        Started { limits, call, has_waited: due > ready }
+    }
+}
+
+/// A request that has started, until its attempt is over.
+pub(super) struct Started<'a> {
+    limits: &'a SharedLimits,
+    call: u64,
+    pub(super) has_waited: bool,
+}
+
+impl Drop for Started<'_> {
+    fn drop(&mut self) {
+        let mut gate = lock(&self.limits.gate);
+        if gate.has_probe() {
+            gate.ended(self.call);
+            self.limits.changed.notify_waiters();
+        }
     }
 }
 
@@ -135,61 +175,75 @@ impl SharedLimits {
         lock(&self.waits).last_key_value().map(|(_, reason)| reason.clone())
     }
 
-    /// How long a request that failed like this is retried.
-    pub(super) fn retry_for(&self, policy: &Policy, verdict: &Verdict) -> Duration {
-        lock(&self.health).retry_for(policy, verdict)
-    }
-
-    /// Records that a request of this call failed.
-    pub(super) fn record_failure(&self, call: u64, failure: &Error, verdict: &Verdict) {
+    /// Records that a request of this call failed, which was sent at `sent`. Returns what holds it, if it may be retried.
+    pub(super) fn record_failure(
+        &self,
+        caller: Caller,
+        policy: &Policy,
+        failure: &Error,
+        verdict: &Verdict,
+        sent: Instant,
+        jitter: f64,
+    ) -> Option<Hold> {
+        let now = Instant::now().into_std();
         if failure.kind() == Kind::Throttled {
             increment(&self.counters.throttled);
         }
-        if matches!(verdict.remedy, Remedy::Once | Remedy::BackOff) {
-            lock(&self.health).failed(call, verdict.scope);
+        match verdict.remedy {
+            Remedy::Once | Remedy::BackOff | Remedy::Pause(_) => {
+                *lock(&self.last_failure) = Some(failure.clone());
+                Some(lock(&self.gate).failed(caller, policy, verdict, sent.into_std(), now, jitter))
+            }
+            Remedy::None | Remedy::NewToken if failure.details().status.is_some() => {
+                self.record_answer();
+                None
+            }
+            _ => None,
         }
     }
 
-    /// Whether requests of other calls would fail too.
-    pub(super) fn is_down_for_all(&self) -> bool {
-        lock(&self.health).is_down_for_all()
+    /// Records a response that shows that the service works.
+    pub(super) fn record_answer(&self) {
+        lock(&self.gate).answered(Instant::now().into_std());
+        self.changed.notify_waiters();
     }
 
-    /// Whether a retry may be sent now. If not, it backs off once more.
-    pub(super) fn may_retry(&self, policy: &Policy) -> bool {
-        lock(&self.health).may_retry(policy, Instant::now().into_std())
+    /// Records that a response is complete and reports success.
+    pub(super) fn record_success(&self) {
+        lock(&self.gate).succeeded(Instant::now().into_std());
+        self.changed.notify_waiters();
+    }
+
+    /// Records that the headers of the response to a request of this call have arrived.
+    pub(super) fn record_response(&self, call: u64, status: u16) {
+        lock(&self.waits).clear();
+        let mut gate = lock(&self.gate);
+        gate.reached(call, status == 200, Instant::now().into_std());
+        if gate.has_probe() {
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// What the gate knows.
+    pub(super) fn gate(&self) -> MutexGuard<'_, Gate> {
+        lock(&self.gate)
+    }
+
+    /// The last failure of a request of any call.
+    pub(super) fn last_failure(&self) -> Option<Error> {
+        lock(&self.last_failure).clone()
+    }
+
+    /// Records that a call has ended with a failure that may pass, or is about to end unsent.
+    pub(super) fn give_up(&self, is_unsent: bool) {
+        lock(&self.gate).gave_up(is_unsent, Instant::now().into_std());
+        self.changed.notify_waiters();
     }
 
     pub(super) fn count_request(&self) -> InFlightGuard<'_> {
         increment(&self.counters.requests);
         increment(&self.counters.in_flight);
         InFlightGuard(self)
-    }
-
-    /// Records that the headers of the response to a request have arrived, which was sent at `sent`.
-    pub(super) fn record_response(&self, policy: &Policy, sent: Instant, response: &Response) {
-        let now = Instant::now().into_std();
-        lock(&self.waits).clear();
-        lock(&self.health).reached();
-        // At the headers: a body may take longer than others can wait to hear of it.
-        if !is_server_error(response.status) || response.retry_after.is_some() {
-            lock(&self.health).responded();
-        }
-        let pause = asks_to_wait(response.status, response.retry_after).and_then(|pause| policy.pause(pause));
-        if let Some(pause) = pause {
-            lock(&self.throttle).refused(sent.into_std(), now, pause);
-        } else if response.status == 200 {
-            lock(&self.throttle).accepted(now);
-        }
-    }
-
-    /// Records a response whose envelope asks all requests to wait.
-    pub(super) fn record_refusal(&self, policy: &Policy, sent: Instant, verdict: Verdict) {
-        if let Remedy::Pause(pause) = verdict.remedy
-            && let Some(pause) = policy.pause(pause)
-        {
-            lock(&self.throttle).refused(sent.into_std(), Instant::now().into_std(), pause);
-        }
     }
 
     pub(super) fn count_retry(&self) {
@@ -226,14 +280,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::retry::{Pause, Scope};
 
     const INTERVAL: Duration = Duration::from_millis(100);
+
+    async fn start(shared_limits: &SharedLimits, rate_limiter: &RateLimiter) {
+        let policy = Policy::new(Duration::from_secs(60), None);
+        drop(rate_limiter.wait_for_start(shared_limits, 1, &policy, 0.0).await);
+    }
 
     /// When each of `count` requests that are ready at once starts, from now on.
     async fn starts(shared_limits: &SharedLimits, rate_limiter: &RateLimiter, count: u32) -> Vec<Duration> {
         let began = Instant::now();
         let waits = (0..count).map(|_| async {
-            rate_limiter.wait_for_start(shared_limits).await;
+            start(shared_limits, rate_limiter).await;
             began.elapsed()
         });
         futures_util::future::join_all(waits).await
@@ -254,13 +314,21 @@ mod tests {
         // The service has accepted hundreds of requests a second of other clients.
         let now = Instant::now().into_std();
         for number in 0..300 {
-            lock(&shared_limits.throttle).accepted(now + Duration::from_millis(3) * number);
+            lock(&shared_limits.gate).reached(1, true, now + Duration::from_millis(3) * number);
         }
         let waiting = starts(&shared_limits, &rate_limiter, 6);
         let refusing = async {
             tokio::time::sleep(2 * INTERVAL + INTERVAL / 2).await;
             let now = Instant::now().into_std();
-            lock(&shared_limits.throttle).refused(now, now, 20 * INTERVAL);
+            let asked = Some(20 * INTERVAL);
+            let verdict = Verdict {
+                remedy: Remedy::Pause(Pause { asked }),
+                scope: Scope::Service,
+                is_unsent: false,
+                cut_off_at: None,
+            };
+            let policy = Policy::new(Duration::from_secs(60), None);
+            lock(&shared_limits.gate).failed(Caller { call: 1, began: now }, &policy, &verdict, now, now, 0.0);
         };
         let (starts, ()) = tokio::join!(waiting, refusing);
         assert_eq!(starts.iter().filter(|start| **start < 3 * INTERVAL).count(), 3);
@@ -272,9 +340,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_caller_cancelled_in_the_queue_delays_no_other() {
         let (shared_limits, rate_limiter) = (SharedLimits::default(), RateLimiter::new(Some(INTERVAL)));
-        rate_limiter.wait_for_start(&shared_limits).await;
+        start(&shared_limits, &rate_limiter).await;
         for _ in 0..5 {
-            assert!(tokio::time::timeout(INTERVAL / 100, rate_limiter.wait_for_start(&shared_limits)).await.is_err());
+            assert!(tokio::time::timeout(INTERVAL / 100, start(&shared_limits, &rate_limiter)).await.is_err());
         }
         assert_eq!(starts(&shared_limits, &rate_limiter, 1).await, [INTERVAL / 20 * 19]);
     }

@@ -2,14 +2,19 @@
 
 use std::time::{Duration, SystemTime};
 
-/// The delay that the header asks for: seconds, or a date. `now` is the response's own `Date`, if it has one.
+/// A number of seconds this near to now, since 1970, is a Unix time.
+const YEAR: Duration = Duration::from_secs(366 * 86_400);
+
+/// The delay that the header asks for: seconds, a date, or a Unix time. `now` is the response's own `Date`, if it has one.
 ///
 /// Returns nothing for an invalid header; our own back-off then applies.
 #[must_use]
 pub fn retry_after(header: &str, now: SystemTime) -> Option<Duration> {
     let header = header.trim();
     if let Ok(seconds) = header.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
+        let asked = Duration::try_from_secs_f64(seconds).ok()?;
+        let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        return if asked.abs_diff(now) < YEAR.min(now / 2) { asked.checked_sub(now) } else { Some(asked) };
     }
     let until = httpdate::parse_http_date(header).ok()?;
     until.duration_since(now).ok()
@@ -33,6 +38,8 @@ mod tests {
             (" 0 ", 0.0),
             ("1.5", 1.5),
             ("121", 121.0),
+            ("784111779", 2.0),
+            ("94608000", 94_608_000.0),
             ("Sun, 06 Nov 1994 08:50:37 GMT", 60.0),
             ("Sunday, 06-Nov-94 08:50:37 GMT", 60.0),
             ("Sun Nov  6 08:50:37 1994", 60.0),
@@ -43,7 +50,7 @@ mod tests {
 
     #[test]
     fn an_invalid_header_asks_for_nothing() {
-        let junk = "|-10|-0.5|soon|7 s|nan|inf|-inf|1e400|100000000000000000000000000000000000\
+        let junk = "|784111770|-10|-0.5|soon|7 s|nan|inf|-inf|1e400|100000000000000000000000000000000000\
             |Sun, 06 Nov 1994 08:48:37 GMT|Mon, 06 Nov 1994 08:50:37 GMT|Sun, 06 Nov 100000 08:50:37 GMT\
             |Sun, 31 Feb 1999 08:50:37 GMT|Sun, 06 Nov 1994 08:50:37|1994-11-06T08:50:37Z";
         for junk in junk.split('|') {

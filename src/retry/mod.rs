@@ -1,14 +1,13 @@
-//! Whether to retry a failed request, after how long, and how fast requests may start after a 429. Pure: the time and
-//! random numbers are passed in, and nothing sleeps.
+//! Whether to retry a failed request and after how long, and when requests may start. Pure: the time and random numbers
+//! are passed in, and nothing sleeps.
 
+mod gate;
 mod header;
-mod health;
 mod policy;
 mod throttle;
 mod verdict;
 
+pub use gate::{Caller, Gate, Hold};
 pub use header::retry_after;
-pub use health::Health;
 pub use policy::{Policy, RetryDecision, RetryState};
-pub use throttle::Throttle;
 pub use verdict::{Pause, Remedy, Scope, Verdict};

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::verdict::{Pause, Remedy, Verdict};
+use super::gate::Hold;
+use super::verdict::{Remedy, Verdict};
 use crate::error::{Error, Kind, Result, argument};
 
 /// A host name that does not exist, or a port at which nothing listens, is more often a typing error than an outage.
@@ -17,13 +18,16 @@ pub struct Policy {
     pub first_contact: Duration,
     /// Most retries: requests sent after the first. None: as many as fit.
     pub retries: Option<u32>,
-    /// First back-off after a lost connection or a server error.
+    /// First back-off of a request.
     pub base: Duration,
-    /// First back-off after a 429, and the pause of all calls after a 429 without `Retry-After`.
+    /// First distance between two requests that probe.
+    pub probe_base: Duration,
+    /// The pause of all calls after a 429 without `Retry-After`.
     pub throttled_base: Duration,
     /// Longest back-off, unless `Retry-After` asks for more.
     pub cap: Duration,
-    /// For how long a service that restarts may cut off its responses, at the same byte too.
+    /// For how long a service that restarts may cut off its responses, at the same byte too. One whose response still
+    /// arrives then works.
     pub restart: Duration,
 }
 
@@ -35,9 +39,10 @@ impl Policy {
             retry_for,
             first_contact: retry_for.min(FIRST_CONTACT),
             retries,
-            base: Duration::from_millis(200),
+            base: Duration::from_millis(400),
+            probe_base: Duration::from_millis(1_500),
             throttled_base: Duration::from_secs(1),
-            cap: Duration::from_secs(10),
+            cap: Duration::from_secs(30),
             restart: Duration::from_secs(5),
         }
     }
@@ -51,10 +56,11 @@ impl Policy {
     /// Divides all durations by `time_scale`, for tests. `Retry-After` is not scaled.
     #[must_use]
     pub fn scaled(self, time_scale: u32) -> Self {
-        let Self { retry_for, first_contact, retries, base, throttled_base, cap, restart } = self;
-        let [retry_for, first_contact, base, throttled_base, cap, restart] =
-            [retry_for, first_contact, base, throttled_base, cap, restart].map(|duration| duration / time_scale);
-        Self { retry_for, first_contact, retries, base, throttled_base, cap, restart }
+        let Self { retry_for, first_contact, retries, base, probe_base, throttled_base, cap, restart } = self;
+        let [retry_for, first_contact, base, probe_base, throttled_base, cap, restart] =
+            [retry_for, first_contact, base, probe_base, throttled_base, cap, restart]
+                .map(|duration| duration / time_scale);
+        Self { retry_for, first_contact, retries, base, probe_base, throttled_base, cap, restart }
     }
 
     /// How long failed requests are retried; zero if none is.
@@ -69,12 +75,6 @@ impl Policy {
         self.retries != Some(0) && !self.retry_for.is_zero()
     }
 
-    /// How long all calls pause when the service asks for it; nothing if that is longer than `retry_for`.
-    #[must_use]
-    pub fn pause(&self, pause: Pause) -> Option<Duration> {
-        Some(pause.asked.unwrap_or(self.throttled_base)).filter(|asked| *asked <= self.retry_for)
-    }
-
     /// Whether a failed request may be retried at all, after `retries` retries. A request that is not `idempotent` may
     /// be if it was never sent.
     #[must_use]
@@ -84,14 +84,25 @@ impl Policy {
         is_safe && !is_final && self.has_retries() && self.retries.is_none_or(|most| retries < most)
     }
 
-    /// The back-off of a request that has failed for this long; `jitter` is uniform in 0 to 1.
+    /// The back-off after failures for this long; `jitter` is uniform in 0 to 1.
     ///
     /// It grows with that time and not with the attempts, so that a service that returns is noticed before its outage
     /// has lasted half as long again.
     #[must_use]
-    pub fn backoff(&self, failing_for: Duration, is_pause: bool, jitter: f64) -> Duration {
-        let base = if is_pause { self.throttled_base } else { self.base };
-        (base + failing_for / 2).min(self.cap).mul_f64(jitter.clamp(0.0, 1.0))
+    pub fn backoff(&self, failing_for: Duration, base: Duration, jitter: f64) -> Duration {
+        let longest = (base + failing_for / 2).min(self.cap);
+        longest - self.spread(longest).mul_f64(jitter.clamp(0.0, 1.0))
+    }
+
+    /// By how much pauses differ that are equally long.
+    pub(super) fn spread(&self, pause: Duration) -> Duration {
+        (pause / 4).min(self.cap / 10)
+    }
+
+    /// The last retry comes when the time is just over: a service that returned in time is noticed.
+    pub(super) fn up_to_end(&self, pause: Duration, failing_for: Duration) -> Duration {
+        let rest = self.retry_for.saturating_sub(failing_for);
+        if rest.is_zero() { pause } else { pause.min(rest) }
     }
 }
 
@@ -111,7 +122,7 @@ pub enum RetryDecision {
 #[derive(Debug)]
 pub struct RetryState {
     policy: Policy,
-    /// How long the request is retried: see [`super::Health::retry_for`].
+    /// How long the request is retried: see [`super::Gate::retry_for`].
     retry_for: Duration,
     idempotent: bool,
     /// The call's `timeout=`, for its errors.
@@ -123,6 +134,8 @@ pub struct RetryState {
     truncations: Vec<u64>,
     /// Since when `retry_for` runs.
     failing_since: Option<Instant>,
+    /// Since when the service fails for all, if it does.
+    down_since: Option<Instant>,
 }
 
 impl RetryState {
@@ -139,6 +152,7 @@ impl RetryState {
             failed_kinds: Vec::new(),
             truncations: Vec::new(),
             failing_since: None,
+            down_since: None,
         }
     }
 
@@ -161,8 +175,23 @@ impl RetryState {
         may
     }
 
+    /// Since when the service fails for all. The time of the request began then, if it had not failed before.
+    pub fn set_down_since(&mut self, since: Option<Instant>) {
+        self.down_since = since;
+    }
+
+    /// When the time of the request is over.
+    #[must_use]
+    pub fn ends(&self, now: Instant) -> Instant {
+        self.since().unwrap_or(now) + self.retry_for
+    }
+
+    fn since(&self) -> Option<Instant> {
+        self.failing_since.into_iter().chain(self.down_since).min()
+    }
+
     fn failing_for(&self, now: Instant) -> Duration {
-        self.failing_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+        self.since().map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 
     /// How much is left of `retry_for`.
@@ -170,12 +199,13 @@ impl RetryState {
         self.retry_for.saturating_sub(self.failing_for(now))
     }
 
-    /// Excludes time from `retry_for`: in which a response arrived, or the request waited for its turn.
+    /// Excludes time from `retry_for`: in which rows arrived, or the request waited for its place.
     pub fn exclude(&mut self, time: Duration) {
         self.failing_since = self.failing_since.map(|since| since + time);
     }
 
-    /// When to retry after a failure. `left` is the rest of the call's `timeout=`; `jitter` is uniform in 0 to 1.
+    /// When to retry after a failure. `left` is the rest of the call's `timeout=`; `jitter` is uniform in 0 to 1; `hold` is
+    /// what holds all requests.
     ///
     /// # Errors
     /// The failure itself when it is final, with the reason unless the failure implies it.
@@ -186,6 +216,7 @@ impl RetryState {
         left: Duration,
         now: Instant,
         jitter: f64,
+        hold: Option<Hold>,
     ) -> Result<RetryDecision> {
         // With `retries=0` or `retry_for=0` exactly one request is sent.
         let may_be_free = self.idempotent && !self.used_free_retry && self.policy.has_retries();
@@ -206,7 +237,7 @@ impl RetryState {
             return Err(if is_used_up { failure.with_reason(reason) } else { failure });
         }
         self.failing_since.get_or_insert(now);
-        let delay = self.delay(&failure, verdict, left, now, jitter)?;
+        let delay = self.delay(&failure, verdict, left, now, jitter, hold)?;
         if let Some(offset) = verdict.cut_off_at {
             self.truncations.push(offset);
             let times = self.truncations.iter().filter(|known| **known == offset).count();
@@ -222,38 +253,44 @@ impl RetryState {
         Ok(RetryDecision::After(delay))
     }
 
-    /// How long to wait after a failure. Once more where the retry may not be sent yet ([`super::Health::may_retry`]).
-    ///
-    /// # Errors
-    /// The failure itself when the time is over, with the reason.
-    pub fn delay(
+    fn delay(
         &self,
         failure: &Error,
         verdict: &Verdict,
         left: Duration,
         now: Instant,
         jitter: f64,
+        hold: Option<Hold>,
     ) -> Result<Duration> {
         let (rest, retry_for) = (self.rest(now), self.retry_for);
         let asked = verdict.asked().unwrap_or_default();
         let ended = |reason| Err(failure.clone().with_reason(reason));
         if asked > rest {
+            let too_long = asked > retry_for;
             let [asked, retry_for] = [asked, retry_for].map(|duration| duration.as_secs_f64());
             let limit = argument("retry_for");
-            return ended(format!("not retried: Retry-After asks for {asked} s, {limit} is {retry_for} s"));
+            let error = ended(format!("not retried: Retry-After asks for {asked} s, {limit} is {retry_for} s"));
+            return if too_long { error.map_err(Error::of_all) } else { error };
         }
-        // The last retry comes when the time is just over: a service that returned in time is noticed.
-        let is_pause = matches!(verdict.remedy, Remedy::Pause(_));
-        let own = self.policy.backoff(retry_for.saturating_sub(rest), is_pause, jitter).min(rest);
-        let delay = own.max(asked);
         if rest.is_zero() {
             let is_first_contact = retry_for < self.policy.retry_for;
             return ended(if is_first_contact { never_reached() } else { ended_by("retry_for", retry_for) });
         }
+        let pause = hold.map_or(Duration::ZERO, |hold| hold.until.saturating_duration_since(now));
+        let is_probing = hold.is_some_and(|hold| hold.is_probing);
+        // The last retry comes when the time is just over: a service that returned in time is noticed.
+        let own = self.policy.backoff(self.failing_for(now), self.policy.base, jitter).min(rest);
+        let delay = if is_probing { pause } else { own.max(pause).max(asked) };
         if delay >= left {
             return ended(ended_by("timeout", self.timeout));
         }
         Ok(delay)
+    }
+
+    /// The error of a request that waited in vain: `last` is the last failure of a request, perhaps of another one.
+    #[must_use]
+    pub fn given_up(&self, last: Error) -> Error {
+        last.with_reason(ended_by("retry_for", self.retry_for))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Limits the rate of all requests after the service asked to slow down: none starts before the pause is over, then
-//! the rate grows steadily from below the rate that the service accepted before.
+//! Limits the rate of all requests after a pause that the service asked for: it grows steadily from below the rate that
+//! the service accepted before.
 
 use std::time::{Duration, Instant};
 
@@ -21,23 +21,23 @@ pub struct Throttle {
 #[derive(Clone, Copy, Debug)]
 struct Limit {
     cut: Instant,
-    opens: Instant,
     rate: f64,
     growth: f64,
     next: Instant,
 }
 
 impl Throttle {
-    /// Starts a request that is due at this time.
+    /// Starts a request that is due at this time, after a pause that ended at `opened`.
     ///
     /// # Errors
     /// The time of the next start, which is later. Try again then, as the service may refuse a request meanwhile.
-    pub fn try_start(&mut self, due: Instant) -> Result<(), Instant> {
+    pub fn try_start(&mut self, due: Instant, opened: Option<Instant>) -> Result<(), Instant> {
         let Some(limit) = &mut self.limit else { return Ok(()) };
         if due < limit.next {
             return Err(limit.next);
         }
-        let rate = limit.rate + limit.growth * due.duration_since(limit.opens).as_secs_f64();
+        let grown_for = due.saturating_duration_since(opened.unwrap_or(limit.cut));
+        let rate = limit.rate + limit.growth * grown_for.as_secs_f64();
         limit.next = due + Duration::from_secs_f64(rate.recip());
         Ok(())
     }
@@ -47,21 +47,13 @@ impl Throttle {
         self.accepted.add(now);
     }
 
-    /// Records that the service refused a request, which was sent at `sent`, and asks for a pause.
-    pub fn refused(&mut self, sent: Instant, now: Instant, pause: Duration) {
-        let opens = now + pause;
-        match &mut self.limit {
-            // Sent before the last cut, so it says nothing about the rate since.
-            Some(limit) if sent < limit.cut => {
-                if opens > limit.opens {
-                    (limit.opens, limit.next) = (opens, opens);
-                }
-            }
-            _ => {
-                let accepted = self.accepted.rate(now);
-                let [rate, growth] = [CUT, GROWTH].map(|share| (accepted * share).max(MIN_RATE));
-                self.limit = Some(Limit { cut: now, opens, rate, growth, next: opens });
-            }
+    /// Records that the service refused a request, which was sent at `sent`. One that was sent before the last cut says
+    /// nothing about the rate since.
+    pub fn refused(&mut self, sent: Instant, now: Instant) {
+        if self.limit.is_none_or(|limit| sent >= limit.cut) {
+            let accepted = self.accepted.rate(now);
+            let [rate, growth] = [CUT, GROWTH].map(|share| (accepted * share).max(MIN_RATE));
+            self.limit = Some(Limit { cut: now, rate, growth, next: now });
         }
     }
 }
@@ -107,7 +99,7 @@ mod tests {
 
     /// The start of a request that is due at this time.
     fn start(throttle: &mut Throttle, mut due: Instant) -> Instant {
-        while let Err(later) = throttle.try_start(due) {
+        while let Err(later) = throttle.try_start(due, None) {
             due = later;
         }
         due
@@ -125,23 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn after_a_refusal_no_request_starts_before_the_pause_is_over() {
-        let (mut throttle, begin) = (Throttle::default(), Instant::now());
-        assert_eq!(throttle.try_start(begin), Ok(()));
-        throttle.refused(begin, begin, 5 * SECOND);
-        assert_eq!(throttle.try_start(begin), Err(begin + 5 * SECOND));
-        assert_eq!(throttle.try_start(begin + SECOND), Err(begin + 5 * SECOND));
-        assert_eq!(throttle.try_start(begin + 5 * SECOND), Ok(()));
-    }
-
-    #[test]
     fn the_rate_starts_below_the_accepted_one_and_grows_steadily() {
         let (mut throttle, begin) = (Throttle::default(), Instant::now());
         for number in 0..100 {
             throttle.accepted(begin + SECOND * number / 100);
         }
         let now = begin + SECOND;
-        throttle.refused(now, now, Duration::ZERO);
+        throttle.refused(now, now);
         let starts = starts(&mut throttle, now, 1_000);
         let started = |from: u128, to: u128| starts.iter().filter(|at| (from..to).contains(*at)).count();
         // 70 a second at first, 5 more each second.
@@ -152,16 +134,11 @@ mod tests {
     #[test]
     fn refusals_of_requests_from_before_the_cut_do_not_cut_again() {
         let (mut throttle, begin) = (Throttle::default(), Instant::now());
-        throttle.refused(begin, begin + SECOND / 2, SECOND);
-        let rate = throttle.limit.expect("a limit").rate;
-        throttle.refused(begin, begin + SECOND, SECOND / 10);
-        assert_eq!(throttle.try_start(begin + SECOND), Err(begin + SECOND * 3 / 2), "a shorter pause changes nothing");
-        throttle.refused(begin, begin + SECOND, 9 * SECOND);
-        let limit = throttle.limit.expect("a limit");
-        assert!((limit.rate - rate).abs() < f64::EPSILON);
-        assert_eq!(start(&mut throttle, begin + SECOND), begin + 10 * SECOND);
-        throttle.refused(begin, begin + 10 * SECOND, Duration::ZERO);
-        assert_eq!(throttle.try_start(begin + 10 * SECOND), Err(begin + 11 * SECOND), "nor does an equal one");
+        throttle.accepted(begin);
+        throttle.refused(begin, begin + SECOND / 2);
+        let cut = throttle.limit.expect("a limit").cut;
+        throttle.refused(begin, begin + SECOND);
+        assert_eq!(throttle.limit.expect("a limit").cut, cut);
     }
 
     #[test]
@@ -171,9 +148,9 @@ mod tests {
             (0..count).for_each(|number| throttle.accepted(from + SECOND * number / count));
         };
         accepted(&mut throttle, begin, 100);
-        throttle.refused(begin, begin + SECOND, Duration::ZERO);
+        throttle.refused(begin, begin + SECOND);
         accepted(&mut throttle, begin + SECOND, 50);
-        throttle.refused(begin + SECOND, begin + 2 * SECOND, Duration::ZERO);
+        throttle.refused(begin + SECOND, begin + 2 * SECOND);
         let rate = throttle.limit.expect("a limit").rate;
         assert!((rate - 35.0).abs() < 1e-9, "{rate}");
     }
@@ -181,7 +158,7 @@ mod tests {
     #[test]
     fn without_accepted_requests_the_rate_starts_at_one_a_second() {
         let (mut throttle, begin) = (Throttle::default(), Instant::now());
-        throttle.refused(begin, begin, Duration::ZERO);
+        throttle.refused(begin, begin);
         assert_eq!(starts(&mut throttle, begin, 4), [0, 1_000, 1_500, 1_900]);
     }
 

@@ -1,4 +1,4 @@
-//! What a failure means for its request and for others. The client decides it once; policy and health follow it.
+//! What a failure means for its request and for others. The client decides it once; policy and gate follow it.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub struct Pause {
 pub enum Scope {
     /// This request alone.
     Request,
-    /// This request, such as one for a day that is too large for the service; all if the service never responded.
+    /// This request, such as one for a day that is too large for the service; all if no request ever succeeded.
     Unclear,
     /// All requests, if requests of several calls fail.
     Service,

@@ -63,6 +63,7 @@ use std::time::Duration;
 
 use arrow_schema::{Schema, SchemaRef};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 pub use collect::{Collected, LastRows};
 pub use data_warning::{DataWarning, DataWarningKind};
@@ -125,6 +126,8 @@ pub struct Scan {
     timeout: Option<Duration>,
     /// Whether the time-out bounds all requests together, if the result is collected.
     is_bounded: bool,
+    /// When its run began, if it is a task of one.
+    begun: Option<Instant>,
     columns: Vec<Column>,
     /// The days of the caller: in its zone they are checked and named.
     calendar: Calendar,
@@ -184,6 +187,7 @@ impl Scan {
             limit: plan.template().limit,
             timeout: None,
             is_bounded: false,
+            begun: None,
             columns: Vec::new(),
             calendar: calendar.clone(),
             times: ResultTimes::default(),
@@ -321,9 +325,10 @@ impl Scan {
         let scope = match consumer {
             Consumer::Collects if self.is_bounded || is_call => TimeoutScope::whole(),
             Consumer::Streams if is_call => TimeoutScope::ToFirstRow,
-            _ => TimeoutScope::EachToFirstRow,
+            _ => TimeoutScope::EachToFirstRow(self.begun.unwrap_or_else(Instant::now)),
         };
-        SearchMode { operation: self.operation, delivery, scope, timeout: self.timeout, token_wait: None }
+        let is_patient = !self.is_bounded;
+        SearchMode { operation: self.operation, delivery, scope, timeout: self.timeout, is_patient, token_wait: None }
     }
 }
 

@@ -95,7 +95,7 @@ impl Scan {
             };
             let mut run = Run {
                 // Only tasks that look capped are split, once all are finished.
-                scan: scan.splitting(false),
+                scan: Self { begun: Some(tokio::time::Instant::now()), ..scan.splitting(false) },
                 splits: self.splits(),
                 client: Arc::clone(client),
                 folder: Arc::clone(&folder),

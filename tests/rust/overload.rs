@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use dataaccess::client::Client;
-use dataaccess::retry::Policy;
 use dataaccess::secret::Secret;
 use dataaccess::transport::Reply;
 use tokio::task::JoinSet;
@@ -122,18 +121,18 @@ async fn an_outage_is_not_made_worse_and_its_end_is_no_storm() {
         let (_, _, bad) = world.between(SECOND, 10 * SECOND);
         assert_eq!(bad, 0);
 
-        // Each caller sends one request; then all together send twenty retries, and two a second.
+        // Those in flight, and then one at a time.
         let (_, _, bad) = world.between(10 * SECOND, 12 * SECOND);
-        assert!(bad <= 256 + 20 + 4, "{bad} requests at the beginning of the outage");
+        assert!(bad as usize <= concurrency + 8, "{bad} requests at the beginning of the outage");
         let (_, good, bad) = world.between(12 * SECOND, 40 * SECOND);
-        assert!(good == 0 && (50..=60).contains(&bad), "{bad} requests during the outage");
+        assert!(good == 0 && (1..=10).contains(&bad), "{bad} requests during the outage");
 
         // The service takes `concurrency` requests at a time, each for `LATENCY`, as before the outage.
-        for tenth in 400..500 {
+        for tenth in 400..600 {
             let (_, good, _) = world.between(tenth * SECOND / 10, (tenth + 1) * SECOND / 10);
             assert!(good as usize <= concurrency * 5, "{good} requests in a tenth of a second after it");
         }
-        let (calls, good, bad) = world.between(51 * SECOND, 90 * SECOND);
+        let (calls, good, bad) = world.between(60 * SECOND, 90 * SECOND);
         assert!(bad == 0 && good.abs_diff(calls) <= 256, "{good} of {calls} calls went well after it");
         assert!(good > 5_000, "{good} calls went well after it");
     }
@@ -193,20 +192,4 @@ async fn a_service_that_no_longer_objects_gets_what_is_asked_of_it() {
     let rates: Vec<u32> = [20, 50, 80, 110].map(rate).to_vec();
     assert!(rates.is_sorted(), "{rates:?}");
     assert!(rates[3] > 80, "{rates:?}");
-}
-
-#[test]
-fn the_jitter_is_uniform() {
-    let (policy, dice) = (Policy::new(60 * SECOND, None), Dice(AtomicU64::new(1)));
-    for failing_for in [Duration::ZERO, SECOND, 50 * SECOND] {
-        let longest = policy.backoff(failing_for, false, 1.0).as_secs_f64();
-        let mut histogram = [0_u32; 20];
-        for _ in 0..10_000 {
-            let delay = policy.backoff(failing_for, false, dice.throw()).as_secs_f64();
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 19")]
-            let bin = (delay / longest * 20.0) as usize;
-            histogram[bin.min(19)] += 1;
-        }
-        assert!(histogram.iter().all(|count| (400..=600).contains(count)), "{histogram:?}");
-    }
 }

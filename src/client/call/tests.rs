@@ -19,8 +19,8 @@ use crate::contract::search::{Attributes, Filters, SearchBody};
 use crate::filter::Search;
 use crate::transport::{Reply, Respond, Step};
 
-const SECOND: Duration = Duration::from_secs(1);
-const OK: &str = r#"{"code": 200, "data": {"status": true, "data": []}}"#;
+pub(super) const SECOND: Duration = Duration::from_secs(1);
+pub(super) const OK: &str = r#"{"code": 200, "data": {"status": true, "data": []}}"#;
 
 /// When each request arrived, since the test began.
 type Arrivals = Arc<Mutex<Vec<Duration>>>;
@@ -37,7 +37,7 @@ fn service(reply: impl Fn(usize) -> Result<Reply> + Send + Sync + 'static) -> (R
     (Arc::new(respond), arrivals)
 }
 
-fn client(respond: Respond, set: impl FnOnce(&mut Arguments)) -> Arc<Client> {
+pub(super) fn client(respond: Respond, set: impl FnOnce(&mut Arguments)) -> Arc<Client> {
     let token = Secret::try_new("tok-0123456789".to_owned()).unwrap();
     Client::of_service(respond, Arc::new(token), set).unwrap()
 }
@@ -98,12 +98,12 @@ async fn a_service_that_cannot_be_reached_fails_soon_unless_it_responded_before(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_for_an_export_ends_at_a_first_contact_that_fails() {
+async fn a_wait_for_an_export_retries_the_first_contact_as_a_run_does() {
     let (respond, arrivals) = service(|_| refused());
     let export = DownloadBody { scope: "download", export_id: 1 };
     let (updates, _updates) = tokio::sync::mpsc::channel(1);
     let error = client(respond, |_| {}).wait(export, Some(Vec::new()), 600 * SECOND, None, updates).await.unwrap_err();
-    assert_eq!((error.kind(), seconds(&arrivals).last()), (Kind::Connect, Some(&4)));
+    assert_eq!((error.kind(), seconds(&arrivals).last()), (Kind::Connect, Some(&60)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -235,7 +235,7 @@ async fn a_refused_token_is_renewed_once() {
     }
 }
 
-fn any_search() -> Search {
+pub(super) fn any_search() -> Search {
     let names: Arc<[String]> = Arc::from(["n".to_owned()]);
     let body = SearchBody {
         item_type_id: 7,
@@ -255,8 +255,9 @@ struct Searching {
 
 impl Searching {
     fn new(respond: Respond, mode: DeliveryMode, index: usize, budget: &Arc<BufferBudget>) -> Self {
-        let scope = TimeoutScope::EachToFirstRow;
-        let mode = SearchMode { operation: "search", delivery: mode, scope, timeout: None, token_wait: None };
+        let scope = TimeoutScope::EachToFirstRow(Instant::now());
+        let (timeout, is_patient, token_wait) = (None, true, None);
+        let mode = SearchMode { operation: "search", delivery: mode, scope, timeout, is_patient, token_wait };
         let delivery = Delivery::new(index, mode.delivery, Arc::clone(budget));
         Self { client: client(respond, |_| {}), mode, delivery }
     }

@@ -1,7 +1,7 @@
 //! Policies, and the failures of a call.
 
 use super::*;
-use crate::retry::Scope;
+use crate::retry::{Pause, Scope};
 
 /// A failure and its verdict.
 type Failure = (Error, Verdict);
@@ -22,24 +22,12 @@ fn retries(most: u32) -> Policy {
 }
 
 #[test]
-fn back_off_grows_with_the_time_of_failing_up_to_the_cap_and_is_fully_jittered() {
+fn back_off_grows_with_the_time_of_failing_up_to_the_cap() {
     let policy = Policy::new(MINUTE, None);
-    let longest = |milliseconds| policy.backoff(Duration::from_millis(milliseconds), false, 1.0).as_millis();
-    assert_eq!([0, 100, 3_000, 19_600, 59_000].map(longest), [200, 250, 1_700, 10_000, 10_000]);
-    assert_eq!(policy.backoff(MINUTE, false, 0.0), Duration::ZERO);
-    assert_eq!(policy.backoff(MINUTE, false, 0.5), Duration::from_secs(5));
-    assert_eq!(policy.backoff(Duration::ZERO, true, 1.0), Duration::from_secs(1));
-}
-
-#[test]
-fn all_calls_pause_when_asked_to_and_not_for_longer_than_retry_for() {
-    let policy = retries(3);
-    let seconds = |seconds| Some(Duration::from_secs(seconds));
-    let pause = |asked| policy.pause(Pause { asked });
-    assert_eq!(pause(None), seconds(1));
-    assert_eq!(pause(seconds(0)), seconds(0));
-    assert_eq!(pause(seconds(60)), seconds(60));
-    assert_eq!(pause(seconds(61)), None);
+    let pause =
+        |milliseconds, jitter| policy.backoff(Duration::from_millis(milliseconds), policy.base, jitter).as_millis();
+    assert_eq!([0, 100, 3_000, 60_000].map(|failing| pause(failing, 0.0)), [400, 450, 1_900, 30_000]);
+    assert_eq!([0, 100, 3_000, 60_000].map(|failing| pause(failing, 1.0)), [300, 337, 1_425, 27_000]);
 }
 
 #[test]
@@ -64,9 +52,10 @@ fn a_scaled_policy_is_faster_in_all_it_does() {
         retry_for: seconds(6),
         first_contact: milliseconds(400),
         retries: Some(3),
-        base: milliseconds(20),
+        base: milliseconds(40),
+        probe_base: milliseconds(150),
         throttled_base: milliseconds(100),
-        cap: seconds(1),
+        cap: seconds(3),
         restart: milliseconds(500),
     };
     assert_eq!(retries(3).scaled(10), scaled);
@@ -83,18 +72,6 @@ fn the_first_contact_is_retried_for_less_unless_the_policy_is_patient() {
     call.now += FIRST_CONTACT;
     let error = call.after(server()).expect_err("the end");
     assert!(error.hint().is_some_and(|hint| hint.contains("the service never responded to this client")), "{error}");
-}
-
-#[test]
-fn a_retry_that_may_not_be_sent_yet_backs_off_again_until_the_time_is_over() {
-    let (mut state, began) = (RetryState::new(Policy::new(MINUTE, Some(1)), true), Instant::now());
-    let (server, verdict) = server();
-    assert!(state.after(server.clone(), &verdict, Duration::MAX, began, 1.0).is_ok());
-    let later = |seconds| state.delay(&server, &verdict, Duration::MAX, began + Duration::from_secs(seconds), 1.0);
-    assert_eq!(later(4).ok(), Some(Duration::from_millis(2_200)), "the only retry is not counted twice");
-    assert_eq!(later(59).ok(), Some(Duration::from_secs(1)));
-    let error = later(60).expect_err("the end");
-    assert!(error.hint().is_some_and(|hint| hint.contains("retry_for=60 s ended the retries")), "{error}");
 }
 
 #[test]
@@ -140,7 +117,7 @@ impl Call {
     }
 
     fn after(&mut self, (failure, verdict): Failure) -> Result<RetryDecision> {
-        self.state.after(failure, &verdict, self.left, self.now, 1.0)
+        self.state.after(failure, &verdict, self.left, self.now, 0.0, None)
     }
 
     fn delay(&mut self, failure: Failure) -> Result<Duration> {
@@ -228,7 +205,7 @@ fn a_request_is_retried_until_retry_for_is_over_and_once_more_at_its_end() {
         }
         sent += 1;
     };
-    assert_eq!((call.now - began, sent), (MINUTE, 15));
+    assert_eq!((call.now - began, sent), (MINUTE, 12));
     assert_eq!(
         error.hint().as_deref(),
         Some("look at it; retry_for=60 s ended the retries: raise retry_for= to retry for longer")
@@ -238,13 +215,14 @@ fn a_request_is_retried_until_retry_for_is_over_and_once_more_at_its_end() {
 #[test]
 fn a_service_that_returns_is_noticed_before_its_outage_lasted_half_as_long_again() {
     for outage in [300, 3_000, 11_000].map(Duration::from_millis) {
-        let mut call = Call::new(Policy::new(MINUTE, None), true);
+        let policy = Policy::new(MINUTE, None);
+        let mut call = Call::new(policy, true);
         let began = call.now;
         while call.now - began < outage {
             let delay = call.delay(failure(Kind::Connect, Remedy::BackOff)).expect("a retry");
             call.now += delay;
         }
-        assert!(call.now - began <= outage + outage / 2 + Duration::from_millis(200));
+        assert!(call.now - began <= outage + outage / 2 + policy.base);
     }
 }
 
@@ -267,7 +245,7 @@ fn retry_after_is_obeyed_within_retry_for() {
         |seconds| failure(Kind::Throttled, Remedy::Pause(Pause { asked: Some(Duration::from_secs(seconds)) }));
     let mut call = Call::new(Policy::new(MINUTE, None), true);
     assert_eq!(call.delay(asked_for(60)).ok(), Some(MINUTE));
-    assert_eq!(call.delay(asked_for(0)).ok(), Some(Duration::from_secs(1)));
+    assert_eq!(call.delay(asked_for(0)).ok(), Some(Duration::from_millis(400)));
     assert_eq!(call.delay(asked_for(50)).ok(), Some(Duration::from_secs(50)));
     call.now += Duration::from_secs(50);
     let error = call.after(asked_for(11)).expect_err("only 10 s are left");

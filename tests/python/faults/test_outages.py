@@ -49,8 +49,8 @@ def test_r2_a_scan_of_a_service_that_never_responds_fails_once(connect: Any, tmp
         # Each task for itself would take 11 s.
         assert 1 <= clock.seconds < 10
         assert caught.value.retryable
-    # The first of each task in flight, and twenty retries, and two a second; for two uses.
-    assert client.stats.requests <= 2 * 8 + 20 + 2 * 4
+    # Those in flight, and then one at a time.
+    assert client.stats.requests <= 8 + 10
 
 
 @pytest.mark.parametrize("options", [{"retries": 0}, {"retry_for": 0}])
@@ -89,8 +89,8 @@ def test_r2_an_outage_in_the_middle_bounds_the_retries_of_a_scan(connect: Any, t
         scan = scan_of_parts(connect(parts.base_url), 40)
         report = scan.to_folder(tmp_path)
         assert report.rows == 80
-        # Those in flight, and twenty retries, and two a second.
-        assert len(during) <= 8 + 20 + 2 * 3
+        # Those in flight, and then one at a time.
+        assert len(during) <= 8 + 5
 
 
 def test_r2_calls_of_several_threads_and_copies_share_their_retries() -> None:
@@ -98,8 +98,8 @@ def test_r2_calls_of_several_threads_and_copies_share_their_retries() -> None:
         client = da.Client(server.base_url, token="tok", retry_for=1, concurrency=None)
         calls = [pool.submit(client.with_options(timeout=99).download_segment, 7) for _ in range(32)]
         assert {type(call.exception()) for call in calls} == {da.ThrottledError}
-        # The first request of each call, and twenty retries, and two a second.
-        assert 32 + 20 <= len(server.requests) <= 32 + 20 + 2 * 3
+        # One of each call, as `retry_for` is shorter than probes are apart, and few more.
+        assert 5 <= len(server.requests) <= 32 + 8
 
 
 def test_r2_time_before_the_first_failure_does_not_count(connect: Any, tmp_path: Path) -> None:

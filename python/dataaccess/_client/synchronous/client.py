@@ -55,11 +55,11 @@ class Client(Managed, Searches, Scans, Segments):
             includes it. `da.since`, `da.until`, `da.after`, `da.before` and `between` send what gives their rows.
         code_value_type: "normal" sends `"value_type": "normal"` in each condition of promotion codes; None sends none.
             The API specification contradicts itself here; `check` finds out whether the service requires one.
-        timeout: Seconds, or a timedelta, for a whole call with its retries. Batches, files and scans of several
-            requests have it for each request up to its first row; from then on only a stall ends it.
-        retry_for: Seconds, or a timedelta, for which a failing request is tried again, everywhere; 0 sends it once. It
-            runs from the first failure on, but not while a response arrives. Unless it is given, a service that never
-            responded to this client and cannot be reached is given up after 4 seconds.
+        timeout: Seconds, or a timedelta, for a whole call with its retries. Each request of batches, files and scans of
+            several requests has it for all its attempts, up to its first row; from then on a stall ends it.
+        retry_for: Seconds, or a timedelta, from the first failure on, for which a request is tried again; 0 sends it
+            once. Time in which rows arrive does not count. Unless it is given, a single call to a service that never
+            responded to this client and cannot be reached ends after 4 seconds.
         retries: Requests that may follow the first, in addition to `retry_for`; None: as many as fit. 0 sends one.
             Otherwise one more is free if the service had closed the idle connection.
         concurrency: Requests of this client in flight at a time, over all calls and scans; None: no limit.

@@ -1,0 +1,204 @@
+//! What a client sends to a service that is down, and when it ends: on a paused clock, at several concurrencies.
+
+use futures_util::FutureExt;
+use futures_util::stream::{self, StreamExt as _};
+
+use super::super::{BufferBudget, DeliveryMode, SearchMode, TimeoutScope};
+use super::tests::{OK, SECOND, any_search, client};
+use super::*;
+use crate::cells::Cells;
+use crate::config::Arguments;
+use crate::observe::{Observer, observed};
+use crate::transport::{Reply, Respond, Step};
+
+const CONCURRENCIES: [i64; 4] = [1, 8, 16, 64];
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// How a service fails.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    Unavailable,
+    Refused,
+    EnvelopeCode,
+    LateCode,
+    Cut,
+    SlowDown,
+    Asked(u64),
+}
+
+const FAULTS: [Fault; 7] = [
+    Fault::Unavailable,
+    Fault::Refused,
+    Fault::EnvelopeCode,
+    Fault::LateCode,
+    Fault::Cut,
+    Fault::SlowDown,
+    Fault::Asked(1),
+];
+
+impl Fault {
+    fn reply(self) -> Result<Reply> {
+        let rows = r#"{"code": 200, "data": {"status": true, "data": [{"n": "1"},"#;
+        match self {
+            Self::Unavailable => Ok(Reply::status(503)),
+            Self::Refused => Err(Error::new(Kind::Connect, "test failure").retryable()),
+            Self::EnvelopeCode => Ok(Reply::ok(r#"{"code": 500, "message": "broken"}"#)),
+            Self::LateCode => Ok(Reply::ok(r#"{"data": {"status": true, "data": [{"n": "1"}]}, "code": 500}"#)),
+            Self::Cut => Ok(Reply { body: vec![Step::Bytes(rows.into()), Step::Lost], ..Reply::status(200) }),
+            Self::SlowDown => Ok(Reply::status(429)),
+            Self::Asked(seconds) => Ok(Reply { retry_after: Some(seconds), ..Reply::status(503) }),
+        }
+    }
+}
+
+/// What came of a run.
+struct Seen {
+    /// When each request came that failed, and each that succeeded.
+    failed: Vec<Duration>,
+    good: Vec<Duration>,
+    lines: usize,
+    ended: Duration,
+    errors: Vec<Error>,
+}
+
+impl Seen {
+    /// Most requests that failed within a time of this length.
+    fn most_within(&self, time: Duration) -> usize {
+        let from = |first: &Duration| self.failed.iter().filter(|at| *at >= first && **at < *first + time).count();
+        self.failed.iter().map(from).max().unwrap_or(0)
+    }
+}
+
+/// Runs `tasks` requests of one run, `concurrency` at a time, until one fails for all. The service fails in a time.
+async fn run(fault: Fault, concurrency: i64, retry_for: Duration, tasks: usize, down: [Duration; 2]) -> Seen {
+    let began = Instant::now();
+    let seen = Arc::new(std::sync::Mutex::new([Vec::new(), Vec::new()]));
+    let all = Arc::clone(&seen);
+    let respond: Respond = Arc::new(move |_: Bytes| {
+        let all = Arc::clone(&all);
+        async move {
+            let at = began.elapsed();
+            let is_down = (down[0]..down[1]).contains(&at);
+            all.lock().unwrap()[usize::from(!is_down)].push(at);
+            // A service takes a little while.
+            tokio::time::sleep(SECOND / 50).await;
+            if is_down { fault.reply() } else { Ok(Reply::ok(OK)) }
+        }
+        .boxed()
+    });
+    let set = |arguments: &mut Arguments| {
+        (arguments.concurrency, arguments.retry_for) = (Some(concurrency), retry_for.as_secs_f64());
+    };
+    let client = client(respond, set);
+    let (observer, mut lines) = Observer::new(false);
+    let one = |_| {
+        let client = Arc::clone(&client);
+        let scope = TimeoutScope::EachToFirstRow(began);
+        async move {
+            let (delivery, timeout) = (DeliveryMode::Complete, None);
+            let mode = SearchMode { operation: "scan", delivery, scope, timeout, is_patient: true, token_wait: None };
+            let budget = Arc::new(BufferBudget::new(usize::MAX, SECOND));
+            let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
+            client.search(mode, &any_search(), &|| Cells::new(1), &delivery).await
+        }
+    };
+    let mut errors = Vec::new();
+    let running = async {
+        let width = usize::try_from(concurrency).unwrap();
+        let mut outcomes = stream::iter(0..tasks).map(one).buffer_unordered(width);
+        while let Some(outcome) = outcomes.next().await {
+            let Err(error) = outcome else { continue };
+            let ends = error.is_of_all();
+            errors.push(error);
+            if ends {
+                break;
+            }
+        }
+    };
+    let reading = async {
+        let mut count = 0;
+        while lines.recv().await.is_some() {
+            count += 1;
+        }
+        count
+    };
+    let ((), lines) = tokio::join!(observed(Some(observer), running), reading);
+    let [failed, good] = std::mem::take(&mut *seen.lock().unwrap());
+    Seen { failed, good, lines, ended: began.elapsed(), errors }
+}
+
+#[tokio::test(start_paused = true)]
+async fn twenty_minutes_of_outage_cost_few_requests_and_lines() {
+    for fault in FAULTS {
+        for concurrency in CONCURRENCIES {
+            let outage = 20 * MINUTE;
+            let seen = run(fault, concurrency, 30 * MINUTE, 100, [Duration::ZERO, outage]).await;
+            let [five, minute] = [5, 60].map(|seconds| seen.most_within(SECOND * seconds));
+            let back = seen.good.first().map(|first| first.saturating_sub(outage));
+            let all_back = seen.ended.saturating_sub(outage);
+            let figures = format!(
+                "{fault:?} at {concurrency}: {five} in 5 s, {minute} in 60 s, {} in all, {} lines, back {back:?} {all_back:?}",
+                seen.failed.len(),
+                seen.lines
+            );
+            println!("{figures}");
+            assert!(seen.errors.is_empty() && seen.good.len() == 100, "{figures}: {:?}", seen.errors.first());
+            assert!(seen.failed.len() <= 60 && seen.lines <= seen.failed.len(), "{figures}");
+            assert!(back <= Some(30 * SECOND), "{figures}");
+            assert!(concurrency > 1 || five <= 8 && minute <= 15, "{figures}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_in_the_middle_costs_those_in_flight_and_few_more() {
+    for fault in FAULTS {
+        for concurrency in CONCURRENCIES {
+            let down = [SECOND, SECOND + 20 * MINUTE];
+            let tasks = usize::try_from(concurrency).unwrap() * 100;
+            let seen = run(fault, concurrency, 30 * MINUTE, tasks, down).await;
+            let in_flight = usize::try_from(concurrency).unwrap();
+            let back = seen.good.iter().find(|at| **at >= down[1]).map(|first| *first - down[1]);
+            let figures = format!(
+                "{fault:?} at {concurrency}: {} in all, {} lines, back {back:?}",
+                seen.failed.len(),
+                seen.lines
+            );
+            println!("{figures}");
+            assert!(seen.errors.is_empty(), "{figures}: {:?}", seen.errors.first());
+            assert!(seen.failed.len() <= in_flight + 60, "{figures}");
+            assert!(back.is_some_and(|back| back <= 30 * SECOND), "{figures}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_ends_once_when_the_service_has_failed_for_retry_for() {
+    for fault in FAULTS {
+        for concurrency in CONCURRENCIES {
+            for down in [Duration::ZERO, SECOND] {
+                let tasks = usize::try_from(concurrency).unwrap() * 100;
+                let seen = run(fault, concurrency, 5 * SECOND, tasks, [down, 600 * MINUTE]).await;
+                let took = seen.ended - down;
+                let figures = format!(
+                    "{fault:?} at {concurrency}, down at {down:?}: ended after {took:?}, {} requests, {} errors",
+                    seen.failed.len(),
+                    seen.errors.len()
+                );
+                println!("{figures}");
+                assert!(seen.errors.last().is_some_and(Error::is_of_all), "{figures}");
+                assert!(took >= 4 * SECOND && took < 7 * SECOND, "{figures}");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_that_is_longer_than_retry_for_ends_a_run_at_once() {
+    for concurrency in CONCURRENCIES {
+        let seen = run(Fault::Asked(300), concurrency, MINUTE, 365, [Duration::ZERO, 600 * MINUTE]).await;
+        println!("at {concurrency}: {} requests, {:?}", seen.failed.len(), seen.ended);
+        assert!(seen.errors.last().is_some_and(Error::is_of_all));
+        assert!(seen.failed.len() <= 8 && seen.ended < SECOND, "{:?}", seen.failed);
+    }
+}
