@@ -42,8 +42,13 @@ CLIENT_STANDARD = """
 SCAN_STANDARD = f"{CLIENT_STANDARD} contextlib"
 
 SHOW = "; import sys; print(*sys.modules)"
-SEARCHES = "rows = da.Client({!r}, token={!r}).search_codes(allocated_time=da.on('2024-01-15')); assert rows"
-SCANS = "scan = da.Client({!r}, token={!r}).scan_codes(allocated_time=da.on('2024-01-15')); assert next(scan.batches())"
+SEARCHES = (
+    "rows = da.Client({!r}, token={!r}, timezone='UTC').search_codes(allocated_time=da.on('2024-01-15')); assert rows"
+)
+SCANS = (
+    "scan = da.Client({!r}, token={!r}, timezone='UTC').scan_codes(allocated_time=da.on('2024-01-15')); "
+    "assert next(scan.batches())"
+)
 ADVICE = (
     "other modules are loaded: import what only some calls need inside the function, and what annotations need "
     "under TYPE_CHECKING; if all calls need it, measure what it costs and change this list"
