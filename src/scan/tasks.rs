@@ -22,6 +22,9 @@ use crate::time::Zone;
 /// Version of the records of parts.
 const FORMAT: u32 = 2;
 
+/// Parts that are read for the types of columns that had no value so far.
+const SAMPLE: usize = 100;
+
 /// What a part records of its task.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Record {
@@ -213,7 +216,7 @@ impl Tasks {
 
         let other_days: Vec<&String> = names.days.iter().filter(|day| !days.contains(day)).collect();
         let before = Before { tasks, others: self.other_files(folder, &other_days).await };
-        let sample = if parts.is_empty() { self.sample(folder, &found, &other_days).await? } else { None };
+        let sample = if parts.is_empty() { self.sample(folder, &found, &other_days).await? } else { Vec::new() };
         if let Some(other) = found.iter().find(|name| !asked.contains(name)) {
             return Err(folder.foreign(other));
         }
@@ -235,13 +238,14 @@ impl Tasks {
         Ok(Stored { before, done, damaged, types, has_untyped, zone, other_service })
     }
 
-    /// Some part of the folder that can be read: all are of the same query and types.
+    /// Parts of the folder that can be read, until they show the types of all columns: all are of the same query and types.
     async fn sample(
         &self,
         folder: &Folder,
         found: &BTreeSet<PartName>,
         other_days: &[&String],
-    ) -> Result<Option<StoredPart>> {
+    ) -> Result<Vec<StoredPart>> {
+        let mut sample: Vec<StoredPart> = Vec::new();
         let of_days = other_days.iter().rev().map(|day| folder.parts_of_day(day));
         for parts in [Ok(found.clone())].into_iter().chain(of_days) {
             for name in parts? {
@@ -249,11 +253,16 @@ impl Tasks {
                 match part.and_then(|part| self.check(folder, &name, None, part)) {
                     // The part is refreshed, or not asked for.
                     Err(error) if error.kind() == Kind::FolderCorrupt => {}
-                    read => return read.map(Some),
+                    read => sample.push(read?),
+                }
+                // A part may have no value in a column whose type others know.
+                let types = self.types(&sample.iter().map(|part| &part.types)).unwrap_or_default();
+                if !sample.is_empty() && (types.len() == self.known.len() || sample.len() >= SAMPLE) {
+                    return Ok(sample);
                 }
             }
         }
-        Ok(None)
+        Ok(sample)
     }
 
     /// Checks the record of a part, which must be of this query, and of the task with this index.
