@@ -14,6 +14,7 @@ mod shared_limits;
 pub mod testing;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -295,6 +296,12 @@ impl Client {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.shared_limits.stats(self.transport.meter())
+    }
+
+    /// Whether a response over the same connections came from the sandbox.
+    #[must_use]
+    pub fn has_met_sandbox(&self) -> bool {
+        self.transport.meter().is_sandbox.load(Ordering::Relaxed)
     }
 
     /// Why a call over the same connections waits to retry; nothing while none does.

@@ -12,6 +12,9 @@ pub mod export;
 pub mod recording;
 pub mod search;
 
+/// Value of `Server` in each response of the sandbox.
+pub const SANDBOX_SERVER: &str = "dataaccess-sandbox";
+
 /// Path of the item search (4.1, 4.2), below the base URL.
 pub const SEARCH_PATH: &str = "/access/api/item/search";
 /// Path of the segment download (4.3), below the base URL.

@@ -264,6 +264,11 @@ impl RawClient {
         Ok(pythonize(py, &self.client(py)?.stats())?)
     }
 
+    /// Whether a response over the same connections came from the sandbox.
+    fn has_met_sandbox(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.client(py)?.has_met_sandbox())
+    }
+
     /// Why a call over the same connections waits to retry; None while none does.
     fn waits_for(&self, py: Python<'_>) -> PyResult<Option<String>> {
         Ok(self.client(py)?.waits_for())

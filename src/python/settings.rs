@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use super::raise::{no_unicode, raise};
 use crate::config::{self, Arguments, Settings, Trust, environment};
 use crate::error::{Error, Kind, argument};
-use crate::transport::Transport;
+use crate::transport::{self, Transport};
 
 /// Checks settings without a token, and without making a client.
 #[pyfunction]
@@ -22,6 +22,12 @@ pub(super) fn check_settings(settings: &Bound<'_, PyDict>) -> PyResult<()> {
 #[pyfunction]
 pub(super) fn origin(address: &Bound<'_, PyAny>) -> Option<String> {
     config::origin(address.extract().ok()?)
+}
+
+/// The addresses of services that proved to be a sandbox since the last call.
+#[pyfunction]
+pub(super) fn sandboxes_met() -> Vec<String> {
+    transport::sandboxes_met()
 }
 
 /// Whether a base URL is of this machine; False for what no client accepts.

@@ -6,12 +6,13 @@ use axum::response::IntoResponse;
 use serde::Serialize;
 
 use super::switches::{MalformedRequest, Switches};
+use crate::contract::SANDBOX_SERVER;
 use crate::contract::envelope::{
     CODE_PERMISSION, CODE_SUCCESS, DATA_PERMISSION, MESSAGE_PERMISSION, STATUS_PERMISSION, field,
 };
 
 /// `Server` of every response, so that nobody takes it for production.
-pub(super) const SERVER: HeaderValue = HeaderValue::from_static("dataaccess-sandbox");
+pub(super) const SERVER: HeaderValue = HeaderValue::from_static(SANDBOX_SERVER);
 
 /// A response, ready to be sent.
 pub(super) struct Reply {

@@ -2,14 +2,16 @@
 
 use serde::Serialize;
 
+use super::Scan;
 use crate::client::Completed;
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::codes::{POSITIONS, STATUSES};
-use crate::contract::condition::{Condition, MATCHES};
+use crate::contract::condition::{AFTER_DATE, Condition, DATETIME, EQUALS, MATCHES};
 use crate::contract::envelope::field;
 use crate::decode::{Member, column_type};
 use crate::error::{argument, for_programs, named};
 use crate::filter::Search;
+use crate::time::Moment;
 
 const STATUS: &str = POSITIONS[2];
 const AVAILABLE: i64 = STATUSES[0].1;
@@ -171,11 +173,14 @@ pub(super) fn without_data(names: &[String], responses: u64) -> Option<DataWarni
     Some(DataWarning { kind: DataWarningKind::Incomplete, message })
 }
 
-/// The warning for a result without rows, if the status "available" alone may explain it, or if each day of several is
-/// empty although nothing but a status narrows the search.
-pub(super) fn empty(search: &Search, days: usize) -> Option<DataWarning> {
+/// The warning for a result without rows, if its days have not begun, if the status "available" alone may explain it, or
+/// if each day of several is empty although nothing but a status narrows the search.
+pub(super) fn empty(scan: &Scan) -> Option<DataWarning> {
+    let (search, days) = (scan.plan.template(), scan.days());
     let nothing = if days > 1 { format!("no rows on any of the {days} days") } else { "no rows".to_owned() };
-    let message = if searches_available(search) {
+    let message = if let Some(first) = future(scan) {
+        format!("{nothing}: the search begins on {first}, which is in the future; check the year")
+    } else if searches_available(search) {
         format!(
             "{nothing}: a search for available codes needs an allocated_time too, and a code that was never \
              allocated has none if the service leaves it empty"
@@ -191,6 +196,20 @@ pub(super) fn empty(search: &Search, days: usize) -> Option<DataWarning> {
 /// Whether a search has no condition but its day and a status.
 fn is_broad(search: &Search) -> bool {
     let [group] = search.body.filters.or.as_slice() else { return false };
+/// The first day on which a search for codes could find some, if that day has not begun.
+fn future(scan: &Scan) -> Option<String> {
+    if scan.plan.template().body.item_type_id != PROMOTION_CODE_ID {
+        return None;
+    }
+    let begins = |condition: &Condition| {
+        let is_start = [EQUALS, AFTER_DATE].contains(&condition.operator.as_str());
+        condition.value.as_i64().filter(|at| is_start && condition.data_type == DATETIME && *at > scan.now())
+    };
+    let groups = (0..scan.requests()).flat_map(|index| scan.body(index).filters.or);
+    let starts: Option<Vec<i64>> = groups.map(|group| group.and.iter().filter_map(begins).max()).collect();
+    Some(scan.calendar.zone.day_of(Moment::at(starts?.into_iter().min()?)))
+}
+
     group.and.iter().filter(|condition| condition.column != STATUS).count() <= 1
 }
 

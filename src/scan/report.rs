@@ -187,7 +187,7 @@ impl Report {
             data_warning::absent(&misspelled),
             data_warning::dropped(&dropped),
             data_warning::mixed(&mixed(&tasks)),
-            is_empty.then(|| data_warning::empty(scan.plan.template(), scan.days())).flatten(),
+            is_empty.then(|| data_warning::empty(scan)).flatten(),
         ];
         Self {
             folder: folder.path().to_path_buf(),

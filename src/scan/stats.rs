@@ -250,7 +250,7 @@ impl StatsBuilder {
             data_warning::stray(
                 range.as_ref().and_then(|range| range.message(self.records.times.as_ref(), rows, is_whole && has_all)),
             ),
-            is_empty.then(|| data_warning::empty(scan.plan.template(), scan.days())).flatten(),
+            is_empty.then(|| data_warning::empty(scan)).flatten(),
         ];
         let mut stray_days = self.sums.stray_days.clone();
         stray_days.extend(range.iter().flat_map(|range| range.stray_days(self.records.times.as_ref())));

@@ -15,8 +15,8 @@ mod scripted;
 mod stall;
 mod tls;
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwapOption;
@@ -36,12 +36,15 @@ use self::route::Route;
 #[cfg(any(test, feature = "testing"))]
 pub use self::scripted::{Reply, Respond, Step};
 use crate::config::{Settings, Timeouts, Trust};
+use crate::contract::SANDBOX_SERVER;
 use crate::error::{Error, Kind, Result};
 use crate::retry::retry_after;
 use crate::secret::Secret;
 
 /// Most bytes that are read of an error's body.
 const ERROR_BODY_BYTES: usize = 64 << 10;
+/// Services that proved to be a sandbox, until [`sandboxes_met`] takes them.
+static SANDBOXES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The connections to one service. Clones share them.
@@ -77,6 +80,24 @@ pub struct Meter {
     pub connections: AtomicU64,
     /// Bytes of response bodies as received: compressed, if they were.
     pub bytes: AtomicU64,
+    /// Whether a response came from the sandbox.
+    pub is_sandbox: AtomicBool,
+}
+
+impl Meter {
+    /// Notes that a response came from the sandbox, if its `Server` is the sandbox.
+    fn look_at_server(&self, server: Option<&HeaderValue>, base_url: &Url) {
+        let is_sandbox = server.is_some_and(|server| server == SANDBOX_SERVER);
+        if is_sandbox && !self.is_sandbox.swap(true, Ordering::Relaxed) {
+            SANDBOXES.lock().unwrap_or_else(PoisonError::into_inner).push(base_url.to_string());
+        }
+    }
+}
+
+/// The addresses of services that proved to be a sandbox since the last call, once for each connection pool.
+#[must_use]
+pub fn sandboxes_met() -> Vec<String> {
+    std::mem::take(&mut *SANDBOXES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// A request.
@@ -236,6 +257,7 @@ impl Transport {
 impl Response {
     fn new(response: reqwest::Response, transport: &Transport) -> Self {
         let headers = response.headers();
+        transport.meter.look_at_server(headers.get(header::SERVER), &transport.base_url);
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let date = headers.get(header::DATE).and_then(|value| value.to_str().ok());
         let date = date.and_then(|date| httpdate::parse_http_date(date).ok());

@@ -207,8 +207,11 @@ class BaseClient(Validation):
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether the service is the sandbox, whose data is synthetic."""
-        return self._is_sandbox
+        """Whether the service is a sandbox, whose data is synthetic.
+
+        One that another process serves is recognized by its first response.
+        """
+        return self._is_sandbox or self._raw.has_met_sandbox()
 
     @property
     def timezone(self) -> str:

@@ -6,7 +6,7 @@ import os
 
 from dataaccess._core.process import ProcessLock
 from dataaccess._core.warn import warn_caller
-from dataaccess._native import RawSandbox, origin
+from dataaccess._native import RawSandbox, origin, sandboxes_met
 from dataaccess.errors import ConfigError, SandboxWarning
 
 TYPE_CHECKING = False
@@ -26,6 +26,8 @@ _demo: dict[tuple[int, str], tuple[RawSandbox, str]] = {}
 _lock = ProcessLock()
 # A port is given out again: the address of a stopped sandbox may be another service's.
 _running: dict[str | None, ref[Any]] = {}
+# Sandboxes that need no warning any more: those that ran here, and those that one has named.
+_known: set[str | None] = set()
 
 
 def start_sandbox(**options: Any) -> RawSandbox:
@@ -41,6 +43,7 @@ def count_as_sandbox(base_url: str, sandbox: object) -> None:
     from weakref import ref
 
     _running[origin(base_url)] = ref(sandbox)
+    _known.add(origin(base_url))
 
 
 def stop_sandbox(sandbox: RawSandbox) -> None:
@@ -58,6 +61,15 @@ def address_of(base_url: object) -> object:
 def is_sandbox(base_url: object) -> bool:
     """Whether the address, as given or from the environment, is of a sandbox that runs here or in a parent process."""
     return _sandbox_at(origin(address_of(base_url))) is not None
+
+
+def warn_of_sandboxes() -> None:
+    """Warns once of each service that proved to be a sandbox of another process."""
+    for base_url in sandboxes_met():
+        address = origin(base_url)
+        if address not in _known:
+            _known.add(address)
+            warn_caller(f"{address} is a sandbox: its data is synthetic", SandboxWarning)
 
 
 def _sandbox_at(address: str | None) -> object:

@@ -13,6 +13,7 @@ class ScanClient(Protocol):
 
     _raw: RawClient
     _embedded: str | None
+    _is_sandbox: bool
 
     @property
     def base_url(self) -> str: ...
@@ -20,5 +21,3 @@ class ScanClient(Protocol):
     def timezone(self) -> str: ...
     @property
     def day_comparison(self) -> str: ...
-    @property
-    def is_sandbox(self) -> bool: ...

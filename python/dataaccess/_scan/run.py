@@ -68,7 +68,7 @@ def read_options(
 
 def service_of(client: ScanClient) -> tuple[str, bool]:
     """The address of the service, or its name if it is `sandbox:demo`, and whether it is known to be a sandbox."""
-    return client._embedded or client.base_url, client.is_sandbox  # noqa: SLF001 - its client
+    return client._embedded or client.base_url, client._is_sandbox  # noqa: SLF001 - its client
 
 
 class RunProgress:

@@ -8,6 +8,7 @@ from dataaccess._client.synchronous.searches import Searches
 from dataaccess._client.synchronous.segments import Segments
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import call_timeout
+from dataaccess._core.embedded import warn_of_sandboxes
 from dataaccess._core.managed import Managed
 from dataaccess._core.progress import follow, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
@@ -196,7 +197,9 @@ class Client(Managed, Searches, Scans, Segments):
             'Success'
         """
         with follow(None, "post", no_updates, self._raw.waits_for) as report:
-            return self._raw.post(path, body, idempotent, call_timeout(timeout), report)
+            envelope = self._raw.post(path, body, idempotent, call_timeout(timeout), report)
+        warn_of_sandboxes()
+        return envelope
 
     def close(self) -> None:
         """Ends the calls in flight and refuses later ones. Closing twice has no effect.
