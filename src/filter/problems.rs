@@ -2,12 +2,14 @@
 //!
 //! A check adds its problems and goes on, so that one error reports all of them.
 
+use std::mem::{Discriminant, discriminant};
+
 use crate::error::{Error, Problem, Result, defect, one_line, sanitize};
 
 use super::input::InputValue;
 
-/// Problems listed for one list of values; the others are only counted.
-const MAX_LISTED: usize = 100;
+/// Problems that are listed of one list, for each kind of value; the others are only counted.
+const LISTED_OF_A_KIND: usize = 3;
 
 /// Where a value is: in the arguments of the caller, and in the body as sent.
 #[derive(Clone, Debug)]
@@ -132,22 +134,28 @@ impl Problems {
             return self.keep(location, value, read(value)).map(|value| vec![value]);
         };
         let mut good = Vec::with_capacity(values.len());
-        let mut bad = 0;
+        let mut bad: Vec<(Discriminant<InputValue>, usize)> = Vec::new();
         for (index, value) in values.iter().enumerate() {
             match read(value) {
                 Ok(value) => good.push(value),
                 Err(message) => {
-                    bad += 1;
-                    if bad <= MAX_LISTED {
+                    let kind = discriminant(value);
+                    let known = bad.iter().position(|(known, _)| *known == kind).unwrap_or(bad.len());
+                    if known == bad.len() {
+                        bad.push((kind, 0));
+                    }
+                    let Some((_, count)) = bad.get_mut(known) else { continue };
+                    *count += 1;
+                    if *count <= LISTED_OF_A_KIND {
                         self.add(&location.element(index), value, message);
                     }
                 }
             }
         }
-        if bad > MAX_LISTED {
-            let message = format!("{} more of its {} values have problems", bad - MAX_LISTED, values.len());
-            self.add(location, value, message);
+        let more: usize = bad.iter().map(|(_, count)| count.saturating_sub(LISTED_OF_A_KIND)).sum();
+        if more > 0 {
+            self.add(location, value, format!("{more} more of its {} values have such problems", values.len()));
         }
-        (bad == 0).then_some(good)
+        bad.is_empty().then_some(good)
     }
 }

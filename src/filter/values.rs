@@ -84,8 +84,8 @@ pub(super) fn text_id(value: &InputValue, what: &str) -> Result<Value, String> {
         InputValue::Integer(number) => Ok(Value::from(number.to_string())),
         InputValue::BigInteger(digits) => Ok(Value::from(digits.as_str())),
         InputValue::Number(number) if number.is_finite() => Err(format!(
-            "{number:?} is a float, and ids are strings: a pandas column with missing values holds floats, so write \
-             ids.dropna().astype(\"int64\"), or read the column as strings"
+            "{number:?} is a float, and ids are strings: read the column as strings, as with dtype=str or \
+             read_csv(…, dtype={{\"id\": str}}); a number has lost its leading zeros, and would select others"
         )),
         InputValue::Null | InputValue::Number(_) => {
             Err(format!("{} is a missing value, not an id: leave such values out, as ids.dropna() does", value.shown()))

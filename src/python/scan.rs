@@ -259,11 +259,6 @@ impl RawScan {
         bridge::spawn_call(py, writing, updates.relay(events), written)
     }
 
-    /// Whether it selects by a list of ids whose column is among the attributes.
-    fn asks_for_ids(&self) -> bool {
-        self.scan.asks_for_ids()
-    }
-
     /// Runs the unfinished tasks into parts of a folder.
     fn run(&self, py: Python<'_>, options: RunArguments<'_>, on_progress: Py<PyAny>) -> PyResult<RawReport> {
         let (run, events) = self.running(py, options.options(py, self.retry_for(py))?)?;

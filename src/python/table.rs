@@ -199,6 +199,12 @@ impl RawTable {
         })
     }
 
+    /// The ids that the scan asked for and no row has; None if that is not known.
+    fn missing_ids(&self) -> Option<Vec<String>> {
+        self.stats.missing_ids.clone()
+    }
+
+    /// The figures of the scan.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(pythonize(py, self.stats.as_ref())?)

@@ -39,6 +39,13 @@ pub struct LastRows {
 impl Scan {
     /// Sends the requests and collects the rows in columns, whose types fit all rows.
     pub async fn collect(&self, client: &Arc<Client>, options: Options) -> Result<Collected> {
+        let mut collected = self.collect_quietly(client, options).await?;
+        Arc::make_mut(&mut collected.stats).warn_of_missing_ids(self);
+        Ok(collected)
+    }
+
+    /// As [`Self::collect`], without the warning for ids that were not found.
+    pub(super) async fn collect_quietly(&self, client: &Arc<Client>, options: Options) -> Result<Collected> {
         let (columns, time_column) = (columns::collected(&self.columns), self.time_column());
         let collected = columns.clone();
         let sink = move || WithStats::new(ColumnSink::new(&columns, options), time_column);
@@ -77,8 +84,23 @@ impl Scan {
     /// Sends the requests and passes the rows in blocks to `blocks`, while there are more. Returns what is left: all rows
     /// of a small result.
     pub async fn rows(&self, client: &Arc<Client>, blocks: &mpsc::Sender<Delivered<Box<Block>>>) -> Result<LastRows> {
+        let mut last = self.rows_quietly(client, blocks).await?;
+        last.stats.warn_of_missing_ids(self);
+        Ok(last)
+    }
+
+    async fn rows_quietly(
+        &self,
+        client: &Arc<Client>,
+        blocks: &mpsc::Sender<Delivered<Box<Block>>>,
+    ) -> Result<LastRows> {
         if self.splits() {
-            let (last, stats) = self.blocks_in_parts(client, Kept::Records).await?;
+            let (last, mut stats) = self.blocks_in_parts(client, Kept::Records).await?;
+            let mut ids = self.ids();
+            if let Some(ids) = &mut ids {
+                last.iter().for_each(|block| ids.add_block(block));
+            }
+            stats.set_ids(ids.as_ref());
             return Ok(LastRows { blocks: last, attempt: 0, stats });
         }
         if self.is_one_plain_request() {

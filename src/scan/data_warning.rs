@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Scan;
 use crate::client::Completed;
-use crate::contract::business_object::PROMOTION_CODE_ID;
+use crate::contract::business_object::{CUSTOMER_KEY, PROMOTION_CODE_ID};
 use crate::contract::codes::{POSITIONS, STATUSES};
 use crate::contract::condition::{AFTER_DATE, Condition, DATETIME, EQUALS, MATCHES};
 use crate::contract::envelope::field;
@@ -43,6 +43,9 @@ pub enum DataWarningKind {
     /// Rows lie outside the requested day or range, or a day at its end has none.
     #[serde(rename = "StrayDayWarning")]
     StrayDay,
+    /// A list of ids of customers finds fewer customers.
+    #[serde(rename = "MissingIdsWarning")]
+    MissingIds,
     /// A response has less than the file that it would replace.
     #[serde(rename = "ShrunkWarning")]
     Shrunk,
@@ -220,6 +223,28 @@ fn searches_available(search: &Search) -> bool {
         condition.column == STATUS && condition.operator == MATCHES && condition.value == serde_json::json!([AVAILABLE])
     };
     search.body.item_type_id == PROMOTION_CODE_ID && group.and.iter().any(is_available)
+}
+
+/// The warning for a list of ids of customers that finds fewer customers. Which were not found may not be known.
+pub(super) fn missing_ids(scan: &Scan, missing: Option<&[String]>, rows: u64) -> Option<DataWarning> {
+    if !scan.selects_customers() || missing.is_some_and(<[_]>::is_empty) {
+        return None;
+    }
+    let (asked, found) = (scan.customers(), usize::try_from(rows).unwrap_or(usize::MAX));
+    let (count, which) = match missing {
+        Some(ids) => {
+            let more = if ids.len() > NAMED { format!(" and {} more", ids.len() - NAMED) } else { String::new() };
+            let shown: Vec<String> = ids.iter().take(NAMED).map(|id| format!("{id:?}")).collect();
+            (ids.len(), format!("no row: {}{more}", shown.join(", ")))
+        }
+        None => (asked.saturating_sub(found), format!("no row; with {CUSTOMER_KEY} in attrs it is known which")),
+    };
+    let verb = if count == 1 { "has" } else { "have" };
+    let message = format!(
+        "{count} of {asked} ids {verb} {which}. If the ids were read as numbers, they have lost leading zeros and select \
+         other customers: read them as strings"
+    );
+    (count > 0).then_some(DataWarning { kind: DataWarningKind::MissingIds, message })
 }
 
 /// The warning for files that were not replaced by responses with less; each by its name and what the response lacks.

@@ -2,8 +2,6 @@
 //! is among the attributes.
 
 use std::collections::HashMap;
-#[cfg(feature = "files")]
-use std::collections::HashSet;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -13,6 +11,7 @@ use serde_json::Value;
 
 use super::Scan;
 use crate::cells::Block;
+use crate::contract::business_object::{CUSTOMER_ID, CUSTOMER_KEY};
 use crate::contract::codes::POSITIONS;
 use crate::contract::condition::MATCHES;
 use crate::contract::search::Filters;
@@ -33,12 +32,6 @@ pub(super) struct Ids {
 }
 
 impl Scan {
-    /// Whether it selects by a list of ids whose column is among the attributes.
-    #[must_use]
-    pub fn asks_for_ids(&self) -> bool {
-        self.limit.is_none() && self.id_column().is_some()
-    }
-
     /// The ids that all requests ask for, if they ask for ids.
     pub(super) fn ids(&self) -> Option<Ids> {
         if self.limit.is_some() {
@@ -52,10 +45,19 @@ impl Scan {
         Ids::new(self, &column, &filters)
     }
 
-    /// The ids that one request asks for.
-    #[cfg(feature = "files")]
-    pub(super) fn ids_of(&self, index: usize) -> Option<Ids> {
-        Ids::new(self, &self.id_column()?, &[self.body(index).filters])
+    /// Whether it selects customers by a list of their ids, and by nothing else.
+    pub(super) fn selects_customers(&self) -> bool {
+        let body = &self.plan.template().body;
+        let [group] = body.filters.or.as_slice() else { return false };
+        let [condition] = group.and.as_slice() else { return false };
+        let is_list = condition.column == CUSTOMER_KEY && condition.operator == MATCHES;
+        is_list && body.item_type_id == CUSTOMER_ID && self.limit.is_none()
+    }
+
+    /// How many customers it selects by their ids.
+    pub(super) fn customers(&self) -> usize {
+        let conditions = (0..self.requests()).flat_map(|index| self.body(index).filters.or).flat_map(|group| group.and);
+        conditions.map(|condition| condition.value.as_array().map_or(0, Vec::len)).sum()
     }
 
     /// The column by which records are selected: the column of the longest list.
@@ -139,33 +141,6 @@ impl Ids {
             char::from_digit(number, 16).unwrap_or('0')
         };
         (!self.is_unknown).then(|| self.found.chunks(4).map(digit).collect())
-    }
-
-    /// Adds what [`Self::found`] said.
-    #[cfg(feature = "files")]
-    pub(super) fn set_found(&mut self, digits: &str) {
-        let numbers = digits.chars().filter_map(|digit| digit.to_digit(16));
-        for (four, number) in self.found.chunks_mut(4).zip(numbers) {
-            four.iter_mut().enumerate().for_each(|(place, found)| *found |= number >> place & 1 == 1);
-        }
-    }
-
-    /// The ids that are in none of the tasks that asked for them; nothing if that is not known.
-    #[cfg(feature = "files")]
-    pub(super) fn missing_of_tasks<'a>(
-        scan: &Scan,
-        tasks: impl Iterator<Item = (usize, Option<&'a str>)>,
-    ) -> Option<Vec<String>> {
-        let (mut asked, mut found) = (Vec::new(), HashSet::new());
-        for (index, digits) in tasks {
-            let mut ids = scan.ids_of(index)?;
-            ids.set_found(digits?);
-            let found_here = ids.asked.iter().zip(&ids.found).filter(|(_, is_found)| **is_found);
-            found.extend(found_here.map(|(id, _)| id.clone()));
-            asked.extend(ids.asked);
-        }
-        let mut seen = HashSet::new();
-        Some(asked.into_iter().filter(|id| !found.contains(id) && seen.insert(id.clone())).collect())
     }
 }
 

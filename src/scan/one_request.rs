@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use tokio::sync::mpsc;
 
 use super::collect::cancelled;
+use super::ids::Ids;
 use super::record_stats::{BatchWithStats, RecordStats, WithStats};
 use super::responses::Outcome;
 use super::stats::StatsBuilder;
@@ -37,7 +38,10 @@ impl Scan {
         let buffer = client.result_buffer(&client.result_size(Kept::Records));
         let mode = self.mode(Consumer::Collects);
         let delivery = Delivery::new(0, mode.delivery, Arc::new(buffer));
-        let mut rows = Rows { delivery: &delivery, records: OfAttempt::new(RecordStats::default()) };
+        let of_customers = self.selects_customers().then(|| self.ids()).flatten();
+        let ids = OfAttempt::new(of_customers.clone());
+        let records = OfAttempt::new(RecordStats::default());
+        let mut rows = Rows { delivery: &delivery, records, of_customers, ids };
         let observer = observe::observer().map(|observer| observer.for_day(self.day(0)));
         let search = observed(observer, client.search(mode, &request.search, &new_sink, &delivery));
         let completed = tokio::select! {
@@ -46,9 +50,11 @@ impl Scan {
             () = rows.relay(blocks) => return Err(cancelled()),
         };
         let completed = completed.ok_or_else(never_evicted)?;
-        let (blocks, attempt, records) = rows.rest();
+        let (blocks, attempt, records, ids) = rows.rest();
         figures.add(self, &Outcome { index: 0, request, completed, records });
-        Ok(LastRows { blocks, attempt, stats: figures.stats(self) })
+        let mut stats = figures.stats(self);
+        stats.set_ids(ids.as_ref());
+        Ok(LastRows { blocks, attempt, stats })
     }
 }
 
@@ -57,6 +63,10 @@ struct Rows<'a> {
     delivery: &'a Delivery<BatchWithStats<Block>>,
     /// Of the blocks that were taken.
     records: OfAttempt<RecordStats>,
+    /// The ids of customers that the request asks for.
+    of_customers: Option<Ids>,
+    /// Which of them are in the blocks that were taken.
+    ids: OfAttempt<Option<Ids>>,
 }
 
 impl Rows<'_> {
@@ -70,19 +80,23 @@ impl Rows<'_> {
     }
 
     /// What is left once the response is complete: blocks, the number of their attempt, and the counts of all its blocks.
-    fn rest(mut self) -> (Vec<Block>, u32, RecordStats) {
+    fn rest(mut self) -> (Vec<Block>, u32, RecordStats, Option<Ids>) {
         let mut blocks = Vec::new();
         while let Poll::Ready(Some(block)) = self.poll(&mut Context::from_waker(Waker::noop())) {
             blocks.push(block.batch);
         }
         let attempt = self.delivery.attempt();
-        (blocks, attempt, self.records.of_last(attempt, RecordStats::default))
+        let ids = self.ids.of_last(attempt, || self.of_customers.clone());
+        (blocks, attempt, self.records.of_last(attempt, RecordStats::default), ids)
     }
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Delivered<Block>>> {
         self.delivery.poll(context).map(|delivered| {
             let Delivered { attempt, batch: BatchWithStats { batch, stats } } = delivered?;
             self.records.of(attempt, RecordStats::default).add(stats);
+            if let Some(ids) = self.ids.of(attempt, || self.of_customers.clone()) {
+                ids.add_block(&batch);
+            }
             Some(Delivered { attempt, batch })
         })
     }

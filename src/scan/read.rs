@@ -9,6 +9,7 @@ use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::{FieldRef, Fields, Schema, SchemaRef};
 
 use super::doubts::Doubts;
+use super::ids::Ids;
 use super::report::Report;
 use super::service::Service;
 use super::stats::Figures;
@@ -56,7 +57,12 @@ impl Scan {
         let report = Report::new(self, &folder, &stored.before, stored.done, Vec::new(), begun.elapsed(), 1);
         let Report { rows, bytes, seconds, absent, reasons, stray_days, warnings, .. } = report;
         let figures = Figures { rows, bytes, attempts, seconds, absent, ..Figures::default() };
-        let stats = Stats { figures, requests, reasons, stray_days, warnings, ..Stats::default() };
+        let mut ids = self.ids();
+        if let Some(ids) = &mut ids {
+            batches.iter().for_each(|batch| ids.add(batch));
+        }
+        let missing_ids = ids.as_ref().and_then(Ids::missing);
+        let stats = Stats { figures, requests, reasons, missing_ids, stray_days, warnings, ..Stats::default() };
         Ok(Collected { schema, batches, stats: Arc::new(stats) })
     }
 

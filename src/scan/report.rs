@@ -12,7 +12,6 @@ use super::Scan;
 use super::cap::{Count, Suspicion};
 use super::data_warning::{self, DataWarning, Dropped};
 use super::day::OutOfDayRows;
-use super::ids::Ids;
 use super::other_files::OtherFile;
 use super::record_stats::add_new;
 use super::stats::Figures;
@@ -102,8 +101,6 @@ pub struct Report {
     pub stray_days: Vec<String>,
     /// Attributes that no record of any task had.
     pub absent: Vec<String>,
-    /// The ids that were asked for and are in no row, of a scan by ids whose column is among the attributes.
-    pub missing_ids: Option<Vec<String>>,
     /// What looks wrong in the data.
     pub warnings: Vec<DataWarning>,
     /// The tasks that failed in this run, in the order of the plan.
@@ -173,8 +170,6 @@ impl Report {
         let absent = absent(&tasks);
         let misspelled: Vec<String> =
             absent.iter().filter(|name| dropped.iter().all(|lost| lost.attribute != **name)).cloned().collect();
-        let found = tasks.iter().map(|task| (task.index, task.figures.found_ids.as_deref()));
-        let missing_ids = if tasks.is_empty() { None } else { Ids::missing_of_tasks(scan, found) };
         let is_whole = tasks.len() == scan.requests();
         let is_empty = rows == 0 && is_whole;
         let times = times(&tasks);
@@ -201,7 +196,6 @@ impl Report {
             open_days: Vec::new(),
             stray_days,
             absent,
-            missing_ids,
             warnings: warnings.into_iter().flatten().collect(),
             failed,
             ended: None,

@@ -92,6 +92,7 @@ pub struct Stats {
     /// Why rows may be missing, as the responses look capped.
     pub reasons: Vec<String>,
     /// The ids that were asked for and are in no row, of a scan by ids whose column is among the attributes.
+    #[serde(skip)]
     pub missing_ids: Option<Vec<String>>,
     /// The days whose responses have rows of others.
     pub stray_days: Vec<String>,
@@ -118,6 +119,11 @@ impl Stats {
         self.figures.mixed.extend(more);
         self.warnings.extend(data_warning::mixed(&self.figures.mixed));
         self
+    }
+
+    /// Warns if a list of ids of customers finds fewer customers.
+    pub(super) fn warn_of_missing_ids(&mut self, scan: &Scan) {
+        self.warnings.extend(data_warning::missing_ids(scan, self.missing_ids.as_deref(), self.figures.rows));
     }
 
     /// Sets what is known of the ids.

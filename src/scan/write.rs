@@ -138,7 +138,7 @@ impl Scan {
         if self.splits() {
             // The same types as without parts: other files of the folder have them.
             let strict = Self { columns: columns::streamed(&self.columns), ..self.clone() };
-            let collected = strict.collect(client, Options { widen: true, ..OPTIONS });
+            let collected = strict.collect_quietly(client, Options { widen: true, ..OPTIONS });
             let Collected { schema, batches, stats } = collected.await?;
             let write = || {
                 let mut writer = create(&schema, stats.figures.requested_at())?;

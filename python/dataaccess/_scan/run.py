@@ -138,7 +138,7 @@ def report_of(
     path = str if "://" in options["folder"] else Path
     tasks = [task_of(task, path) for task in outcome["tasks"]]
     parts = [task["path"] for task in outcome["tasks"] if task["path"]]
-    figures = ("rows", "bytes", "file_bytes", "seconds", "reasons", "open_days", "stray_days", "absent", "missing_ids")
+    figures = ("rows", "bytes", "file_bytes", "seconds", "reasons", "open_days", "stray_days", "absent")
     report = ScanReport(
         folder=path(options["folder"]),
         tasks=tasks,

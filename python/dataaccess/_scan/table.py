@@ -71,6 +71,22 @@ class Table(TableFiles):
         """Statistics of the scan."""
         return stats_of(self._raw.stats)
 
+    def missing_ids(self) -> list[str] | None:
+        """Returns the ids that the scan asked for and no row has.
+
+        Returns:
+            A list; None unless the scan selects by a list of ids whose column is among `attrs`.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
+            >>> ids = ["demo-customer-0001", "1"]
+            >>> scan = client.scan_items("customer", ["customer_id"], da.col("customer_id").matches(ids))
+            >>> scan.collect().missing_ids()
+            ['1']
+        """
+        return self._raw.missing_ids()  # type: ignore[no-any-return] # of either kind of rows
+
     def to_arrow(self, *, tz: TimeZone | None = None) -> pa.Table:
         """Returns a pyarrow table (extra `arrow`), without a copy.
 

@@ -50,6 +50,7 @@ class Doubts:
             errors.AbsentAttributeWarning,
             errors.EmptyResultWarning,
             errors.IncompleteWarning,
+            errors.MissingIdsWarning,
             errors.StrayDayWarning,
         )
         with warnings.catch_warnings():

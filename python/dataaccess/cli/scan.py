@@ -46,7 +46,6 @@ _WRITING = all_of(
         option("--private", is_flag=True, section=_WHERE, help="Nobody else may read what is written."),
         option("--explain", is_flag=True, section=_WHERE, help="Print the plan and send nothing."),
         option("--json", "as_json", is_flag=True, section=_WHERE, help="Print a report of what was written, as JSON."),
-        option("--missing", metavar="FILE", section=_WHERE, help="Write the ids that were asked for and not found."),
         doubts.options(_WHERE),
         option(
             "--refresh",
@@ -154,7 +153,6 @@ def _run(
     kind: str | None,
     private: bool,
     escape_formulas: bool,
-    missing: str | None,
     strict: bool,
     fail_empty: bool,
     **run: Any,
@@ -167,22 +165,16 @@ def _run(
     cap = "split" if split_capped else "warn"
     more = {"known_row_cap": known_row_cap, "on_suspected_cap": cap, "values_per_request": values_per_request}
     scan = search.scan(connection.client(), schema=dict(schema) or None, **more)
-    if missing is not None and not scan._raw.asks_for_ids():  # noqa: SLF001 - of this package
-        raise click.UsageError("--missing: the search has no list of ids in a column that is among --attrs")
     if explain:
         click.echo(scan.explain() if run["settle"] is None else scan.explain(settle=run["settle"]))
         return
     judge = doubts.Doubts(strict, fail_empty)
     with _reported(as_json=as_json):
         if target.folder is not None:
-            ids = _into_folder(scan, target, run, judge, as_json=as_json)
+            _into_folder(scan, target, run, judge, as_json=as_json)
         else:
             with judge.judged():
-                ids = _into_file(scan, target, judge, as_json=as_json, escape_formulas=escape_formulas)
-    if missing is not None:
-        from dataaccess.cli.complete_file import write_lines
-
-        write_lines(missing, ids or [])
+                _into_file(scan, target, judge, as_json=as_json, escape_formulas=escape_formulas)
 
 
 @contextmanager
@@ -198,10 +190,7 @@ def _reported(*, as_json: bool) -> Iterator[None]:
         raise
 
 
-def _into_folder(
-    scan: Scan, target: Target, run: dict[str, Any], judge: doubts.Doubts, *, as_json: bool
-) -> list[str] | None:
-    """Returns the ids that were not found."""
+def _into_folder(scan: Scan, target: Target, run: dict[str, Any], judge: doubts.Doubts, *, as_json: bool) -> None:
     from dataaccess.cli.progress import progress
 
     try:
@@ -225,7 +214,6 @@ def _into_folder(
         from dataaccess.reports._run import headline
 
         note(f"{report.folder}: {headline(report)}")
-    return report.missing_ids
 
 
 def _as_dict(report: dict[str, Any], error: CommandError | DataAccessError | None = None) -> dict[str, Any]:
@@ -238,24 +226,20 @@ def _as_dict(report: dict[str, Any], error: CommandError | DataAccessError | Non
     }
 
 
-def _into_file(
-    scan: Scan, target: Target, judge: doubts.Doubts, *, as_json: bool, escape_formulas: bool
-) -> list[str] | None:
-    """Returns the ids that were not found."""
+def _into_file(scan: Scan, target: Target, judge: doubts.Doubts, *, as_json: bool, escape_formulas: bool) -> None:
     if as_json and target.file is None:
         raise click.UsageError("--json prints a report to standard output, where the rows go: name a file")
     _write(scan, target, judge, {"escape_formulas": True} if escape_formulas else {})
     stats = scan.last_stats
     if stats is None or target.file is None:
-        return None if stats is None else stats.missing_ids
+        return
     if as_json:
-        names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "reasons", "absent", "missing_ids")
+        names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "reasons", "absent")
         output.write_json(_as_dict({"file": target.file, **{name: getattr(stats, name) for name in names}}))
     elif sys.stderr.isatty():
         from dataaccess._display.text import size
 
         note(f"{target.file}: {stats.rows:,} rows, {size(stats.bytes)} in {stats.seconds:.1f} s")
-    return stats.missing_ids
 
 
 def _write(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str, Any]) -> None:

@@ -99,8 +99,6 @@ class ScanReport:
         stray_days: The days whose requests returned rows of another day; of a range, days outside it. Empty too if
             nothing was checked, as `allocated_time` is not in `attrs`.
         absent: Attributes missing from every record of every task, as a misspelled one is.
-        missing_ids: The ids that were asked for and are in no row of these tasks; None unless the scan selects by a
-            list of ids whose column is among `attrs`.
         warnings: The texts of the warnings of this run.
     """
 
@@ -115,7 +113,6 @@ class ScanReport:
     open_days: list[str]
     stray_days: list[str]
     absent: list[str]
-    missing_ids: list[str] | None
     warnings: list[str]
     # Reads the files of these tasks. It holds no client, so that a report pickles.
     _reader: Callable[[Any, Any], Callable[[], Any]] = field(compare=False)

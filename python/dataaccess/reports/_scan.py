@@ -28,8 +28,6 @@ class ScanStats:
             otherwise.
         stray_days: The days whose requests returned rows of others, in the client's `timezone`.
         notes: What is worth knowing about the columns of a collected result, such as a time that stayed a string.
-        missing_ids: The ids that were asked for and are in no row; None unless the scan selects by a list of ids whose
-            column is among `attrs`, and was collected or written into a file.
         warnings: The texts of the warnings of this use.
     """
 
@@ -44,7 +42,6 @@ class ScanStats:
     reasons: list[str]
     stray_days: list[str]
     notes: list[str]
-    missing_ids: list[str] | None
     warnings: list[str]
 
     @property

@@ -106,7 +106,7 @@ def test_what_comes_of_scans_has_no_other_names() -> None:
     forms = {"to_arrow", "to_pylist", "to_dicts", "to_pandas", "to_polars"}
     forms |= {"num_rows", "column_names", "columns", "shape", "schema"}
     assert names(da.Batch) == forms
-    assert names(da.Table) == forms | {"stats", "head", *writings}
+    assert names(da.Table) == forms | {"stats", "head", "missing_ids", *writings}
 
 
 def test_the_clients_have_no_other_names() -> None:

@@ -1,4 +1,4 @@
-"""`--strict`, `--fail-empty`, `--missing`, relative days, and advice that fits the command."""
+"""`--strict`, `--fail-empty`, relative days, and advice that fits the command."""
 
 from __future__ import annotations
 
@@ -90,26 +90,6 @@ def test_a_folder_keeps_its_files(run: Any, tmp_path: Path) -> None:
     )
     ended = run(*words, str(tmp_path / "both"), "--strict", "--fail-empty")
     assert (ended.code, list((tmp_path / "both").glob("day=*"))) == (65, [])
-
-
-def test_the_ids_that_were_not_found_are_written(run: Any, tmp_path: Path) -> None:
-    base = (
-        "--base-url",
-        "sandbox:demo?until=2024-02-29",
-        "--attrs",
-        "customer_id",
-        "--missing",
-        str(tmp_path / "missing.txt"),
-    )
-    ids = ("--matches", "customer_id=nobody,demo-customer-0001,no one")
-    for target in (["--folder", str(tmp_path / "folder")], ["-o", str(tmp_path / "x.csv")], ["-o", "-"]):
-        assert run("scan", "items", "customer", *ids, *base, *target).code == 0
-        assert (tmp_path / "missing.txt").read_text().splitlines() == ["nobody", "no one"]
-        (tmp_path / "missing.txt").unlink()
-    others = ("--base-url", "sandbox:demo?until=2024-02-29", "--missing", str(tmp_path / "missing.txt"))
-    ended = run("scan", "codes", "--on", "2024-01-15", *others, "-o", str(tmp_path / "y.csv"))
-    assert (ended.code, (tmp_path / "y.csv").exists()) == (2, False)
-    assert "--missing: the search has no list of ids in a column that is among --attrs" in ended.reported
 
 
 def test_days_may_be_relative_in_the_zone(run: Any, now: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dataaccess as da
 
-FORMATS = ["to_parquet", "to_csv", "to_jsonl"]
+pytestmark = pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")
 
 
 def customer(number: int) -> dict[str, Any]:
@@ -34,34 +34,36 @@ def by_ids(client: Any, ids: list[str], attrs: tuple[str, ...] = ("customer_id",
     return client.scan_items("customer", list(attrs), da.col("customer_id").matches(ids), **options)
 
 
-@pytest.mark.both_clients
 @pytest.mark.parametrize("values_per_request", [3, 1_000])
-def test_a_run_names_the_ids_that_it_did_not_find(
+def test_a_folder_that_is_read_has_the_ids_that_were_not_found(
     connect: Any, customers: da.Sandbox, tmp_path: Path, values_per_request: int
 ) -> None:
     ids = [f"c-{number:03}" for number in range(10)]
     scan = by_ids(connect(customers), ids, values_per_request=values_per_request)
-    for kept in (0, -(-10 // values_per_request)):
-        report = scan.to_folder(tmp_path, keep="all")
-        assert (report.kept, report.missing_ids) == (kept, ids[1::2])
-    assert json.loads(json.dumps(report.to_dict()))["missing_ids"] == ids[1::2]
+    scan.to_folder(tmp_path)
+    assert scan.read_folder(tmp_path).missing_ids() == ids[1::2]
     # Of a refresh that finds one more.
     customers.load("customer", [customer(3)])
-    assert scan.to_folder(tmp_path, refresh="all").missing_ids == ["c-001", "c-005", "c-007", "c-009"]
+    scan.to_folder(tmp_path, refresh="all")
+    assert scan.read_folder(tmp_path).missing_ids() == ["c-001", "c-005", "c-007", "c-009"]
 
 
-@pytest.mark.parametrize("use", [*FORMATS, "collect"])
 @pytest.mark.parametrize("split", ["warn", "split"])
-def test_a_result_does_too(connect: Any, customers: da.Sandbox, tmp_path: Path, use: str, split: Any) -> None:
+def test_a_response_that_is_cut_is_void(connect: Any, customers: da.Sandbox, split: Any) -> None:
     ids = [f"c-{number:03}" for number in range(10)]
     scan = by_ids(connect(customers), ids, values_per_request=4, on_suspected_cap=split)
-    # A response that is cut is void.
     with customers.fault("cut", after_bytes=200, times=1):
-        getattr(scan, use)(*([tmp_path / "file"] if use != "collect" else []))
-    assert scan.last_stats.missing_ids == ids[1::2]
+        assert scan.collect().missing_ids() == ids[1::2]
 
 
-def test_days_are_looked_through_together(connect: Any, tmp_path: Path) -> None:
+def test_a_search_that_was_cut_names_the_ids_of_its_last_response(connect: Any, customers: da.Sandbox) -> None:
+    ids = [f"c-{number:03}" for number in range(0, 10, 2)]
+    with warnings.catch_warnings(), customers.fault("cut", after_bytes=200, times=1):
+        warnings.simplefilter("error")
+        connect(customers).search_items("customer", ["customer_id"], da.col("customer_id").matches(ids))
+
+
+def test_days_are_looked_through_together(connect: Any) -> None:
     with da.Sandbox() as service:
         codes = [
             {"id": f"{day}", "allocated_time": f"2024-01-0{day} 08:00:00", "allocated_audience": f"a-{day}"}
@@ -74,29 +76,27 @@ def test_days_are_looked_through_together(connect: Any, tmp_path: Path) -> None:
             allocated_audience=["a-1", "a-3", "a-9"],
             code_status=["sent", "used"],
         )
-        assert scan.to_folder(tmp_path).missing_ids == ["a-1", "a-3", "a-9"]
+        assert scan.collect().missing_ids() == ["a-1", "a-3", "a-9"]
         service.load("promotion_code", [{**code, "code_status": 3} for code in codes], replace=True)
-        assert scan.to_folder(tmp_path, refresh="all", on_shrink="replace").missing_ids == ["a-9"]
+        assert scan.collect().missing_ids() == ["a-9"]
 
 
-def test_it_is_none_where_it_is_not_known(connect: Any, customers: da.Sandbox, tmp_path: Path) -> None:
+def test_it_is_none_where_it_is_not_known(connect: Any, customers: da.Sandbox) -> None:
     client = connect(customers)
     ids = ["c-000", "c-001"]
-    for number, scan in enumerate(
-        [
-            by_ids(client, ids, ("name",)),
-            client.scan_items("customer", ["customer_id"], da.col("number").matches([0, 1])),
-            client.scan_items(
-                "customer", ["customer_id"], da.col("customer_id").matches(ids) | da.col("number").matches([1, 2])
-            ),
-        ]
+    for scan in (
+        by_ids(client, ids, ("name",)),
+        client.scan_items("customer", ["customer_id"], da.col("number").matches([0, 1])),
+        client.scan_items(
+            "customer", ["customer_id"], da.col("customer_id").matches(ids) | da.col("number").matches([1, 2])
+        ),
     ):
-        assert scan.to_folder(tmp_path / str(number)).missing_ids is None
+        assert scan.collect().missing_ids() is None
     numbers = client.scan_items("customer", ["number"], da.col("number").matches([0, 1, 2, 3]))
-    assert numbers.to_folder(tmp_path / "numbers").missing_ids == ["1", "3"]
+    assert numbers.collect().missing_ids() == ["1", "3"]
 
 
-def test_an_oracle_agrees(customers: da.Sandbox, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_an_oracle_agrees(customers: da.Sandbox) -> None:
     with customers.client() as client:
 
         @settings(max_examples=20, deadline=None)
@@ -106,14 +106,11 @@ def test_an_oracle_agrees(customers: da.Sandbox, tmp_path_factory: pytest.TempPa
         )
         def check(numbers: list[int], size: int) -> None:
             scan = by_ids(client, [f"c-{number:03}" for number in numbers], values_per_request=size)
-            report = scan.to_folder(tmp_path_factory.mktemp("run"), on_doubt=lambda _: True)
-            assert report.missing_ids == [f"c-{number:03}" for number in numbers if number % 2]
+            assert scan.collect().missing_ids() == [f"c-{number:03}" for number in numbers if number % 2]
 
         check()
 
 
-def test_a_list_of_one_id_is_a_list(connect: Any, customers: da.Sandbox, tmp_path: Path) -> None:
+def test_a_list_of_one_id_is_a_list(connect: Any, customers: da.Sandbox) -> None:
     for ids, missing in ((["c-001"], ["c-001"]), (["c-002"], [])):
-        scan = by_ids(connect(customers), ids)
-        assert scan.collect().stats.missing_ids == missing
-        assert scan.to_folder(tmp_path / ids[0]).missing_ids == missing
+        assert by_ids(connect(customers), ids).collect().missing_ids() == missing

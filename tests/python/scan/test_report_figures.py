@@ -33,7 +33,6 @@ def test_a_report_is_a_dict_for_json(sandbox: da.Sandbox, tmp_path: Path) -> Non
         *("folder", "rows", "bytes", "file_bytes", "retries", "seconds", "maybe_capped", "reasons", "stray_days"),
         *(
             "absent",
-            "missing_ids",
             "open_days",
             "doubtful_days",
             "oldest",
