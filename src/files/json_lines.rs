@@ -11,9 +11,9 @@ use crate::cells::{Block, Cell};
 use crate::error::Result;
 
 /// The string in place of another one of the column with an index. None leaves it.
-type Instead = dyn Fn(usize, &str) -> Option<String> + Send;
+type Instead = dyn Fn(usize, &Cell<'_>) -> Option<String> + Send;
 
-/// What is written in place of some strings.
+/// The strings that are written in place of some values.
 pub struct Rewrite(pub Box<Instead>);
 
 impl fmt::Debug for Rewrite {
@@ -46,7 +46,7 @@ impl JsonLines {
         Ok(Self { file, keys, lines: Vec::new(), rewrite: None })
     }
 
-    /// The same file with other strings in place of some.
+    /// The same file with strings in place of some values.
     #[must_use]
     pub fn with_texts(self, rewrite: Rewrite) -> Self {
         Self { rewrite: Some(rewrite), ..self }
@@ -59,10 +59,7 @@ impl JsonLines {
             for (column, (cell, key)) in block.row(row).zip(&self.keys).enumerate() {
                 self.lines.push(std::mem::replace(&mut separator, b','));
                 self.lines.extend_from_slice(key);
-                let text = match (&self.rewrite, &cell) {
-                    (Some(Rewrite(rewrite)), Cell::String(text)) => rewrite(column, text),
-                    _ => None,
-                };
+                let text = self.rewrite.as_ref().and_then(|Rewrite(rewrite)| rewrite(column, &cell));
                 push_cell(&mut self.lines, text.as_deref().map_or(cell, Cell::String))?;
             }
             let extras: Vec<_> = block.extras(row, &mut cursor).collect();

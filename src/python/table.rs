@@ -285,7 +285,8 @@ fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch], most: Option<usize>) -> 
         left -= rows;
         batch.slice(0, rows)
     });
-    values::dicts(py, &first.collect::<Vec<_>>())
+    // Displays and single columns have the names.
+    values::dicts(py, &first.collect::<Vec<_>>(), most.is_some())
 }
 
 fn no_pickle(what: &str) -> PyErr {

@@ -14,14 +14,15 @@ use crate::columns::ColumnType;
 use crate::error::defect;
 use crate::time::Zone;
 
-/// The rows of batches as dicts.
-pub(super) fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch]) -> PyResult<Bound<'py, PyList>> {
+/// The rows of batches as dicts. A column of names has its numbers again, unless `has_names`.
+pub(super) fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch], has_names: bool) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for batch in batches {
         let schema = batch.schema_ref();
         let names: Vec<_> = schema.fields().iter().map(|field| PyString::intern(py, field.name())).collect();
         let columns = schema.fields().iter().zip(batch.columns());
-        let columns = columns.map(|(field, array)| values(py, field, array)).collect::<PyResult<Vec<_>>>()?;
+        let columns =
+            columns.map(|(field, array)| values(py, field, array, has_names)).collect::<PyResult<Vec<_>>>()?;
         for row in 0..batch.num_rows() {
             let record = PyDict::new(py);
             for (name, column) in names.iter().zip(&columns) {
@@ -34,7 +35,7 @@ pub(super) fn dicts<'py>(py: Python<'py>, batches: &[RecordBatch]) -> PyResult<B
 }
 
 /// All values of a column.
-fn values<'py>(py: Python<'py>, field: &Field, array: &ArrayRef) -> PyResult<Vec<Bound<'py, PyAny>>> {
+fn values<'py>(py: Python<'py>, field: &Field, array: &ArrayRef, has_names: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let text = |text: &str| Ok(PyString::new(py, text).into_any());
     let json = |text: &str| json::value(py, text);
     let texts = |read: &dyn Fn(&str) -> PyResult<Bound<'py, PyAny>>| match array.data_type() {
@@ -42,6 +43,11 @@ fn values<'py>(py: Python<'py>, field: &Field, array: &ArrayRef) -> PyResult<Vec
         _ => each(py, array.as_string::<i32>().iter(), read),
     };
     match ColumnType::of(field).map_err(|error| raise(py, error))? {
+        ColumnType::Name(names) if !has_names => texts(&|name| {
+            let number = names.iter().find(|(known, _)| *known == name).map(|(_, number)| *number);
+            let number = number.or_else(|| name.parse().ok());
+            number.map_or_else(|| text(name), |number| Ok(PyInt::new(py, number).into_any()))
+        }),
         ColumnType::String | ColumnType::StringOrJson | ColumnType::Name(_) => texts(&text),
         ColumnType::Json => texts(&json),
         ColumnType::Int64 => {

@@ -196,9 +196,6 @@ pub(super) fn empty(scan: &Scan) -> Option<DataWarning> {
     Some(DataWarning { kind: DataWarningKind::EmptyResult, message })
 }
 
-/// Whether a search has no condition but its day and a status.
-fn is_broad(search: &Search) -> bool {
-    let [group] = search.body.filters.or.as_slice() else { return false };
 /// The first day on which a search for codes could find some, if that day has not begun.
 fn future(scan: &Scan) -> Option<String> {
     if scan.plan.template().body.item_type_id != PROMOTION_CODE_ID {
@@ -213,6 +210,9 @@ fn future(scan: &Scan) -> Option<String> {
     Some(scan.calendar.zone.day_of(Moment::at(starts?.into_iter().min()?)))
 }
 
+/// Whether a search has no condition but its day and a status.
+fn is_broad(search: &Search) -> bool {
+    let [group] = search.body.filters.or.as_slice() else { return false };
     group.and.iter().filter(|condition| condition.column != STATUS).count() <= 1
 }
 

@@ -6,7 +6,8 @@ use super::responses::Responses;
 use super::typed_batches::TypedBatches;
 use super::{Collected, Consumer, Scan, Stats};
 use crate::client::{Client, Delivered, Kept, OfAttempt};
-use crate::columns::{self, Column, ColumnType, Options};
+use crate::columns::{self, ColumnType, Options};
+use crate::decode::Cell;
 use crate::error::{Error, Kind, Result};
 use crate::files::{
     Complete, Compression, Csv, CsvOptions, JsonLines, Location, Output, Parquet, Rewrite, Writer, blocking,
@@ -69,7 +70,10 @@ impl Scan {
             Format::JsonLines { compression } => {
                 let create = || {
                     let lines = JsonLines::new(Output::new(file()?, compression)?, self.attributes())?;
-                    Ok(if self.times.zone.is_some() { lines.with_texts(self.time_texts()) } else { lines })
+                    Ok(match self.texts() {
+                        Some(texts) => lines.with_texts(texts),
+                        None => lines,
+                    })
                 };
                 self.write_lines(client, create).await
             }
@@ -183,13 +187,22 @@ impl Writer for TextTimes {
 }
 
 impl Scan {
-    /// What JSON lines have in place of the strings of columns of times.
-    fn time_texts(&self) -> Rewrite {
-        let is_time =
-            |column: &Column| matches!(column.column_type, Some(ColumnType::Timestamp | ColumnType::TimeOrString));
-        let are_times: Vec<bool> = self.columns.iter().map(is_time).collect();
+    /// What JSON lines have in place of the times of a column in another zone, and of the numbers of a column of names.
+    fn texts(&self) -> Option<Rewrite> {
+        let types: Vec<Option<ColumnType>> = self.columns.iter().map(|column| column.column_type).collect();
         let times = self.times.clone();
-        Rewrite(Box::new(move |column, text| are_times.get(column)?.then(|| times.text(text)).flatten()))
+        let has_zone = times.zone.is_some();
+        let has_names = types.iter().any(|column_type| matches!(column_type, Some(ColumnType::Name(_))));
+        (has_zone || has_names).then(|| {
+            Rewrite(Box::new(move |column, cell| match (types.get(column)?.as_ref()?, cell) {
+                (ColumnType::Timestamp | ColumnType::TimeOrString, Cell::String(text)) if has_zone => times.text(text),
+                (ColumnType::Name(names), Cell::Integer(number)) => {
+                    let value: i64 = number.parse().ok()?;
+                    names.iter().find(|(_, known)| *known == value).map(|(name, _)| (*name).to_owned())
+                }
+                _ => None,
+            }))
+        })
     }
 }
 

@@ -164,7 +164,7 @@ def test_a_run_logs_one_line(dag: DAG, tmp_path: Path) -> None:
 def test_arguments_take_the_place_of_settings_of_the_connection(
     dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], tmp_path: Path
 ) -> None:
-    connect(extra={"decode_status": False, "attrs_format": "array", "timeout": 300, "retry_for": 0})
+    connect(extra={"attrs_format": "array", "timeout": 300, "retry_for": 0})
     folder: dict[str, Any] = {"folder": str(tmp_path / "codes"), "allocated_time": ON_15, "attrs": ["code_status"]}
     who = "col('customer_id').matches(['demo-customer-0001', 'demo-customer-0002'])"
     of_customers: dict[str, Any] = {"item_type_name": "customer", "attrs": ["customer_id"], "where": who}

@@ -84,7 +84,6 @@ class BaseClient(Validation):
         attrs_format: AttrsFormat = "array",
         known_row_cap: int | None = None,
         export_success_codes: Iterable[int | str] | int | str = (200,),
-        decode_status: bool = False,
         record: str | os.PathLike[str] | None = None,
     ) -> None:
         """Checks the settings; connects to nothing."""

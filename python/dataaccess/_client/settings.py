@@ -247,7 +247,6 @@ SETTINGS = {
         ),
         Spec("known_row_cap", "count", None, "Rows at which the service is known to cut responses off.", least=1),
         Spec("export_success_codes", "codes", (200,), "The responseCode of an export entry that succeeded."),
-        Spec("decode_status", "boolean", False, "Names of statuses in columns, such as used for 4."),  # noqa: FBT003 - likewise
         Spec("record", "path", None, "File that keeps all exchanges, without the token."),
     )
 }

@@ -25,7 +25,7 @@ _ARGUMENTS = [
     ("api_key", _CLIENT, "it is called token="),
     ("columns", _CALLS, "it is called attrs="),
     ("compression", "to_parquet", "Parquet files are always compressed, with zstd"),
-    ("decode_status", "search_codes", "it is an argument of scan_codes"),
+    ("decode_status", f"search_(codes|items)|scan_items|{_CLIENT}", "it is an argument of scan_codes"),
     ("filter", _ITEMS, "it is called where="),
     ("filters", _ITEMS, "it is called where="),
     ("filter", _CODES, _CONDITIONS),

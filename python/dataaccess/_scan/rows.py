@@ -80,7 +80,8 @@ class Rows(Suggesting):
         """Returns the rows as dicts, with the values of the columns as Python objects.
 
         These are the values of the columns: a timestamp is a `datetime` (aware if `tz=` was given), an integer in a
-        "float64" column is a float. `to_dicts` returns times as strings.
+        "float64" column is a float. `to_dicts` returns times as strings. A status is a number, also with
+        `decode_status=True`.
 
         Returns:
             A list of dicts. JSON is decoded.
@@ -92,9 +93,11 @@ class Rows(Suggesting):
             >>> scan.head(1).to_pylist()
             [{'date_created': datetime.datetime(2023, 12, ...)}]
         """
+        return self._with_datetimes(self.to_dicts())
+
+    def _with_datetimes(self, rows: list[Row]) -> list[Row]:
         from dataaccess._display.column_types import COLUMN_TYPES
 
-        rows = self.to_dicts()
         zone = None if self._raw.time_zone is None else _zone(self._raw.time_zone)
         for name in [name for name, kind in self._raw.types if COLUMN_TYPES[kind].python is datetime]:
             for row in rows:
@@ -107,7 +110,7 @@ class Rows(Suggesting):
         """Returns the rows as dicts with plain values: strings, numbers, booleans and None, as `json.dumps` takes them.
 
         A time is a string as the service writes it, with an offset if `tz=` was given. `to_pylist` returns `datetime`
-        objects.
+        objects. A status is a number, also with `decode_status=True`.
 
         Returns:
             A list of dicts. JSON is decoded.

@@ -141,10 +141,11 @@ class Table(TableFiles):
     def __getitem__(self, key: str | int | slice | list[str]) -> list[Any] | Row | Table:
         """The values of a column by its name, a row by its number, or a table of some rows or columns.
 
-        Values are those of `to_pylist`. A slice has no step.
+        Values are those of `to_pylist`, but a column of names has names. A slice has no step.
         """
         if isinstance(key, str):
-            return [row[key] for row in self[[key]].to_pylist()]
+            raw = self._raw.select([self._position(key)])
+            return [row[key] for row in self._part(raw)._with_datetimes(raw.to_dicts(self.num_rows))]  # noqa: SLF001 - a table too
         if isinstance(key, list):
             return self._part(self._raw.select([self._position(name) for name in key]))
         if isinstance(key, slice):

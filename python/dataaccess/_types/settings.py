@@ -53,7 +53,6 @@ class ClientOptions(TypedDict, total=False):
     attrs_format: AttrsFormat
     known_row_cap: int | None
     export_success_codes: Iterable[int | str] | int | str
-    decode_status: bool
     record: PathArgument | None
 
 

@@ -81,23 +81,21 @@ class RequestingOperator(ClientOperator):
 class SearchingOperator(RequestingOperator):
     """The arguments of an operator that makes its requests from conditions.
 
-    `decode_status` and `attrs_format` take the place of the settings of the connection.
+    `attrs_format` takes the place of the setting of the connection.
     """
 
     def __init__(
         self,
         *,
-        decode_status: bool | None = None,
         attrs_format: AttrsFormat | None = None,
         values_per_request: int | None = None,
         **options: Any,
     ) -> None:
         """Checks what no template changes."""
         super().__init__(**options)
-        self.decode_status = decode_status
         self.attrs_format = attrs_format
         self.values_per_request = values_per_request
 
     def client_settings(self) -> dict[str, Any]:
         """The settings of the client that arguments say; None where the connection says them."""
-        return super().client_settings() | {"decode_status": self.decode_status, "attrs_format": self.attrs_format}
+        return super().client_settings() | {"attrs_format": self.attrs_format}

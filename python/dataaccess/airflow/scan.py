@@ -83,7 +83,7 @@ class DataAccessScanOperator(SearchingOperator):
             was killed lasts for up to 120 s.
         known_row_cap: As in `Client`, in place of the connection's. Without it the days of the run are compared with
             the other days of the folder.
-        decode_status: As in `Client`, in place of the connection's.
+        decode_status: As in `Client.scan_codes`. Promotion codes only.
         attrs_format: As in `Client`, in place of the connection's.
         timeout: As in `Client`, in place of the connection's: seconds, or a timedelta, for each request.
         values_per_request: As in `Client.scan_codes`.
@@ -133,6 +133,7 @@ class DataAccessScanOperator(SearchingOperator):
         item_type_id: int | str | None = None,
         where: Where | str | None = None,
         schema: Schema | None = None,
+        decode_status: bool = False,
         lookback: int = 0,
         refresh: Refresh | None = None,
         keep: Literal["final", "all"] = "final",
@@ -157,6 +158,7 @@ class DataAccessScanOperator(SearchingOperator):
         self.item_type_id = item_type_id
         self.where: Any = stated("where", where)
         self.schema = schema
+        self.decode_status = decode_status
         self.lookback: int = checked_lookback(lookback, item_type_name, self.allocated_time, self.where)
         self.refresh = refresh
         self.keep = keep
@@ -208,8 +210,10 @@ class DataAccessScanOperator(SearchingOperator):
             _refuse(items, "is for other items: pass item_type_name=")
             window = condition("allocated_time", self.allocated_time)
             window = days_of_run(context, client.timezone, self.lookback) if window is None else window
+            codes["decode_status"] = self.decode_status
             return client.scan_codes(values("attrs", self.attrs), allocated_time=window, **codes, **shared)
         _refuse({"allocated_time": self.allocated_time, **codes}, "is for promotion codes: write it into where=")
+        _refuse({"decode_status": self.decode_status or None}, "is for promotion codes")
         return client.scan_items(self.item_type_name, values("attrs", self.attrs) or (), **items, **shared)
 
     def _refresh(self, context: Context) -> list[Any]:

@@ -127,7 +127,7 @@ class DataAccessSearchCodesOperator(_SearchOperator):
         limit: Number of rows, at most.
         schema: Column types of the file, as in `Client.scan_codes`.
         known_row_cap: As in `Client`, in place of the connection's.
-        decode_status: As in `Client`, in place of the connection's.
+        decode_status: As in `Client.scan_codes`, for the file. Rows in XCom keep the numbers.
         attrs_format: As in `Client`, in place of the connection's.
         timeout: As in `Client`, in place of the connection's: seconds, or a timedelta.
         values_per_request: As in `Client.scan_codes`.
@@ -175,6 +175,7 @@ class DataAccessSearchCodesOperator(_SearchOperator):
         max_xcom_rows: int = 1_000,
         limit: int | None = None,
         schema: Schema | None = None,
+        decode_status: bool = False,
         **options: Any,
     ) -> None:
         """Checks nothing yet: templates are rendered when the task runs."""
@@ -190,6 +191,7 @@ class DataAccessSearchCodesOperator(_SearchOperator):
         self.audience_type: Any = stated("audience_type", audience_type)
         self.allocated_audience: Any = stated("allocated_audience", allocated_audience)
         self.code_status: Any = stated("code_status", code_status)
+        self.decode_status = decode_status
 
     def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:
         window = condition("allocated_time", self.allocated_time)
@@ -201,6 +203,7 @@ class DataAccessSearchCodesOperator(_SearchOperator):
             code_status=values("code_status", self.code_status),
             limit=limit,
             schema=self.schema,
+            decode_status=self.decode_status,
             values_per_request=self.values_per_request,
         )
 
@@ -223,7 +226,6 @@ class DataAccessSearchItemsOperator(_SearchOperator):
         limit: Number of rows, at most.
         schema: Column types of the file, as in `Client.scan_items`.
         known_row_cap: As in `Client`, in place of the connection's.
-        decode_status: As in `Client`, in place of the connection's.
         attrs_format: As in `Client`, in place of the connection's.
         timeout: As in `Client`, in place of the connection's: seconds, or a timedelta.
         values_per_request: As in `Client.scan_items`.

@@ -34,7 +34,7 @@ def _write_batches(scan: Scan, file: Any, form: str, judge: Doubts) -> None:
 
     arrow, ipc = optional("pyarrow", "arrow"), optional("pyarrow.ipc", "arrow")
     with line() as shown, scan.batches() as batches:
-        schema = _with_strings(arrow, arrow.schema(batches._raw))  # noqa: SLF001 - of this package
+        schema = arrow.schema(batches._raw)  # noqa: SLF001 - of this package
         rows = 0
         with getattr(ipc, form)(file, schema) as writer:
             for batch in batches:
@@ -43,11 +43,3 @@ def _write_batches(scan: Scan, file: Any, form: str, judge: Doubts) -> None:
                 if shown is not None:
                     shown.show(f"{rows:,} rows")
     judge.check_rows(rows)
-
-
-def _with_strings(arrow: Any, schema: Any) -> Any:
-    """The schema with strings for names of statuses: a file has one dictionary, and later batches may have others."""
-    for index, field in enumerate(schema):
-        if arrow.types.is_dictionary(field.type):
-            schema = schema.set(index, field.with_type(arrow.string()))
-    return schema

@@ -184,24 +184,6 @@ def test_a_scan_writes_the_format_of_the_suffix(run: Any, tmp_path: Path, name: 
         assert file.read_text(encoding="utf-8").splitlines()[0] == first[name]
 
 
-@pytest.mark.usefixtures("demo")
-def test_names_of_statuses_are_strings_in_a_file_of_arrow(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "dataaccess"
-    folder.mkdir()
-    (folder / "config.toml").write_text("[profiles.named]\ndecode_status = true\n", encoding="utf-8")
-    (folder / "config.toml").chmod(0o600)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    file = tmp_path / "a.arrow"
-    ended = run("scan", "codes", *DAY, "--profile", "named", "--attrs", "code_status", "-o", str(file))
-    assert (ended.code, ended.reported) == (0, "")
-    with pa.ipc.open_file(file) as reader:
-        table = reader.read_all()
-    assert table.schema.types == [pa.string()]
-    assert set(table["code_status"].to_pylist()) == {"available", "sent", "used"}
-
-
 @pytest.mark.parametrize(
     "more", [(), ("--schema", "customer_id=string", "--schema", "name=string"), ("--filter", json.dumps(NOBODY))]
 )

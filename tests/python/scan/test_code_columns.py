@@ -77,11 +77,11 @@ def test_names_of_statuses_stand_in_columns_and_numbers_in_rows(client: Any, tmp
     scan = client.scan_codes(["id", "code_status", "audience_type"], allocated_time=DAY, decode_status=True)
     names = {1: "available", 3: "sent", 4: "used", -1003: "customer", -1007: "visitor", None: None}
     expected = [{name: names.get(value, value) for name, value in row.items()} for row in plain]
-    assert scan.collect().to_pylist() == scan.to_polars().to_dicts() == expected
-    assert [row for batch in scan.batches() for row in batch.to_pylist()] == expected
+    assert scan.to_polars().to_dicts() == expected
+    assert [row for batch in scan.batches() for row in batch.to_polars().to_dicts()] == expected
     scan.to_parquet(tmp_path / "codes.parquet")
     assert pl.read_parquet(tmp_path / "codes.parquet").to_dicts() == expected
-    assert scan.to_dicts() == plain
+    assert scan.to_dicts() == scan.collect().to_pylist() == plain
     assert {row["code_status"] for row in expected} > {"sent", "used"} - {"sent"}
 
 

@@ -154,16 +154,9 @@ def test_a_lazy_query_cannot_have_further_categories() -> None:
             lazy.collect()
 
 
-def test_it_is_a_setting_of_the_client_that_a_scan_overrides(connect: Any, sandbox: da.Sandbox) -> None:
-    client = connect(sandbox, decode_status=True)
-    kinds = [
-        client.scan_codes(["code_status"], allocated_time=DAY, **options).to_polars().schema["code_status"]
-        for options in ({}, {"decode_status": False}, {"schema": {"code_status": "int64"}})
-    ]
-    assert kinds == [pl.Enum(STATUSES), pl.Int64, pl.Int64]
-    # Rows are as the service sends them.
-    (row,) = client.search_codes(["code_status"], allocated_time=DAY, code_status="used", limit=1)
-    assert row == {"code_status": 4}
+def test_a_type_of_the_schema_overrides_it(connect: Any, sandbox: da.Sandbox) -> None:
+    scan = scan_of(connect(sandbox), schema={"code_status": "int64"})
+    assert scan.to_polars().schema["code_status"] == pl.Int64
 
 
 def test_members_are_numbers_with_names() -> None:

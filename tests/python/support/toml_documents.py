@@ -76,7 +76,6 @@ right: dict[str, st.SearchStrategy[tuple[Any, Any]]] = {
     "max_result_bytes": st.integers(1, 2**40).map(lambda n: (n, n)),
     "allow_http": st.sampled_from(BOOLEANS),
     "strict_empty": st.sampled_from(BOOLEANS),
-    "decode_status": st.sampled_from(BOOLEANS),
     "attrs_format": st.sampled_from([("array", "array"), ("string", "string")]),
     "known_row_cap": st.integers(1, 2**31).map(lambda n: (n, n)),
     "item_types": st.sampled_from([({"store": 7}, {"store": 7}), ('{"store": 7}', {"store": 7})]),

@@ -47,7 +47,7 @@ class AsyncScans(BaseClient):
         schema: Schema | None = None,
         values_per_request: int | None = None,
         ordered: bool = True,
-        decode_status: bool | None = None,
+        decode_status: bool = False,
         timeout: float | timedelta | None = None,
     ) -> AsyncScan:
         """Makes a lazy search of promotion codes, for columns, files, or more rows than fit into memory.
@@ -79,8 +79,8 @@ class AsyncScans(BaseClient):
                 states no limit.
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
             decode_status: Whether the columns `code_status` and `audience_type` hold names ("used", "customer") in
-                place of numbers: a category of pandas, an Enum of polars, a dictionary of Arrow. `da.CodeStatus.USED`
-                equals both forms in pandas. `to_dicts` and `to_jsonl` keep the numbers. None is the client's.
+                frames, files and folders: a category of pandas, an Enum of polars, a dictionary of Arrow.
+                `da.CodeStatus.USED` equals names and numbers in pandas. Dicts keep the numbers.
             timeout: Seconds, or a timedelta, for each request with its retries, not for the scan as a whole: a scan of
                 many requests may take longer. It counts up to the first row of a response; from then on only a stall
                 ends it. None is the client's.
@@ -115,8 +115,6 @@ class AsyncScans(BaseClient):
             self._cap(known_row_cap),
         )
         arguments["values_per_request"] = values_per_request
-        if decode_status is None:
-            decode_status = self._settings["decode_status"]
         scan = AsyncScan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap, decode_status)
         self._warn_of_zone()
         return scan

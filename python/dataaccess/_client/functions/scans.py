@@ -44,7 +44,7 @@ def scan_codes(
     schema: Schema | None = None,
     values_per_request: int | None = None,
     ordered: bool = True,
-    decode_status: bool | None = None,
+    decode_status: bool = False,
     timeout: float | timedelta | None = None,
     client: Client | None = None,
 ) -> Scan:
@@ -77,8 +77,8 @@ def scan_codes(
             states no limit.
         ordered: Whether rows come in the order of the plan; otherwise as they arrive.
         decode_status: Whether the columns `code_status` and `audience_type` hold names ("used", "customer") in
-            place of numbers: a category of pandas, an Enum of polars, a dictionary of Arrow. `da.CodeStatus.USED`
-            equals both forms in pandas. `to_dicts` and `to_jsonl` keep the numbers. None is the client's.
+            frames, files and folders: a category of pandas, an Enum of polars, a dictionary of Arrow.
+            `da.CodeStatus.USED` equals names and numbers in pandas. Dicts keep the numbers.
         timeout: Seconds, or a timedelta, for each request with its retries, not for the scan as a whole: a scan of
             many requests may take longer. It counts up to the first row of a response; from then on only a stall
             ends it. None is the client's.

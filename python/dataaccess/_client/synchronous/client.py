@@ -87,8 +87,6 @@ class Client(Managed, Searches, Scans, Segments):
             reported (`IncompleteWarning`).
         export_success_codes: `responseCode` of an export entry that succeeded: one, or several. Any other one of an
             entry that has ended is a failure.
-        decode_status: Whether scans of codes have names of statuses ("used", "customer") in columns, unless a scan says
-            otherwise.
         record: File to record the exchanges into, without the token: requests, and responses with their customer data.
             It is made, readable by its owner only, or continued. `Sandbox.replay(path)` serves it.
 
