@@ -110,7 +110,7 @@ def test_an_audience_is_found_by_its_id(client: Any) -> None:
 
 
 def test_nothing_found_is_an_empty_list(client: Any) -> None:
-    assert client.search_codes(allocated_time=da.on("2030-01-01")) == []
+    assert client.search_codes(allocated_time=da.on("2019-01-01")) == []
 
 
 def test_available_codes_that_are_not_found_say_why(connect: Any) -> None:
