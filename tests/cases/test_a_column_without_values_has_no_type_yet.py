@@ -42,7 +42,7 @@ def test_days_of_one_run(value: Any, tmp_path: Path) -> None:
         assert scan.read_folder(tmp_path).to_arrow()["v"].to_pylist() == expected
         assert pl.read_parquet(tmp_path)["v"].to_list() == expected
         assert [
-            row[0] for row in duckdb.sql(f"select v from '{tmp_path}/**/*.parquet' order by id").fetchall()
+            row[0] for row in duckdb.execute(f"select v from '{tmp_path}/**/*.parquet' order by id").fetchall()
         ] == expected
         assert len(pd.read_parquet(tmp_path)) == 3
 
@@ -116,5 +116,5 @@ def test_files_and_streams(use: str, tmp_path: Path) -> None:
             case "polars":
                 values = scan.to_lazyframe().collect()["v"].to_list()
             case _:
-                values = [row[0] for row in duckdb.sql("select v from scan").fetchall()]
+                values = [row[0] for row in duckdb.execute("select v from scan").fetchall()]
         assert values == [None, 7, None]

@@ -43,12 +43,12 @@ def csv(scan: da.Scan, folder: Path) -> list[Any]:
 
 def parquet(scan: da.Scan, folder: Path) -> list[Any]:
     scan.to_parquet(folder / "x.parquet")
-    return pq.read_table(folder / "x.parquet")["x"].to_pylist()
+    return list(pq.read_table(folder / "x.parquet")["x"].to_pylist())
 
 
 def folder(scan: da.Scan, folder: Path) -> list[Any]:
     scan.to_folder(folder / "f")
-    return scan.read_folder(folder / "f").to_arrow()["x"].to_pylist()
+    return list(scan.read_folder(folder / "f").to_arrow()["x"].to_pylist())
 
 
 def in_duckdb(scan: da.Scan, _folder: Path) -> list[Any]:

@@ -27,7 +27,7 @@ def test_the_types_are_known_before_any_row() -> None:
 
 
 def test_another_value_is_its_json_text_and_named() -> None:
-    records = [{"customer_id": "C01", "name": "x"}, {"customer_id": 7, "name": "y"}]
+    records: list[dict[str, Any]] = [{"customer_id": "C01", "name": "x"}, {"customer_id": 7, "name": "y"}]
     with serving(always(http(body(*records)))) as server:
         client = da.Client(server.base_url, token="t", timezone="UTC")
         scan = client.scan_items("customer", ["customer_id", "name"], da.col("age").equals(1))

@@ -27,7 +27,7 @@ def body(*records: dict[str, Any]) -> dict[str, Any]:
         ([*[None] * 20, 7], "int64"),
     ],
 )
-def test_the_hint_names_a_type_that_takes_all(values: list[Any], kind: str) -> None:
+def test_the_hint_names_a_type_that_takes_all(values: list[Any], kind: Any) -> None:
     with serving(always(http(body(*({"x": value} for value in values))))) as server:
         client = da.Client(server.base_url, token="t", item_types={"store": 7}, timezone="UTC")
         scan = client.scan_items("store", ["x"], da.col("y").equals("1"))

@@ -50,13 +50,13 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "attribute": (
         lambda: CLIENT.search_codes(**ON_A_DAY, last_used_time=da.on("2024-01-15")),
         (
-            "Client.search_codes() … 'last_used_time': the service does not filter codes by last_used_time: "
+            "Client.search_codes() … 'last_used_time': no condition of codes on last_used_time is specified: "
             "request the attribute and filter the result"
         ),
     ),
     "attribute of a function": (
         lambda: PACKAGE.scan_codes(**ON_A_DAY, pool_id=901),
-        "scan_codes() … 'pool_id': the service does not filter codes by pool_id",
+        "scan_codes() … 'pool_id': no condition of codes on pool_id is specified",
     ),
     "decoded": (
         lambda: CLIENT.search_codes(**ON_A_DAY, decode_status=True),
