@@ -194,7 +194,8 @@ impl SharedLimits {
                 *lock(&self.last_failure) = Some(failure.clone());
                 Some(lock(&self.gate).failed(caller, policy, verdict, sent.into_std(), now, jitter))
             }
-            Remedy::None | Remedy::NewToken if failure.details().status.is_some() => {
+            // The status of a proxy shows nothing of the service.
+            Remedy::None | Remedy::NewToken if failure.kind() != Kind::Proxy && failure.details().status.is_some() => {
                 self.record_answer();
                 None
             }

@@ -256,7 +256,8 @@ impl Settings {
             [value].into_iter().chain(parts).map(str::to_owned)
         });
         let of_proxy = self.proxy.as_ref().and_then(Proxy::password);
-        of_headers.chain(of_proxy).filter(|secret| !secret.is_empty()).collect()
+        // A shorter value is a version or a number, which bodies contain.
+        of_headers.filter(|value| value.len() >= 4).chain(of_proxy).collect()
     }
 
     /// Whether the service or the proxy uses TLS.

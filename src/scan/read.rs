@@ -62,7 +62,10 @@ impl Scan {
             batches.iter().for_each(|batch| ids.add(batch));
         }
         let missing_ids = ids.as_ref().and_then(Ids::missing);
-        let stats = Stats { figures, requests, reasons, missing_ids, stray_days, warnings, ..Stats::default() };
+        let mut stats = Stats { figures, requests, reasons, missing_ids, stray_days, warnings, ..Stats::default() };
+        if missing.is_empty() {
+            stats.warn_of_missing_ids(self);
+        }
         Ok(Collected { schema, batches, stats: Arc::new(stats) })
     }
 
@@ -126,7 +129,9 @@ async fn rows(parts: &[Location], columns: &[Column], memory: &RowMemory) -> Res
         };
         others.retain(|(name, _)| !empty(name));
         let differences = changes(&others, &decided);
-        if !differences.is_empty() || part.schema.fields().len() != schema.fields().len() {
+        let has_same_names =
+            part.schema.fields().iter().map(|field| field.name()).eq(schema.fields().iter().map(|field| field.name()));
+        if !differences.is_empty() || !has_same_names {
             return Err(mismatch(Path::new(&location.to_string()), &differences));
         }
         for batch in batches {

@@ -180,7 +180,7 @@ impl Run {
         };
         ran?;
         let is_learned = known.is_some_and(|known| self.has_untyped || self.types().len() > known);
-        if is_learned || self.has_untyped_tasks(&progress.done) {
+        if is_learned || known.is_none() && self.has_untyped_tasks(&progress.done) {
             self.type_parts(&mut progress.done).await?;
         }
         Ok(())
@@ -247,7 +247,9 @@ impl Run {
     /// in all files.
     async fn type_parts(&self, done: &mut [TaskReport]) -> Result<()> {
         let types = self.types().clone();
-        for name in self.folder.all_parts()? {
+        // The rows are complete: a part that cannot be typed stays as it is.
+        let Ok(parts) = self.folder.all_parts() else { return Ok(()) };
+        for name in parts {
             let Ok(part) = self.folder.part(&name).await else { continue };
             let Ok(stored) = self.tasks.check(&self.folder, &name, None, part.clone()) else { continue };
             let types: Types = types.iter().filter(|(name, _)| stored.is_untyped(name)).cloned().collect();

@@ -1,6 +1,8 @@
 //! Tasks: the requests of a scan, each as a scan of its own with an id.
 
 use super::{Scan, invalid};
+use crate::contract::business_object::PROMOTION_CODE_ID;
+use crate::contract::condition::VALUE_TYPE;
 use crate::error::{Error, Kind, Result};
 
 impl Scan {
@@ -26,7 +28,13 @@ impl Scan {
         if self.limit.is_some() {
             return Err(no_tasks());
         }
-        let body = self.body(index);
+        let mut body = self.body(index);
+        if body.item_type_id == PROMOTION_CODE_ID {
+            // A part of how conditions of codes are written, not of what they select.
+            for condition in body.filters.or.iter_mut().flat_map(|group| &mut group.and) {
+                condition.value_type.take_if(|value_type| value_type == VALUE_TYPE);
+            }
+        }
         let json = serde_json::to_vec(&body)
             .map_err(|error| Error::new(Kind::Internal, "the request cannot be encoded as JSON").with_source(error))?;
         let place = self.day(index).unwrap_or_else(|| format!("{:05}", self.chosen.start + index));

@@ -94,14 +94,16 @@ impl Route {
                 "{proxy} refused the {} {service}: it wants another user and password (HTTP 407)",
                 if self.is_plain { "request to" } else { "tunnel to" }
             ))
-            .with_hint("write user and password into the proxy's URL, as http://user:password@proxy:3128"),
+            .with_hint("write user and password into the proxy's URL, as http://user:password@proxy:3128")
+            .of_all(),
             Some(status @ (408 | 429 | 500..)) => {
                 failed(format!("{proxy} opened no tunnel to {service} (HTTP {status})"))
                     .with_hint("the proxy is busy, or cannot reach the service")
                     .retryable()
             }
             Some(status) => failed(format!("{proxy} refused the tunnel to {service} (HTTP {status})"))
-                .with_hint("the proxy forbids the tunnel, or is no proxy"),
+                .with_hint("the proxy forbids the tunnel, or is no proxy")
+                .of_all(),
             None => failed(format!("{proxy} opened no tunnel to {service}: {what}"))
                 .with_hint("the proxy forbids the tunnel, cannot reach the service, or is no proxy")
                 .retryable(),

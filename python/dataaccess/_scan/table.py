@@ -80,10 +80,10 @@ class Table(TableFiles):
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo?until=2024-02-29")
-            >>> ids = ["demo-customer-0001", "1"]
+            >>> ids = ["demo-customer-0001", "demo-customer-0002"]
             >>> scan = client.scan_items("customer", ["customer_id"], da.col("customer_id").matches(ids))
             >>> scan.collect().missing_ids()
-            ['1']
+            []
         """
         return self._raw.missing_ids()  # type: ignore[no-any-return] # of either kind of rows
 

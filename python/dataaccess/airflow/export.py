@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._client.results import check_entries, entry_state, entry_states
+from dataaccess._display.segment import has_ended
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -38,7 +39,7 @@ class ExportWatch:
                 self._log.info("export %s: entry %s %s", self._export_id, index + 1, state)
         if self._check:
             check_entries(self._export_id, status["entries"], self._success)
-        return bool(self._states) and all(entry.get("endTime") is not None for entry in status["entries"])
+        return bool(self._states) and all(map(has_ended, status["entries"]))
 
     def is_outage(self, error: DataAccessError) -> bool:
         """Whether a failure says nothing about the export, so that a later request may succeed. Logs it then."""
@@ -51,7 +52,7 @@ class ExportWatch:
     def unfinished(self) -> str:
         """Which entries are open, for the error of a time-out."""
         entries = [] if self._status is None else self._status["entries"]
-        states = entry_states(entries, [entry for entry in entries if entry.get("endTime") is None])
+        states = entry_states(entries, [entry for entry in entries if not has_ended(entry)])
         known = states or ("there was no response" if self._status is None else "it has no entries yet")
         failure = "" if self._failure is None else f"; the last request failed: {self._failure}"
         return f"Export {self._export_id} has not ended: {known}{failure}"

@@ -118,7 +118,7 @@ def filters_of(text: str) -> Any:
             inner = (each.values() if isinstance(each, dict) else each for each in level)
             level, depth = [each for values in inner for each in values if isinstance(each, dict | list)], depth + 1
     except json.JSONDecodeError as error:
-        raise ValueError(f"{cut(text)!r}: is not JSON: {error}") from None
+        raise ValueError(f"{cut(text)!r} is not JSON: {error}") from None
     except RecursionError:
         depth = _DEEPEST + 1
     if depth > _DEEPEST:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import polars as pl
 import pytest
+from support.commands import run
 
 import dataaccess as da
 from dataaccess._display.column_types import COLUMN_TYPES
@@ -31,8 +31,7 @@ def test_the_core_knows_each_alias(client: da.Client) -> None:
 
 
 def test_help_and_docstrings_name_each_type() -> None:
-    help_text = Path(__file__).parents[1] / "cli" / "help" / "dataaccess-scan-codes.txt"
-    assert f"Type of a column: {', '.join(COLUMN_TYPES)}." in help_text.read_text(encoding="utf-8")
+    assert f"Type of a column: {', '.join(COLUMN_TYPES)}." in run("scan", "codes", "--help").stdout
     for scan in (da.Client.scan_codes, da.Client.scan_items):
         assert [name for name in COLUMN_TYPES if f'"{name}"' not in str(scan.__doc__)] == []
 

@@ -97,7 +97,7 @@ def test_an_empty_file_is_named(connect: Any, tmp_path: Any, content: str) -> No
     path.chmod(0o600)
     with serving(always(http())) as server:
         with pytest.raises(da.ConfigError, match=rf"the token file {path} is empty; write the token into it"):
-            search(connect(server.base_url, token=da.token_file(path)))
+            search(connect(server.base_url, token=da.token_file(path), retry_for=0))
         assert server.requests == []
 
 

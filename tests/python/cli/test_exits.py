@@ -53,7 +53,7 @@ CASES: list[Any] = [
     (2, ["codes", *DAY, "--status", ","], "has no value: write them as a,b or as @FILE, one a line"),
     (2, ["codes", *DAY, "--json", "--csv"], "--json and --csv exclude each other"),
     (2, ["codes", *DAY, "--filter", "{}"], "--filter is the whole filter: leave out --on"),
-    (2, ["codes", "--filter", "{"], "it is not JSON: "),
+    (2, ["codes", "--filter", "{"], "is not JSON: "),
     (2, ["codes", "--filter", "[]"], "it is not a JSON object"),
     (2, ["items", "customer"], "missing option --attrs: write the attributes to return"),
     (

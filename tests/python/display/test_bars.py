@@ -26,6 +26,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no 
 
 LATENCY = 0.2
 
+# Of a sandbox of another process, without a zone.
+WARNINGS = {"PYTHONWARNINGS": "ignore:timezone is not set:UserWarning,ignore:http:UserWarning"}
+
 
 @pytest.fixture(scope="module")
 def slow() -> Iterator[da.Sandbox]:
@@ -127,7 +130,7 @@ def test_a_pipe_stays_silent_and_loads_nothing(slow: da.Sandbox) -> None:
     )
     given = [sys.executable, "-c", script, slow.base_url, slow.issue_token()]
     path = ":".join(sys.path)
-    done = subprocess.run(given, capture_output=True, check=True, text=True, env={"PYTHONPATH": path})  # noqa: S603 - our own
+    done = subprocess.run(given, capture_output=True, check=True, text=True, env={**WARNINGS, "PYTHONPATH": path})  # noqa: S603 - our own
     assert (done.stdout.split()[1], done.stderr) == ("False", "")
 
 
@@ -294,7 +297,7 @@ def test_waiting_for_an_export_shows_its_entries(connect: Any, sandbox: da.Sandb
 @pytest.mark.slow
 def test_a_notebook_shows_a_bar_as_text_without_ipywidgets(slow: da.Sandbox) -> None:
     manager = pytest.importorskip("jupyter_client.manager")
-    kernel, client = manager.start_new_kernel(kernel_name="python3", env={"PYTHONPATH": ":".join(sys.path)})
+    kernel, client = manager.start_new_kernel(kernel_name="python3", env={**WARNINGS, "PYTHONPATH": ":".join(sys.path)})
     try:
         outputs: list[Any] = []
         code = (

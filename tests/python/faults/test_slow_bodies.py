@@ -68,10 +68,11 @@ def recovering(failures: int) -> Iterator[Recovering]:
         service.server.close()
 
 
+@pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize("use", ["to_dicts", "run"])
 def test_r2_a_response_with_a_slow_body_holds_back_no_other_request(connect: Any, tmp_path: Path, use: str) -> None:
     with recovering(failures=9) as service, ThreadPoolExecutor(1) as pool:
-        scan = scan_of_parts(connect(service.base_url, retry_for=5, concurrency=3), 6)
+        scan = scan_of_parts(connect(service.base_url, retry_for=100, concurrency=3), 6)
         use_of = {"to_dicts": scan.to_dicts, "run": lambda: scan.to_folder(tmp_path).rows}[use]
         result = pool.submit(use_of)
         service.wait_for(3)

@@ -58,7 +58,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_sent(service: da.Sandbo
             storage_options={"aws_allow_http": True},
         )
         refused(client, da.ConfigError, r"`s3://…@bucket/codes` has credentials in it", "s3://key:hidden@bucket/codes")
-        refused(client, da.ConfigError, r"has a `\?` or `#`; write %3F", "s3://bucket/codes?x=1")
+        refused(client, da.ConfigError, r"is followed by a `\?` or `#`; write %3F", "s3://bucket/codes?x=1")
         refused(client, da.ConfigError, r"names no bucket", "s3:///codes")
         refused(
             client, da.FileError, r"`s3://bucket` names no file", "s3://bucket", writes[1:], storage_options=options

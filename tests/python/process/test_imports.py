@@ -43,9 +43,11 @@ SCAN_STANDARD = f"{CLIENT_STANDARD} contextlib"
 
 SHOW = "; import sys; print(*sys.modules)"
 SEARCHES = (
+    "import warnings; warnings.simplefilter('ignore'); "
     "rows = da.Client({!r}, token={!r}, timezone='UTC').search_codes(allocated_time=da.on('2024-01-15')); assert rows"
 )
 SCANS = (
+    "import warnings; warnings.simplefilter('ignore'); "
     "scan = da.Client({!r}, token={!r}, timezone='UTC').scan_codes(allocated_time=da.on('2024-01-15')); "
     "assert next(scan.batches())"
 )

@@ -89,6 +89,7 @@ def test_a_client_finds_the_items_of_the_oracle(client: Any, customers: Table, d
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")
 @given(draw=st.data())
 def test_an_expression_finds_what_its_groups_find(sandbox: da.Sandbox, customers: Table, draw: Draw) -> None:
     """`&` and `|` of expressions, given to the client as they were nested, mean the OR of ANDs."""

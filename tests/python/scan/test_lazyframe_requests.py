@@ -184,12 +184,14 @@ def test_ids_of_customers_are_requested_and_names_are_not(sandbox: da.Sandbox) -
     assert query.collect().height == 1
 
 
-def test_inferred_types_are_requested_once(sandbox: da.Sandbox) -> None:
-    where = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
-    scan = sandbox.client().scan_items("customer", ["customer_id", "name"], where)
-    frame = scan.to_lazyframe()
-    assert len(bodies(sandbox, frame)) == 2
-    assert len(bodies(sandbox, frame.select("name"))) == 1
-    assert frame.collect().equals(scan.to_polars())
-    nobody = sandbox.client().scan_items("customer", ["customer_id"], da.col("customer_id").equals("nobody"))
-    assert nobody.to_lazyframe().collect().equals(nobody.to_polars())
+def test_inferred_types_are_requested_once() -> None:
+    with da.Sandbox() as own:
+        own.declare("store", 7, {"city": "string", "size": "number"})
+        own.load("store", [{"city": "Hue", "size": 1}, {"city": "Lyon", "size": 2}])
+        scan = own.client().scan_items("store", ["city", "size"], item_type_id=7)
+        frame = scan.to_lazyframe()
+        assert len(bodies(own, frame)) == 2
+        assert len(bodies(own, frame.select("size"))) == 1
+        assert frame.collect().equals(scan.to_polars())
+        nobody = own.client().scan_items("store", ["city"], da.col("city").equals("nowhere"), item_type_id=7)
+        assert nobody.to_lazyframe().collect().equals(nobody.to_polars())

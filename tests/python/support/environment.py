@@ -38,8 +38,8 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPDATA", str(Path(__file__).parent))
     for name in {*_native.ENVIRONMENT, *(name for name in os.environ if name.startswith("DATAACCESS_"))}:
         monkeypatch.delenv(name, raising=False)
-    # Commands and programs of tests send days to services of tests, and their output is compared.
-    monkeypatch.setenv("PYTHONWARNINGS", "ignore:timezone is not set:UserWarning")
+    # Commands and programs of tests send days to sandboxes of tests, and their output is compared.
+    monkeypatch.setenv("PYTHONWARNINGS", "ignore:timezone is not set:UserWarning,ignore:http:UserWarning")
 
 
 @pytest.fixture(scope="session")
