@@ -162,8 +162,8 @@ def test_a_full_disk_keeps_what_is_done(job: Job, tmp_path: Path) -> None:
 
 
 def test_a_file_that_may_not_grow_keeps_what_is_done(job: Job) -> None:
-    # 2 KiB: only the files of days without codes fit.
-    exit_code, line = job.fails(TODAY, within=("sh", "-c", 'ulimit -f 4 && exec "$@"', "sh"))
+    # 2.5 KiB: only the files of days without codes fit.
+    exit_code, line = job.fails(TODAY, within=("sh", "-c", 'ulimit -f 5 && exec "$@"', "sh"))
     assert exit_code == 74
     assert f"{len(done(job))} of 30 tasks are kept" in line
     assert 0 < len(done(job)) < 30
