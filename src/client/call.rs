@@ -81,6 +81,11 @@ impl Log {
     }
 }
 
+/// Since when the service fails for all, as far as the time of this call or of its run counts.
+fn down_since(gate: &Gate, call: &Call<'_>, log: &Log) -> Option<std::time::Instant> {
+    gate.down_since().map(|since| since.max(call.deadline.began(log.started).into_std()))
+}
+
 impl Client {
     /// Sends the request until it succeeds, fails permanently, or the call times out. Returns nothing if the response was
     /// dropped because the buffer is full.
@@ -235,7 +240,7 @@ impl Client {
             let now = Instant::now();
             let (failing_since, pause_ends, has_probe) = {
                 let gate = self.shared_limits.gate();
-                state.set_down_since(self.down_since(&gate, call, log));
+                state.set_down_since(down_since(&gate, call, log));
                 (gate.failing_since(), gate.pause_ends(), gate.has_probe())
             };
             // The last request of a run starts when the time is just over, and all others wait for what comes of it.
@@ -267,11 +272,6 @@ impl Client {
         }
     }
 
-    /// Since when the service fails for all, as far as the time of this call or of its run counts.
-    fn down_since(&self, gate: &Gate, call: &Call<'_>, log: &Log) -> Option<std::time::Instant> {
-        gate.down_since().map(|since| since.max(call.deadline.began(log.started).into_std()))
-    }
-
     /// Returns when to retry, or the failure when it is final.
     fn decide_retry(
         &self,
@@ -290,7 +290,7 @@ impl Client {
         {
             let gate = self.shared_limits.gate();
             state.retry_for(gate.retry_for(&call.policy, verdict));
-            state.set_down_since(self.down_since(&gate, call, log));
+            state.set_down_since(down_since(&gate, call, log));
         }
         let decided = state.after(failure.clone(), verdict, left, Instant::now().into_std(), self.rng.uniform(), hold);
         let decision = decided.map_err(|error| self.last(error))?;

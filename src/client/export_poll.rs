@@ -104,7 +104,7 @@ fn is_end(end: &Value, start: Option<&Value>) -> bool {
         return false;
     }
     let time = |value: &Value| Zone::default().parse_moment(value.as_str()?).ok();
-    !time(end).zip(start.and_then(time)).is_some_and(|(end, start)| end < start)
+    time(end).zip(start.and_then(time)).is_none_or(|(end, start)| end >= start)
 }
 
 /// The code of an entry as the Python package writes the codes of success: 200, 200.0 and "200" are one.

@@ -91,7 +91,7 @@ impl Policy {
     #[must_use]
     pub fn backoff(&self, failing_for: Duration, base: Duration, jitter: f64) -> Duration {
         let longest = (base + failing_for / 2).min(self.cap);
-        longest - self.spread(longest).mul_f64(jitter.clamp(0.0, 1.0))
+        longest.saturating_sub(self.spread(longest).mul_f64(jitter.clamp(0.0, 1.0)))
     }
 
     /// By how much pauses differ that are equally long.

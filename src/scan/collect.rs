@@ -98,7 +98,9 @@ impl Scan {
             let (last, mut stats) = self.blocks_in_parts(client, Kept::Records).await?;
             let mut ids = self.ids();
             if let Some(ids) = &mut ids {
-                last.iter().for_each(|block| ids.add_block(block));
+                for block in &last {
+                    ids.add_block(block);
+                }
             }
             stats.set_ids(ids.as_ref());
             return Ok(LastRows { blocks: last, attempt: 0, stats });

@@ -206,7 +206,7 @@ fn future(scan: &Scan) -> Option<String> {
         let at =
             condition.value.as_i64().filter(|at| is_start && condition.data_type == DATETIME && *at > scan.now())?;
         let start = scan.calendar.start_of_rows(Moment::at(at)).filter(|_| condition.operator == AFTER_DATE);
-        Some(start.map_or(at, |start| start.milliseconds()))
+        Some(start.map_or(at, Moment::milliseconds))
     };
     let groups = (0..scan.requests()).flat_map(|index| scan.body(index).filters.or);
     let starts: Option<Vec<i64>> = groups.map(|group| group.and.iter().filter_map(begins).max()).collect();

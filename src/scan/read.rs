@@ -59,7 +59,9 @@ impl Scan {
         let figures = Figures { rows, bytes, attempts, seconds, absent, ..Figures::default() };
         let mut ids = self.ids();
         if let Some(ids) = &mut ids {
-            batches.iter().for_each(|batch| ids.add(batch));
+            for batch in &batches {
+                ids.add(batch);
+            }
         }
         let missing_ids = ids.as_ref().and_then(Ids::missing);
         let mut stats = Stats { figures, requests, reasons, missing_ids, stray_days, warnings, ..Stats::default() };

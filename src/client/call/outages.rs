@@ -3,10 +3,10 @@
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt as _};
 
-use super::super::{BufferBudget, DeliveryMode, SearchMode, TimeoutScope};
 use super::tests::{OK, SECOND, any_search, client};
 use super::*;
 use crate::cells::Cells;
+use crate::client::{BufferBudget, DeliveryMode, SearchMode, TimeoutScope};
 use crate::config::Arguments;
 use crate::observe::{Observer, observed};
 use crate::transport::{Reply, Respond, Step};
@@ -158,7 +158,7 @@ async fn an_outage_in_the_middle_costs_those_in_flight_and_few_more() {
             let tasks = usize::try_from(concurrency).unwrap() * 100;
             let seen = run(fault, concurrency, 30 * MINUTE, tasks, down).await;
             let in_flight = usize::try_from(concurrency).unwrap();
-            let back = seen.good.iter().find(|at| **at >= down[1]).map(|first| *first - down[1]);
+            let back = seen.good.iter().find(|at| **at >= down[1]).map(|first| first.saturating_sub(down[1]));
             let figures = format!(
                 "{fault:?} at {concurrency}: {} in all, {} lines, back {back:?}",
                 seen.failed.len(),
@@ -179,7 +179,7 @@ async fn a_run_ends_once_when_the_service_has_failed_for_retry_for() {
             for down in [Duration::ZERO, SECOND] {
                 let tasks = usize::try_from(concurrency).unwrap() * 100;
                 let seen = run(fault, concurrency, 5 * SECOND, tasks, [down, 600 * MINUTE]).await;
-                let took = seen.ended - down;
+                let took = seen.ended.saturating_sub(down);
                 let figures = format!(
                     "{fault:?} at {concurrency}, down at {down:?}: ended after {took:?}, {} requests, {} errors",
                     seen.failed.len(),
