@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import invalid
 from dataaccess.airflow.compat import AirflowFailException
-from dataaccess.filters import Column, Comparison, Days, Expression, parse
-from dataaccess.filters._parse import cut, filters_of, read
+from dataaccess.filters import Column, Comparison, Days, Expression
+from dataaccess.filters._parse import condition_of, cut, filters_of, read
 from dataaccess.filters._text import comparisons, text_of
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def condition(argument: str, value: Any) -> Any:
     """
     if isinstance(value, str):
         try:
-            value = filters_of(value) if value.lstrip().startswith("{") else parse(value)
+            value = filters_of(value) if value.lstrip().startswith("{") else condition_of(value)
         except ValueError as error:
             advice = f"; if it renders a list, {_UNQUOTED}" if _QUOTED_LIST.search(value) else ""
             raise invalid(argument, f"{error}{advice}", value) from None

@@ -37,6 +37,8 @@ class Hidden:
 
     __slots__ = ("values",)
 
+    values: dict[str, Any]
+
     def __init__(self, values: dict[str, Any]) -> None:
         """Settings by name."""
         self.values = values

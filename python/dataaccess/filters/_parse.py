@@ -84,6 +84,18 @@ def parse(text: str) -> Expression | Comparison | Days:
         >>> da.filters.parse("days('2024-01-01', '2024-02-01')")
         days('2024-01-01', '2024-02-01')
     """
+    if len(text) > _LONGEST:
+        size = f"has {len(text):,} characters; a condition as text takes {_LONGEST:,}"
+        raise ValueError(f"{cut(text)} {size}. Pass long lists in Python, as in da.col(name).matches(ids)")
+    return condition_of(text)
+
+
+def condition_of(text: str) -> Expression | Comparison | Days:
+    """The condition of a text of any length, as one that Airflow passes between tasks.
+
+    Raises:
+        ValueError: As `parse`.
+    """
     found = read(text)
     if isinstance(found, Column):
         raise ValueError(f"{found!r} is a column without a condition: write {found!r}.matches([...])")  # noqa: TRY004
@@ -127,11 +139,6 @@ def filters_of(text: str) -> Any:
 
 
 def _read(text: str, names: Mapping[str, object]) -> Any:
-    if len(text) > _LONGEST:
-        raise ValueError(
-            f"has {len(text):,} characters; a condition as text takes {_LONGEST:,}. Pass long lists in Python, as in "
-            "da.col(name).matches(ids)"
-        )
     if _DAY.match(text.strip()):
         raise ValueError(
             "is a day without a condition: write on('2024-01-15'), since(…), until(…), after(…) or before(…)"
