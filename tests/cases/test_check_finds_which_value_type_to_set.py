@@ -47,3 +47,11 @@ def test_a_service_that_finds_nothing_without_it() -> None:
         check = da.Client(server.base_url, token="t", timezone="UTC").check("2024-01-15")
     assert "code_value_type" in check.errors
     assert not check.is_ok
+
+
+def test_a_refused_form_does_not_hide_that_a_day_has_no_rows() -> None:
+    with da.Sandbox.demo(until="2024-02-29", switches={"value_type": "refused"}) as sandbox:
+        check = sandbox.client().check("2023-06-01")
+    assert check.errors == {}
+    assert check.is_ok
+    assert "2023-06-01" in str(check.day)

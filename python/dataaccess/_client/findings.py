@@ -109,6 +109,7 @@ class Findings:
 
     def settle_form(self, *, is_better: bool) -> None:
         """Keeps the other `code_value_type` if the service takes the search with it, else the one of the client."""
+        self.errors.pop("other form", None)
         if self._usual is None:
             return
         if is_better:

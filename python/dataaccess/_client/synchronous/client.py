@@ -151,7 +151,9 @@ class Client(Managed, Searches, Scans, Segments):
             with findings.of("day"):
                 rows, _ = findings.raw.search_codes(findings.rows_of(day, left))
                 if not rows and findings.try_other_form():
-                    rows, _ = findings.raw.search_codes(findings.rows_of(day, findings.left()))
+                    # A service that refuses the other form says nothing about this day.
+                    with findings.of("other form"):
+                        rows, _ = findings.raw.search_codes(findings.rows_of(day, findings.left()))
                     findings.settle_form(is_better=bool(rows))
                 search = findings.search_of(rows)
                 while rows and (instant := search.instant) is not None and (left := findings.left()) is not None:
