@@ -248,7 +248,7 @@ def fail(_):
     except da.DataAccessError as error:
         return type(error).__name__
 
-client = da.Client(sys.argv[1], token="tok", retries=1, timeout=20)
+client = da.Client(sys.argv[1], token="tok", retry_for=0, timeout=20)
 with ThreadPoolExecutor(4) as pool:
     names = set(pool.map(fail, range(200)))
 def sockets():

@@ -98,8 +98,8 @@ def test_a_tunnel_leads_to_a_name_that_only_the_proxy_knows(
     [
         ("service.test", "", 407, 1),
         ("service.test", "robot:wrong@", 407, 1),
-        ("forbidden.test", "robot:hunter2%40@", None, 2),
-        ("dead.test", "robot:hunter2%40@", None, 2),
+        ("forbidden.test", "robot:hunter2%40@", 403, 1),
+        ("dead.test", "robot:hunter2%40@", 503, 2),
     ],
 )
 def test_its_refusals_are_reported_as_its_own(
