@@ -8,7 +8,7 @@ use super::{Policy, Remedy, Scope, Verdict};
 
 /// Failures in a row, of more than one call, after which requests probe.
 const FAILURES: u32 = 5;
-/// Most requests of the first second, and more in each second after it, until the service has answered one.
+/// Most requests of the first second, until the service has answered one. Each second without an answer doubles them.
 const UNPROVEN: u32 = 8;
 /// A pause that ends no call in time is kept for so long: a mistaken `Retry-After` of a day blocks no client for a day.
 const LONGEST: Duration = Duration::from_secs(900);
@@ -92,10 +92,10 @@ impl Gate {
         }
         let (first, starts) = self.unproven.unwrap_or((now, 0));
         if !self.has_answered {
-            let seconds = starts / UNPROVEN;
-            let from = first + policy.throttled_base * seconds;
-            if now < from {
-                return Err(Some(from));
+            let seconds = now.saturating_duration_since(first).as_secs();
+            let most = 1_u32.checked_shl(u32::try_from(seconds).unwrap_or(u32::MAX)).unwrap_or(u32::MAX);
+            if starts >= UNPROVEN.saturating_mul(most) {
+                return Err(Some(first + Duration::from_secs(seconds + 1)));
             }
         }
         self.throttle.try_start(now, self.pause_ends).map_err(Some)?;
@@ -359,10 +359,13 @@ mod tests {
     #[test]
     fn a_service_that_never_answered_gets_few_requests_at_first() {
         let mut test = Test::new();
-        assert_eq!((0..20).filter(|call| test.start(*call).is_ok()).count(), 8);
-        test.now += SECOND;
-        assert_eq!((0..20).filter(|call| test.start(*call).is_ok()).count(), 8);
+        let mut started = || {
+            let started = (0..100).filter(|call| test.start(*call).is_ok()).count();
+            test.now += SECOND;
+            started
+        };
+        assert_eq!([started(), started(), started(), started()], [8, 8, 16, 32]);
         test.gate.answered(test.now);
-        assert_eq!((0..20).filter(|call| test.start(*call).is_ok()).count(), 20);
+        assert_eq!((0..100).filter(|call| test.start(*call).is_ok()).count(), 100);
     }
 }

@@ -13,18 +13,21 @@ from pathlib import Path
 import pytest
 from support.raw_server import RESPONSE, always, http, serving
 
+import dataaccess as da
+
 PROGRAM = """
 import sys, warnings
 import dataaccess as da
 address, call, arguments = sys.argv[1], sys.argv[2], eval(sys.argv[3])
 def client():
-    return da.Client("sandbox:demo") if address == "sandbox" else da.Client(address, token="t", **arguments)
+    return da.Client("sandbox:demo") if address == "sandbox" else da.Client(address, **{"token": "t", **arguments})
 day = da.on("2024-01-15")
 calls = {
     "search": lambda: client().search_codes(["id"], allocated_time=day),
-    "scan": lambda: client().scan_codes(["id"], allocated_time=day),
+    "scan": lambda: client().scan_codes(["id"], allocated_time=day).to_dicts(),
+    "unused scan": lambda: client().scan_codes(["id"], allocated_time=day),
     "items": lambda: client().search_items("customer", iter(["name"]), da.col("opened").on("2024-01-15")),
-    "items scan": lambda: client().scan_items("customer", ["name"], da.col("opened").since("2024-01-15")),
+    "items scan": lambda: client().scan_items("customer", ["name"], da.col("opened").since("2024-01-15")).to_dicts(),
     "without days": lambda: client().search_items("customer", ["name"], da.col("name").equals("x")),
 }
 with warnings.catch_warnings(record=True) as caught:
@@ -53,8 +56,19 @@ def test_not_without_days() -> None:
     assert warnings_of("without days") == 0
 
 
+def test_not_before_days_are_sent() -> None:
+    assert warnings_of("unused scan") == 0
+
+
 def test_not_of_the_sandbox() -> None:
     assert warnings_of("search", address="sandbox") == 0
+
+
+@pytest.mark.parametrize("call", ["search", "scan"])
+def test_not_of_a_sandbox_of_another_process(call: str) -> None:
+    with da.Sandbox.demo(until="2024-02-29") as served:
+        arguments = repr({"token": served.issue_token()})
+        assert warnings_of(call, arguments, address=served.base_url) == 0
 
 
 def test_an_argument_silences_it() -> None:

@@ -19,11 +19,11 @@ from dataaccess._client.variables import (
     value_of_environment,
     warn_of_unknown_variables,
 )
-from dataaccess._core.embedded import address_of, embedded, embedded_name, is_sandbox
+from dataaccess._core.embedded import address_of, embedded, embedded_name, is_sandbox, note_days_without_zone
 from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
 from dataaccess._core.warn import warn_caller, warn_of_recording
 from dataaccess._native import ENVIRONMENT, RawClient, RawToken, check_settings
-from dataaccess.errors import ConfigError, DataAccessWarning, TimezoneWarning
+from dataaccess.errors import ConfigError, DataAccessWarning
 from dataaccess.errors._text import argument
 
 TYPE_CHECKING = False
@@ -36,10 +36,6 @@ if TYPE_CHECKING:
 
     from dataaccess._types import AttrsFormat, ClientSettings, CodeValueType, DayComparison, ItemTypes, Token
     from dataaccess.reports import ClientStats, Setting
-
-
-# Not empty once `TimezoneWarning` was emitted in this process.
-_has_warned_of_zone: list[bool] = []
 
 
 class BaseClient(Validation):
@@ -176,23 +172,16 @@ class BaseClient(Validation):
         """Keeps a service alive as long as this client."""
         self._service = service
 
-    def _warn_of_zone(self, body: Callable[[], dict[str, Any]] | None = None) -> None:
-        """Warns once a process of days that a platform gets from a client whose `timezone` nobody set.
+    def _note_days(self, body: Callable[[], dict[str, Any]] | None = None) -> None:
+        """Notes days whose zone nobody set, for a warning.
 
         `body` makes the body of a search that may have no condition on a day.
         """
-        if _has_warned_of_zone or self._sources.of("timezone") != "default" or self.is_sandbox:
+        if self._sources.of("timezone") != "default" or self.is_sandbox:
             return
         groups = [] if body is None else body()["filters"]["OR"]
-        if body is not None and not any("time_unit" in condition for group in groups for condition in group["AND"]):
-            return
-        _has_warned_of_zone.append(True)
-        warn_caller(
-            "timezone is not set, so days begin at midnight UTC. If the service cuts days in another zone, rows of "
-            "whole days are missing: check(day) of the client finds the zone. If UTC is right, set "
-            f"{argument('timezone', 'UTC')}",
-            TimezoneWarning,
-        )
+        if body is None or any("time_unit" in condition for group in groups for condition in group["AND"]):
+            note_days_without_zone(self)
 
     @property
     def base_url(self) -> str:

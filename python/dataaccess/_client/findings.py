@@ -12,7 +12,7 @@ from dataaccess._client.comparison_search import ComparisonSearch
 from dataaccess._client.service_day import ATTRIBUTES, MOST_ROWS, NO_CALENDAR_DAYS, DaySearch, ServiceDay
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import invalid, seconds
-from dataaccess._core.embedded import warn_of_sandboxes
+from dataaccess._core.embedded import warn_of_service
 from dataaccess._native import validate_codes
 from dataaccess.errors import (
     ApiError,
@@ -187,7 +187,7 @@ class Findings:
 
     def result(self) -> ClientCheck:
         """All findings."""
-        warn_of_sandboxes()
+        warn_of_service()
         client = self._client
         day, is_day_right = self._day
         comparison, is_comparison_right = self._comparison

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reprlib import Repr
 from time import monotonic
 
-from dataaccess._core.embedded import warn_of_sandboxes
+from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.warn import caller, warn_caller
 from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
@@ -71,7 +71,7 @@ def checked_rows(result: tuple[list[Row], list[dict[str, Any]]]) -> list[Row]:
 
 def checked_status(response: dict[str, Any], export_id: object, success: Collection[str]) -> SegmentStatus:
     """The status of an export. Warns if it reports another number of entries than it has."""
-    warn_of_sandboxes()
+    warn_of_service()
     status = _status(response, export_id, success)
     meta: object = status["meta"]
     total = meta.get("total") if isinstance(meta, dict) else None

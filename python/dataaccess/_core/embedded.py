@@ -7,7 +7,8 @@ import os
 from dataaccess._core.process import ProcessLock
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import RawSandbox, origin, sandboxes_met
-from dataaccess.errors import ConfigError, SandboxWarning
+from dataaccess.errors import ConfigError, SandboxWarning, TimezoneWarning
+from dataaccess.errors._text import argument
 
 TYPE_CHECKING = False
 
@@ -28,6 +29,8 @@ _lock = ProcessLock()
 _running: dict[str | None, ref[Any]] = {}
 # Sandboxes that need no warning any more: those that ran here, and those that one has named.
 _known: set[str | None] = set()
+# Clients that request days, though nobody set their `timezone`; None once this process was warned of them.
+_without_zone: list[ref[Any]] | None = []
 
 
 def start_sandbox(**options: Any) -> RawSandbox:
@@ -63,13 +66,31 @@ def is_sandbox(base_url: object) -> bool:
     return _sandbox_at(origin(address_of(base_url))) is not None
 
 
-def warn_of_sandboxes() -> None:
-    """Warns once of each service that proved to be a sandbox of another process."""
+def note_days_without_zone(client: object) -> None:
+    """Lets `warn_of_service` warn once a platform has responded to the client, which requests days."""
+    from weakref import ref
+
+    if _without_zone is not None and all(noted() is not client for noted in _without_zone):
+        _without_zone.append(ref(client, _without_zone.remove))
+
+
+def warn_of_service() -> None:
+    """Warns once of each service that proved to be a sandbox of another process, and of days without a zone."""
+    global _without_zone  # noqa: PLW0603 - once a process
     for base_url in sandboxes_met():
         address = origin(base_url)
         if address not in _known:
             _known.add(address)
             warn_caller(f"{address} is a sandbox: its data is synthetic", SandboxWarning)
+    clients: list[Any] = [noted() for noted in _without_zone or ()]
+    if any(client and client.stats.requests and not client.is_sandbox for client in clients):
+        _without_zone = None
+        warn_caller(
+            "timezone is not set, so days begin at midnight UTC. If the service cuts days in another zone, rows of "
+            "whole days are missing: check(day) of the client finds the zone. If UTC is right, set "
+            f"{argument('timezone', 'UTC')}",
+            TimezoneWarning,
+        )
 
 
 def _sandbox_at(address: str | None) -> object:

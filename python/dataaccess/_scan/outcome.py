@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataaccess import errors
-from dataaccess._core.embedded import warn_of_sandboxes
+from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.warn import warn_caller
 from dataaccess.errors._text import argument, text_of
 
@@ -42,7 +42,7 @@ def warn_of(outcome: dict[str, Any]) -> None:
 
 def warn_each(warnings: list[dict[str, Any]], line: dict[str, Any] | None = None) -> None:
     """Warns of each of these, at the line of the caller or at another one, and of a sandbox of another process."""
-    warn_of_sandboxes()
+    warn_of_service()
     for warning in warnings:
         warn_caller(warning["message"], getattr(errors, warning["category"]), line)
 

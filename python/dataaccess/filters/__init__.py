@@ -24,7 +24,7 @@ from dataaccess.filters._values import Scalar, Time, Value, Values
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from dataaccess.filters._parse import parse
+    from dataaccess.filters._parse import condition_of, parse  # noqa: F401 - `_given` reads it here
 
 __all__ = [
     "Column",
@@ -56,16 +56,16 @@ for _class in (Column, Comparison, Days, Expression):
 if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
 
     def __getattr__(name: str) -> object:
-        """Loads `parse` at its first use: few programs read conditions from text."""
-        if name != "parse":
+        """Loads `parse` and `condition_of` at their first use: few programs read conditions from text."""
+        if name not in ("parse", "condition_of"):
             import sys
 
             raise no_attribute(sys.modules[__name__], "module 'dataaccess.filters'", name)
-        from dataaccess.filters._parse import parse
+        from dataaccess.filters._parse import condition_of, parse
 
         parse.__module__ = __name__
-        globals()[name] = parse
-        return parse
+        globals().update(parse=parse, condition_of=condition_of)
+        return globals()[name]
 
 
 def __dir__() -> list[str]:

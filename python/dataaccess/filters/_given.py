@@ -62,12 +62,13 @@ class Given:
             >>> da.on("2024-01-15").serialize()
             "on('2024-01-15')"
         """
-        from dataaccess.filters._parse import condition_of
+        # The package loads the parser at its first use.
+        from dataaccess import filters
         from dataaccess.filters._plain import plain_of
 
         text = repr(self._changed(plain_of))
         try:
-            condition_of(text)
+            filters.condition_of(text)
         except ValueError as error:
             raise ValueError(f"{error}; values of a condition in XCom are strings, numbers and dates") from None
         return text
@@ -88,10 +89,10 @@ class Given:
             >>> da.filters.Comparison.deserialize("on('2024-01-15')", 1)
             on('2024-01-15')
         """
-        from dataaccess.filters._parse import condition_of
+        from dataaccess import filters
 
         if version > cls.__version__:
             raise ValueError(f"{data!r} was written by a newer version of dataaccess: install it here too")
-        if not isinstance(found := condition_of(data), cls):
+        if not isinstance(found := filters.condition_of(data), cls):
             raise ValueError(f"{data!r} is of the class {type(found).__name__}, not {cls.__name__}")  # noqa: TRY004
         return found

@@ -116,7 +116,7 @@ class Rounds:
 
 def search_in(rounds: Rounds, address: str) -> int:
     """Searches with one client and all threads; how many responses came, each that of its request."""
-    client = da.AsyncClient(address, token="tok", timeout=60, concurrency=None, retry_for=0)
+    client = da.AsyncClient(address, token="tok", timeout=60, concurrency=None)
     responses = [0] * THREADS
     failures: list[BaseException] = []
 

@@ -7,7 +7,7 @@ from dataaccess._client.asynchronous.searches import AsyncSearches
 from dataaccess._client.asynchronous.segments import AsyncSegments
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import call_timeout
-from dataaccess._core.embedded import warn_of_sandboxes
+from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.managed import AsyncManaged
 from dataaccess._core.progress import follow_async, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
@@ -197,7 +197,7 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         """
         with follow_async(None, "post", no_updates, self._raw.waits_for) as report:
             envelope = await self._raw.post_async(path, body, idempotent, call_timeout(timeout), report)
-        warn_of_sandboxes()
+        warn_of_service()
         return envelope
 
     async def close(self) -> None:

@@ -98,7 +98,7 @@ class AsyncSearches(BaseClient):
             follow_async(None, "search_codes", partial(progress_of, self), self._raw.waits_for) as report,
         ):
             result = await self._raw.search_codes_async(arguments, report)
-        self._warn_of_zone()
+        self._note_days()
         return checked_rows(result)
 
     async def search_items(
@@ -164,5 +164,5 @@ class AsyncSearches(BaseClient):
             follow_async(None, "search_items", no_updates, self._raw.waits_for) as report,
         ):
             result = await self._raw.search_items_async(arguments, report)
-        self._warn_of_zone(partial(self._sent, arguments))
+        self._note_days(partial(self._sent, arguments))
         return checked_rows(result)

@@ -8,7 +8,7 @@ from dataaccess._client.synchronous.searches import Searches
 from dataaccess._client.synchronous.segments import Segments
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import call_timeout
-from dataaccess._core.embedded import warn_of_sandboxes
+from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.managed import Managed
 from dataaccess._core.progress import follow, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
@@ -198,7 +198,7 @@ class Client(Managed, Searches, Scans, Segments):
         """
         with follow(None, "post", no_updates, self._raw.waits_for) as report:
             envelope = self._raw.post(path, body, idempotent, call_timeout(timeout), report)
-        warn_of_sandboxes()
+        warn_of_service()
         return envelope
 
     def close(self) -> None:

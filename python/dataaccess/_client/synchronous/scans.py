@@ -117,7 +117,7 @@ class Scans(BaseClient):
         )
         arguments["values_per_request"] = values_per_request
         scan = Scan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap, decode_status)
-        self._warn_of_zone()
+        self._note_days()
         return scan
 
     def scan_items(
@@ -199,5 +199,5 @@ class Scans(BaseClient):
         )
         arguments["values_per_request"] = values_per_request
         scan = Scan(self, "scan_items", arguments, schema, ordered, on_suspected_cap)
-        self._warn_of_zone(partial(scan._raw.body, 0))  # noqa: SLF001 - of this package
+        self._note_days(partial(scan._raw.body, 0))  # noqa: SLF001 - of this package
         return scan

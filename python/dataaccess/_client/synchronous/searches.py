@@ -99,7 +99,7 @@ class Searches(BaseClient):
             follow(None, "search_codes", partial(progress_of, self), self._raw.waits_for) as report,
         ):
             result = self._raw.search_codes(arguments, report)
-        self._warn_of_zone()
+        self._note_days()
         return checked_rows(result)
 
     def search_items(
@@ -165,5 +165,5 @@ class Searches(BaseClient):
             follow(None, "search_items", no_updates, self._raw.waits_for) as report,
         ):
             result = self._raw.search_items(arguments, report)
-        self._warn_of_zone(partial(self._sent, arguments))
+        self._note_days(partial(self._sent, arguments))
         return checked_rows(result)
