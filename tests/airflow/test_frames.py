@@ -66,6 +66,7 @@ CONNECTIONS = {
         connection("refused", "dataaccess", {**PROXY, "timezone": "Nowhere"}, TOKEN, ELSEWHERE),
     )
 }
+CONNECTIONS["broken"] = Connection(conn_id="broken", conn_type="dataaccess", extra=f'{{"headers": {KEY}')
 
 
 def shown(value: object, depth: int = 4) -> Iterator[str]:
@@ -111,11 +112,11 @@ FAILING: dict[str, Callable[[], Any]] = {
     "a key of Google": lambda: search("gs://google@b/o.jsonl"),
     **{
         f"{name} of a client": lambda name=name: DataAccessHook(name).client()  # type: ignore[misc]
-        for name in ("timeout", "headers", "unknown", "foreign", "refused")
+        for name in ("timeout", "headers", "unknown", "foreign", "refused", "broken")
     },
     **{
         f"{name} of an awaited client": lambda name=name: asyncio.run(DataAccessHook(name).async_client())  # type: ignore[misc]
-        for name in ("timeout", "refused")
+        for name in ("timeout", "refused", "broken")
     },
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dataaccess._client.checked import origin
@@ -30,6 +32,7 @@ class Connection(Protocol):
     schema: str | None
     login: str | None
     password: str | None
+    extra: str | None
 
 
 class Hidden:
@@ -58,6 +61,21 @@ class HiddenConnection:
 
     def __repr__(self) -> str:
         return f"HiddenConnection({self.conn_id!r})"
+
+
+def extra_of(connection: Connection) -> Hidden:
+    """The keys of `extra`.
+
+    Raises:
+        ConfigError: It is no JSON object.
+    """
+    found = None
+    # The exception would hold the text.
+    with suppress(ValueError):
+        found = json.loads(connection.extra or "{}")
+    if not isinstance(found, dict):
+        raise ConfigError(f"{_named(connection)}: extra is no JSON object")
+    return Hidden(found)
 
 
 def client_arguments(

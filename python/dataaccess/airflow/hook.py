@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import AsyncClient, Client, Task
 from dataaccess.airflow.compat import BaseHook
-from dataaccess.airflow.connection import Hidden, HiddenConnection, client_arguments
+from dataaccess.airflow.connection import HiddenConnection, client_arguments, extra_of
 from dataaccess.airflow.plan import task_of
 from dataaccess.airflow.xcom import allow
 from dataaccess.errors import ConfigError, DataAccessError
@@ -84,8 +83,10 @@ class DataAccessHook(BaseHook):
         if self.dataaccess_conn_id is None:
             return Client(**settings)
         connection: Any = HiddenConnection(self.get_connection(self.dataaccess_conn_id))
+        extra = extra_of(connection)
         # This property masks secrets in logs.
-        return Client(**client_arguments(connection, Hidden(connection.extra_dejson), settings, self._read_token))
+        _ = connection.extra_dejson
+        return Client(**client_arguments(connection, extra, settings, self._read_token))
 
     async def async_client(self, **settings: Any) -> AsyncClient:
         """Makes an asynchronous client of the connection, for triggers and async tasks.
@@ -109,7 +110,7 @@ class DataAccessHook(BaseHook):
             return AsyncClient(**settings)
         connection: Any = HiddenConnection(await self.aget_connection(self.dataaccess_conn_id))
         # Airflow masked the secrets when it read the connection; the property would block the event loop.
-        extra = Hidden(json.loads(connection.extra or "{}"))
+        extra = extra_of(connection)
         loop = asyncio.get_running_loop()
 
         def read_token() -> str | None:

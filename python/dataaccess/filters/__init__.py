@@ -24,7 +24,8 @@ from dataaccess.filters._values import Scalar, Time, Value, Values
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from dataaccess.filters._parse import condition_of, parse  # noqa: F401 - `_given` reads it here
+    from dataaccess.filters._parse import condition_of as condition_of
+    from dataaccess.filters._parse import parse
 
 __all__ = [
     "Column",
