@@ -7,8 +7,6 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Path of the search.
 pub const SEARCH: &str = dataaccess::contract::SEARCH_PATH;
-/// Path of the status of an export.
-pub const DOWNLOAD: &str = dataaccess::contract::DOWNLOAD_PATH;
 
 /// A sandbox and what runs it.
 pub struct Service {
@@ -38,12 +36,12 @@ impl Service {
         self.sandbox.fill(object, rows).expect("rows of the object");
     }
 
-    /// The response to a body of an operation. None if a fault closes the connection or keeps the response back.
+    /// The response to a body of an operation.
     pub fn post(&self, path: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
         self.send("POST", path, &self.token, body)
     }
 
-    /// The response to a call of a control route. None if the target is not HTTP.
+    /// The response to a call of a control route.
     pub fn control(&self, method: &str, target: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
         self.send(method, target, &self.admin, body)
     }

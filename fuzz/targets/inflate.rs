@@ -9,7 +9,7 @@ use dataaccess::error::{Error, Kind, Result};
 use dataaccess::transport::inflate;
 use dataaccess_fuzz::Choices;
 
-/// The most that is decompressed, as `max_response_bytes=` limits it.
+/// The limit of decompressed bytes. The client has such a limit too.
 const MOST: usize = 4 << 20;
 const CHUNK: usize = 64 << 10;
 
