@@ -1,41 +1,50 @@
-"""The clients that Python has, each asking as its own guide would, over a connection that it keeps.
-
-Each gives the records as a list of dicts. What is made of these is the benches' business.
-"""
+"""The clients of the benches. Each sends the same search, as its own guide shows, over a connection that it keeps."""
 
 from __future__ import annotations
 
 import asyncio
 import atexit
 import ssl
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
 import httpx
 import msgspec
 import orjson
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.json
 import requests
 import urllib3
-from pyreqwest.client import SyncClientBuilder
+from pyreqwest.client import ClientBuilder, SyncClientBuilder
 from records import ATTRIBUTES
 
 import dataaccess as da
 
 Rows = list[dict[str, Any]]
-Ask = Callable[[], Rows]
+Call = Callable[[], Rows]
+Awaited = Callable[[], Awaitable[Rows]]
+US = "dataaccess"
+SEARCH = "/access/api/item/search"
 SINCE = da.after("2020-01-01")
-BODY = orjson.dumps(da.validate_codes(ATTRIBUTES, allocated_time=SINCE))
-TOKEN = "t"  # noqa: S105 - any will do
+REQUEST = da.validate_codes(ATTRIBUTES, allocated_time=SINCE)
+BODY = orjson.dumps(REQUEST)
+TOKEN = "t"  # noqa: S105 - any token will do
 HEADERS = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+TIMEOUT = timedelta(minutes=5)
+# The loop of all awaited clients, and their connections.
+RUNNER, STACK = asyncio.Runner(), AsyncExitStack()
+atexit.register(RUNNER.close)
+atexit.register(lambda: RUNNER.run(STACK.aclose()))
 
 
-@dataclass(frozen=True)
-class Service:
-    """Where the records are."""
+class Service(NamedTuple):
+    """The base address of a response, and the CA to trust."""
 
     base_url: str
     ca_bundle: Path | None = None
@@ -43,120 +52,138 @@ class Service:
     @property
     def address(self) -> str:
         """Where a search is sent."""
-        return f"{self.base_url}/access/api/item/search"
+        return self.base_url + SEARCH
 
     def client(self) -> da.Client:
-        """Our client of it."""
-        return da.Client(self.base_url, token=TOKEN, ca_bundle=self.ca_bundle, concurrency=None)
+        """Our client."""
+        return da.Client(self.base_url, token=TOKEN, ca_bundle=self.ca_bundle, timezone="UTC", concurrency=None)
 
     def scan(self) -> da.Scan:
-        """Our scan of all its records."""
+        """Our scan of all records."""
         return self.client().scan_codes(ATTRIBUTES, allocated_time=SINCE)
 
 
-def check_verdict(code: Any, status: Any) -> None:
+def check_success(code: Any, status: Any) -> None:
     """Ends the bench unless a response reports success."""
     if code != 200 or status is not True:
-        raise SystemExit(f"a bad answer: code {code}, status {status}")
+        raise SystemExit(f"no success: code {code}, status {status}")
 
 
-def records_of(envelope: Any) -> Rows:
-    """The records in a good response."""
-    check_verdict(envelope["code"], envelope["data"]["status"])
+def rows_of(envelope: Any) -> Rows:
+    """The records of a response."""
+    check_success(envelope["code"], envelope["data"]["status"])
     rows: Rows = envelope["data"]["data"]
     return rows
 
 
-def drain(scan: da.Scan, rows: int) -> None:
-    """Takes all records in batches, and keeps none; ends the bench unless there are so many."""
-    found = sum(batch.num_rows for batch in scan.batches())
-    if found != rows:
-        raise SystemExit(f"{found} rows in the batches, not {rows}")
-
-
-def with_requests(service: Service) -> Ask:
-    """requests, and the json module."""
-    session = requests.Session()
-    session.headers.update(HEADERS)
-    # Said with each request, since a variable of the environment overrules what the session says.
-    verify = str(service.ca_bundle) if service.ca_bundle else True
-    return lambda: records_of(session.post(service.address, data=BODY, verify=verify).json())
-
-
-def body_with_urllib3(service: Service) -> Callable[[], bytes]:
-    """urllib3 alone: the body as it came."""
+def fetching(service: Service) -> Callable[[], bytes]:
+    """The body of a response, by urllib3."""
     pool = urllib3.PoolManager(headers=HEADERS, ca_certs=service.ca_bundle and str(service.ca_bundle))
     return lambda: pool.request("POST", service.address, body=BODY).data
 
 
-def with_urllib3_msgspec(service: Service) -> Ask:
-    """urllib3, and msgspec."""
-    fetch = body_with_urllib3(service)
-    return lambda: records_of(msgspec.json.decode(fetch()))
+def connect(service: Service) -> dict[str, Call]:
+    """The other clients. Those without a parser of their own use the json module."""
+    address, ca_bundle = service.address, service.ca_bundle
+    fetch, awaiting = fetching(service), RUNNER.run(await_aiohttp(service))
+    session = requests.Session()
+    session.headers.update(HEADERS)
+    # An argument of each request: a variable of the environment would replace an attribute of the session.
+    verify = str(ca_bundle) if ca_bundle else True
+    context = ssl.create_default_context(cafile=ca_bundle)
+    client = httpx.Client(headers=HEADERS, timeout=TIMEOUT.total_seconds(), verify=context)
+    builder = SyncClientBuilder().default_headers(HEADERS).timeout(TIMEOUT)
+    rust = (builder.add_root_certificate_pem(ca_bundle.read_bytes()) if ca_bundle else builder).build()
+    return {
+        "requests": lambda: rows_of(session.post(address, data=BODY, verify=verify).json()),
+        "urllib3+msgspec": lambda: rows_of(msgspec.json.decode(fetch())),
+        "urllib3+orjson": lambda: rows_of(orjson.loads(fetch())),
+        "httpx": lambda: rows_of(client.post(address, content=BODY).json()),
+        "aiohttp": lambda: RUNNER.run(repeated(awaiting))[0],
+        "pyreqwest": lambda: rows_of(rust.post(address).body_bytes(BODY).build().send().json()),
+    }
 
 
-def with_urllib3_orjson(service: Service) -> Ask:
-    """urllib3, and orjson."""
-    fetch = body_with_urllib3(service)
-    return lambda: records_of(orjson.loads(fetch()))
+async def await_us(service: Service) -> Awaited:
+    """Our awaited `search_codes`."""
+    client = da.AsyncClient(service.base_url, token=TOKEN, timezone="UTC", concurrency=None)
+    await STACK.enter_async_context(client)
+    return lambda: client.search_codes(ATTRIBUTES, allocated_time=SINCE)
 
 
-def with_httpx(service: Service) -> Ask:
-    """httpx, and the json module."""
-    trusted = ssl.create_default_context(cafile=service.ca_bundle)
-    client = httpx.Client(headers=HEADERS, timeout=300, verify=trusted)
-    return lambda: records_of(client.post(service.address, content=BODY).json())
+async def await_aiohttp(service: Service) -> Awaited:
+    """The client of aiohttp."""
+    connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=service.ca_bundle))
+    timeout = aiohttp.ClientTimeout(TIMEOUT.total_seconds())
+    session = aiohttp.ClientSession(headers=HEADERS, connector=connector, timeout=timeout)
+    await STACK.enter_async_context(session)
+
+    async def call() -> Rows:
+        async with session.post(service.address, data=BODY) as response:
+            return rows_of(await response.json())
+
+    return call
 
 
-def with_pyreqwest(service: Service) -> Ask:
-    """pyreqwest, another client with a Rust core, and its own JSON."""
-    builder = SyncClientBuilder().default_headers(HEADERS).timeout(timedelta(minutes=5))
-    if service.ca_bundle:
-        builder = builder.add_root_certificate_pem(service.ca_bundle.read_bytes())
-    client = builder.build()
-    return lambda: records_of(client.post(service.address).body_bytes(BODY).build().send().json())
+async def await_pyreqwest(service: Service) -> Awaited:
+    """The awaited client of pyreqwest."""
+    client = await STACK.enter_async_context(ClientBuilder().default_headers(HEADERS).timeout(TIMEOUT).build())
+
+    async def call() -> Rows:
+        response = await client.post(service.address).body_bytes(BODY).build().send()
+        return rows_of(await response.json())
+
+    return call
 
 
-class Aiohttp:
-    """aiohttp, and the json module; many searches are awaited in one run of its loop."""
+async def repeated(call: Awaited, calls: int = 1, at_once: int = 1) -> list[Rows]:
+    """So many calls, shared among tasks that each await one after the other."""
 
-    def __init__(self, service: Service) -> None:
-        """Opens the session, which needs a loop, and closes it when the program ends."""
-        self._service = service
-        self._runner = asyncio.Runner()
-        self._session = self._runner.run(self._open())
-        atexit.register(self._close)
+    async def share() -> list[Rows]:
+        return [await call() for _ in range(calls // at_once)]
 
-    def __call__(self) -> Rows:
-        """One search."""
-        return self.repeat(1)[0]
-
-    def repeat(self, count: int) -> list[Rows]:
-        """Searches one after the other."""
-        return self._runner.run(self._repeat(count))
-
-    async def _open(self) -> aiohttp.ClientSession:
-        trusted = ssl.create_default_context(cafile=self._service.ca_bundle)
-        connector = aiohttp.TCPConnector(ssl=trusted)
-        return aiohttp.ClientSession(headers=HEADERS, connector=connector, timeout=aiohttp.ClientTimeout(300))
-
-    async def _repeat(self, count: int) -> list[Rows]:
-        found = []
-        for _ in range(count):
-            async with self._session.post(self._service.address, data=BODY) as response:
-                found.append(records_of(await response.json()))
-        return found
-
-    def _close(self) -> None:
-        self._runner.run(self._session.close())
-        self._runner.close()
+    return [rows for found in await asyncio.gather(*[share() for _ in range(at_once)]) for rows in found]
 
 
-PYTHON: dict[str, Callable[[Service], Ask]] = {
-    "requests": with_requests,
-    "urllib3+msgspec": with_urllib3_msgspec,
-    "urllib3+orjson": with_urllib3_orjson,
-    "httpx": with_httpx,
-    "aiohttp": Aiohttp,
-    "pyreqwest": with_pyreqwest,
-}
+def read_by_polars(body: bytes) -> pl.DataFrame:
+    """The records of a body, by the JSON reader of polars."""
+    envelope = pl.read_json(body).unnest("data")
+    check_success(envelope["code"][0], envelope["status"][0])
+    return envelope.select(pl.col("data").explode()).unnest("data")
+
+
+def read_by_pyarrow(body: bytes) -> pa.Table:
+    """The records of a body, by the JSON reader of pyarrow, for which the body is one line."""
+    options = pyarrow.json.ReadOptions(block_size=len(body) + 1)
+    envelope = pyarrow.json.read_json(pa.BufferReader(body), read_options=options)
+    data = envelope["data"].combine_chunks()
+    check_success(envelope["code"][0].as_py(), data.field("status")[0].as_py())
+    return pa.Table.from_struct_array(data.field("data").flatten())
+
+
+def to_frames(service: Service) -> dict[str, dict[str, Callable[[], Any]]]:
+    """By the kind of frame: the way of each client to it."""
+    scan, calls, fetch = service.scan(), connect(service), fetching(service)
+    found: dict[str, dict[str, Callable[[], Any]]] = {
+        "pandas": {US: scan.to_pandas, "urllib3+pyarrow": lambda: read_by_pyarrow(fetch()).to_pandas()},
+        "polars": {
+            US: scan.to_polars,
+            "urllib3+pyarrow": lambda: pl.from_arrow(read_by_pyarrow(fetch())),
+            "urllib3+polars": lambda: read_by_polars(fetch()),
+        },
+        "pyarrow": {US: scan.to_arrow, "urllib3+pyarrow": lambda: read_by_pyarrow(fetch())},
+    }
+    makers: dict[str, Callable[[Any], Any]] = {
+        "pandas": pd.DataFrame,
+        "polars": pl.DataFrame,
+        "pyarrow": pa.Table.from_pylist,
+    }
+    for kind, make in makers.items():
+        for name, call in calls.items():
+            found[kind][name] = chain(call, make)
+    return found
+
+
+def chain(give: Callable[[], Any], make: Callable[[Any], Any]) -> Callable[[], Any]:
+    """Two steps as one."""
+    return lambda: make(give())

@@ -1,31 +1,26 @@
-"""One job of our client in a process of its own, done so many times, for counters of the whole process.
+"""One job of the client in a process of its own, so many times: `counted.py JOB TIMES BASE_URL`.
 
-    python counted.py JOB TIMES BASE_URL
-
-A counter that is read for two numbers of times gives what one time costs: start and imports cancel out. The program
-imports nothing but the package; it ends with an error if a result is not as long as it should be.
+`instructions.py` counts two numbers of times. The difference is the cost of the job, without the start of the process.
+The program imports only the package. It ends with an error if a result has a wrong length.
 """
 
 from __future__ import annotations
 
-import asyncio
+import logging  # noqa: F401 - most programs import it, and then each call asks its loggers
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 from records import ATTRIBUTES
 
 import dataaccess as da
 
-TOKEN = "t"  # noqa: S105 - any will do
+TOKEN = "t"  # noqa: S105 - any token will do
 SINCE = da.after("2020-01-01")
 SEARCH = "/access/api/item/search"
-THREADS = 16
 
 
 def check(found: int, expected: int) -> None:
-    """Ends the process unless as many were found as expected."""
+    """Ends the process unless the length is the expected one."""
     if found != expected:
         raise SystemExit(f"{found} found, not {expected}")
 
@@ -41,21 +36,9 @@ def scan_of(base_url: str) -> da.Scan:
 
 
 def stream(base_url: str) -> Callable[[], None]:
-    """All records in batches of Arrow."""
+    """All records in Arrow batches."""
     scan, expected = scan_of(base_url), rows_of(base_url)
     return lambda: check(sum(batch.num_rows for batch in scan.batches()), expected)
-
-
-def arrow(base_url: str) -> Callable[[], None]:
-    """All records as our table."""
-    scan, expected = scan_of(base_url), rows_of(base_url)
-    return lambda: check(len(scan.to_arrow()), expected)
-
-
-def pandas(base_url: str) -> Callable[[], None]:
-    """All records as a DataFrame of pandas."""
-    scan, expected = scan_of(base_url), rows_of(base_url)
-    return lambda: check(len(scan.to_pandas()), expected)
 
 
 def dicts(base_url: str) -> Callable[[], None]:
@@ -77,52 +60,12 @@ def post(base_url: str) -> Callable[[], None]:
     return lambda: check(len(client.post(SEARCH, body)["data"]["data"]), expected)
 
 
-def threads(base_url: str, times: int) -> None:
-    """Calls of `search_codes` from many threads on one client."""
-    call = search_codes(base_url)
+def main(job: str, times: str, base_url: str) -> None:
+    """Does the job so many times."""
+    once = {make.__name__: make for make in (stream, dicts, search_codes, post)}[job](base_url)
+    for _ in range(int(times)):
+        once()
 
-    def share() -> None:
-        for _ in range(times // THREADS):
-            call()
-
-    with ThreadPoolExecutor(THREADS) as pool:
-        for done in [pool.submit(share) for _ in range(THREADS)]:
-            done.result()
-
-
-def awaited(base_url: str, times: int, *, at_once: int) -> None:
-    """Awaited calls of `search_codes`, so many at a time."""
-    expected = rows_of(base_url)
-
-    async def share(client: da.AsyncClient) -> None:
-        for _ in range(times // at_once):
-            check(len(await client.search_codes(ATTRIBUTES, allocated_time=SINCE)), expected)
-
-    async def main() -> None:
-        async with da.AsyncClient(base_url, token=TOKEN) as client:
-            await asyncio.gather(*[share(client) for _ in range(at_once)])
-
-    asyncio.run(main())
-
-
-def repeated(make: Callable[[str], Callable[[], None]]) -> Callable[[str, int], None]:
-    """The job that does it so many times, one after the other."""
-
-    def run(base_url: str, times: int) -> None:
-        once = make(base_url)
-        for _ in range(times):
-            once()
-
-    return run
-
-
-JOBS: dict[str, Callable[[str, int], None]] = {
-    **{make.__name__: repeated(make) for make in (stream, arrow, pandas, dicts, search_codes, post)},
-    "asyncio_1": partial(awaited, at_once=1),
-    "asyncio_16": partial(awaited, at_once=16),
-    "threads_16": threads,
-}
 
 if __name__ == "__main__":
-    job, times, base_url = sys.argv[1:]
-    JOBS[job](base_url, int(times))
+    main(*sys.argv[1:])

@@ -1,112 +1,92 @@
-//! Decodes bodies of many shapes in memory and compares with `serde_json`: `cargo bench --bench decode`.
+//! Decodes responses in memory, beside `serde_json`: `cargo bench --profile dist --bench decode`.
 //!
-//! Each run adds up the values, and panics if two implementations disagree.
+//! Each run counts its cells that are not null and panics at a wrong number.
 
-#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a bench that fails is to stop")]
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a failed check stops the bench")]
 
-#[path = "decode/bodies.rs"]
-mod bodies;
-#[path = "decode/serde.rs"]
-mod serde;
-#[path = "decode/sums.rs"]
-mod sums;
+#[path = "decode/counted.rs"]
+mod counted;
 
-use std::sync::Arc;
-
-use arrow_array::RecordBatch;
-use bodies::{COLUMNS, RECORDS, SHAPES, Shape};
+use arrow_array::{Array as _, RecordBatch};
+use counted::bodies::{COLUMNS, SHAPES, Shape};
 use dataaccess::cells::{Block, Cells};
-use dataaccess::columns::{Column, ColumnSink, ColumnType, Options};
-use dataaccess::decode::{BatchSink, DecodePlan, Decoder, Sink};
 use divan::Bencher;
 use divan::counter::BytesCount;
-use sums::{Adder, Sums};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// 26 MB in the first shape.
+const RECORDS: usize = 100_000;
 
 fn main() {
     divan::main();
 }
 
-/// Decodes a body, `piece` bytes at a time.
-fn decode<S: Sink>(body: &[u8], piece: usize, sink: &mut S, mut after: impl FnMut(&mut S)) {
-    let columns = Some(Arc::from(COLUMNS.map(str::to_owned)));
-    let mut decoder = Decoder::new(DecodePlan { columns, ..DecodePlan::default() });
-    for mut piece in body.chunks(piece) {
-        while !piece.is_empty() {
-            piece = &piece[decoder.feed(piece, sink).expect("a valid response")..];
-            after(sink);
-        }
-    }
-    decoder.finish().expect("a complete response");
-}
-
-fn decoded(body: &[u8], piece: usize) -> Sums {
-    let mut adder = Adder::default();
-    decode(body, piece, &mut adder, |_| ());
-    adder.sums
-}
-
-fn compare(bencher: Bencher, shape: Shape, read: impl Fn(&[u8]) -> Sums + Sync) {
-    let body = shape.body(RECORDS);
-    let expected = serde::visited(&body);
-    bencher.counter(BytesCount::of_slice(&body)).bench(|| assert_eq!(read(&body), expected));
-}
-
-/// The decoder, body in memory.
-#[divan::bench(args = SHAPES, sample_count = 20, sample_size = 1)]
-fn decoder(bencher: Bencher, shape: Shape) {
-    compare(bencher, shape, |body| decoded(body, usize::MAX));
-}
-
-/// The decoder, fed as from a socket.
-#[divan::bench(args = [8 << 10, 64 << 10, 512 << 10], sample_count = 20, sample_size = 1)]
-fn decoder_in_pieces(bencher: Bencher, piece: usize) {
-    compare(bencher, Shape::Contract, |body| decoded(body, piece));
-}
-
-/// The decoder into columns, in batches as a stream of the client has them.
+/// The decoder into columns, in batches as the client has them.
 #[divan::bench(args = SHAPES, sample_count = 20, sample_size = 1)]
 fn decoder_to_columns(bencher: Bencher, shape: Shape) {
-    let number = if shape == Shape::Floats { ColumnType::Float64 } else { ColumnType::Int64 };
-    let source = if shape == Shape::Nested { ColumnType::Json } else { ColumnType::String };
-    let (text, time) = (ColumnType::String, ColumnType::Timestamp);
-    let types = [text, text, number, number, text, number, time, time, source, time];
-    let types: Vec<_> =
-        COLUMNS.into_iter().zip(types).map(|(name, column_type)| Column::new(name, column_type)).collect();
-    let options = Options { views: false, max_rows: 8_192, max_bytes: 2 << 20, widen: false };
-    batches(bencher, shape, || ColumnSink::new(&types, options), RecordBatch::num_rows);
+    let cells = |batch: &RecordBatch| batch.columns().iter().map(|column| column.len() - column.null_count()).sum();
+    compare(bencher, shape, cells_in_json, |body| counted::decode(body, counted::columns(), cells));
 }
 
 /// The decoder into rows.
-#[divan::bench(args = [Shape::Contract, Shape::Escapes], sample_count = 20, sample_size = 1)]
-fn decoder_to_cells(bencher: Bencher, shape: Shape) {
-    batches(bencher, shape, || Cells::new(COLUMNS.len()), Block::rows);
+#[divan::bench(args = SHAPES, sample_count = 20, sample_size = 1)]
+fn decoder_to_rows(bencher: Bencher, shape: Shape) {
+    compare(bencher, shape, |_| RECORDS, |body| counted::decode(body, Cells::new(COLUMNS.len()), Block::rows));
 }
 
-fn batches<G: BatchSink>(bencher: Bencher, shape: Shape, sink: impl Fn() -> G + Sync, rows: fn(&G::Batch) -> usize) {
-    let body = shape.body(RECORDS);
-    let expected = serde::visited(&body).records;
-    bencher.counter(BytesCount::of_slice(&body)).bench(|| {
-        let (mut sink, mut found) = (sink(), 0);
-        decode(&body, 64 << 10, &mut sink, |sink| {
-            while let Some(batch) = sink.take_full().expect("a batch") {
-                found += rows(&batch);
-            }
-        });
-        while let Some(batch) = sink.take().expect("a batch") {
-            found += rows(&batch);
-        }
-        assert_eq!(found as u64, expected);
+/// `serde_json` into structs.
+#[divan::bench(args = SHAPES, sample_count = 8, sample_size = 1)]
+fn serde_structs(bencher: Bencher, shape: Shape) {
+    compare(bencher, shape, cells_in_json, |body| {
+        let response: Response = serde_json::from_slice(body).expect("valid JSON");
+        response.data.data.iter().map(Record::cells).sum()
     });
 }
 
-/// `serde_json` with a visitor that adds up values and builds nothing.
-#[divan::bench(args = SHAPES, sample_count = 8, sample_size = 1)]
-fn serde_visitor(bencher: Bencher, shape: Shape) {
-    compare(bencher, shape, serde::visited);
+fn compare(bencher: Bencher, shape: Shape, expected: impl Fn(&[u8]) -> usize, read: impl Fn(&[u8]) -> usize + Sync) {
+    let body = shape.body(RECORDS);
+    let expected = expected(&body);
+    bencher.counter(BytesCount::of_slice(&body)).bench(|| assert_eq!(read(&body), expected));
 }
 
-/// `serde_json` to a `Value`.
-#[divan::bench(args = SHAPES, sample_count = 4, sample_size = 1)]
-fn serde_value(bencher: Bencher, shape: Shape) {
-    compare(bencher, shape, serde::valued);
+/// How many requested values are not null.
+fn cells_in_json(body: &[u8]) -> usize {
+    let response: Value = serde_json::from_slice(body).expect("valid JSON");
+    let records = response["data"]["data"].as_array().expect("records");
+    let cells = |record: &Value| COLUMNS.iter().filter(|name| !record[**name].is_null()).count();
+    records.iter().map(cells).sum()
+}
+
+#[derive(Deserialize)]
+struct Response {
+    data: Data,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    data: Vec<Record>,
+}
+
+#[derive(Deserialize)]
+struct Record {
+    id: Option<String>,
+    code: Option<String>,
+    pool_id: Option<i64>,
+    audience_type: Option<i64>,
+    allocated_audience: Option<String>,
+    code_status: Option<i64>,
+    date_created: Option<String>,
+    allocated_time: Option<String>,
+    last_used_source: Option<String>,
+    last_used_time: Option<String>,
+}
+
+impl Record {
+    fn cells(&self) -> usize {
+        let texts = [&self.id, &self.code, &self.allocated_audience, &self.date_created, &self.allocated_time];
+        let used = [&self.last_used_source, &self.last_used_time];
+        let numbers = [self.pool_id, self.audience_type, self.code_status];
+        texts.iter().chain(&used).filter(|text| text.is_some()).count() + numbers.iter().flatten().count()
+    }
 }

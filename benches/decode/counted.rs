@@ -1,11 +1,11 @@
-//! The decoder alone, so many times, for a counter of instructions: `counted columns|rows contract|escapes TIMES`.
+//! Runs the decoder so many times: `counted columns|rows contract|escapes TIMES`.
 //!
-//! `benches/instructions.py` runs it. It ends with an error if a record is missing.
+//! `benches/instructions.py` counts its instructions. It ends with an error if a record is missing.
 
-#![expect(clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "a bench that fails is to stop")]
-#![expect(dead_code, reason = "the other shapes are those of the bench `decode`")]
+#![expect(clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "a failed check stops the program")]
+#![expect(dead_code, reason = "the bench `decode` uses the other shapes")]
 
-mod bodies;
+pub(crate) mod bodies;
 
 use std::sync::Arc;
 
@@ -39,8 +39,8 @@ fn main() {
     }
 }
 
-/// Batches as a stream of the client has them.
-fn columns() -> ColumnSink {
+/// Columns in batches, as the client has them.
+pub(crate) fn columns() -> ColumnSink {
     let (text, number, time) = (ColumnType::String, ColumnType::Int64, ColumnType::Timestamp);
     let types = [text, text, number, number, text, number, time, time, text, time];
     let columns: Vec<_> =
@@ -49,7 +49,7 @@ fn columns() -> ColumnSink {
 }
 
 /// How many records are in all batches.
-fn decode<S: BatchSink>(body: &[u8], mut sink: S, rows: fn(&S::Batch) -> usize) -> usize {
+pub(crate) fn decode<S: BatchSink>(body: &[u8], mut sink: S, rows: fn(&S::Batch) -> usize) -> usize {
     let columns = Some(Arc::from(COLUMNS.map(str::to_owned)));
     let mut decoder = Decoder::new(DecodePlan { columns, ..DecodePlan::default() });
     let mut found = 0;

@@ -1,8 +1,0 @@
-"""The benches are scripts in a folder of their own."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.append(str(Path(__file__).parents[2] / "benches"))
