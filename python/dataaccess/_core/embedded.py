@@ -76,7 +76,7 @@ def note_days_without_zone(client: object) -> None:
 
 def warn_of_service() -> None:
     """Warns once of each service that proved to be a sandbox of another process, and of days without a zone."""
-    global _without_zone  # noqa: PLW0603 - once a process
+    global _without_zone
     for base_url in sandboxes_met():
         address = origin(base_url)
         if address not in _known:

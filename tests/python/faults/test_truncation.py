@@ -15,7 +15,7 @@ CUTS = 5
 
 def some_places(wire: Wire) -> list[int]:
     """The ends, the borders of head and body, and a few others, the same each time."""
-    draw = random.Random(f"{wire.case.name} {wire.framing} {wire.encoding}")  # noqa: S311 - reproducible on purpose
+    draw = random.Random(f"{wire.case.name} {wire.framing} {wire.encoding}")
     last = wire.places() - 1
     head = 0 if wire.ends_well else len(wire.head(0))
     chosen = {0, head, last - 1, last, *(draw.randrange(last) for _ in range(CUTS))}

@@ -99,7 +99,7 @@ def store() -> None:
     """Runs each notebook and stores it with its outputs."""
     for path in NOTEBOOKS:
         _write(without_errors(run(path)), path)
-        print(f"{path.name}: {pictures(read(path))} pictures")  # noqa: T201 - a script
+        print(f"{path.name}: {pictures(read(path))} pictures")
 
 
 if __name__ == "__main__":
