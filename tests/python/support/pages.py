@@ -14,7 +14,6 @@ README = ROOT / "README.md"
 PAGES = [
     *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
-    ROOT / "benches" / "RESULTS.md",
     ROOT / "tests" / "README.md",
 ]
 
@@ -26,6 +25,13 @@ def blocks() -> list[tuple[str, Example]]:
         for page in PAGES
         for block in Document.parse(str(page), PythonCodeBlockParser()).examples()
     ]
+
+
+def output(block: Example) -> str | None:
+    """The text that a page shows behind a block, after the line "It prints:"."""
+    rest = block.document.text[block.region.end :]
+    shown = re.match(r"\n*It prints:\n\n```text\n(.*?)^```$", rest, flags=re.MULTILINE | re.DOTALL)
+    return shown and shown[1]
 
 
 def without_blocks(page: Path) -> str:
