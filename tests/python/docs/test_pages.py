@@ -1,4 +1,4 @@
-"""Links lead somewhere, the README stays short, and the tables of the pages are those of the code."""
+"""Links lead somewhere, and the tables of the pages are those of the code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.pages import PAGES, README, ROOT, anchors, table, without_blocks
+from support.pages import PAGES, ROOT, anchors, table, without_blocks
 
 import dataaccess as da
 from dataaccess import _native, errors
@@ -81,12 +81,6 @@ def test_the_messages_under_troubleshooting_are_those_of_the_code() -> None:
     assert [part for part in parts if not any(part in text for text in texts)] == []
 
 
-def test_the_readme_is_short() -> None:
-    assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
-    for block in re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-        assert len([line for line in block.splitlines() if line]) <= 8, block
-
-
 CONFIGURATION = ROOT / "docs" / "configuration.md"
 
 
@@ -149,8 +143,6 @@ def test_every_warning_is_documented() -> None:
 
 
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
-
-
 VERSIONS = ROOT / "docs" / "versions.md"
 
 
