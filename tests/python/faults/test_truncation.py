@@ -1,6 +1,6 @@
 """A response that ends too early is never a result, wherever it ends (H4, H6, H7, H8, H16).
 
-`make soak` cuts at every byte.
+`pytest -m soak` cuts at every byte.
 """
 
 from __future__ import annotations

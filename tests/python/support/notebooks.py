@@ -1,4 +1,4 @@
-"""The notebooks of the examples: runs them, and stores their outputs. `make notebooks` calls it.
+"""The notebooks of the examples: runs them, and stores their outputs. It is a script.
 
 Stored outputs have no line of a machine: no standard error, no numbers of executions.
 """
