@@ -31,7 +31,7 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 
-client = da.Client({address!r}, token="tok", concurrency=1)
+client = da.Client({address!r}, token="tok", concurrency=1, timezone="UTC")
 scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-03-01"))
 """
 # What a program or a cell does, by its library.
