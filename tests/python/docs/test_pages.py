@@ -47,7 +47,7 @@ def test_every_page_that_the_code_names_is_there() -> None:
     assert [each for each in sorted(named) if not is_there(each[1], ROOT)] == []
 
 
-@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_every_file_that_a_page_for_contributors_names_is_there(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     named = re.findall(r"`((?:benches|docs|python|scripts|src|tests)/[\w./-]+)`", text)
@@ -142,7 +142,7 @@ def test_every_warning_is_documented() -> None:
     assert reported == {each.__name__ for each in classes} - {"DataAccessWarning"}
 
 
-ARCHITECTURE = ROOT / "ARCHITECTURE.md"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 VERSIONS = ROOT / "docs" / "versions.md"
 
 
