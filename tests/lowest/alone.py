@@ -1,6 +1,6 @@
 """Uses one extra in an environment that has no other: the extra installs all that it needs.
 
-`make test-lowest` runs it for each extra, with the lowest versions that the extra allows.
+The workflow `nightly` runs it for each extra, with the lowest versions that the extra allows.
 """
 
 from __future__ import annotations
