@@ -64,7 +64,12 @@ impl CsvOptions {
         match column.data_type() {
             DataType::Null => Ok(()),
             DataType::Int64 => write!(field, "{}", column.as_primitive::<Int64Type>().value(row)),
-            DataType::Float64 => Ok(serde_json::to_writer(field, &column.as_primitive::<Float64Type>().value(row))?),
+            DataType::Float64 => {
+                serde_json::to_writer(&mut *field, &column.as_primitive::<Float64Type>().value(row))?;
+                // `1e21`, not `1e+21`.
+                field.retain(|byte| *byte != b'+');
+                Ok(())
+            }
             DataType::Boolean => write!(field, "{}", column.as_boolean().value(row)),
             DataType::Timestamp(..) => {
                 let time = timestamp_us_to_datetime(column.as_primitive::<TimestampMicrosecondType>().value(row));
