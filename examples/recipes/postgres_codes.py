@@ -41,7 +41,7 @@ def load(database: str, start: str, stop: str) -> int:
         cursor.execute("create temporary table arrived (like codes) on commit drop")
         with cursor.copy("copy arrived from stdin") as copy:
             for row in scan.iter_rows(tz="UTC"):  # as instants
-                copy.write_row(row.values())
+                copy.write_row([*row.values()])
         cursor.execute(MERGE)
         return int(cursor.rowcount)
 

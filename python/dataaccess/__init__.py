@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dataaccess._client.functions.segments import download_segment, wait_for_segment
     from dataaccess._client.functions.validation import validate_codes, validate_items
     from dataaccess._client.synchronous.client import Client
-    from dataaccess._native import VERSION as __version__  # noqa: N811 - Python's own name for it
+    from dataaccess._native import VERSION as __version__
     from dataaccess._scan.asynchronous.batches import AsyncBatches as AsyncBatches
     from dataaccess._scan.asynchronous.scan import AsyncScan
     from dataaccess._scan.asynchronous.scan import AsyncTask as AsyncTask
@@ -186,7 +186,7 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
         if name in _PUBLIC:
             return _import_module(f"dataaccess.{name}")
         if name == "__version__":
-            from dataaccess._native import VERSION as value  # noqa: N811 - a constant of the extension module
+            from dataaccess._native import VERSION as value
         elif name in _HOMES:
             value = getattr(_import_module(f"dataaccess.{_HOMES[name]}"), name)
         else:

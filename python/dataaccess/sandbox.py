@@ -253,7 +253,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
         with found.errors_of_start():
             sandbox = cls.demo(**found.start, **access) if found.is_demo else cls(**found.start, **access)
         try:
-            with sandbox._starting():  # noqa: SLF001 - it is being made
+            with sandbox._starting():
                 found.fill(sandbox)
         except BaseException:
             sandbox.stop()

@@ -113,7 +113,7 @@ def dataaccess_async_client(dataaccess_sandbox: Sandbox) -> Iterator[AsyncClient
     client = dataaccess_sandbox.async_client()
     yield client
     # `close` is a coroutine, and the loop of the test may have ended.
-    client._raw.close()  # noqa: SLF001 - of this distribution
+    client._raw.close()
 
 
 @pytest.fixture

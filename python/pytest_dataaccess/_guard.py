@@ -61,7 +61,7 @@ def guarding(monkeypatch: pytest.MonkeyPatch) -> Guard:
     from dataaccess._client.base import BaseClient
 
     guard = Guard()
-    start = BaseClient._start  # noqa: SLF001 - of this distribution
+    start = BaseClient._start
 
     def start_checked(client: BaseClient, *arguments: Any) -> None:
         # This connects to nothing.

@@ -67,13 +67,13 @@ def started(options: dict[str, Any], *, is_demo: bool) -> Iterator[Sandbox]:
         given.pop("until", None)
         made = Sandbox(**given)
     with made as sandbox:
-        with sandbox._starting():  # noqa: SLF001 - of this distribution
+        with sandbox._starting():
             for seed in _several(options.get("seed")):
                 sandbox.seed(seed)
             for fault in _several(options.get("faults")):
                 # For the whole test: a preset by its name, or a fault as in a scenario file.
                 body = {"preset": fault} if isinstance(fault, str) else fault
-                sandbox._control.call("POST", "/faults", body)  # noqa: SLF001 - likewise
+                sandbox._control.call("POST", "/faults", body)
         yield sandbox
 
 

@@ -91,11 +91,15 @@ impl RateLimiter {
             if due > Instant::now() {
                 sleep_until(due).await;
             }
+            let try_start = || lock(&limits.gate).try_start(call, policy, due.into_std(), jitter);
+            if try_start().is_ok() {
+                break;
+            }
             let changed = limits.changed.notified();
             tokio::pin!(changed);
-            // Registers before the gate is asked, so that no change in between is missed.
+            // Registers before the gate is asked again, so that no change in between is missed.
             changed.as_mut().enable();
-            let later = match lock(&limits.gate).try_start(call, policy, due.into_std(), jitter) {
+            let later = match try_start() {
                 Ok(()) => break,
                 Err(later) => later,
             };

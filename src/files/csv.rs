@@ -1,20 +1,19 @@
 //! Batches as CSV: a header line, null as an empty field, a time as `2024-01-15 10:00:00`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::io::{self, Write as _};
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
-use arrow_csv::WriterBuilder;
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_array::temporal_conversions::timestamp_us_to_datetime;
+use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, SchemaRef};
 
 use super::Writer;
 use super::atomic::Complete;
 use super::output::Output;
-use crate::error::{Result, defect};
+use crate::error::Result;
 
-/// As the service writes times; a fraction only where there is one.
-const TIME: &str = "%Y-%m-%d %H:%M:%S%.f";
 /// Characters that a spreadsheet may take for the beginning of a formula, also in full width.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
 
@@ -38,47 +37,65 @@ impl Csv {
     /// Begins a file with the header line of this schema, whether or not rows follow.
     pub fn new(file: Output, options: CsvOptions, schema: &SchemaRef) -> Result<Self> {
         let mut csv = Self { file, options };
-        csv.put(&RecordBatch::new_empty(SchemaRef::clone(schema)), true)?;
+        csv.put(|lines| lines.write_record(schema.fields().iter().map(|field| options.text(field.name()).into_owned())))?;
         Ok(csv)
     }
 
-    fn put(&mut self, batch: &RecordBatch, header: bool) -> Result<()> {
-        let batch = if self.options.escape_formulas { Cow::Owned(escaped(batch)?) } else { Cow::Borrowed(batch) };
-        let builder = WriterBuilder::new().with_header(header).with_delimiter(self.options.separator);
-        let builder = builder.with_timestamp_format(TIME.to_owned());
-        let put = builder.build(&mut self.file).write(&batch);
+    fn put(&mut self, write: impl FnOnce(&mut csv::Writer<&mut Output>) -> csv::Result<()>) -> Result<()> {
+        let mut lines = csv::WriterBuilder::new().delimiter(self.options.separator).from_writer(&mut self.file);
+        let put = write(&mut lines).map_err(io::Error::from).and_then(|()| lines.flush());
+        drop(lines);
         put.map_err(|cause| self.file.to_error(cause))
     }
 }
 
-/// A batch whose names and strings no spreadsheet takes for formulas.
-fn escaped(batch: &RecordBatch) -> Result<RecordBatch> {
-    let fields = batch.schema_ref().fields().iter().map(|field| {
-        let name = text(field.name()).into_owned();
-        field.as_ref().clone().with_name(name)
-    });
-    let columns = batch.columns().iter().map(|column| match column.data_type() {
-        DataType::Utf8 => {
-            let texts: StringArray = column.as_string::<i32>().iter().map(|cell| cell.map(text)).collect();
-            Arc::new(texts) as ArrayRef
-        }
-        _ => Arc::clone(column),
-    });
-    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    RecordBatch::try_new_with_options(schema, columns.collect(), &options)
-        .map_err(|cause| defect("a batch cannot be escaped").with_source(cause))
-}
+impl CsvOptions {
+    fn text(self, text: &str) -> Cow<'_, str> {
+        let is_formula = self.escape_formulas && text.starts_with(FORMULA);
+        if is_formula { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+    }
 
-fn text(text: &str) -> Cow<'_, str> {
-    if text.starts_with(FORMULA) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+    /// Replaces `field` by the value of a row. A column has one of the types of columns.
+    fn set(self, field: &mut Vec<u8>, column: &ArrayRef, row: usize) -> io::Result<()> {
+        field.clear();
+        if column.is_null(row) {
+            return Ok(());
+        }
+        match column.data_type() {
+            DataType::Null => Ok(()),
+            DataType::Int64 => write!(field, "{}", column.as_primitive::<Int64Type>().value(row)),
+            DataType::Float64 => {
+                serde_json::to_writer(&mut *field, &column.as_primitive::<Float64Type>().value(row))?;
+                // `1e21`, not `1e+21`.
+                field.retain(|byte| *byte != b'+');
+                Ok(())
+            }
+            DataType::Boolean => write!(field, "{}", column.as_boolean().value(row)),
+            DataType::Timestamp(..) => {
+                let time = timestamp_us_to_datetime(column.as_primitive::<TimestampMicrosecondType>().value(row));
+                time.map_or(Ok(()), |time| write!(field, "{time}"))
+            }
+            DataType::Utf8View => field.write_all(self.text(column.as_string_view().value(row)).as_bytes()),
+            _ => field.write_all(self.text(column.as_string::<i32>().value(row)).as_bytes()),
+        }
+    }
 }
 
 impl Writer for Csv {
     type Batch = RecordBatch;
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.put(batch, false)
+        let (options, mut field) = (self.options, Vec::new());
+        self.put(|lines| {
+            for row in 0..batch.num_rows() {
+                for column in batch.columns() {
+                    options.set(&mut field, column, row)?;
+                    lines.write_field(&field)?;
+                }
+                lines.write_record(None::<&[u8]>)?;
+            }
+            Ok(())
+        })
     }
 
     fn finish(mut self) -> Result<Complete> {

@@ -60,7 +60,7 @@ def register(dag: Any) -> None:
     except ImportError:  # before Airflow 3.2
         from airflow.models import dagbag
 
-        DagBag, sync_bag_to_db = dagbag.DagBag, getattr(dagbag, "sync_bag_to_db", None)  # noqa: N806 - a class
+        DagBag, sync_bag_to_db = dagbag.DagBag, getattr(dagbag, "sync_bag_to_db", None)
     bag = DagBag(str(EXAMPLES / "none"), collect_dags=False)
     bag.bag_dag(dag)
     DagBundlesManager().sync_bundles_to_db()

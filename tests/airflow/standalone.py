@@ -93,7 +93,7 @@ def standalone(home: Path, dags: Path, settings: dict[str, str], python: str = s
     }
     log = home / "standalone.log"
     with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - the interpreter that the caller names
+        process = subprocess.Popen(
             [python, "-m", "airflow", "standalone"],
             env=environment,
             stdout=output,

@@ -1,7 +1,7 @@
 """A month of nights of one DAG, into one folder: each fault that touches when a day is done comes once.
 
 After each night a green task has what the service has, or its XCom names the day; and a green check has it in any case.
-The ids are those of `docs/reliability.md`. `make soak-airflow` runs it: about a minute.
+The ids are those of `docs/reliability.md`. `pytest -m soak` runs it: about a minute.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def test_every_field_of_the_form_is_a_setting_with_its_default() -> None:
 
 def test_the_form_loads_neither_airflow_nor_the_extension() -> None:
     code = "import sys, dataaccess.airflow.provider as p; p.get_provider_info(); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert not {"airflow", "dataaccess._native"} & set(done.stdout.split())
 
 
@@ -157,7 +157,7 @@ def test_airflow_2_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "airflow" / "__init__.py").write_text("__version__ = '2.11.2'")
     path = os.pathsep.join([str(tmp_path), str(Path(da.__file__).parents[1])])
     for code in ("from dataaccess.airflow import DataAccessHook", "import dataaccess.airflow.sensor"):
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             [sys.executable, "-c", code],
             env={**os.environ, "PYTHONPATH": path},
             capture_output=True,

@@ -1,6 +1,6 @@
 """A real scheduler, triggerer and web server: tasks are killed while they run, and their retries go on.
 
-`make soak-airflow` runs it: about four minutes, and 1.5 GB of memory.
+`pytest -m soak` runs it: about four minutes, and 1.5 GB of memory.
 """
 
 from __future__ import annotations

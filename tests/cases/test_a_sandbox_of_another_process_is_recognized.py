@@ -29,7 +29,7 @@ DAY = da.on("2024-01-15")
 @pytest.fixture
 def served() -> Iterator[tuple[str, str, int]]:
     command = [sys.executable, "-c", SERVED]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         url, token, export = json.loads(process.stdout.readline())

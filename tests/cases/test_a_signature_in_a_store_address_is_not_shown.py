@@ -28,7 +28,7 @@ CALLS: list[Callable[[Any, str], Any]] = [
     lambda scan, address: scan.to_jsonl(address.format(".jsonl"), storage_options={"a": "b"}),
     lambda scan, address: scan.to_folder(address.format("")),
     lambda scan, address: scan.read_folder(address.format("")),
-    lambda scan, address: da.folder_status(address.format("")),  # noqa: ARG005 - as the others
+    lambda scan, address: da.folder_status(address.format("")),
     lambda scan, address: scan.to_parquet(Path(address.format(".parquet"))),
 ]
 

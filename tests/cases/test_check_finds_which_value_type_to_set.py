@@ -24,7 +24,7 @@ import dataaccess as da
         ("optional", None, True),
     ],
 )
-def test_what_to_set(switch: str, setting: Any, is_ok: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_what_to_set(switch: str, setting: Any, is_ok: bool) -> None:
     with da.Sandbox.demo(until="2024-02-29", switches={"value_type": switch}) as sandbox:
         check = sandbox.client(code_value_type=setting).check("2024-01-15")
     assert check.is_ok == is_ok

@@ -29,7 +29,7 @@ def sent(client: Any, call: str) -> None:
         CALLS[call](client)
 
 
-class _quiet:  # noqa: N801 - as a function
+class _quiet:
     def __enter__(self) -> None: ...
     def __exit__(self, *_: object) -> None: ...
 

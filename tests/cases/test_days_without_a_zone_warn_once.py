@@ -42,7 +42,7 @@ def warnings_of(call: str, arguments: str = "{}", *, address: str | None = None,
     with serving(always(http(RESPONSE))) as server:
         words = [sys.executable, "-c", PROGRAM, address or server.base_url, call, arguments]
         variables = {**os.environ, **environment}
-        done = subprocess.run(words, env=variables, capture_output=True, text=True, check=False, timeout=30)  # noqa: S603 - our own words
+        done = subprocess.run(words, env=variables, capture_output=True, text=True, check=False, timeout=30)
     assert done.returncode == 0, done.stderr
     return int(done.stdout)
 

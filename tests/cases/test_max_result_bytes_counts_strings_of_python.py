@@ -38,7 +38,7 @@ except da.DataAccessError as error:
     print(type(error).__name__, peak() - before)
 """
     command = [sys.executable, "-W", "ignore", "-c", program]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - this interpreter
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
     what, grown = ran.stdout.split()
     return what, int(grown)
 
@@ -66,7 +66,7 @@ def strings(text: str, *, escaped: bool = False) -> Iterator[bytes]:
         'client.post("/x", {})',
     ],
 )
-def test_wide_strings_exceed_the_limit(use: str, wide: str, escaped: bool) -> None:  # noqa: FBT001
+def test_wide_strings_exceed_the_limit(use: str, wide: str, escaped: bool) -> None:
     body = compressed(strings(WIDE[wide], escaped=escaped))
     with serving(always(http(body, headers=("Content-Encoding: gzip",)))) as server:
         what, grown = peak(server, use)

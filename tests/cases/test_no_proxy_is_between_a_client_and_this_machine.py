@@ -17,7 +17,7 @@ HOSTS = [
     "LOCALHOST",
     "127.1",
     "2130706433",
-    "0.0.0.0",  # noqa: S104 - a client connects to it
+    "0.0.0.0",
     "[::ffff:127.0.0.1]",
 ]
 

@@ -61,7 +61,7 @@ def outcome(use: Callable[[Path], None], path: Path) -> BaseException | None:
     def run() -> None:
         try:
             use(path)
-        except BaseException as error:  # noqa: BLE001 - it is returned
+        except BaseException as error:
             ended.append(error)
         else:
             ended.append(None)

@@ -21,6 +21,6 @@ def test_an_id_below_zero(words: list[str]) -> None:
         sandbox.start_export(export_id=-5, entries=2)
         environment = {**os.environ, "DATAACCESS_BASE_URL": sandbox.base_url, "DATAACCESS_TOKEN": sandbox.issue_token()}
         command = [sys.executable, "-m", "dataaccess", "segment", "--json", *words]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=30)  # noqa: S603 - our own words
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=30)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["meta"]["total"] == 2

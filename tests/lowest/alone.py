@@ -1,6 +1,6 @@
 """Uses one extra in an environment that has no other: the extra installs all that it needs.
 
-`make test-lowest` runs it for each extra, with the lowest versions that the extra allows.
+The workflow `nightly` runs it for each extra, with the lowest versions that the extra allows.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def use_arrow(scan: da.Scan) -> None:
 def use_cli(scan: da.Scan) -> None:
     """The command."""
     command = [sys.executable, "-m", "dataaccess", "codes", "--on", "2024-01-15", "--csv"]
-    ended = subprocess.run(  # noqa: S603 - this interpreter
+    ended = subprocess.run(
         command,
         env=os.environ | {"DATAACCESS_BASE_URL": "sandbox:demo?until=2024-02-29"},
         capture_output=True,
@@ -72,7 +72,7 @@ def main() -> None:
     warnings.simplefilter("ignore", da.SandboxWarning)
     scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(sorted(COLUMNS), allocated_time=da.on("2024-01-15"))
     USES[extra](scan)
-    print(f"the extra {extra} works alone")  # noqa: T201 - for the log
+    print(f"the extra {extra} works alone")
 
 
 if __name__ == "__main__":

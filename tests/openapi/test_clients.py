@@ -1,13 +1,12 @@
-"""Clients that generators make from `docs/openapi.json` compile, and find in a running sandbox what plain HTTP finds.
+"""A client that openapi-python-client makes from `docs/openapi.json` finds in a sandbox what plain HTTP finds.
 
-`make test-openapi` installs the generators. All that is generated goes into `target/openapi`.
+What is generated goes into `target/openapi`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import urllib.request
@@ -37,7 +36,7 @@ class Served:
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        request = urllib.request.Request(self.base_url + path, json.dumps(body).encode(), headers)  # noqa: S310
+        request = urllib.request.Request(self.base_url + path, json.dumps(body).encode(), headers)
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as response:
             return dict(json.load(response)["data"])
 
@@ -54,7 +53,7 @@ class Served:
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     command = [sys.executable, "-m", "dataaccess", "sandbox", "--json", "--demo"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:  # noqa: S603
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         try:
             assert process.stdout
             printed = json.loads(process.stdout.readline())
@@ -101,14 +100,14 @@ def wanted(served: Served) -> Wanted:
 
 
 def run(*command: str | Path, cwd: Path, **variables: str) -> str:
-    done = subprocess.run(command, cwd=cwd, env=os.environ | variables, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
+    done = subprocess.run(command, cwd=cwd, env=os.environ | variables, stdout=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 0, done.stdout
     return done.stdout
 
 
 def python_client(**variables: str) -> str:
-    """Python, by openapi-python-client."""
-    built = TARGET / "python"
+    """What the generated client prints."""
+    built = TARGET
     built.mkdir(parents=True, exist_ok=True)
     generate: list[str | Path] = [
         "generate",
@@ -126,26 +125,9 @@ def python_client(**variables: str) -> str:
     return run(sys.executable, program, cwd=built, PYTHONPATH=str(built), **variables)
 
 
-def typescript_client(**variables: str) -> str:
-    """TypeScript, by openapi-typescript and openapi-fetch."""
-    built = TARGET / "typescript"
-    shutil.copytree(HERE / "typescript", built, dirs_exist_ok=True)
-    tools = built / "node_modules" / ".bin"
-    run(tools / "openapi-typescript", DESCRIPTION, "--output", "api.ts", cwd=built)
-    run(tools / "tsc", cwd=built)
-    return run("node", built / "built" / "search.js", cwd=built, **variables)
-
-
-def rust_client(**variables: str) -> str:
-    """Rust, by progenitor."""
-    target = str(TARGET / "rust")
-    return run("cargo", "run", "--locked", "--quiet", cwd=HERE / "rust", CARGO_TARGET_DIR=target, **variables)
-
-
-@pytest.mark.timeout(1800)
-@pytest.mark.parametrize("client", [python_client, typescript_client, rust_client])
-def test_a_generated_client_searches_and_downloads(client: Any, served: Served, wanted: Wanted) -> None:
-    found = client(BASE_URL=served.base_url, TOKEN=served.token, AUDIENCE=wanted.audience, DAY=str(wanted.day))
+@pytest.mark.timeout(180)
+def test_a_generated_client_searches_and_downloads(served: Served, wanted: Wanted) -> None:
+    found = python_client(BASE_URL=served.base_url, TOKEN=served.token, AUDIENCE=wanted.audience, DAY=str(wanted.day))
     assert json.loads(found) == {
         "codes": wanted.codes,
         "customers": [

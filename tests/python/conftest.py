@@ -7,8 +7,8 @@ import gc
 import inspect
 import os
 import signal
-import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -28,44 +28,22 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the option of `make soak`."""
-    parser.addoption("--both-clients", action="store_true", help="run each case of `connect` with both clients")
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Runs each case of `connect` with `Client`, as one Rust future serves both; `test_contract.py` compares the two.
 
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Runs each case of `connect` with one client, chosen by the name of the case: one Rust future serves both.
-
-    Tests marked `both_clients` keep both.
+    What differs by client is marked: `both_clients`, `async_only`.
     """
-    chosen: list[pytest.Item] = []
-    others: list[pytest.Item] = []
-    for item in items:
-        (chosen if _is_chosen(item, both=config.getoption("--both-clients")) else others).append(item)
-    config.hook.pytest_deselected(items=others)
-    items[:] = chosen
-
-
-def _is_chosen(item: pytest.Item, *, both: bool) -> bool:
-    """Whether a case runs, whose client is one of its parameters."""
-    callspec = getattr(item, "callspec", None)
-    if callspec is None or "connect" not in callspec.params:
-        return True
-    kind = str(callspec.params["connect"])
-    for only in KINDS:
-        if item.get_closest_marker(f"{only}_only"):
-            return kind == only
-    if both or item.get_closest_marker("both_clients"):
-        return True
-    case = [item.nodeid.partition("[")[0], *(part for part in callspec.id.split("-") if part not in KINDS)]
-    return kind == KINDS[zlib.crc32("-".join(case).encode()) % len(KINDS)]
+    if "connect" in metafunc.fixturenames:
+        markers = {marker.name for marker in metafunc.definition.iter_markers()}
+        kinds = ["async"] if "async_only" in markers else [*KINDS] if "both_clients" in markers else ["sync"]
+        metafunc.parametrize("connect", kinds, indirect=True)
 
 
 class Awaited:
     """An `AsyncClient`, or what it makes, whose calls are run to their end: a test reads as for `Client`."""
 
     def __init__(self, awaited: Any, runner: asyncio.Runner) -> None:
-        """Wraps a client, a scan, a task or batches."""
+        """Wraps a client, a scan, a task, batches or rows."""
         self.client = awaited
         self._runner = runner
 
@@ -86,14 +64,15 @@ class Awaited:
     def _wrapped(self, made: Any) -> Any:
         if isinstance(made, list):
             return [self._wrapped(one) for one in made]
-        return Awaited(made, self._runner) if isinstance(made, (AsyncScan, AsyncTask, AsyncBatches)) else made
+        is_awaited = isinstance(made, (da.AsyncClient, AsyncScan, AsyncTask, AsyncBatches)) or inspect.isasyncgen(made)
+        return Awaited(made, self._runner) if is_awaited else made
 
     def __iter__(self) -> Iterator[Any]:
-        """The batches."""
+        """The batches or rows."""
         return self
 
     def __next__(self) -> Any:
-        """The next batch."""
+        """The next one."""
         try:
             return self._runner.run(self.client.__anext__())
         except StopAsyncIteration:
@@ -114,29 +93,36 @@ Connect = Callable[..., Any]
 KINDS = ("sync", "async")
 
 
-@pytest.fixture(params=KINDS)
-def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
-    """Makes clients of either kind: `connect(address_or_sandbox, **options)`."""
-    clients: list[Any] = []
+@pytest.fixture
+def both() -> Iterator[list[Connect]]:
+    """What makes clients of each kind, as `connect` does."""
     with asyncio.Runner() as runner:
-
-        def connect(where: str | da.Sandbox, **options: Any) -> Any:
-            if isinstance(where, da.Sandbox):
-                scopes = options.pop("scopes", ("item", "download"))
-                options["token"] = where.issue_token(scopes)
-                where = where.base_url
-            options.setdefault("token", "tok-test")
-            client: Any
-            if request.param == "sync":
-                client = da.Client(where, **options)
-            else:
-                client = Awaited(da.AsyncClient(where, **options), runner)
-            clients.append(client)
-            return client
-
-        yield connect
+        clients: list[Any] = []
+        yield [partial(_connected, clients, runner, kind) for kind in KINDS]
         for client in clients:
             client.close()
+
+
+@pytest.fixture
+def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
+    """Makes clients of one kind: `connect(address_or_sandbox, **options)`."""
+    with asyncio.Runner() as runner:
+        clients: list[Any] = []
+        yield partial(_connected, clients, runner, request.param)
+        for client in clients:
+            client.close()
+
+
+def _connected(clients: list[Any], runner: asyncio.Runner, kind: str, where: str | da.Sandbox, **options: Any) -> Any:
+    if isinstance(where, da.Sandbox):
+        options["token"] = where.issue_token(options.pop("scopes", ("item", "download")))
+        where = where.base_url
+    options.setdefault("token", "tok-test")
+    if kind == "sync":
+        clients.append(da.Client(where, **options))
+    else:
+        clients.append(Awaited(da.AsyncClient(where, **options), runner))
+    return clients[-1]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@
     reason = "what a test did not expect fails it"
 )]
 
-mod checksum;
+mod c_libraries;
 mod files;
 mod layers;
 mod open_points;

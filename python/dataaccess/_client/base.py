@@ -19,7 +19,14 @@ from dataaccess._client.variables import (
     value_of_environment,
     warn_of_unknown_variables,
 )
-from dataaccess._core.embedded import address_of, embedded, embedded_name, is_sandbox, note_days_without_zone
+from dataaccess._core.embedded import (
+    address_of,
+    embedded,
+    embedded_name,
+    is_sandbox,
+    may_warn_of_zone,
+    note_days_without_zone,
+)
 from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
 from dataaccess._core.warn import warn_caller, warn_of_recording
 from dataaccess._native import ENVIRONMENT, RawClient, RawToken, check_settings
@@ -177,7 +184,7 @@ class BaseClient(Validation):
 
         `body` makes the body of a search that may have no condition on a day.
         """
-        if self._sources.of("timezone") != "default" or self.is_sandbox:
+        if not may_warn_of_zone() or self._sources.of("timezone") != "default" or self.is_sandbox:
             return
         groups = [] if body is None else body()["filters"]["OR"]
         if body is None or any("time_unit" in condition for group in groups for condition in group["AND"]):

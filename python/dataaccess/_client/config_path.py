@@ -49,7 +49,7 @@ def parsed(path: Path) -> tuple[dict[str, Any], int]:
         text = content.decode()
         # The parser takes seconds for one key of thousands of levels.
         if any(key.count(".") > _MOST_DOTS for key in re.split("[,\n]", _TEXT.sub("", text))):
-            raise RecursionError  # noqa: TRY301 - as the parser does
+            raise RecursionError
         return tomllib.loads(text), mode
     except UnicodeDecodeError:
         problem = "is not valid UTF-8; save it as UTF-8"

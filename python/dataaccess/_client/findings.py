@@ -51,7 +51,7 @@ class Findings:
 
     def __init__(self, client: BaseClient, timeout: object) -> None:
         """Nothing is known yet. The time begins to run."""
-        usual = min(client._settings["timeout"], _TIMEOUT)  # noqa: SLF001 - of this package
+        usual = min(client._settings["timeout"], _TIMEOUT)
         self._timeout = usual if timeout is None else seconds("timeout", timeout)
         self._use(client.with_options(retry_for=0, timeout=self._timeout))
         self.scopes: dict[str, bool | None] = {"item": None, "download": None}
@@ -87,7 +87,7 @@ class Findings:
         arguments = code_arguments([*ATTRIBUTES], on(day), None, None, None, MOST_ROWS, timeout)
         try:
             client = self._client
-            form = client._setting("code_value_type")  # noqa: SLF001 - likewise
+            form = client._setting("code_value_type")
             body = validate_codes(arguments, client.timezone, client.day_comparison, form)
         except ValidationError as error:
             # Of the argument that the caller knows.
@@ -103,7 +103,7 @@ class Findings:
         if self._usual is not None or not (refusal is None or _is_refused(refusal)) or self.left() is None:
             return False
         self._usual, self._refusal = self._client, self.errors.pop("item", None)
-        usual = self._client._setting("code_value_type")  # noqa: SLF001 - of this package
+        usual = self._client._setting("code_value_type")
         self._use(self._client.with_options(code_value_type=None if usual else "normal"))
         return True
 
@@ -113,7 +113,7 @@ class Findings:
         if self._usual is None:
             return
         if is_better:
-            has_form = self._usual._setting("code_value_type") is not None  # noqa: SLF001 - of this package
+            has_form = self._usual._setting("code_value_type") is not None
             usual, other = ("with", "without") if has_form else ("without", "with")
             setting = argument("code_value_type", None if has_form else "normal")
             failed = "finds nothing" if self._refusal is None else "is refused"
@@ -127,7 +127,7 @@ class Findings:
                 self.errors["item"], self.scopes["item"] = self._refusal, None
 
     def _use(self, client: BaseClient) -> None:
-        self._client, self.raw = client, client._raw  # noqa: SLF001 - of this package
+        self._client, self.raw = client, client._raw
 
     def search_of(self, rows: list[Row]) -> DaySearch:
         """Finds the end of the day that has these rows. Without rows there is none."""
@@ -195,7 +195,7 @@ class Findings:
             base_url=client.base_url,
             is_sandbox=client.is_sandbox,
             is_reachable=self._is_reachable,
-            token_source=client._token_source,  # noqa: SLF001 - of this package
+            token_source=client._token_source,
             scopes=self.scopes,
             timezone=client.timezone,
             day=day,

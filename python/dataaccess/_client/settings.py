@@ -234,10 +234,10 @@ SETTINGS = {
             is_usual=True,
             variables=("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"),
         ),
-        Spec("allow_http", "boolean", False, "Permit an address without TLS.", is_usual=True),  # noqa: FBT003 - its default
+        Spec("allow_http", "boolean", False, "Permit an address without TLS.", is_usual=True),
         Spec("headers", "headers", None, "Headers to add to each request.", is_secret=True),
         Spec("item_types", "item_types", None, "Ids of your business objects, and their attributes."),
-        Spec("strict_empty", "boolean", False, "Accept only [] as a response without records."),  # noqa: FBT003 - likewise
+        Spec("strict_empty", "boolean", False, "Accept only [] as a response without records."),
         Spec(
             "attrs_format",
             "choice",

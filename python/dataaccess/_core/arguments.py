@@ -122,7 +122,7 @@ def _check_name(name: str, item_types: Mapping[str, Any]) -> None:
             raise invalid("item_type_id", f"{unknown}{advice}", None)
 
 
-class problem_values:  # noqa: N801 - a context manager reads as a function
+class problem_values:
     """Gives the problems of a `ValidationError` the values that the caller passed: the core knows their repr only."""
 
     __slots__ = ("_arguments",)
@@ -137,7 +137,7 @@ class problem_values:  # noqa: N801 - a context manager reads as a function
         if isinstance(error, ValidationError):
             arguments = self._arguments
             error.problems[:] = [_with_value(problem, arguments) for problem in error.problems]
-            error._set_arguments(  # noqa: SLF001 - of this package
+            error._set_arguments(
                 {name: one for name, one in arguments.items() if one is not None and name != "known_attributes"},
                 lambda steps: _value_at(arguments, steps),
             )
@@ -155,7 +155,7 @@ def _with_value(problem: Problem, arguments: Mapping[str, object]) -> Problem:
     except LookupError:
         return problem
     if isinstance(value, Comparison):
-        value = value._value  # noqa: SLF001 - what the caller passed to it
+        value = value._value
     return problem if isinstance(value, Expression) else replace(problem, value=value)
 
 
@@ -170,7 +170,7 @@ def _value_at(arguments: Mapping[str, object], steps: list[str]) -> Any:
     value: Any = arguments[steps[0]]
     for step in steps[1:]:
         if isinstance(value, Comparison):
-            value = value._value  # noqa: SLF001 - what the caller passed to it
+            value = value._value
         key = step[1:-1]
         try:
             value = value[key[1:-1]] if key.startswith('"') else _element(value, int(key))

@@ -102,7 +102,7 @@ class Bar:
             self._give_up()
             # Without the frames of tqdm and of widgets, which are nothing to the user.
             raise KeyboardInterrupt from None
-        except Exception as error:  # noqa: BLE001 - tqdm meets consoles and widgets of all kinds
+        except Exception as error:
             from logging import getLogger
 
             getLogger("dataaccess").debug("no progress bar: %r", error)

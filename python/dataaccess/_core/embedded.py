@@ -66,6 +66,11 @@ def is_sandbox(base_url: object) -> bool:
     return _sandbox_at(origin(address_of(base_url))) is not None
 
 
+def may_warn_of_zone() -> bool:
+    """Whether no `TimezoneWarning` was emitted in this process yet."""
+    return _without_zone is not None
+
+
 def note_days_without_zone(client: object) -> None:
     """Lets `warn_of_service` warn once a platform has responded to the client, which requests days."""
     from weakref import ref
@@ -76,13 +81,15 @@ def note_days_without_zone(client: object) -> None:
 
 def warn_of_service() -> None:
     """Warns once of each service that proved to be a sandbox of another process, and of days without a zone."""
-    global _without_zone  # noqa: PLW0603 - once a process
+    global _without_zone
     for base_url in sandboxes_met():
         address = origin(base_url)
         if address not in _known:
             _known.add(address)
             warn_caller(f"{address} is a sandbox: its data is synthetic", SandboxWarning)
-    clients: list[Any] = [noted() for noted in _without_zone or ()]
+    if not _without_zone:
+        return
+    clients: list[Any] = [noted() for noted in _without_zone]
     if any(client and client.stats.requests and not client.is_sandbox for client in clients):
         _without_zone = None
         warn_caller(

@@ -34,7 +34,7 @@ def warn_caller(message: str, category: type[DataAccessWarning], line: dict[str,
 
 def caller() -> dict[str, Any]:
     """The first line of the stack outside of this package."""
-    frame = sys._getframe()  # noqa: SLF001 - public but for its name
+    frame = sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
     # What `warnings.warn` passes on.

@@ -34,8 +34,8 @@ def shorten(names: list[str]) -> str:
 def size(number: float) -> str:
     """A number of bytes: `512 B`, `1.2 MB`."""
     for unit in ("B", "kB", "MB", "GB"):
-        if number < 999.5:  # noqa: PLR2004 - 999.5 is shown as 1,000
-            return f"{number:.0f} {unit}" if unit == "B" or number >= 99.5 else f"{number:.1f} {unit}"  # noqa: PLR2004 - likewise
+        if number < 999.5:
+            return f"{number:.0f} {unit}" if unit == "B" or number >= 99.5 else f"{number:.1f} {unit}"
         number /= 1000
     return f"{number:,.1f} TB"
 
@@ -43,7 +43,7 @@ def size(number: float) -> str:
 def duration(seconds: float) -> str:
     """A time span: `0.25 s`, `12.3 s`, `5 min 0 s`, `2 h 5 min`."""
     if seconds < _MINUTE:
-        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"  # noqa: PLR2004 - three digits
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), _MINUTE)
     hours, minutes_left = divmod(minutes, _MINUTE)
     return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"

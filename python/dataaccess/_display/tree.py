@@ -84,7 +84,7 @@ def _lines(nodes: list[_Node], above: list[bool]) -> Iterator[Line]:
     for index, node in enumerate(nodes):
         # Steps that lead to one place only are one line.
         while len(node.children) == 1 and not node.problems and (child := next(iter(node.children.values()))).children:
-            node = _Node(node.label + child.label, child.value, child.problems, child.children)  # noqa: PLW2901 - the rest of it
+            node = _Node(node.label + child.label, child.value, child.problems, child.children)
         goes_on = [*above, index < len(nodes) - 1]
         value = "" if node.children and len(node.value) > _MAX_VALUE else node.value
         yield goes_on, node.label, value, node.problems

@@ -146,7 +146,7 @@ class Access:
 
     def _kept_by(self, client: _C) -> _C:
         # A sandbox that only its client refers to lives as long as the client.
-        client._keep(self)  # noqa: SLF001 - its own client
+        client._keep(self)
         return client
 
 

@@ -49,11 +49,11 @@ class Scenario:
             if isinstance(seed, str):
                 sandbox.seed(self.path.parent / seed)
             else:
-                sandbox._seed(seed, place, self.path.parent, replace=False)  # noqa: SLF001 - a part of it
+                sandbox._seed(seed, place, self.path.parent, replace=False)
         for name, route in (("exports", "/exports"), ("faults", "/faults")):
             for number, one in enumerate(getattr(self, name)):
                 with self._at(f"{name}[{number}]"):
-                    sandbox._control.call("POST", route, one)  # noqa: SLF001 - likewise
+                    sandbox._control.call("POST", route, one)
 
     @contextmanager
     def errors_of_start(self) -> Iterator[None]:

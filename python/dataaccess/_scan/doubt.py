@@ -108,7 +108,7 @@ class TaskDoubt:
             return False
         try:
             return _is_accepted(self._on_doubt(task_of(task, str)))
-        except BaseException as error:  # noqa: BLE001 - raised by `raise_again`
+        except BaseException as error:
             self._raised = error
             return False
 

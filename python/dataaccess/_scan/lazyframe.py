@@ -157,7 +157,7 @@ class LazySource(Planned):
         from dataaccess._scan.pushdown import Clocks, narrowed
 
         bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
-        clocks = Clocks(self._client._raw.wall_clock, is_exact=is_exact)  # noqa: SLF001 - its client
+        clocks = Clocks(self._client._raw.wall_clock, is_exact=is_exact)
         return narrowed(self._call, self._arguments, bodies, clocks, types, selected)
 
     def _made(self, scan: RawScan, query: Query, by: dict[str, Any]) -> Narrowed:
@@ -170,5 +170,5 @@ class LazySource(Planned):
         arguments = {**self._arguments, "attrs": query.columns, **by}
         made = type(self)(self._client, self._call, arguments, schema, self._ordered, now=self._raw.now)
         # The statistics of a query belong to this scan.
-        made._raw = made._raw.for_use_of(scan)  # noqa: SLF001 - of this class
-        return Narrowed(made._raw, made.explain, by)  # noqa: SLF001 - likewise
+        made._raw = made._raw.for_use_of(scan)
+        return Narrowed(made._raw, made.explain, by)

@@ -72,5 +72,5 @@ def progress_of(client: ScanClient) -> Callable[[dict[str, Any]], Progress]:
 
 
 def _retries(client: ScanClient) -> int:
-    stats = client._raw.stats()  # noqa: SLF001 - the client of a scan
+    stats = client._raw.stats()
     return stats["retries"] + stats["free_retries"]

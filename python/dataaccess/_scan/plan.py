@@ -163,7 +163,7 @@ class BaseScan(Suggesting):
         bodies = self._raw.body(0), self._raw.body(self._raw.requests - 1)
         columns = list(self.schema.items())
         client = self._client
-        clock = client._raw.wall_clock  # noqa: SLF001 - its client
+        clock = client._raw.wall_clock
         open_days = self._raw.open_days(settle)
         zones = Zones(client.timezone, self._raw.source_zone, self._raw.result_zone)
         days = client.day_comparison, clock
@@ -175,7 +175,7 @@ class BaseScan(Suggesting):
 
     def _waits_for(self) -> str | None:
         """Why a call of its client waits to retry."""
-        return self._client._raw.waits_for()  # noqa: SLF001 - its client
+        return self._client._raw.waits_for()
 
     def _described(self) -> str:
         """The call, the object if the call does not say it, and the columns."""
@@ -225,9 +225,9 @@ class Planned(BaseScan):
         call: str,
         arguments: dict[str, Any],
         schema: Schema | None,
-        ordered: bool,  # noqa: FBT001 - positional in pickles
+        ordered: bool,
         on_suspected_cap: str = "warn",
-        decode_status: bool = False,  # noqa: FBT001, FBT002 - likewise
+        decode_status: bool = False,
         now: int | None = None,
     ) -> None:
         """Checks the arguments; sends nothing. `now` is the time of the scan that this one is made of."""
@@ -242,7 +242,7 @@ class Planned(BaseScan):
         self._splits = choice("on_suspected_cap", on_suspected_cap, ("warn", "split")) == "split"
         if self._splits and self._limit is not None:
             raise invalid("on_suspected_cap", "a limit cuts responses itself: leave limit out", "split")
-        make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items  # noqa: SLF001 - its client
+        make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items
         with problem_values({**self._arguments, "schema": schema}):
             self._raw = make(self._arguments, self._schema, self._ordered, self._splits, now)
 
@@ -295,7 +295,7 @@ class Single(BaseScan):
         name: str,
         timeout: float | None,
         known_row_cap: int | None,
-        splits: bool,  # noqa: FBT001 - positional in pickles
+        splits: bool,
     ) -> None:
         """Use `tasks` of a scan."""
         self._client, self._call, self._raw, self._schema, self.id = client, call, raw, schema, name
@@ -311,7 +311,7 @@ class Single(BaseScan):
         name: str,
         timeout: float | None,
         known_row_cap: int | None,
-        splits: bool,  # noqa: FBT001 - positional in pickles
+        splits: bool,
     ) -> Self:
         """Makes the task of a request body, when a pickle is loaded."""
         attrs = body["attrs"]
@@ -325,7 +325,7 @@ class Single(BaseScan):
             "timeout": timeout,
             "known_row_cap": known_row_cap,
         }
-        raw = client._raw.scan_task(call, arguments, schema, splits)  # noqa: SLF001 - its client
+        raw = client._raw.scan_task(call, arguments, schema, splits)
         return cls(client, call, raw, schema, name, timeout, known_row_cap, splits)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -68,7 +68,7 @@ def read_options(
 
 def service_of(client: ScanClient) -> tuple[str, bool]:
     """The address of the service, or its name if it is `sandbox:demo`, and whether it is known to be a sandbox."""
-    return client._embedded or client.base_url, client._is_sandbox  # noqa: SLF001 - its client
+    return client._embedded or client.base_url, client._is_sandbox
 
 
 class RunProgress:
@@ -144,7 +144,7 @@ def report_of(
         tasks=tasks,
         maybe_capped=outcome["complete"] == "capped",
         _reader=partial(
-            Table._of_files,  # noqa: SLF001 - of this package
+            Table._of_files,
             options["folder"],
             parts,
             scan.column_names,

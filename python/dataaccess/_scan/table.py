@@ -145,7 +145,7 @@ class Table(TableFiles):
         """
         if isinstance(key, str):
             raw = self._raw.select([self._position(key)])
-            return [row[key] for row in self._part(raw)._with_datetimes(raw.to_dicts(self.num_rows))]  # noqa: SLF001 - a table too
+            return [row[key] for row in self._part(raw)._with_datetimes(raw.to_dicts(self.num_rows))]
         if isinstance(key, list):
             return self._part(self._raw.select([self._position(name) for name in key]))
         if isinstance(key, slice):

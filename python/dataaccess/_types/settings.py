@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias, TypedDict
-from zoneinfo import ZoneInfo  # noqa: TC003 - for typing.get_type_hints
+from zoneinfo import ZoneInfo
 
-from dataaccess._types.arguments import AttrsFormat  # noqa: TC001 - likewise
-from dataaccess._types.files import PathArgument  # noqa: TC001 - likewise
+from dataaccess._types.arguments import AttrsFormat
+from dataaccess._types.files import PathArgument
 
 Expiry: TypeAlias = datetime | float
 """A datetime with a time zone, or Unix seconds."""

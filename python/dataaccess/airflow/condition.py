@@ -123,7 +123,7 @@ def item_type_id(value: int | str | None) -> int | None:
 def _problems(found: Comparison | Days | Expression | Column) -> Iterator[str]:
     """Strings of a condition that were meant to be several values."""
     for comparison in comparisons(found):
-        method, value, *_ = comparison._given()  # noqa: SLF001 - of this package
+        method, value, *_ = comparison._given()
         for each in value if isinstance(value, list) else [value]:
             if isinstance(each, str) and not isinstance(listed(each), str):
                 yield f"{cut(repr(each))} is a list in quotes: {_UNQUOTED}"

@@ -146,7 +146,7 @@ def _of_aws_keys(connection: StoreConnection) -> Options:
     return _checked({_AWS_KEYS[key]: str(value) for key, value in extra.items()})
 
 
-def of_google(connection: StoreConnection, url: str) -> Options:  # noqa: ARG001 - as the others
+def of_google(connection: StoreConnection, url: str) -> Options:
     """The options of Google Cloud Storage: its key file, or a token of the hook of the Google provider."""
     prefix = "extra__google_cloud_platform__"
     # The project and the retries of its own client have no effect on an object. A form has a box that is not checked.
@@ -181,7 +181,7 @@ _AZURE_CREDENTIALS = {
 }
 
 
-def of_azure(connection: StoreConnection, url: str) -> Options:  # noqa: ARG001 - as the others
+def of_azure(connection: StoreConnection, url: str) -> Options:
     """The options of Azure Blob Storage: the first credential of the connection, in the order of its hook.
 
     The store renews the tokens of a service principal and of a managed identity, so the hook is not needed.

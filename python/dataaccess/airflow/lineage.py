@@ -49,7 +49,7 @@ class FolderLink(BaseOperatorLink):
 
     name = "Folder"
 
-    def get_link(self, operator: Any, *, ti_key: Any) -> str:  # noqa: ARG002 - that of Airflow
+    def get_link(self, operator: Any, *, ti_key: Any) -> str:
         """The address, of the rendered arguments. Airflow calls it."""
         target = getattr(operator, "folder", None) or getattr(operator, "path", None)
         url = urlsplit(asset_uri(target) if target else "")

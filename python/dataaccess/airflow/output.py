@@ -61,5 +61,5 @@ def write(
     if isinstance(source, Scan):
         arguments |= {"tz": CLIENT_ZONE, "on_doubt": on_doubt or "warn", "progress": None}
     # The methods of users do not return the size, which the client alone knows of an object.
-    size = source._write(target, "to_parquet" if is_parquet else "to_jsonl", file_format, **arguments)  # noqa: SLF001
+    size = source._write(target, "to_parquet" if is_parquet else "to_jsonl", file_format, **arguments)
     return {"path": target, "bytes": size}

@@ -80,7 +80,7 @@ def task_of(client: Client, request: Mapping[str, Any]) -> Task:
     """
     if not isinstance(request, dict) or not request.keys() >= set(_PARTS):
         raise ConfigError(f"request must be an element of scan_requests(scan), not of type {type(request).__name__}")
-    return Task._from_body(client, *(request[part] for part in _PARTS))  # noqa: SLF001 - as its pickle does
+    return Task._from_body(client, *(request[part] for part in _PARTS))
 
 
 def refuse_other_files(folder: str, storage_options: StorageOptions | None, request: Mapping[str, Any]) -> None:
@@ -107,5 +107,5 @@ def _names(folder: str, storage_options: StorageOptions | None) -> list[str]:
 
 
 def _digest(scan: Scan) -> str:
-    query = json.dumps([scan._raw.query, scan.schema], sort_keys=True)  # noqa: SLF001 - as for the folder of a run
+    query = json.dumps([scan._raw.query, scan.schema], sort_keys=True)
     return hashlib.sha256(query.encode()).hexdigest()[:_DIGITS]

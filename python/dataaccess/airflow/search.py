@@ -289,7 +289,7 @@ class DataAccessSearchItemsOperator(_SearchOperator):
         self.where: Any = stated("where", where)
         self.item_type_id = item_type_id
 
-    def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:  # noqa: ARG002 - as the other one
+    def _scan(self, client: Client, context: Context, limit: int | None) -> Scan:
         return client.scan_items(
             self.item_type_name,
             values("attrs", self.attrs),

@@ -110,12 +110,12 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
                 raise
             raise type(error)(f"{error} {self._watch.unfinished}") from None
 
-    def poke(self, context: Context) -> PokeReturnValue:  # noqa: ARG002 - that of Airflow
+    def poke(self, context: Context) -> PokeReturnValue:
         """Asks once. Airflow calls it."""
         with self.without_useless_retries():
             client = self._client or self.connect()
             if self._watch is None:
-                self._watch = ExportWatch(self._id(), client._success, self.log, check=self.check)  # noqa: SLF001 - of this package
+                self._watch = ExportWatch(self._id(), client._success, self.log, check=self.check)
             try:
                 status = client.download_segment(self._id())
             except DataAccessError as error:
@@ -126,7 +126,7 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
                 return PokeReturnValue(is_done=False)
             return PokeReturnValue(is_done=True, xcom_value=status)
 
-    def resume(self, context: Context, event: dict[str, Any]) -> SegmentStatus:  # noqa: ARG002 - that of Airflow
+    def resume(self, context: Context, event: dict[str, Any]) -> SegmentStatus:
         """Goes on with the event of the trigger. Airflow calls it."""
         if (unfinished := event.get("unfinished")) is not None:
             raise AirflowSensorTimeout(f"Sensor has timed out after {self.timeout:g} s. {unfinished}")

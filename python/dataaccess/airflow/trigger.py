@@ -87,8 +87,8 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         yield TriggerEvent(event)
 
     async def _event(self, client: AsyncClient) -> dict[str, Any]:
-        watch = ExportWatch(self.export_id, client._success, self.log, check=self.check)  # noqa: SLF001 - of this package
-        longest = client._settings["timeout"]  # noqa: SLF001 - of this package
+        watch = ExportWatch(self.export_id, client._success, self.log, check=self.check)
+        longest = client._settings["timeout"]
         while True:
             allowed = min(longest, max(self._left(), _SECONDS_FOR_LAST_REQUEST))
             try:

@@ -21,4 +21,4 @@ def allow() -> None:
 
     The text of a condition is parsed, never evaluated.
     """
-    import_module(_SERDE)._extra_allowed.update(f"{each.__module__}.{each.__qualname__}" for each in _CLASSES)  # noqa: SLF001 - `allow_class` is of Airflow 3.3
+    import_module(_SERDE)._extra_allowed.update(f"{each.__module__}.{each.__qualname__}" for each in _CLASSES)

@@ -61,24 +61,24 @@ Exit codes:
 class _Application(Commands):
     """Loads a command when it is used."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the help."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - likewise
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"dataaccess.cli.{cmd_name}").command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - likewise
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands in the help."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def _version(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:  # noqa: FBT001 - click's
+def _version(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:
     if is_wanted and not context.resilient_parsing:
         from dataaccess import __version__
 
@@ -109,6 +109,6 @@ def run(arguments: Sequence[str]) -> int:
             with application.make_context("dataaccess", list(arguments)) as context:
                 application.invoke(context)
             sys.stdout.flush()
-        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - what it does not know is raised again
+        except (Exception, KeyboardInterrupt) as error:
             return ending.of(error)
     return 0

@@ -34,7 +34,7 @@ def _write_batches(scan: Scan, file: Any, form: str, judge: Doubts) -> None:
 
     arrow, ipc = optional("pyarrow", "arrow"), optional("pyarrow.ipc", "arrow")
     with line() as shown, scan.batches() as batches:
-        schema = arrow.schema(batches._raw)  # noqa: SLF001 - of this package
+        schema = arrow.schema(batches._raw)
         rows = 0
         with getattr(ipc, form)(file, schema) as writer:
             for batch in batches:

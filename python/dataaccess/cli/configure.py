@@ -98,7 +98,7 @@ def _write_token(path: Path) -> None:
     token = (click.prompt("Token", hide_input=True, err=True) if is_typed else sys.stdin.readline()).strip()
     try:
         if not token:
-            raise ConfigError("the token is empty")  # noqa: TRY301 - as one that cannot be sent
+            raise ConfigError("the token is empty")
         RawToken(token)
     except ConfigError as error:
         # No frame holds the token.

@@ -112,10 +112,10 @@ def _connection(client: Client, check: ClientCheck) -> list[_Step]:
     names = list(details)
     failed, failure = _failed_step(check, names)
     if failed is None:
-        return [_Step(name, True, detail) for name, detail in details.items()]  # noqa: FBT003 - what it found out
+        return [_Step(name, True, detail) for name, detail in details.items()]
     number = names.index(failed)
     return [
-        *(_Step(name, True, details[name]) for name in names[:number]),  # noqa: FBT003 - likewise
+        *(_Step(name, True, details[name]) for name in names[:number]),
         _Step(failed, None if failure is None else False, "not tried" if failure is None else _reason(failure)),
         *(_Step(name, None, "not tried") for name in names[number + 1 :]),
     ]
@@ -181,10 +181,10 @@ def _addresses(host: str) -> str:
 def _token(check: ClientCheck) -> list[_Step]:
     from dataaccess.errors import ConfigError
 
-    accepted = check._accepted()  # noqa: SLF001 - of this package
+    accepted = check._accepted()
     unusable = next((error for error in check.errors.values() if isinstance(error, ConfigError)), None)
     if unusable is not None:
-        steps = [_Step("token", False, in_options(unusable))]  # noqa: FBT003 - likewise
+        steps = [_Step("token", False, in_options(unusable))]
     elif accepted:
         steps = [_Step("token", {"accepted": True, "not accepted": False}.get(accepted), accepted)]
     else:
@@ -192,9 +192,9 @@ def _token(check: ClientCheck) -> list[_Step]:
     for scope, has in check.scopes.items():
         # What both requests failed of is the reason of a step above.
         reason = f": {_reason(check.errors[scope])}" if accepted and scope in check.errors else ""
-        steps.append(_Step(f"scope {scope}", has, f"{check._scope(scope)}{reason}"))  # noqa: SLF001 - likewise
+        steps.append(_Step(f"scope {scope}", has, f"{check._scope(scope)}{reason}"))
     if "code_value_type" in check.errors:
-        steps.append(_Step("codes", False, in_options(check.errors["code_value_type"])))  # noqa: FBT003 - likewise
+        steps.append(_Step("codes", False, in_options(check.errors["code_value_type"])))
     findings = {
         "day": (check.day, check.is_day_right),
         "day_comparison": (check.comparison, check.is_comparison_right),
@@ -214,7 +214,7 @@ def _show(report: dict[str, Any], *, as_json: bool) -> None:
         return
     click.echo(report["versions"])
     for problem in report.get("problems", []):
-        click.echo(_line(_Step("configuration", False, problem), len("configuration")))  # noqa: FBT003 - likewise
+        click.echo(_line(_Step("configuration", False, problem), len("configuration")))
     if "settings" in report:
         _show_settings(report["settings"])
     for title, name in (("Connection", "steps"), ("Token", "token")):

@@ -90,7 +90,7 @@ def _waited(client: Client, export_id: int, timeout: float, poll: float | None, 
             def update(status: SegmentStatus) -> None:
                 last[:] = [status]
                 if shown is not None:
-                    shown.show(summary(status, client._success))  # noqa: SLF001 - of this package
+                    shown.show(summary(status, client._success))
 
             return client.wait_for_segment(export_id, timeout=timeout, poll=poll, on_update=update, progress=False)
     except (SegmentExportError, WaitTimeoutError):
@@ -105,5 +105,5 @@ def _print(client: Client, status: SegmentStatus, *, as_json: bool) -> None:
         return
     from dataaccess._display.segment import entry_columns, summary
 
-    success = client._success  # noqa: SLF001 - of this package
+    success = client._success
     output.write_grid(entry_columns(status, success, output.MOST), summary(status, success), advice="--json writes all")

@@ -94,5 +94,5 @@ class Given:
         if version > cls.__version__:
             raise ValueError(f"{data!r} was written by a newer version of dataaccess: install it here too")
         if not isinstance(found := filters.condition_of(data), cls):
-            raise ValueError(f"{data!r} is of the class {type(found).__name__}, not {cls.__name__}")  # noqa: TRY004
+            raise ValueError(f"{data!r} is of the class {type(found).__name__}, not {cls.__name__}")
         return found

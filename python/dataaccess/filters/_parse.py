@@ -98,10 +98,10 @@ def condition_of(text: str) -> Expression | Comparison | Days:
     """
     found = read(text)
     if isinstance(found, Column):
-        raise ValueError(f"{found!r} is a column without a condition: write {found!r}.matches([...])")  # noqa: TRY004
+        raise ValueError(f"{found!r} is a column without a condition: write {found!r}.matches([...])")
     if not isinstance(found, Expression | Comparison | Days):
         problem = "is a value, not a condition: write col(name).matches([...]) or on(day)"
-        raise ValueError(f"{cut(text)} {problem}")  # noqa: TRY004
+        raise ValueError(f"{cut(text)} {problem}")
     return found
 
 

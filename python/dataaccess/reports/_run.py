@@ -197,7 +197,7 @@ class ScanReport:
         return {name: value for name, value in self.to_dict().items() if name != "tasks"}
 
     @staticmethod
-    def deserialize(data: dict[str, Any], version: int) -> dict[str, Any]:  # noqa: ARG004 - Airflow's
+    def deserialize(data: dict[str, Any], version: int) -> dict[str, Any]:
         """Returns the figures as a dict. Airflow calls it for a report that comes from XCom.
 
         Args:

@@ -50,7 +50,7 @@ class Doubts:
         Raises:
             DoubtfulDataError: The response looks wrong, and `on_doubt` is "error".
         """
-        day = task._raw.day(0)  # noqa: SLF001 - its task
+        day = task._raw.day(0)
         is_split = outcome["split"] is not None
         found = [
             (getattr(errors, warning["category"]), warning["message"])
@@ -76,7 +76,7 @@ class Doubts:
         self, task: Task, index: int, name: str, outcome: dict[str, Any], folder: str
     ) -> list[tuple[type[DataAccessWarning], str]]:
         """Why a response looks capped, alone or beside the others."""
-        raw, rows = task._raw, outcome["rows"]  # noqa: SLF001 - its task
+        raw, rows = task._raw, outcome["rows"]
         own = name, rows, raw.explains(rows), outcome["other_total"]
         alone = raw.cap_reasons(self.requests, [own])
         if alone:

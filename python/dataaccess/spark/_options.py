@@ -276,7 +276,7 @@ def scan_of(values: Mapping[str, Any], attrs: list[str] | None, schema: Schema |
             'is required: write days("2024-01-01", "2024-04-01"), on(…), since(…), until(…), after(…) or before(…)'
         )
         raise invalid("allocated_time", message, None)
-    if "day_column" in values and scan._raw.day(0) is None:  # noqa: SLF001 - its scan
+    if "day_column" in values and scan._raw.day(0) is None:
         message = "a request of this scan is for no single day: choose days(…), month(…), on(…) or the like"
         raise invalid("day_column", message, values["day_column"])
     return scan

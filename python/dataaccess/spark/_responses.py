@@ -32,16 +32,16 @@ class Response:
         """Sends nothing."""
         self._task = task
         self._columns = columns
-        day = task._raw.day(0)  # noqa: SLF001 - its task
+        day = task._raw.day(0)
         self._day = None if day is None else date.fromisoformat(day)
         self._rows = 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows, batch by batch. A response that may be split is collected first."""
-        return self._collected() if self._task._splits else self._streamed()  # noqa: SLF001 - its task
+        return self._collected() if self._task._splits else self._streamed()
 
     def _streamed(self) -> Iterator[pa.RecordBatch]:
-        stream = self._task._open(None, None, None)  # noqa: SLF001 - its task
+        stream = self._task._open(None, None, None)
         try:
             while (raw := stream.next()) is not None:
                 yield self._batch(*self._forms(Batch(raw)), stream.requested_at)
@@ -50,7 +50,7 @@ class Response:
             stream.close()
 
     def _collected(self) -> Iterator[pa.RecordBatch]:
-        raw = self._task._in_zone(None).collect(None, views=False, on_progress=None)  # noqa: SLF001 - its task
+        raw = self._task._in_zone(None).collect(None, views=False, on_progress=None)
         self.outcome = raw.stats
         forms = (form.combine_chunks().to_batches(max_chunksize=_ROWS) for form in self._forms(Table(raw)))
         for written, instants in zip(*forms, strict=True):

@@ -36,7 +36,7 @@ def fixed_schema(values: Mapping[str, Any]) -> str:
         )
         raise invalid("schema", message, None)
     scan = scan_of(values, None, None)
-    types = zip(scan.column_names, scan._raw.types, strict=True)  # noqa: SLF001 - its scan
+    types = zip(scan.column_names, scan._raw.types, strict=True)
     columns = {name: COLUMN_TYPES[kind].spark[0] for name, kind in types}
     problems = [
         Problem(option, "", f"{name!r} is an attribute of the rows: choose another name", name)

@@ -54,7 +54,7 @@ class DataAccessSource(DataSource):
         """The reader of these columns."""
         return ScanReader(self.options, schema)
 
-    def writer(self, schema: StructType, overwrite: bool) -> NoReturn:  # noqa: ARG002, FBT001 - as Spark calls it
+    def writer(self, schema: StructType, overwrite: bool) -> NoReturn:
         """Says that there is none.
 
         Raises:

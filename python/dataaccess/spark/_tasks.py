@@ -54,19 +54,19 @@ class Shared:
     def task(self, planned: PlannedTask) -> Task:
         """The task, with the client of this process."""
         given = _client(self.client), self.call, planned.body, self.schema, planned.id
-        return Task._from_body(*given, *self.options)  # noqa: SLF001 - its class
+        return Task._from_body(*given, *self.options)
 
 
 def planned_tasks(scan: Scan) -> list[PlannedTask]:
     """The requests of a scan, in the order of its plan."""
-    return [PlannedTask(task.id, task._raw.body(0), task._raw.day(0)) for task in scan.tasks()]  # noqa: SLF001 - its tasks
+    return [PlannedTask(task.id, task._raw.body(0), task._raw.day(0)) for task in scan.tasks()]
 
 
 def shared_by_tasks(scan: Scan) -> Shared:
     """What the tasks of a scan share."""
-    arguments = scan._arguments  # noqa: SLF001 - its scan
-    options = arguments["timeout"], arguments["known_row_cap"], scan._splits  # noqa: SLF001 - likewise
-    return Shared(pickle.dumps(scan._client), scan._call, scan._schema, options)  # noqa: SLF001 - likewise
+    arguments = scan._arguments
+    options = arguments["timeout"], arguments["known_row_cap"], scan._splits
+    return Shared(pickle.dumps(scan._client), scan._call, scan._schema, options)
 
 
 @lru_cache(_CLIENTS)

@@ -9,7 +9,6 @@ mod table;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_cast::cast;
 use arrow_schema::DataType;
 
 use super::{Column, ColumnSink, Options};
@@ -61,13 +60,13 @@ fn read(columns: &[Column], options: Options, records: &[String]) -> Result<Vec<
 
 /// Cells as strings: `null`, digits, the shortest form of a float, microseconds of a time.
 fn cells(array: &ArrayRef) -> Vec<String> {
-    let array = if *array.data_type() == DataType::Utf8View { &cast(array, &DataType::Utf8).unwrap() } else { array };
     (0..array.len())
         .map(|row| match array.data_type() {
             _ if array.is_null(row) => "null".to_owned(),
             DataType::Int64 => array.as_primitive::<Int64Type>().value(row).to_string(),
             DataType::Float64 => format!("{:?}", array.as_primitive::<Float64Type>().value(row)),
             DataType::Boolean => array.as_boolean().value(row).to_string(),
+            DataType::Utf8View => array.as_string_view().value(row).to_owned(),
             DataType::Utf8 => array.as_string::<i32>().value(row).to_owned(),
             DataType::Timestamp(..) => format!("{} us", array.as_primitive::<TimestampMicrosecondType>().value(row)),
             other => panic!("no column is of type {other}"),

@@ -56,7 +56,7 @@ def killed():
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
 
-        global client  # noqa: PLW0603 - what the children inherit
+        global client
         client = DataAccessHook().get_conn()
         rows = len(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
         # `Pool` ends its processes by SIGTERM, which those of a task ignore: its end may wait forever.

@@ -39,7 +39,7 @@ def test_a_report_is_readable(sandbox: da.Sandbox) -> None:
 
 
 @pytest.mark.parametrize(("zone", "is_right"), [("UTC", True), ("Asia/Ho_Chi_Minh", False)])
-def test_a_day_shows_whether_the_zone_is_that_of_the_service(connect: Any, zone: str, is_right: bool) -> None:  # noqa: FBT001 - a case
+def test_a_day_shows_whether_the_zone_is_that_of_the_service(connect: Any, zone: str, is_right: bool) -> None:
     with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": "Asia/Ho_Chi_Minh"} if is_right else {}) as sandbox:
         client = connect(sandbox, timezone="Asia/Ho_Chi_Minh" if is_right else zone)
         check = client.check("2024-01-15")

@@ -158,7 +158,6 @@ def test_an_async_on_update_is_awaited(connect: Any) -> None:
     assert seen == [1, 1]
 
 
-@pytest.mark.sync_only
 def test_a_coroutine_cannot_be_awaited_by_a_client_that_waits(connect: Any) -> None:
     async def update(_status: object) -> None: ...
 

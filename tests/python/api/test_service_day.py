@@ -102,7 +102,7 @@ LOCAL = "Asia/Ho_Chi_Minh"
 def test_a_platform_that_writes_its_own_times_has_a_right_setting(
     connect: Any,
     settings: dict[str, str],
-    is_right: bool,  # noqa: FBT001 - a case
+    is_right: bool,
     said: str,
 ) -> None:
     with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": LOCAL, "source_timezone": LOCAL}) as sandbox:
@@ -178,8 +178,8 @@ def day_ending(zone: str, local: str, times: list[str]) -> ServiceDay:
 )
 def test_the_zone_of_records_is_read_from_a_day_whose_end_is_known(
     times: list[str],
-    in_utc: bool,  # noqa: FBT001 - a case
-    in_own: bool,  # noqa: FBT001 - a case
+    in_utc: bool,
+    in_own: bool,
 ) -> None:
     day = day_ending("Asia/Ho_Chi_Minh", "2024-01-16", times)
     assert (day.has_times_of("UTC"), day.has_own_times) == (in_utc, in_own)

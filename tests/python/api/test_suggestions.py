@@ -89,7 +89,7 @@ def test_tab_completion_shows_what_users_type() -> None:
 
 def test_the_import_loads_no_exception_for_it() -> None:
     code = "import sys, dataaccess; print([name for name in sys.modules if name.startswith('dataaccess.')])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert done.stdout.strip() == "[]"
 
 

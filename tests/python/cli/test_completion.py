@@ -137,7 +137,7 @@ def test_bash_completes(tmp_path: Path) -> None:
     own, other = pty.openpty()
     environment = {**os.environ, "PATH": f"{command.parent}:{os.environ['PATH']}", "PS1": "$ ", "TERM": "dumb"}
     bash = subprocess.Popen(
-        ["bash", "--norc", "--noprofile", "-i"],  # noqa: S607 - that of the user
+        ["bash", "--norc", "--noprofile", "-i"],
         stdin=other,
         stdout=other,
         stderr=other,

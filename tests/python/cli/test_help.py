@@ -78,7 +78,7 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
 )
 def test_help_loads_neither_the_core_nor_other_commands(words: list[str], loaded: set[str]) -> None:
     code = "import sys; from dataaccess.cli import main; main(sys.argv[1:]); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=True, text=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=True, text=True)
     modules = done.stdout.splitlines()[-1].split()
     prefix = "dataaccess.cli."
     assert {name.removeprefix(prefix) for name in modules if name.startswith(prefix)} == loaded

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals o
 @pytest.mark.parametrize("is_writing", [False, True])
 def test_ctrl_c_ends_the_demo_without_files(tmp_path: Path, *, is_writing: bool) -> None:
     """Interrupted once the run into a folder is announced, and once it has begun."""
-    process = subprocess.Popen(  # noqa: S603 - our own command
+    process = subprocess.Popen(
         (*MODULE, "demo"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

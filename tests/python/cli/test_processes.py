@@ -40,7 +40,7 @@ def test_ctrl_c_ends_a_call_without_a_traceback(
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
     asked = threading.Event()
     with serving(lambda *_: asked.set()) as server:
-        process = subprocess.Popen(  # noqa: S603 - our own command
+        process = subprocess.Popen(
             [*MODULE, *words, "--base-url", server.base_url],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -58,7 +58,7 @@ def test_a_reader_that_ends_first_ends_it_quietly(demo: da.Sandbox) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     words = ["codes", "--since", "2024-01-01"]
-    done = subprocess.run([*MODULE, *words], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=30, check=False)  # noqa: S603
+    done = subprocess.run([*MODULE, *words], stdout=writing, stderr=subprocess.PIPE, text=True, timeout=30, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
     assert demo.requests
@@ -100,7 +100,7 @@ def test_no_color_is_obeyed_and_progress_is_removed(demo: da.Sandbox, monkeypatc
 
 
 def test_completion_suggests_commands_and_options(tmp_path: Path) -> None:
-    script = subprocess.run([*MODULE, "completion", "bash"], capture_output=True, text=True, check=True).stdout  # noqa: S603
+    script = subprocess.run([*MODULE, "completion", "bash"], capture_output=True, text=True, check=True).stdout
     assert "_DATAACCESS_COMPLETE=bash_complete" in script
     environment = {
         **os.environ,
@@ -108,5 +108,5 @@ def test_completion_suggests_commands_and_options(tmp_path: Path) -> None:
         "COMP_WORDS": "dataaccess codes --sta",
         "COMP_CWORD": "2",
     }
-    done = subprocess.run(MODULE, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603
+    done = subprocess.run(MODULE, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stdout.split()) == (0, ["plain,--status"])

@@ -40,7 +40,7 @@ def test_the_environment_alone_is_enough(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_address_and_token_can_be_json() -> None:
-    process = subprocess.Popen([*MODULE, "sandbox", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # noqa: S603
+    process = subprocess.Popen([*MODULE, "sandbox", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     with process:
         assert process.stdout
         found = json.loads(process.stdout.readline())
@@ -117,7 +117,7 @@ def test_signals_end_it_cleanly(number: signal.Signals) -> None:
 def test_it_prints_what_it_serves_and_no_token() -> None:
     with serving("--scopes", "item") as served:
         url = served.exports["DATAACCESS_BASE_URL"]
-        with urllib.request.urlopen(f"{url}/openapi.json") as response:  # noqa: S310 - our own address
+        with urllib.request.urlopen(f"{url}/openapi.json") as response:
             paths = re.findall(r'"(/access/[^"]*)": \{', response.read().decode())
         _, reported = served.stop()
     assert [path for path in paths if f"POST {url}{path} " not in reported] == []
@@ -134,9 +134,9 @@ def test_switches_and_names_are_taken() -> None:
         with pytest.warns(da.MissingIdsWarning):
             rows = served.client().search_items("customer", ["customer_id"], da.col("customer_id").matches(ids))
         assert len(rows) == 2
-        address = urllib.request.Request(served.exports["DATAACCESS_BASE_URL"] + "/openapi.json")  # noqa: S310
+        address = urllib.request.Request(served.exports["DATAACCESS_BASE_URL"] + "/openapi.json")
         address.add_header("Host", "box.internal")
-        with urllib.request.urlopen(address) as response:  # noqa: S310 - our own address
+        with urllib.request.urlopen(address) as response:
             assert response.status == 200
         _, reported = served.stop()
         assert "scopes item, download, crm.read." in reported
@@ -163,7 +163,7 @@ def test_what_the_command_probe_wrote_is_a_platform(tmp_path: Path, monkeypatch:
 def test_a_closed_output_ends_it_quietly() -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(  # noqa: S603 - our own command
+    done = subprocess.run(
         [*MODULE, "sandbox"], stdout=writing, stderr=subprocess.PIPE, encoding="utf-8", timeout=30, check=False
     )
     os.close(writing)
@@ -174,7 +174,7 @@ def test_a_closed_output_ends_it_quietly() -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, where every write fails")  # noqa: PTH110
 def test_an_output_that_is_full_is_reported() -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123
-        done = subprocess.run(  # noqa: S603 - our own command
+        done = subprocess.run(
             [*MODULE, "sandbox"], stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=30, check=False
         )
     assert done.returncode == 74

@@ -173,7 +173,7 @@ def test_requests_are_shown_in_lines_and_as_json(served: Served, run: Any) -> No
 
 def test_requests_are_followed_as_they_come(served: Served) -> None:
     served.client().download_segment(5637051)
-    follow = subprocess.Popen([*MODULE, "sandbox", "requests", "--follow"], stdout=subprocess.PIPE, encoding="utf-8")  # noqa: S603
+    follow = subprocess.Popen([*MODULE, "sandbox", "requests", "--follow"], stdout=subprocess.PIPE, encoding="utf-8")
     with follow:
         assert follow.stdout
         assert "export 5637051" in follow.stdout.readline()
@@ -215,7 +215,7 @@ def test_the_story_of_a_team(tmp_path: Path) -> None:
         environment = {**served.exports, "PATH": ""}
 
         def command(*words: str) -> str:
-            return subprocess.run(  # noqa: S603 - our own command
+            return subprocess.run(
                 [sys.executable, "-m", "dataaccess", *words],
                 env=environment,
                 capture_output=True,

@@ -82,11 +82,11 @@ def test_a_line_has_no_control_characters_and_no_value_but_days() -> None:
             "itemTypeName": "x\x1b[2J",
             "filters": {"OR": [{"AND": [{"column": "c", "value": ["secret"]}, 5]}, 7]},
         }
-        request = urllib.request.Request(  # noqa: S310 - our own address
+        request = urllib.request.Request(
             f"{served.exports['DATAACCESS_BASE_URL']}/access/api/item/search?x=%1b", data=json.dumps(content).encode()
         )
         with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(request)  # noqa: S310 - likewise
+            urllib.request.urlopen(request)
         _, reported = served.stop()
     line = next(line for line in reported.splitlines() if "->" in line)
     assert "\x1b" not in line
@@ -95,7 +95,7 @@ def test_a_line_has_no_control_characters_and_no_value_but_days() -> None:
 
 
 def test_json_has_the_admin_token_too() -> None:
-    process = subprocess.Popen([*MODULE, "sandbox", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # noqa: S603
+    process = subprocess.Popen([*MODULE, "sandbox", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     with process:
         assert process.stdout
         found = json.loads(process.stdout.readline())
@@ -112,7 +112,7 @@ def test_other_machines_need_two_tokens_which_are_not_printed(tmp_path: Path) ->
         file.write_text(token, encoding="utf-8")
         file.chmod(0o600)
         files += [f"--{name}-file", str(file)]
-    everywhere = ["--empty", "--host", "0.0.0.0", "--allow-remote"]  # noqa: S104 - what is tested
+    everywhere = ["--empty", "--host", "0.0.0.0", "--allow-remote"]
     variables = {"DATAACCESS_SANDBOX_TOKEN": OWN, "DATAACCESS_SANDBOX_ADMIN_TOKEN": ADMIN}
     for words, environment in ((files, {}), ([], variables)):
         with serving(*everywhere, *words, **environment) as served:
@@ -122,7 +122,7 @@ def test_other_machines_need_two_tokens_which_are_not_printed(tmp_path: Path) ->
             assert da.Client(url, token=OWN).search_codes(allocated_time=da.on("2024-01-15")) == []
             with da.Sandbox.connect(url, ADMIN) as sandbox:
                 assert len(sandbox.requests) == 1
-            with urllib.request.urlopen(f"{url}/healthz") as response:  # noqa: S310 - our own address
+            with urllib.request.urlopen(f"{url}/healthz") as response:
                 assert json.load(response)["status"] == "ok"
             _, reported = served.stop()
             assert OWN not in reported
@@ -132,7 +132,7 @@ def test_other_machines_need_two_tokens_which_are_not_printed(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "variables", "code", "reported"),
     [
-        (["--host", "0.0.0.0"], {}, 2, "--host: 0.0.0.0 can be reached by other machines"),  # noqa: S104
+        (["--host", "0.0.0.0"], {}, 2, "--host: 0.0.0.0 can be reached by other machines"),
         (["--host", "example.com"], {}, 2, "--host must be an address such as 127.0.0.1"),
         (["--allow-remote"], {}, 2, "it needs two tokens of your own; give --token-file and --admin-token-file"),
         (["--allow-remote"], {"TOKEN": OWN}, 2, "it needs two tokens of your own"),

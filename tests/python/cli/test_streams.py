@@ -21,7 +21,7 @@ DAY = ("--on", "2024-01-15")
 
 def in_shell(redirected: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = f"{shlex.join([*MODULE, *words])} {redirected}"
-    return subprocess.run(command, shell=True, capture_output=True, text=True, timeout=30, check=False, cwd=cwd)  # noqa: S602 - our own command
+    return subprocess.run(command, shell=True, capture_output=True, text=True, timeout=30, check=False, cwd=cwd)
 
 
 @pytest.mark.usefixtures("demo")
@@ -80,7 +80,7 @@ def test_sigterm_cleans_up_as_ctrl_c(
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
     asked = threading.Event()
     with serving(lambda *_: asked.set()) as server:
-        process = subprocess.Popen(  # noqa: S603 - our own command
+        process = subprocess.Popen(
             [*MODULE, *words, "--base-url", server.base_url],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -116,10 +116,10 @@ def test_a_suffix_with_more_dots_is_tabbed(run: Any, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("demo")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, where every write fails")
 def test_arrow_to_standard_output_is_a_stream() -> None:
-    done = subprocess.run([*MODULE, *DAY, "-o", "-", "--format", "arrow"], capture_output=True, check=True)  # noqa: S603 - our own command
+    done = subprocess.run([*MODULE, *DAY, "-o", "-", "--format", "arrow"], capture_output=True, check=True)
     assert pa.ipc.open_stream(done.stdout).read_all().num_rows == 73
     with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
-        failed = subprocess.run(  # noqa: S603 - likewise
+        failed = subprocess.run(
             [*MODULE, *DAY, "-o", "-", "--format", "arrow"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert failed.returncode == 74
@@ -131,7 +131,7 @@ def test_sigterm_leaves_no_temporary_file_of_arrow(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
     asked = threading.Event()
     with serving(lambda *_: asked.set()) as server:
-        process = subprocess.Popen(  # noqa: S603 - our own command
+        process = subprocess.Popen(
             [*MODULE, *DAY, "-o", "a.arrow", "--base-url", server.base_url],
             stderr=subprocess.PIPE,
             text=True,

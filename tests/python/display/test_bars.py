@@ -71,7 +71,6 @@ def test_a_bar_shows_itself_after_a_second_and_goes(connect: Any, slow: da.Sandb
     assert {thread for thread in threading.enumerate() if "onitor" in type(thread).__name__} <= threads
 
 
-@pytest.mark.sync_only
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("method", ["collect", "to_dicts", "to_csv", "to_folder"])
 def test_a_waiting_thread_lets_the_time_go_on(
@@ -130,7 +129,7 @@ def test_a_pipe_stays_silent_and_loads_nothing(slow: da.Sandbox) -> None:
     )
     given = [sys.executable, "-c", script, slow.base_url, slow.issue_token()]
     path = ":".join(sys.path)
-    done = subprocess.run(given, capture_output=True, check=True, text=True, env={**WARNINGS, "PYTHONPATH": path})  # noqa: S603 - our own
+    done = subprocess.run(given, capture_output=True, check=True, text=True, env={**WARNINGS, "PYTHONPATH": path})
     assert (done.stdout.split()[1], done.stderr) == ("False", "")
 
 
@@ -221,7 +220,6 @@ def duckdb_rows(scan: da.Scan) -> object:
     return connection.sql("select count(*) from codes").fetchall()
 
 
-@pytest.mark.sync_only
 @pytest.mark.slow
 @pytest.mark.parametrize("use", [lazy, arrow_table, duckdb_rows])
 def test_what_another_library_reads_shows_a_bar(connect: Any, slow: da.Sandbox, use: Any) -> None:
@@ -247,7 +245,6 @@ def test_a_search_of_many_days_shows_a_bar(connect: Any, slow: da.Sandbox) -> No
     assert last_line(text) == ""
 
 
-@pytest.mark.sync_only
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("place", ["__init__", "refresh"])
 def test_an_interrupt_on_a_bar_shows_no_frame_of_it(

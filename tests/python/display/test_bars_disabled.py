@@ -37,7 +37,7 @@ def test_a_call_goes_on_without_a_bar(setup: str, variables: dict[str, str]) -> 
     import os
 
     code = CALL.format(setup=setup)
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         capture_output=True,
         text=True,

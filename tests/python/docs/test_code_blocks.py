@@ -1,4 +1,4 @@
-"""Every Python block of every page runs as it is shown, each in a namespace of its own."""
+"""Every Python block of every page runs as it is shown, each in a namespace of its own, and prints what is shown."""
 
 import logging
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.objects import Store, moto_server
-from support.pages import README, ROOT, blocks
+from support.pages import README, ROOT, blocks, output
 from sybil.example import Example
 
 pytest_plugins = ["pytester"]
@@ -42,10 +42,16 @@ def test_all_pages_are_read() -> None:
     assert pages >= {str(README.relative_to(ROOT)), "docs/scans.md", "docs/errors.md", "docs/service.md"}
 
 
+def test_the_readme_shows_an_output() -> None:
+    assert any(output(block) for name, block in blocks() if name.startswith("README.md"))
+
+
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning", "ignore::dataaccess.RecordingWarning")
 @pytest.mark.parametrize("block", blocks_of("script"))
-def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_block_runs(
+    block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DATAACCESS_TOKEN", raising=False)
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
@@ -56,6 +62,8 @@ def test_block_runs(block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         block.evaluate()
     finally:
         logging.getLogger("dataaccess").setLevel(level)
+    if (shown := output(block)) is not None:
+        assert capsys.readouterr().out == shown
 
 
 @pytest.fixture(scope="module")

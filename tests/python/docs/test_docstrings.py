@@ -87,7 +87,7 @@ def test_the_example_runs(example: doctest.DocTest, tmp_path: Path, monkeypatch:
     with asyncio.Runner() as loop:
 
         def execute(code: CodeType, variables: dict[str, Any]) -> None:
-            result = eval(code, variables)  # noqa: S307 - our own example
+            result = eval(code, variables)
             if inspect.iscoroutine(result):
                 loop.run(result)
 

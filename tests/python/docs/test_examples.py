@@ -29,7 +29,7 @@ def test_a_recipe_is_on_a_page(recipe: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("example", PRINT, ids=lambda path: path.stem)
 def test_example_runs_and_prints(example: Path, tmp_path: Path) -> None:
-    run = subprocess.run(  # noqa: S603 - our own file
+    run = subprocess.run(
         [sys.executable, example],
         cwd=tmp_path,
         env=environment() | {"PYTHONIOENCODING": "utf-8"},

@@ -1,4 +1,4 @@
-"""Links lead somewhere, the README stays short, and the tables of the pages are those of the code."""
+"""Links lead somewhere, and the tables of the pages are those of the code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.pages import PAGES, README, ROOT, anchors, table, without_blocks
+from support.pages import PAGES, ROOT, anchors, table, without_blocks
 
 import dataaccess as da
 from dataaccess import _native, errors
@@ -47,7 +47,7 @@ def test_every_page_that_the_code_names_is_there() -> None:
     assert [each for each in sorted(named) if not is_there(each[1], ROOT)] == []
 
 
-@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_every_file_that_a_page_for_contributors_names_is_there(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     named = re.findall(r"`((?:benches|docs|python|scripts|src|tests)/[\w./-]+)`", text)
@@ -79,12 +79,6 @@ def test_the_messages_under_troubleshooting_are_those_of_the_code() -> None:
     # An argument is a part of its own in a source.
     parts = [re.sub(r"\b[a-z_]+=", "{}", part) for part in parts]
     assert [part for part in parts if not any(part in text for text in texts)] == []
-
-
-def test_the_readme_is_short() -> None:
-    assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
-    for block in re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-        assert len([line for line in block.splitlines() if line]) <= 8, block
 
 
 CONFIGURATION = ROOT / "docs" / "configuration.md"
@@ -148,9 +142,7 @@ def test_every_warning_is_documented() -> None:
     assert reported == {each.__name__ for each in classes} - {"DataAccessWarning"}
 
 
-ARCHITECTURE = ROOT / "ARCHITECTURE.md"
-
-
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 VERSIONS = ROOT / "docs" / "versions.md"
 
 

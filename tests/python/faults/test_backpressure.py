@@ -1,4 +1,4 @@
-"""A consumer that stops reading: the response waits at the service, not in memory (R6). `make soak` has a gibibyte."""
+"""A consumer that stops reading: the response waits at the service, not in memory (R6). `-m soak` has a gibibyte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hundreds of searches at once of a service where a fifth of all requests fail. `make soak` has thousands."""
+"""Hundreds of searches at once of a service where a fifth of all requests fail. `pytest -m soak` has thousands."""
 
 from __future__ import annotations
 

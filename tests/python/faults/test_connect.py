@@ -129,7 +129,7 @@ print(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
     """Runs a program to its end, which must be soon."""
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=50)  # noqa: S603 - our own
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=50)
 
 
 def in_private_hosts(hosts: Path, *command: str) -> subprocess.CompletedProcess[str]:

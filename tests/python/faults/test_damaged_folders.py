@@ -144,7 +144,7 @@ def test_s4_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_pa
     with serving(give) as server:
         scan = connect(server.base_url).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         command = [sys.executable, "-c", HOLDER, server.base_url, str(tmp_path)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:  # noqa: S603 - our own code
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
             try:
                 assert holder.stdout is not None
                 assert holder.stdout.readline() == "holds it\n"
@@ -188,7 +188,7 @@ def test_s5_a_damaged_part_is_reported_and_replaced(connect: Any, service: da.Sa
     client = connect(service)
     whole = tmp_path / "whole"
     scan_of(client).to_folder(whole)
-    chance = random.Random(5)  # noqa: S311 - reproducible on purpose
+    chance = random.Random(5)
     turned = [
         check(client, whole, damage, tmp_path / "run") for damage in chance.sample(list(flips(whole, chance)), SAMPLE)
     ]

@@ -64,9 +64,7 @@ print(outcome, peak() - before, sep=";")
 def measured(response: bytes, call: str, limit: int, path: object = "") -> tuple[str, int]:
     with serving(always(response)) as server:
         words = [server.base_url, call, str(limit), str(path)]
-        ended = subprocess.run(  # noqa: S603 - our own script
-            [sys.executable, "-c", MEASURE, *words], capture_output=True, text=True, check=True
-        )
+        ended = subprocess.run([sys.executable, "-c", MEASURE, *words], capture_output=True, text=True, check=True)
     outcome, grown = ended.stdout.strip().split(";")
     return outcome, int(grown)
 

@@ -281,7 +281,7 @@ def test_r5_failures_leave_no_connection_open() -> None:
                 connection.sendall(http(b"x" * 200_000, "502 Bad"))
 
     with serving(respond) as server:
-        child = subprocess.Popen(  # noqa: S603
+        child = subprocess.Popen(
             [sys.executable, "-c", LEAK, server.base_url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         with child:

@@ -1,6 +1,6 @@
 """A response that ends too early is never a result, wherever it ends (H4, H6, H7, H8, H16).
 
-`make soak` cuts at every byte.
+`pytest -m soak` cuts at every byte.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ CUTS = 5
 
 def some_places(wire: Wire) -> list[int]:
     """The ends, the borders of head and body, and a few others, the same each time."""
-    draw = random.Random(f"{wire.case.name} {wire.framing} {wire.encoding}")  # noqa: S311 - reproducible on purpose
+    draw = random.Random(f"{wire.case.name} {wire.framing} {wire.encoding}")
     last = wire.places() - 1
     head = 0 if wire.ends_well else len(wire.head(0))
     chosen = {0, head, last - 1, last, *(draw.randrange(last) for _ in range(CUTS))}

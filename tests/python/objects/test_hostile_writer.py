@@ -83,7 +83,7 @@ def test_a_planted_file_of_many_rows_ends_before_it_takes_memory(
     for name, value in store.environment.items():
         monkeypatch.setenv(name, value)
     command = [sys.executable, "-c", MEASURE, folder, str(limit)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own script
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     outcome, grown = ended.stdout.strip().split(";")
     assert outcome == f"result {limit} True"

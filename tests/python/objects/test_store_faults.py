@@ -58,7 +58,7 @@ def ended_by(number: signal.Signals, service: da.Sandbox, store: Store, token: s
     environment = {**os.environ, **store.environment, "DATAACCESS_TOKEN": token}
     command = [sys.executable, "-c", CHILD, service.base_url, store.url()]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, env=environment, text=True, **pipes) as process:  # noqa: S603 - our own
+    with subprocess.Popen(command, env=environment, text=True, **pipes) as process:
         assert process.stdout is not None
         while process.stdout.readline() != "3\n":
             pass

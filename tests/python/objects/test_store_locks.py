@@ -65,7 +65,7 @@ def test_o11_a_frozen_run_replaces_nothing_of_its_successor(store: Store, time_s
         environment = {**os.environ, **store.environment, "DATAACCESS_TOKEN": token}
         command = [sys.executable, "-c", CHILD, service.base_url, store.url()]
         pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with subprocess.Popen(command, env=environment, text=True, **pipes) as frozen:  # noqa: S603 - our own
+        with subprocess.Popen(command, env=environment, text=True, **pipes) as frozen:
             assert frozen.stdout is not None
             while frozen.stdout.readline() != "2\n":
                 pass

@@ -91,7 +91,7 @@ def test_a_python_socket_to_another_machine_fails_the_test(reach: Callable[[], A
 
 def test_this_machine_is_reached(dataaccess_guard: Guard, sandbox: da.Sandbox) -> None:
     assert isinstance(dataaccess_guard, Guard)
-    with urllib.request.urlopen(sandbox.base_url.replace("127.0.0.1", "localhost") + "/openapi.json") as response:  # noqa: S310
+    with urllib.request.urlopen(sandbox.base_url.replace("127.0.0.1", "localhost") + "/openapi.json") as response:
         assert response.status == 200
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()):
         pass

@@ -128,7 +128,7 @@ def test_a_call_that_ended_can_still_be_cancelled(run: Any) -> None:
             await asyncio.sleep(0)
             assert responded.wait(5)
             # The loop is held, so that the outcome waits for it.
-            time.sleep(0.2)  # noqa: ASYNC251
+            time.sleep(0.2)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -163,7 +163,7 @@ def test_calls_that_end_together_wake_the_loop_once() -> None:
                 await asyncio.sleep(0.01)
             all_sent.wait(10)
             # The loop is held until all have ended.
-            time.sleep(0.5)  # noqa: ASYNC251
+            time.sleep(0.5)
             assert len(await calls) == count
 
     loop = CountsWakeUps()

@@ -58,7 +58,7 @@ ADVICE = (
 
 
 def loaded(code: str) -> set[str]:
-    done = subprocess.run([sys.executable, "-Ic", code + SHOW], capture_output=True, check=True, text=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-Ic", code + SHOW], capture_output=True, check=True, text=True)
     return set(done.stdout.split())
 
 

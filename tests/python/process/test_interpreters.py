@@ -39,7 +39,7 @@ def test_p9_another_interpreter_is_refused_and_harms_nothing() -> None:
     found = [name for name in NAMES if importlib.util.find_spec(name)]
     if not found:
         pytest.skip("this Python has one interpreter")
-    done = subprocess.run(  # noqa: S603 - our own
+    done = subprocess.run(
         [sys.executable, "-c", CODE, found[0]], capture_output=True, check=False, text=True, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -106,12 +106,12 @@ except KeyboardInterrupt:
 def test_ctrl_c_while_the_disk_is_busy_leaves_no_file_that_comes_late(write: str, how: str, tmp_path: Path) -> None:
     source, library, marker = (tmp_path / name for name in ("slow.c", "slow.so", "synchronising"))
     source.write_text(SLOW_DISK)
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)  # noqa: S603, S607
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
     (tmp_path / "out").mkdir()
     environment = {**os.environ, "LD_PRELOAD": str(library), "SYNCHRONISING": str(marker)}
     with serving(always(http())) as server:
         command = [sys.executable, "-c", WRITE, server.base_url, write, str(tmp_path / "out" / "rows"), how]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as writer:  # noqa: S603
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as writer:
             deadline = time.monotonic() + 20
             while not marker.exists() and time.monotonic() < deadline:
                 time.sleep(0.01)
@@ -143,7 +143,7 @@ def test_ctrl_c_ends_the_wait_of_another_library_for_a_batch() -> None:
 
     with serving(in_two) as server:
         command = [sys.executable, "-c", PULL, server.base_url]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:  # noqa: S603
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:
             assert reader.stdout is not None
             assert reader.stdout.readline() == "65536\n"
             time.sleep(0.2)
@@ -175,7 +175,7 @@ def test_ctrl_c_ends_a_streaming_query_of_polars() -> None:
         until_gone(connection)
 
     with serving(hang) as server:
-        run = subprocess.run(  # noqa: S603 - our own program
+        run = subprocess.run(
             [sys.executable, "-c", STREAMING, server.base_url], capture_output=True, check=True, timeout=30
         )
     assert float(run.stdout) < 5

@@ -31,7 +31,7 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 
-client = da.Client({address!r}, token="tok", concurrency=1)
+client = da.Client({address!r}, token="tok", concurrency=1, timezone="UTC")
 scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-03-01"))
 """
 # What a program or a cell does, by its library.
@@ -67,7 +67,7 @@ def test_p15_ctrl_c_ends_the_requests_of_a_query_in_a_terminal(use: str) -> None
     program = SCAN + "signal.signal(signal.SIGINT, signal.default_int_handler)\n" + USES[use] + "\nprint('complete')\n"
     with slow_days() as server:
         command = [sys.executable, "-c", program.format(address=server.base_url)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:  # noqa: S603
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
             until_begun(server)
             run.send_signal(signal.SIGINT)
             sent = time.monotonic()
@@ -122,7 +122,7 @@ print(pa.table(scan).num_rows)
 def test_a_handler_of_the_program_decides_what_ctrl_c_means() -> None:
     with slow_days() as server:
         command = [sys.executable, "-c", (SCAN + HANDLER).format(address=server.base_url)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:  # noqa: S603 - our own program
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
             until_begun(server)
             run.send_signal(signal.SIGINT)
             out, _ = run.communicate(timeout=60)
@@ -160,7 +160,5 @@ print("ok")
 
 def test_event_loops_threads_and_children_keep_their_signals() -> None:
     program = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n" + OTHERS
-    run = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-c", program], capture_output=True, check=False, text=True, timeout=60
-    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, text=True, timeout=60)
     assert run.stdout == "ok\n", run.stderr

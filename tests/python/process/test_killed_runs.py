@@ -1,4 +1,4 @@
-"""A run that is killed at any moment loses nothing and doubles nothing (S1). `make soak` kills it more often."""
+"""A run that is killed at any moment loses nothing and doubles nothing (S1). `pytest -m soak` kills it more often."""
 
 from __future__ import annotations
 

@@ -276,7 +276,7 @@ with da.Sandbox.demo(until="2024-02-29") as sandbox, sandbox.fault("status", sta
 
 
 def test_nothing_is_printed_by_itself() -> None:
-    done = subprocess.run([sys.executable, "-c", QUIET], capture_output=True, check=True, text=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", QUIET], capture_output=True, check=True, text=True)
     assert (done.stdout, done.stderr) == ("", "")
 
 
@@ -296,7 +296,7 @@ client.download_segment(1)
 def test_a_program_that_imports_logging_late_has_its_records_from_then_on() -> None:
     with serving(in_turn(*[BUSY, http(EXPORT)] * 3)) as server:
         command = [sys.executable, "-c", LATE, server.base_url]
-        done = subprocess.run(command, capture_output=True, check=True, text=True)  # noqa: S603
+        done = subprocess.run(command, capture_output=True, check=True, text=True)
         assert len(server.requests) == 6
     # The second call has no handler, and a library prints nothing by itself.
     assert done.stderr == "dataaccess.retry WARNING\n"

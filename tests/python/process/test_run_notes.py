@@ -33,7 +33,7 @@ with da.Sandbox.demo(until="2024-02-29", switches={"latency": 0.05}) as sandbox:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
 def test_ctrl_c_says_what_is_kept_without_internal_frames(tmp_path: Path) -> None:
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM], cwd=tmp_path, capture_output=True, check=False, text=True
     )
     *frames, _, error, note = done.stderr.splitlines()

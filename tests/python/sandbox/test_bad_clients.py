@@ -206,7 +206,7 @@ def test_b6_searches_side_by_side_do_not_mix(sandbox: da.Sandbox, customers: Tab
     token = sandbox.issue_token(["item"])
 
     def ask(seed: int) -> None:
-        chance = random.Random(seed)  # noqa: S311 - reproducible on purpose
+        chance = random.Random(seed)
         with PlainService(sandbox.base_url, token) as service:
             for _ in range(20):
                 first = chance.randint(1, 1_900)

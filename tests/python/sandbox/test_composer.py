@@ -47,7 +47,7 @@ def of_python(line: str) -> list[dict[str, Any]]:
     client = unconnected_client("UTC", "exclusive")
     names = {"da": da, "client": client}
     call = line.replace("client.search_", "client.scan_").removesuffix(".to_dicts()")
-    return [request["body"] for request in eval(call, names).requests()]  # noqa: S307 - our own line
+    return [request["body"] for request in eval(call, names).requests()]
 
 
 @pytest.mark.parametrize("time", TIMES, ids=lambda time: time["how"])
@@ -59,7 +59,7 @@ def test_all_lines_of_a_search_of_codes_send_the_same_requests(time: dict[str, A
     assert of_curl(answer["curl"]) == answer["requests"][0]
     words = shlex.split(answer["command"])
     command = [sys.executable, "-m", "dataaccess", "validate", *words[1:], "--json"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert [json.loads(line) for line in printed.splitlines()] == sent
 
 

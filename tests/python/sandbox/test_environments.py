@@ -24,7 +24,7 @@ def test_a_job_in_a_child_process_uses_the_sandbox(sandbox: da.Sandbox, monkeypa
     before = dict(os.environ)
     with sandbox.environment():
         assert da.Client().base_url == sandbox.base_url
-        done = subprocess.run([sys.executable, "-c", JOB], capture_output=True, encoding="utf-8", check=True)  # noqa: S603
+        done = subprocess.run([sys.executable, "-c", JOB], capture_output=True, encoding="utf-8", check=True)
         token = os.environ["DATAACCESS_TOKEN"]
     assert done.stdout == "73 ['DATAACCESS_BASE_URL', 'DATAACCESS_TOKEN']\n"
     assert dict(os.environ) == before

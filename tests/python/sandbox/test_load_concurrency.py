@@ -97,7 +97,7 @@ def test_a_stop_ends_a_load_and_the_file_is_free_at_once(make: Callable[[Any], A
 def being_written(path: Path) -> Iterator[None]:
     """Another process is writing to the file: its locks work between processes only."""
     writes = f"import sqlite3; sqlite3.connect({str(path)!r}).execute('BEGIN IMMEDIATE'); print(1, flush=True); input()"
-    other = subprocess.Popen([sys.executable, "-c", writes], stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+    other = subprocess.Popen([sys.executable, "-c", writes], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with other:
         assert other.stdout
         assert other.stdout.readline()

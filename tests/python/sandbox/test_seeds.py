@@ -199,5 +199,5 @@ with da.Sandbox() as sandbox:
     except ImportError as error:
         print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert done.stdout == f'{path}: polars or pyarrow reads it: pip install "dataaccess[polars]"\n'

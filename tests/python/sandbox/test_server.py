@@ -105,7 +105,7 @@ def test_the_scheme_of_a_token_is_taken_in_any_case(own: da.Sandbox, scheme: str
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"host": "0.0.0.0"}, "host: 0.0.0.0 can be reached by other machines"),  # noqa: S104 - what is refused
+        ({"host": "0.0.0.0"}, "host: 0.0.0.0 can be reached by other machines"),
         ({"host": "::"}, "host: :: can be reached"),
         ({"host": "192.0.2.1", "token": TOKEN}, "host: 192.0.2.1 can be reached"),
         ({"host": "127.0.0.1", "allow_remote": True}, "needs two tokens of your own; give token= and admin_token="),
@@ -130,7 +130,7 @@ def test_no_variable_of_the_environment_opens_it(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> None:
-    everywhere = "0.0.0.0"  # noqa: S104 - what is tested
+    everywhere = "0.0.0.0"
     with da.Sandbox(host=everywhere, allow_remote=True, **TOKENS, host_names=["sandbox.example.com"]) as sandbox:
         assert connect(sandbox.base_url, token=TOKEN).search_codes(allocated_time=da.on("2024-01-15")) == []
         connection = http.client.HTTPConnection(*address(sandbox))

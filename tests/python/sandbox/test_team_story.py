@@ -29,7 +29,7 @@ print(report.rows)
 def service() -> Iterator[dict[str, str]]:
     """`dataaccess sandbox` in a process of its own: what it prints."""
     command = [sys.executable, "-m", "dataaccess", "sandbox", "--json", "--quiet"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield json.loads(process.stdout.readline())
         process.terminate()
@@ -39,7 +39,7 @@ def run_job(service: dict[str, str], folder: Path) -> subprocess.CompletedProces
     environment = {name: value for name, value in os.environ.items() if not name.startswith("DATAACCESS_")}
     environment |= {"DATAACCESS_BASE_URL": service["base_url"], "DATAACCESS_TOKEN": service["token"]}
     command = [sys.executable, "-c", JOB, str(folder)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_a_job_of_yesterday_a_fault_for_one_day_an_hour_and_the_log(service: dict[str, str], tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_equal_highest_counts_are_reported_with_their_days(
     connect: Any,
     tmp_path: Path,
     use: str,
-    ordered: bool,  # noqa: FBT001
+    ordered: bool,
 ) -> None:
     with some_days(MANY, maximum_rows=18) as service:
         scan = by_day(connect(service), ["id"], ordered=ordered)
@@ -96,7 +96,7 @@ def test_no_count_is_reported_where_they_differ(connect: Any) -> None:
 
 @pytest.mark.parametrize("ask", [search_of, lambda client: scan_of(client).to_dicts()], ids=["search", "scan"])
 @pytest.mark.parametrize(("rows", "is_round"), [(2_000, True), (1_999, False), (100, False)])
-def test_a_round_number_of_rows_is_reported(connect: Any, ask: Any, rows: int, is_round: bool) -> None:  # noqa: FBT001
+def test_a_round_number_of_rows_is_reported(connect: Any, ask: Any, rows: int, is_round: bool) -> None:
     with serving(always(response_of([{"n": 1}] * rows))) as server:
         client = connect(server.base_url)
         with warnings.catch_warnings(record=True) as caught:
@@ -155,7 +155,6 @@ def test_a_known_cap_is_a_number_of_rows(client: Any, bad: Any) -> None:
         assert caught.value.problems[0].value == bad
 
 
-@pytest.mark.sync_only
 def test_a_pickled_task_keeps_the_known_cap(sandbox: da.Sandbox, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text(sandbox.issue_token(["item"]), encoding="utf-8")

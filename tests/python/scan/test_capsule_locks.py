@@ -59,7 +59,7 @@ print(pull_from(scan.__arrow_c_stream__()))
 
 def printed(program: str, server: Any) -> str:
     """What a child prints that runs this against a server."""
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [sys.executable, "-c", program, server.base_url], capture_output=True, text=True, timeout=30, check=False
     )
     assert done.stderr == ""

@@ -174,7 +174,7 @@ def test_an_answer_that_is_neither_yes_nor_no_is_an_error(
             getattr(scan, method)(tmp_path / "target", on_doubt=answer)
     assert [path for path in tmp_path.rglob("*.parquet") if path.is_file()] == []
     assert not (tmp_path / "target").is_file()
-    getattr(scan, method)(tmp_path / "target", on_doubt=lambda _: np.bool_(True))  # noqa: FBT003 - numpy's own
+    getattr(scan, method)(tmp_path / "target", on_doubt=lambda _: np.bool_(True))
 
 
 @pytest.mark.parametrize("value", ["raise", None, 3])

@@ -33,7 +33,7 @@ def alternating() -> Iterator[dict[str, Any]]:
 
 
 def wild() -> Iterator[dict[str, Any]]:
-    source = random.Random(15)  # noqa: S311 - rows, not secrets
+    source = random.Random(15)
     for _ in range(2_000):
         names = source.sample(["a", "b", *EXTRAS], source.randrange(8))
         yield {name: source.choice(VALUES) for name in names}

@@ -186,7 +186,7 @@ def test_ctrl_c_leaves_no_file_though_the_program_ends(path: Path) -> None:
 
     with serving(endless) as server:
         command = [sys.executable, "-c", INTERRUPTED, server.base_url, kind_of(path), str(path)]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as writer:  # noqa: S603
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as writer:
             while not server.requests:
                 time.sleep(0.01)
             time.sleep(0.3)
@@ -216,7 +216,7 @@ except OSError as error:
 @pytest.mark.usefixtures("unchanged_folder")
 def test_a_full_disk_leaves_no_file(sandbox: da.Sandbox, path: Path) -> None:
     command = [sys.executable, "-c", FULL, sandbox.base_url, sandbox.issue_token(), kind_of(path), str(path)]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()  # noqa: S603
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     assert output[0] == f"FileError {errno.EFBIG} {path}"
     assert "raise the file size limit and try again: nothing was left behind" in output[1]
 
@@ -290,7 +290,7 @@ def test_a_large_response_costs_no_more_memory_than_a_small_one(path: Path) -> N
 
     with serving(large) as server:
         command = [sys.executable, "-c", MEMORY, server.base_url, kind_of(path), str(path)]
-        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     rows, size, grown = map(int, output.split())
     assert rows == counts[1] * 5_000
     assert size >= 79

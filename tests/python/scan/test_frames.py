@@ -21,7 +21,7 @@ FRAMES = [
 
 
 @pytest.mark.parametrize(("rows", "nulls", "backend"), FRAMES)
-def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend: Any) -> None:  # noqa: FBT001
+def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend: Any) -> None:
     first = {"i": 1, "f": 0.5, "b": True, "t": "2024-01-15 10:00:00", "s": "x", "m": None}
     later = dict.fromkeys(first) if nulls else first
     schema = {"i": "int64", "f": "float64", "b": "bool", "t": "timestamp", "s": "string", "m": "float64"}
@@ -44,7 +44,7 @@ def test_every_column_of_a_frame_can_be_written(rows: int, nulls: bool, backend:
 
 
 @pytest.mark.parametrize(("version", "own"), [("2.3.3", False), ("3.0.0", True), ("10.1.0", True)])
-def test_the_version_of_pandas_is_read_as_a_number(version: str, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
+def test_the_version_of_pandas_is_read_as_a_number(version: str, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if own and "na_value" not in inspect.signature(pd.StringDtype).parameters:
         pytest.skip("pandas before 2.3 cannot make that type")
     monkeypatch.setattr(pd, "__version__", version)

@@ -238,7 +238,7 @@ def test_a_program_ends_at_once_after_a_query_that_had_enough() -> None:
         stop.wait(30)
 
     with serving(stall) as server:
-        run = subprocess.run(  # noqa: S603 - our own program
+        run = subprocess.run(
             [sys.executable, "-c", EARLY, server.base_url], capture_output=True, check=True, timeout=50
         )
         late = time.time() - float(run.stdout)

@@ -109,7 +109,7 @@ def test_a_scan_gives_each_row_of_its_days_once(
     audience: list[str] | None,
     statuses: list[int] | None,
     values_per_request: int,
-    ordered: bool,  # noqa: FBT001 - drawn
+    ordered: bool,
 ) -> None:
     stocked = stocks[zone]
     attrs: list[str] = [

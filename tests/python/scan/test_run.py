@@ -71,7 +71,6 @@ def test_a_coroutine_callback_is_awaited_before_the_next_call(
     assert messages == list(range(9))
 
 
-@pytest.mark.sync_only
 def test_a_coroutine_function_is_refused_by_the_sync_client(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     async def on_progress(_progress: da.Progress) -> None: ...
 
@@ -185,9 +184,7 @@ print(client.base_url, sum(task.was_done for task in report.tasks), len(report.t
 
 def test_the_demo_service_is_the_same_whatever_its_port(tmp_path: Path) -> None:
     def run() -> list[str]:
-        done = subprocess.run(  # noqa: S603 - our own code
-            [sys.executable, "-c", DEMO, str(tmp_path)], capture_output=True, text=True, check=True
-        )
+        done = subprocess.run([sys.executable, "-c", DEMO, str(tmp_path)], capture_output=True, text=True, check=True)
         return done.stdout.split()
 
     first, second = run(), run()

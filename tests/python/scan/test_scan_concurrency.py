@@ -49,7 +49,7 @@ def test_one_at_a_time_is_one_at_a_time(connect: Any) -> None:
 
 
 @pytest.mark.parametrize("ordered", [True, False])
-def test_a_slow_consumer_slows_the_requests(connect: Any, ordered: bool) -> None:  # noqa: FBT001 - a parameter
+def test_a_slow_consumer_slows_the_requests(connect: Any, ordered: bool) -> None:
     with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=3), 12, ordered=ordered)
         rows: list[dict[str, Any]] = []

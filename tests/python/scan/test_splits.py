@@ -24,7 +24,7 @@ STATUSES = [1, 3, 4]
 
 def codes() -> list[dict[str, Any]]:
     """Codes of five days: more than the cap on each but one, fewer than it of each status."""
-    draw = random.Random(14)  # noqa: S311 - the same codes each time
+    draw = random.Random(14)
     return [
         {
             # The ids of a day are not in the order of its times.
@@ -94,7 +94,7 @@ def test_capped_days_are_split_by_status_until_every_row_is_there(
     service: da.Sandbox,
     tmp_path: Path,
     use: str,
-    ordered: bool,  # noqa: FBT001
+    ordered: bool,
 ) -> None:
     ids = USES[use](scan_of(connect(service), ordered=ordered), tmp_path)
     assert sorted(ids) == IDS
@@ -215,7 +215,6 @@ def test_a_part_that_fails_fails_the_scan(connect: Any, service: da.Sandbox) -> 
         scan.collect()
 
 
-@pytest.mark.sync_only
 def test_rows_that_come_batch_by_batch_are_not_split(service: da.Sandbox) -> None:
     scan = scan_of(service.client())
     for use in (scan.batches, lambda: next(iter(scan.iter_rows())), lambda: pl.DataFrame(scan)):
@@ -240,7 +239,6 @@ def test_a_limit_and_an_unknown_word_are_refused(client: Any, options: dict[str,
     assert caught.value.problems[0].argument == "on_suspected_cap"
 
 
-@pytest.mark.sync_only
 def test_scans_and_tasks_split_once_they_are_pickled(service: da.Sandbox, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text(service.issue_token(["item"]), encoding="utf-8")

@@ -88,7 +88,7 @@ def test_names_are_the_same_whenever_and_wherever_tasks_are_made(connect: Any) -
     command = [sys.executable, "-c", IDENTIFY]
     for seed in ("1", "2"):
         environment = os.environ | {"PYTHONHASHSEED": seed}
-        other = subprocess.run(command, env=environment, capture_output=True, check=True, text=True)  # noqa: S603
+        other = subprocess.run(command, env=environment, capture_output=True, check=True, text=True)
         assert other.stdout.split() == names
 
 

@@ -33,7 +33,7 @@ SECONDS = float(os.environ.get("SOAK_SECONDS", "600"))
 
 @pytest.fixture
 def chance() -> random.Random:
-    return random.Random()  # noqa: S311 - moments, not secrets
+    return random.Random()
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -45,7 +45,7 @@ def test_p3_ctrl_c_is_obeyed_within_150_ms_in_each_of_six_states(chance: random.
 def test_p4_500_cancelled_calls_are_closed_within_50_ms(monkeypatch: pytest.MonkeyPatch) -> None:
     unraisable: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
-    late = seconds_until_closed(CANCELS, seed=random.randrange(2**32))  # noqa: S311 - moments, not secrets
+    late = seconds_until_closed(CANCELS, seed=random.randrange(2**32))
     gc.collect()
     assert unraisable == []
     assert max(late) <= 0.05, sorted(late)[-10:]

@@ -20,14 +20,14 @@ KILLS = 100
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed the POSIX way")
 def test_s1_a_hundred_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
-    outcomes = killed(tmp_path / "run", tasks=TASKS, kills=KILLS, seed=random.randrange(2**32))  # noqa: S311 - moments
+    outcomes = killed(tmp_path / "run", tasks=TASKS, kills=KILLS, seed=random.randrange(2**32))
     assert (outcomes.kills, outcomes.refusals) == (KILLS, 1)
     assert outcomes.requests / 10 < outcomes.failures < outcomes.requests / 3
     assert sum(outcomes.again) > KILLS // 4
 
 
 def test_s5_each_byte_of_a_folder_counts(connect: Any, tmp_path: Path) -> None:
-    chance = random.Random()  # noqa: S311 - bits, not secrets
+    chance = random.Random()
     with some_days() as service:
         client = connect(service)
         scan_of(client).to_folder(tmp_path / "whole")

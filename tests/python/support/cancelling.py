@@ -27,7 +27,7 @@ def in_pieces(connection: Any, _number: int) -> None:
 def seconds_until_closed(trials: int, seed: int) -> list[float]:
     """Cancels so many calls, each at its moment, and measures each until no connection is open."""
     late: list[float] = []
-    chance = random.Random(seed)  # noqa: S311 - moments, not secrets
+    chance = random.Random(seed)
 
     async def main() -> None:
         with serving(in_pieces) as server:

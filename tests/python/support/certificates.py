@@ -36,7 +36,7 @@ def leaf(
     """A certificate that `trustme` would not issue; without an issuer it is its own."""
     key: Any = ec.generate_private_key(ec.SECP256R1())
     if weak:
-        key = rsa.generate_private_key(65537, 1024)  # noqa: S505 - it is to be refused
+        key = rsa.generate_private_key(65537, 1024)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     issuer_name, issuer_key = name, key
     if issuer is not None:

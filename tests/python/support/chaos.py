@@ -27,7 +27,7 @@ THREADS, CONCURRENCY = 16, 64
 
 def envelope(key: str) -> dict[str, Any]:
     """The response to a key: rows that no other key has, and sometimes enough for several batches."""
-    draw = random.Random(f"rows of {key}")  # noqa: S311 - reproducible on purpose
+    draw = random.Random(f"rows of {key}")
     count = draw.choice([16_000, *[60] * 11])
     rows = [{"n": n, "text": f"{key} {n * 7919 % 1_000}"} for n in range(draw.randint(count * 3 // 4, count))]
     return {"code": 200, "message": "ok", "data": {"status": True, "data": rows}}
@@ -44,7 +44,7 @@ Way = Callable[[Any, bytes, int], None]
 
 def part(body: bytes, attempt: int) -> bytes:
     """Some of the beginning: of each attempt another length, as two of the same would be final (H9)."""
-    draw = random.Random(f"{len(body)}, attempt {attempt}")  # noqa: S311 - reproducible on purpose
+    draw = random.Random(f"{len(body)}, attempt {attempt}")
     return body[: draw.randrange(len(body) // 16 - 1) * 16 + attempt % 16 + 1]
 
 
@@ -106,7 +106,7 @@ FAULTS: list[tuple[Way, type[da.DataAccessError]]] = [
 
 def fault_of(key: str, attempt: int) -> tuple[Way, type[da.DataAccessError]] | None:
     """What goes wrong with this attempt, if anything does."""
-    draw = random.Random(f"{key}, attempt {attempt}")  # noqa: S311 - reproducible on purpose
+    draw = random.Random(f"{key}, attempt {attempt}")
     return draw.choice(FAULTS) if draw.random() < SHARE else None
 
 

@@ -23,9 +23,7 @@ def in_terminal(
     """Runs `dataaccess` in a terminal of so many columns: its exit code, and all that it printed."""
     own, other = pty.openpty()
     fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    process = subprocess.Popen(  # noqa: S603 - our own command
-        [*MODULE, *words], stdin=other, stdout=other, stderr=other, start_new_session=True
-    )
+    process = subprocess.Popen([*MODULE, *words], stdin=other, stdout=other, stderr=other, start_new_session=True)
     os.close(other)
     # What is typed waits until the command reads it.
     os.write(own, respond)

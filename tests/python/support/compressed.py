@@ -32,7 +32,7 @@ def spaces(mebibytes: int, noise: int = 0) -> bytes:
     packer = zlib.compressobj(9, wbits=31)
     whole = http(RESPONSE).partition(b"\r\n\r\n")[2]
     parts = [packer.compress(whole[:-1])]
-    draw = random.Random(7)  # noqa: S311 - not for secrets
+    draw = random.Random(7)
     for _ in range(mebibytes * 16):
         wild = bytes(draw.choices(b" \n\r\t", k=noise))
         parts.append(packer.compress(wild + b" " * (2**16 - noise)))

@@ -38,6 +38,8 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPDATA", str(Path(__file__).parent))
     for name in {*_native.ENVIRONMENT, *(name for name in os.environ if name.startswith("DATAACCESS_"))}:
         monkeypatch.delenv(name, raising=False)
+    # Once a process: which test would get the warning depends on their order. Its own tests start processes.
+    monkeypatch.setattr("dataaccess._core.embedded._without_zone", None)
     # Commands and programs of tests send days to sandboxes of tests, and their output is compared.
     monkeypatch.setenv("PYTHONWARNINGS", "ignore:timezone is not set:UserWarning,ignore:http:UserWarning")
 

@@ -239,7 +239,7 @@ def failing(name: str) -> tuple[BaseException | None, list[str]]:
         warnings.simplefilter("always")
         try:
             OTHERS[name]() if name in OTHERS else _responded(name)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is looked at
+        except BaseException as error:
             return error, [str(warning.message) for warning in caught]
     return None, [str(warning.message) for warning in caught]
 

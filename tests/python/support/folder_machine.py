@@ -24,7 +24,7 @@ import dataaccess as da
 Ended = tuple[da.ScanReport | None, BaseException | None]
 
 
-class Stopped(Exception):  # noqa: N818 - no failure
+class Stopped(Exception):
     """What the callback of a run raises."""
 
 

@@ -30,7 +30,7 @@ def in_child(act: Callable[[], object]) -> str:
             end_if_it_hangs()
             os.close(reader)
             text = repr(act())
-        except BaseException as error:  # noqa: BLE001 - reported to the parent
+        except BaseException as error:
             text = f"{type(error).__name__}: {error}"
         finally:
             os.write(writer, text.encode())
@@ -97,7 +97,7 @@ def _working(act: Callable[[], object], threads: int = 1) -> Iterator[None]:
         while not stop.is_set():
             try:
                 act()
-            except BaseException as error:  # noqa: BLE001 - reported below
+            except BaseException as error:
                 failures.append(error)
                 return
 

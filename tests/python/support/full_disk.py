@@ -15,7 +15,7 @@ def small_disk(folder: Path, size: str) -> Iterator[None]:
     """A file system of so many bytes, where this user may have one."""
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     try:
-        mounted = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - a folder of our own
+        mounted = subprocess.run(command, capture_output=True, check=False)
     except FileNotFoundError:
         mounted = None
     if mounted is None or mounted.returncode:
@@ -23,4 +23,4 @@ def small_disk(folder: Path, size: str) -> Iterator[None]:
     try:
         yield
     finally:
-        subprocess.run(["umount", str(folder)], check=True)  # noqa: S603, S607 - as above
+        subprocess.run(["umount", str(folder)], check=True)

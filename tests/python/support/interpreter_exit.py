@@ -85,7 +85,7 @@ WORKS = {
 
 def ended(work: str, pause: float) -> tuple[int, str]:
     """Runs a program to its end: its return code and what it says."""
-    done = subprocess.run(  # noqa: S603 - our own
+    done = subprocess.run(
         [sys.executable, "-c", START + WORKS[work].format(pause=pause)],
         capture_output=True,
         check=False,

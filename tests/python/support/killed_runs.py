@@ -112,9 +112,7 @@ def child(service: da.Sandbox, token: str, folder: Path, tasks: int) -> Iterator
     """A process that runs, and is gone at the end of the block."""
     command = [sys.executable, "-c", CHILD, service.base_url, str(folder), str(FIRST), str(FIRST + timedelta(tasks))]
     environment = {**os.environ, "DATAACCESS_TOKEN": token}
-    with subprocess.Popen(  # noqa: S603 - our own code
-        [*command, str(CONCURRENCY)], env=environment, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with subprocess.Popen([*command, str(CONCURRENCY)], env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process
         finally:
@@ -151,7 +149,7 @@ def place_of(task: str) -> int:
 
 def killed(folder: Path, *, tasks: int, kills: int, seed: int) -> Killed:
     """Kills a run so many times, or until it is done; each row of the store is then in its files once."""
-    chance, results = random.Random(seed), Killed()  # noqa: S311 - moments, not secrets
+    chance, results = random.Random(seed), Killed()
     expected = codes(tasks)
     with da.Sandbox(switches={"latency": LATENCY}) as service, failing(service, chance, results):
         service.load("promotion_code", expected)

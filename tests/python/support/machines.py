@@ -20,7 +20,7 @@ SLACK = timedelta(minutes=20)
 
 
 def run_machine(machine: Any, *, steps: int = 20, share: float = SHARE) -> None:
-    """Runs the machines that a class or function makes: a few in `make test`, hundreds in `make soak`."""
+    """Runs the machines that a class or function makes: a few in `make test`, hundreds in `pytest -m soak`."""
     profile = settings()
     chosen = settings(
         profile,

@@ -135,7 +135,7 @@ def search_in(rounds: Rounds, address: str) -> int:
 
         try:
             asyncio.run(main())
-        except BaseException as error:  # noqa: BLE001 - reported below
+        except BaseException as error:
             failures.append(error)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]

@@ -36,7 +36,7 @@ class Job:
     @contextmanager
     def started(self, today: str, retry_for: float = 20, within: tuple[str, ...] = ()) -> Iterator[Night]:
         """Starts a night, within a command that limits it."""
-        with subprocess.Popen(  # noqa: S603 - our own file
+        with subprocess.Popen(
             [*within, *self.command(today, retry_for)],
             env={**self.environment, "DATAACCESS_BASE_URL": self.base_url},
             stdout=subprocess.PIPE,

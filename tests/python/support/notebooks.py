@@ -1,4 +1,4 @@
-"""The notebooks of the examples: runs them, and stores their outputs. `make notebooks` calls it.
+"""The notebooks of the examples: runs them, and stores their outputs. It is a script.
 
 Stored outputs have no line of a machine: no standard error, no numbers of executions.
 """
@@ -99,7 +99,7 @@ def store() -> None:
     """Runs each notebook and stores it with its outputs."""
     for path in NOTEBOOKS:
         _write(without_errors(run(path)), path)
-        print(f"{path.name}: {pictures(read(path))} pictures")  # noqa: T201 - a script
+        print(f"{path.name}: {pictures(read(path))} pictures")
 
 
 if __name__ == "__main__":

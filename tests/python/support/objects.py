@@ -35,7 +35,7 @@ _buckets = count()
 def moto_server() -> Iterator[int]:
     """Runs moto's server in a process of its own. Gives its port."""
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:  # noqa: S603 - our own
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stderr is not None
             for line in process.stderr:
@@ -199,7 +199,7 @@ class _Forwarder(BaseHTTPRequestHandler):
             if name.lower() not in {"connection", "transfer-encoding"} | (set() if is_head else {"content-length"}):
                 if name.lower() == "last-modified":
                     time = parsedate_to_datetime(text) - timedelta(seconds=self.store.seconds_behind)
-                    text = format_datetime(time, usegmt=True)  # noqa: PLW2901 - the same header
+                    text = format_datetime(time, usegmt=True)
                 self.send_header(name, text)
         if not is_head:
             self.send_header("Content-Length", str(len(content)))

@@ -14,7 +14,6 @@ README = ROOT / "README.md"
 PAGES = [
     *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
-    ROOT / "benches" / "RESULTS.md",
     ROOT / "tests" / "README.md",
 ]
 
@@ -26,6 +25,13 @@ def blocks() -> list[tuple[str, Example]]:
         for page in PAGES
         for block in Document.parse(str(page), PythonCodeBlockParser()).examples()
     ]
+
+
+def output(block: Example) -> str | None:
+    """The text that a page shows behind a block, after the line "It prints:"."""
+    rest = block.document.text[block.region.end :]
+    shown = re.match(r"\n*It prints:\n\n```text\n(.*?)^```$", rest, flags=re.MULTILINE | re.DOTALL)
+    return shown and shown[1]
 
 
 def without_blocks(page: Path) -> str:
@@ -46,18 +52,3 @@ def table(page: Path, heading: str) -> list[list[str]]:
     _, _, text = page.read_text(encoding="utf-8").partition(f"\n{heading}\n")
     lines = text[text.index("\n|") :].lstrip().partition("\n\n")[0].splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
-
-
-def named_tests(text: str) -> list[tuple[str, str]]:
-    """The tests that a page names, as `tests/file.py::test`: file and test."""
-    return re.findall(r"`([\w/.]+)::(\w+)`", text)
-
-
-def undefined_tests(text: str) -> list[str]:
-    """The tests that a page names and that no file has."""
-    return [f"{path}::{name}" for path, name in named_tests(text) if not _defines(ROOT / path, name)]
-
-
-def _defines(path: Path, test: str) -> bool:
-    source = path.read_text(encoding="utf-8") if path.exists() else ""
-    return re.search(rf"^ *(async )?(def|fn) {test}\(", source, flags=re.MULTILINE) is not None

@@ -53,7 +53,7 @@ Responder = Callable[[socket.socket, int], None]
 """Gets the connection and the number of the request, from 0. Return to keep the connection open."""
 
 
-class Close(Exception):  # noqa: N818 - a way to say it, not an error
+class Close(Exception):
     """Raised by a handler to close the connection properly."""
 
 

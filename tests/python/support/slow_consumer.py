@@ -116,7 +116,7 @@ def rest(kind: str, size: int, seconds: float) -> tuple[Rested, int]:
 
     with serving(respond) as server:
         command = [sys.executable, "-c", CONSUMER, server.base_url, kind, FILLER, str(PART)]
-        consumer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+        consumer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         with consumer:
             assert consumer.stdout is not None
             assert consumer.stdout.readline() == "resting\n"

@@ -33,7 +33,7 @@ class Cluster:
         settings = {"spark.executor.memory": "512m", "spark.executor.extraJavaOptions": QUICK_START, **settings}
         options = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
         submit: list[str | Path] = [_spark_home() / "bin" / "spark-submit", "--master", self.master]
-        done = subprocess.run(  # noqa: S603 - our own script
+        done = subprocess.run(
             [*submit, *options, script, *arguments],
             env=dict(self.environment),
             cwd=self.folder,
@@ -83,7 +83,7 @@ def _running(log: Path, environment: Mapping[str, str], *command: str) -> Iterat
     """A Spark process, which `spark-class` becomes, so that its pid is ours to end."""
     with (
         log.open("w") as output,
-        subprocess.Popen(  # noqa: S603 - Spark's own program
+        subprocess.Popen(
             [_spark_home() / "bin" / "spark-class", *command],
             env=dict(environment),
             stdout=output,

@@ -198,5 +198,5 @@ class AsyncScans(BaseClient):
         )
         arguments["values_per_request"] = values_per_request
         scan = AsyncScan(self, "scan_items", arguments, schema, ordered, on_suspected_cap)
-        self._note_days(partial(scan._raw.body, 0))  # noqa: SLF001 - of this package
+        self._note_days(partial(scan._raw.body, 0))
         return scan

@@ -29,7 +29,7 @@ _DAY = 24 * _HOUR
 @controlling
 def state(sandbox: Sandbox) -> None:
     """Show address, clock, switches and objects, as JSON."""
-    call = sandbox._control.call  # noqa: SLF001 - of this package
+    call = sandbox._control.call
     click.echo(json.dumps({**call("GET", "/state"), "objects": call("GET", "/objects")}, indent=2, ensure_ascii=False))
 
 
@@ -50,7 +50,7 @@ def advance(sandbox: Sandbox, seconds: float, hours: float, days: float) -> None
     if not (seconds or hours or days):
         raise click.UsageError("write --seconds, --hours or --days")
     body = {"advance": seconds + hours * _HOUR + days * _DAY}
-    click.echo(sandbox._control.call("POST", "/clock", body)["now"])  # noqa: SLF001 - of this package
+    click.echo(sandbox._control.call("POST", "/clock", body)["now"])
 
 
 @click.command("switch", cls=Command)
@@ -58,7 +58,7 @@ def advance(sandbox: Sandbox, seconds: float, hours: float, days: float) -> None
 @controlling
 def switch(sandbox: Sandbox, changes: tuple[tuple[str, str], ...]) -> None:
     """Change switches, all or none, and show all of them as JSON."""
-    call = sandbox._control.call  # noqa: SLF001 - of this package
+    call = sandbox._control.call
     given = {name: switch_value(text) for name, text in changes}
     shown = call("PATCH", "/switches", given) if given else call("GET", "/switches")
     click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
@@ -79,7 +79,7 @@ def load(sandbox: Sandbox, files: tuple[tuple[str | None, str], ...], *, replace
 @controlling
 def requests(sandbox: Sandbox, *, follow: bool, as_json: bool) -> None:
     """Show the requests whose response has ended, oldest first."""
-    ended = EndedRequests(sandbox._control.call)  # noqa: SLF001 - of this package
+    ended = EndedRequests(sandbox._control.call)
     while True:
         for request in ended():
             click.echo(json.dumps(request, ensure_ascii=False) if as_json else request_line(request))

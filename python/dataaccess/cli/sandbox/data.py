@@ -70,7 +70,7 @@ class ServedData:
             else:
                 made = Sandbox(db=self.db, **behavior, **access)
         with made as sandbox:
-            with self._typed_wrong(), sandbox._starting():  # noqa: SLF001 - of this package
+            with self._typed_wrong(), sandbox._starting():
                 for name, path in self.seeds:
                     # A file of a store has the rows of an earlier start.
                     sandbox.seed(path, name=name, replace=self.db is not None)

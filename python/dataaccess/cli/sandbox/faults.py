@@ -45,7 +45,7 @@ def add(sandbox: Sandbox, words: tuple[str, ...], preset: str | None) -> None:
     if len(kinds) != (preset is None):
         raise click.UsageError("write one kind, such as status, or --preset NAME, and options as NAME=VALUE")
     named = {"kind": kinds[0]} if preset is None else {"preset": preset}
-    made = sandbox._control.call("POST", "/faults", {**named, **options})  # noqa: SLF001 - of this package
+    made = sandbox._control.call("POST", "/faults", {**named, **options})
     _print(made if isinstance(made, list) else [made])
 
 
@@ -53,7 +53,7 @@ def add(sandbox: Sandbox, words: tuple[str, ...], preset: str | None) -> None:
 @controlling
 def show(sandbox: Sandbox) -> None:
     """List the faults, each as a line of JSON with its id and its hits."""
-    _print(sandbox._control.call("GET", "/faults"))  # noqa: SLF001 - of this package
+    _print(sandbox._control.call("GET", "/faults"))
 
 
 @command.command("end", cls=Command)
@@ -65,7 +65,7 @@ def end(sandbox: Sandbox, fault_id: int | None, *, is_all: bool) -> None:
     if (fault_id is None) == (not is_all):
         raise click.UsageError("write the id of a fault, or --all")
     path = "/faults" if fault_id is None else f"/faults/{fault_id}"
-    sandbox._control.call("DELETE", path)  # noqa: SLF001 - of this package
+    sandbox._control.call("DELETE", path)
 
 
 def _options(words: Iterable[str]) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def serve(
         # Containers keep what is printed, and who lets other machines connect has both tokens.
         tokens = {} if allow_remote else {"token": token, "admin_token": sandbox.admin_token}
         _print(sandbox.base_url, tokens, granted, as_json=as_json)
-        ended = EndedRequests(sandbox._control.call)  # noqa: SLF001 - of this package
+        ended = EndedRequests(sandbox._control.call)
         is_stopped = False
         while not is_stopped:
             is_stopped = stopping.wait(_POLL_SECONDS)

@@ -1,2 +1,2 @@
-# What the provider uses of Airflow, for type checks where Airflow is not installed. `make test-airflow` checks the
-# provider against Airflow itself.
+# What the provider uses of Airflow, for type checks where Airflow is not installed. The tests of the
+# provider run with Airflow itself.

@@ -1,0 +1,177 @@
+"""Each call of `AsyncClient` and of what it makes returns what that of `Client` returns, or raises the same error."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.raw_server import RESPONSE, Close, http, serving
+
+import dataaccess as da
+
+DAY = da.on("2024-01-15")
+WHO = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
+
+
+def codes(client: Any, **options: Any) -> Any:
+    """A scan of two days."""
+    return client.scan_codes(
+        ["id", "code_status", "allocated_time"], allocated_time=da.days(DAYS[0], DAYS[2]), **options
+    )
+
+
+DAYS = ("2024-01-15", "2024-01-16", "2024-01-17")
+
+
+def written(client: Any, folder: Path, method: str) -> Any:
+    """The bytes of a file that a scan wrote."""
+    path = folder / f"codes.{method}"
+    getattr(codes(client), f"to_{method}")(path)
+    return path.read_bytes()
+
+
+def run(client: Any, folder: Path) -> Any:
+    """A run into a folder, the same again, and its rows."""
+    reports = [codes(client).to_folder(folder) for _ in range(2)]
+    shown = [(report.rows, len(report.tasks), report.bytes) for report in reports]
+    return shown, codes(client).read_folder(folder).to_dicts()
+
+
+def stats(client: Any, _: Path) -> Any:
+    """What is counted in a scan."""
+    scan = codes(client)
+    scan.to_dicts()
+    return scan.last_stats.rows, scan.last_stats.requests
+
+
+def closed(client: Any, _: Path) -> Any:
+    """A call of a closed client."""
+    copy = client.with_options(timeout=9)
+    client.close()
+    return client.is_closed, copy.is_closed, copy.search_codes(["id"], allocated_time=DAY)
+
+
+def closed_batches(client: Any, _: Path) -> Any:
+    """What is left of batches that were closed."""
+    batches = codes(client).batches(max_rows=2)
+    first = next(iter(batches)).to_pylist()
+    batches.close()
+    return first, list(batches)
+
+
+# By the method that it is about. `next` after a dot: more than one case of a method.
+CALLS: dict[str, Callable[[Any, Path], Any]] = {
+    "search_codes": lambda client, _: client.search_codes(["id", "code_status"], allocated_time=DAY, limit=5),
+    "search_codes.invalid": lambda client, _: client.search_codes(["nope"], allocated_time=DAY, limit=-1),
+    "search_items": lambda client, _: client.search_items("customer", ["customer_id", "name"], WHO),
+    "search_items.unknown": lambda client, _: client.search_items("store", ["id"]),
+    "download_segment": lambda client, _: client.download_segment(EXPORT["id"]),
+    "download_segment.unknown": lambda client, _: client.download_segment(1),
+    "wait_for_segment": lambda client, _: client.wait_for_segment(EXPORT["id"], timeout=5),
+    "wait_for_segment.unknown": lambda client, _: client.wait_for_segment(1, timeout=0.01),
+    "post": lambda client, _: client.post("/access/api/item/search", {"itemTypeId": 1}),
+    "validate_codes": lambda client, _: client.validate_codes(["id"], allocated_time=DAY),
+    "validate_codes.invalid": lambda client, _: client.validate_codes(["nope"], allocated_time=DAY),
+    "validate_items": lambda client, _: client.validate_items("customer", ["name"], WHO),
+    "check": lambda client, _: [*vars(client.check(day="2024-01-15"))],
+    "attributes": lambda client, _: client.attributes("customer"),
+    "with_options": lambda client, _: client.with_options(timeout=7, timezone="Asia/Tokyo").settings["timezone"],
+    "with_options.unknown": lambda client, _: client.with_options(nope=7),
+    "close": closed,
+    "scan_codes": lambda client, _: client.scan_codes(["id"], allocated_time=DAY, limit=3).to_dicts(),
+    "scan_codes.invalid": lambda client, _: client.scan_codes(["id"], allocated_time="yesterday"),
+    "scan_items": lambda client, _: client.scan_items("customer", ["customer_id"], WHO).to_dicts(),
+    "to_dicts": lambda client, _: codes(client).to_dicts(),
+    "to_pylist": lambda client, _: codes(client, decode_status=True).to_pylist(),
+    "collect": lambda client, _: codes(client).collect().to_dicts(),
+    "to_arrow": lambda client, _: codes(client).to_arrow().to_pylist(),
+    "to_pandas": lambda client, _: codes(client).to_pandas().to_dict(),
+    "to_polars": lambda client, _: codes(client).to_polars().to_dict(as_series=False),
+    "to_csv": lambda client, folder: written(client, folder, "csv"),
+    "to_jsonl": lambda client, folder: written(client, folder, "jsonl"),
+    "to_parquet": lambda client, folder: written(client, folder, "parquet"),
+    "to_folder": run,
+    "read_folder": lambda client, folder: codes(client).read_folder(folder),
+    "head": lambda client, _: codes(client).head(3).to_dicts(),
+    "count": lambda client, _: codes(client).count(),
+    "batches": lambda client, _: [batch.to_pylist() for batch in codes(client).batches(max_rows=10)],
+    "batches.close": closed_batches,
+    "iter_rows": lambda client, _: [*codes(client).iter_rows()],
+    "explain": lambda client, _: str(codes(client).explain()),
+    "requests": lambda client, _: json.dumps([*codes(client).requests()], default=str),
+    "tasks": lambda client, _: [task.to_dicts() for task in codes(client).tasks()],
+    "schema": lambda client, _: (codes(client).schema, codes(client).column_names),
+    "last_stats": stats,
+}
+# Answered by a server that sends this.
+RESPONSES = {
+    "complete": http(RESPONSE),
+    "cut": http(RESPONSE)[:-3],
+    "no JSON": http(b"<html>"),
+    "no success": http(b'{"code":500,"message":"down","data":null}'),
+    "refused": http(b'{"code":403,"codeMessage":"no","message":"denied","data":null}'),
+    "throttled": http(b"", status="429 Too Many Requests"),
+    "down": http(b"", status="503 Service Unavailable"),
+    "not found": http(b"", status="404 Not Found"),
+    "redirected": http(b"", status="302 Found", headers=("Location: https://elsewhere.example.com/",)),
+    "a mistake of the request": http(b'{"code":400,"message":"bad","data":null}', status="400 Bad Request"),
+}
+USES: dict[str, Callable[[Any], Any]] = {
+    "search": lambda client: client.search_codes(["id"], allocated_time=DAY),
+    "scan": lambda client: client.scan_codes(["id"], allocated_time=DAY).to_dicts(),
+    "segment": lambda client: client.download_segment(7),
+}
+EXPORT: dict[str, int] = {}
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    """What a call returned, or its error with what a program reads of it."""
+    try:
+        return call()
+    except da.DataAccessError as error:
+        fields = ("retryable", "status", "code", "argument", "operation", "attempts")
+        return type(error), str(error), [getattr(error, name, None) for name in fields]
+    except (TypeError, ValueError, OSError) as error:
+        return type(error), str(error)
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.errors.DataAccessWarning")
+@pytest.mark.parametrize("call", CALLS)
+def test_both_clients_do_the_same(call: str, both: list[Any], sandbox: da.Sandbox, tmp_path: Path) -> None:
+    EXPORT["id"] = sandbox.start_export()
+    sync, asynchronous = both
+    found = []
+    for number, client in enumerate((sync(sandbox), asynchronous(sandbox))):
+        folder = tmp_path / "codes"
+        folder.mkdir()
+        found.append(outcome(partial(CALLS[call], client, folder)))
+        folder.rename(tmp_path / str(number))
+    assert found[0] == found[1]
+    assert found[0] is not None or call in ("validate_codes", "validate_items")
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("response", RESPONSES)
+def test_both_clients_judge_a_response_alike(response: str, use: str, both: list[Any]) -> None:
+    def respond(connection: socket.socket, _: int) -> None:
+        connection.sendall(RESPONSES[response])
+        if response == "cut":
+            raise Close
+
+    with serving(respond) as server:
+        found = [outcome(partial(USES[use], make(server.base_url, retry_for=0))) for make in both]
+    assert found[0] == found[1]
+
+
+def test_every_method_has_a_case() -> None:
+    others = {"serialize", "aclose", "stats", "close"}
+    properties = {"base_url", "day_comparison", "is_closed", "is_sandbox", "item_types", "settings", "source_timezone"}
+    properties |= {"timezone", "column_names"}
+    made = (da.AsyncClient, da.AsyncScan, da.AsyncTask, da.AsyncBatches)
+    methods = {name for each in made for name in dir(each) if not name.startswith("_")} - others - properties
+    assert methods - {call.partition(".")[0] for call in CALLS} == set()
