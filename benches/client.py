@@ -68,8 +68,6 @@ print(json.dumps(answer.json()["data"]["data"], sort_keys=True), end="")
 
 
 class Scale(NamedTuple):
-    """How much the benches do."""
-
     rows: int = 1_000_000
     rounds: int = 3
     calls: int = 800
@@ -177,7 +175,6 @@ def calls(server: PrebuiltServer, scale: Scale) -> Medians:
 
 
 def serial(call: Call, calls: int) -> list[Rows]:
-    """So many calls, one after the other."""
     return [call() for _ in range(calls)]
 
 
@@ -207,7 +204,7 @@ def start(server: PrebuiltServer, scale: Scale) -> Medians:
 def prints(program: str, expected: str) -> bool:
     """Whether a program in a process of its own prints the expected text."""
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, timeout=60)  # noqa: S603
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, timeout=60)
     return done.stdout.decode() == expected
 
 
@@ -215,7 +212,6 @@ SCENARIOS = {"frames": (frames, "ms"), "dicts": (dicts, "ms"), "calls": (calls, 
 
 
 def main() -> None:
-    """Runs all scenarios, or some."""
     parser = argparse.ArgumentParser(description="How fast the client is, beside other clients.")
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"{', '.join(SCENARIOS)}; all by default")
     parser.add_argument("--smoke", action="store_true", help="tiny counts, to see that the benches work")

@@ -34,7 +34,7 @@ SEARCH = "/access/api/item/search"
 SINCE = da.after("2020-01-01")
 REQUEST = da.validate_codes(ATTRIBUTES, allocated_time=SINCE)
 BODY = orjson.dumps(REQUEST)
-TOKEN = "t"  # noqa: S105 - any token will do
+TOKEN = "t"
 HEADERS = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
 TIMEOUT = timedelta(minutes=5)
 # The loop of all awaited clients, and their connections.
@@ -44,33 +44,26 @@ atexit.register(lambda: RUNNER.run(STACK.aclose()))
 
 
 class Service(NamedTuple):
-    """The base address of a response, and the CA to trust."""
-
     base_url: str
     ca_bundle: Path | None = None
 
     @property
     def address(self) -> str:
-        """Where a search is sent."""
         return self.base_url + SEARCH
 
     def client(self) -> da.Client:
-        """Our client."""
         return da.Client(self.base_url, token=TOKEN, ca_bundle=self.ca_bundle, timezone="UTC", concurrency=None)
 
     def scan(self) -> da.Scan:
-        """Our scan of all records."""
         return self.client().scan_codes(ATTRIBUTES, allocated_time=SINCE)
 
 
 def check_success(code: Any, status: Any) -> None:
-    """Ends the bench unless a response reports success."""
     if code != 200 or status is not True:
         raise SystemExit(f"no success: code {code}, status {status}")
 
 
 def rows_of(envelope: Any) -> Rows:
-    """The records of a response."""
     check_success(envelope["code"], envelope["data"]["status"])
     rows: Rows = envelope["data"]["data"]
     return rows
@@ -105,14 +98,12 @@ def connect(service: Service) -> dict[str, Call]:
 
 
 async def await_us(service: Service) -> Awaited:
-    """Our awaited `search_codes`."""
     client = da.AsyncClient(service.base_url, token=TOKEN, timezone="UTC", concurrency=None)
     await STACK.enter_async_context(client)
     return lambda: client.search_codes(ATTRIBUTES, allocated_time=SINCE)
 
 
 async def await_aiohttp(service: Service) -> Awaited:
-    """The client of aiohttp."""
     connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=service.ca_bundle))
     timeout = aiohttp.ClientTimeout(TIMEOUT.total_seconds())
     session = aiohttp.ClientSession(headers=HEADERS, connector=connector, timeout=timeout)
@@ -126,7 +117,6 @@ async def await_aiohttp(service: Service) -> Awaited:
 
 
 async def await_pyreqwest(service: Service) -> Awaited:
-    """The awaited client of pyreqwest."""
     client = await STACK.enter_async_context(ClientBuilder().default_headers(HEADERS).timeout(TIMEOUT).build())
 
     async def call() -> Rows:
@@ -146,14 +136,12 @@ async def repeated(call: Awaited, calls: int = 1, at_once: int = 1) -> list[Rows
 
 
 def read_by_polars(body: bytes) -> pl.DataFrame:
-    """The records of a body, by the JSON reader of polars."""
     envelope = pl.read_json(body).unnest("data")
     check_success(envelope["code"][0], envelope["status"][0])
     return envelope.select(pl.col("data").explode()).unnest("data")
 
 
 def read_by_pyarrow(body: bytes) -> pa.Table:
-    """The records of a body, by the JSON reader of pyarrow, for which the body is one line."""
     options = pyarrow.json.ReadOptions(block_size=len(body) + 1)
     envelope = pyarrow.json.read_json(pa.BufferReader(body), read_options=options)
     data = envelope["data"].combine_chunks()
@@ -185,5 +173,4 @@ def to_frames(service: Service) -> dict[str, dict[str, Callable[[], Any]]]:
 
 
 def chain(give: Callable[[], Any], make: Callable[[Any], Any]) -> Callable[[], Any]:
-    """Two steps as one."""
     return lambda: make(give())

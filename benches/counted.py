@@ -14,13 +14,12 @@ from records import ATTRIBUTES
 
 import dataaccess as da
 
-TOKEN = "t"  # noqa: S105 - any token will do
+TOKEN = "t"
 SINCE = da.after("2020-01-01")
 SEARCH = "/access/api/item/search"
 
 
 def check(found: int, expected: int) -> None:
-    """Ends the process unless the length is the expected one."""
     if found != expected:
         raise SystemExit(f"{found} found, not {expected}")
 
@@ -31,37 +30,31 @@ def rows_of(base_url: str) -> int:
 
 
 def scan_of(base_url: str) -> da.Scan:
-    """A scan of one request."""
     return da.Client(base_url, token=TOKEN).scan_codes(ATTRIBUTES, allocated_time=SINCE)
 
 
 def stream(base_url: str) -> Callable[[], None]:
-    """All records in Arrow batches."""
     scan, expected = scan_of(base_url), rows_of(base_url)
     return lambda: check(sum(batch.num_rows for batch in scan.batches()), expected)
 
 
 def dicts(base_url: str) -> Callable[[], None]:
-    """All records as dicts."""
     scan, expected = scan_of(base_url), rows_of(base_url)
     return lambda: check(len(scan.to_dicts()), expected)
 
 
 def search_codes(base_url: str) -> Callable[[], None]:
-    """One call of `search_codes`."""
     client, expected = da.Client(base_url, token=TOKEN), rows_of(base_url)
     return lambda: check(len(client.search_codes(ATTRIBUTES, allocated_time=SINCE)), expected)
 
 
 def post(base_url: str) -> Callable[[], None]:
-    """One call of `post`."""
     client, expected = da.Client(base_url, token=TOKEN), rows_of(base_url)
     body = da.validate_codes(ATTRIBUTES, allocated_time=SINCE)
     return lambda: check(len(client.post(SEARCH, body)["data"]["data"]), expected)
 
 
 def main(job: str, times: str, base_url: str) -> None:
-    """Does the job so many times."""
     once = {make.__name__: make for make in (stream, dicts, search_codes, post)}[job](base_url)
     for _ in range(int(times)):
         once()

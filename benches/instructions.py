@@ -56,9 +56,8 @@ def setting() -> dict[str, str]:
 
 @functools.cache
 def decoder() -> str:
-    """The program of the decoder, built like the wheel."""
     command = ["cargo", "bench", "--profile=dist", "--locked", "--bench=counted", "--no-run", "--message-format=json"]
-    built = subprocess.run(command, cwd=ACCEPTED.parents[1], stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
+    built = subprocess.run(command, cwd=ACCEPTED.parents[1], stdout=subprocess.PIPE, text=True, check=True)
     messages = [json.loads(line) for line in built.stdout.splitlines()]
     (program,) = [each["executable"] for each in messages if each.get("target", {}).get("name") == "counted"]
     return str(program)
@@ -67,7 +66,7 @@ def decoder() -> str:
 def run(command: list[str]) -> None:
     """Runs a program, which must succeed. The fixed seed of hashes gives each process the same work."""
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    done = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=600)  # noqa: S603
+    done = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=600)
     if done.returncode:
         raise SystemExit(f"{command} failed: {done.stderr.decode(errors='replace')[-2000:]}")
 
@@ -97,7 +96,6 @@ def is_interpreter(path: str) -> bool:
 
 
 def callgrind(command: list[str]) -> dict[str, float]:
-    """The instructions of a program."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "callgrind"
         run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *command])
@@ -125,7 +123,6 @@ def count(job: str, server: PrebuiltServer, *, smoke: bool) -> dict[str, float]:
 
 
 def worse(found: Figures, accepted: Mapping[str, Any]) -> list[str]:
-    """A message for each count that is above its limit."""
     accepted_on, here = accepted["setting"], setting()
     if accepted_on["machine"] != here["machine"]:
         return [f"the counts were accepted on {accepted_on['machine']} and cannot be compared on {here['machine']}"]
@@ -143,7 +140,6 @@ def worse(found: Figures, accepted: Mapping[str, Any]) -> list[str]:
 
 
 def main() -> None:
-    """Counts, and compares or accepts."""
     parser = argparse.ArgumentParser(description="What a row and a call cost in instructions.")
     parser.add_argument("--only", choices=JOBS, nargs="+", default=list(JOBS), help="the jobs to count")
     parser.add_argument("--check", action="store_true", help="fail if a count is more than 2 % above the accepted one")

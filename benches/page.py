@@ -18,12 +18,10 @@ TITLES = {
 
 
 def number(value: float) -> str:
-    """A figure with two digits at least."""
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def cell(figures: dict[str, float], client: str) -> str:
-    """The figure of a client, and how many times ours it is."""
     if client not in figures:
         return ""
     value = number(figures[client])
@@ -31,7 +29,6 @@ def cell(figures: dict[str, float], client: str) -> str:
 
 
 def table(title: str, report: dict[str, Any]) -> str:
-    """The figures of a scenario: a client a row, a task a column."""
     tasks = report["tasks"]
     every = dict.fromkeys(client for figures in tasks.values() for client in figures)
     rows = [[f"{title}, {report['unit']}", *tasks], ["---"] * (len(tasks) + 1)]
@@ -40,7 +37,6 @@ def table(title: str, report: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Writes the page."""
     parser = argparse.ArgumentParser(description="Writes the figures of the last run into the page.")
     parser.add_argument("--figures", type=Path, default=Path("target/bench"), help="folder of the JSON")
     parser.add_argument("--page", type=Path, default=Path("docs/performance.md"), help="the page")

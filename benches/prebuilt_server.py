@@ -53,7 +53,6 @@ def response(name: str) -> list[bytes]:
 
 
 def send(stream: socket.socket, pieces: list[bytes]) -> None:
-    """Sends a response, unless the client leaves."""
     with contextlib.suppress(OSError):
         for piece in pieces:
             stream.sendall(piece)
@@ -113,13 +112,10 @@ def main(ca_bundle: Path, cores: list[int]) -> None:
 
 
 class PrebuiltServer:
-    """The server in a process of its own."""
-
     def __init__(self) -> None:
-        """Starts the process and waits until it serves."""
         self._folder = tempfile.TemporaryDirectory()
         self.ca_bundle = Path(self._folder.name) / "ca.pem"
-        self._process = subprocess.Popen(  # noqa: S603 - this file
+        self._process = subprocess.Popen(
             [sys.executable, __file__, str(self.ca_bundle), *map(str, SERVER_CORES)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -131,16 +127,13 @@ class PrebuiltServer:
         self._plain, self._secured = json.loads(line)
 
     def url(self, name: str, *, secured: bool = False) -> str:
-        """The base address of a response."""
         scheme, port = ("https", self._secured) if secured else ("http", self._plain)
         return f"{scheme}://127.0.0.1:{port}/{name}"
 
     def __enter__(self) -> Self:
-        """The server itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends the process."""
         self._process.communicate(timeout=30)
         self._folder.cleanup()
 

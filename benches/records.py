@@ -17,7 +17,6 @@ DISTINCT_BLOCKS = 100
 
 
 def record(random: Random) -> str:
-    """The next promotion code, as JSON."""
     chance = random.random()
     number = int(random.random() * 1e9)
     day, clock = number % 28 + 1, f"{number % 24:02}:{number % 60:02}:{number % 59:02}"
@@ -33,13 +32,12 @@ def record(random: Random) -> str:
     )
 
 
-ATTRIBUTES: list[str] = list(json.loads(record(Random(0))))  # noqa: S311 - not a secret
+ATTRIBUTES: list[str] = list(json.loads(record(Random(0))))
 
 
 @functools.cache
 def block(seed: int, records: int) -> bytes:
-    """So many records with commas between them."""
-    random = Random(seed)  # noqa: S311 - not a secret
+    random = Random(seed)
     return ",".join(record(random) for _ in range(records)).encode()
 
 

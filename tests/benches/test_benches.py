@@ -18,7 +18,7 @@ sys.path.append(str(BENCHES))
 
 def run(script: str, *arguments: str, code: int = 0) -> str:
     command = [sys.executable, str(BENCHES / script), *arguments]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=280, check=False)  # noqa: S603
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=280, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 
