@@ -90,13 +90,14 @@ docs: .venv/.test ## the site of the documentation, into target/site; a broken l
 
 wheel: .venv/.demo ## an optimized wheel for this machine, into dist
 	$(call say,'Building the wheel')
-	$(BIN)/maturin build --profile dist --out dist
+	$(BIN)/maturin build --locked --profile dist --out dist
 
 bench: .venv/.test wheel ## compare the wheel with other clients: tables, and JSON in target/bench
 	$(UV) venv --quiet --clear --python $(BIN)/python target/envs/bench
 	$(UV) pip install --quiet --python target/envs/bench --no-deps --require-hashes -r requirements/test.txt
 	$(UV) pip install --quiet --python target/envs/bench --no-deps dist/*.whl
 	target/envs/bench/$(SCRIPTS)/python benches/client.py
+	cargo bench --profile dist --locked --bench decode
 
 lock: .venv/.uv
 	cargo update
@@ -134,7 +135,7 @@ clean: ## remove everything that was built
 .venv/.built: .venv/.demo pyproject.toml $(RUST_SOURCES)
 	$(call say,'Building the extension module and installing dataaccess into .venv')
 	@cargo fetch --locked --quiet || { echo 'cargo reached no registry: check the network; if a proxy inspects TLS, set CARGO_HTTP_CAINFO' >&2; exit 1; }
-	$(BIN)/maturin develop --uv --features files,python,sandbox,testing
+	$(BIN)/maturin develop --locked --uv --features files,python,sandbox,testing
 	@touch $@
 
 target/envs/%/.installed: requirements/%.txt .venv/.uv

@@ -37,7 +37,9 @@ impl Csv {
     /// Begins a file with the header line of this schema, whether or not rows follow.
     pub fn new(file: Output, options: CsvOptions, schema: &SchemaRef) -> Result<Self> {
         let mut csv = Self { file, options };
-        csv.put(|lines| lines.write_record(schema.fields().iter().map(|field| options.text(field.name()).into_owned())))?;
+        csv.put(|lines| {
+            lines.write_record(schema.fields().iter().map(|field| options.text(field.name()).into_owned()))
+        })?;
         Ok(csv)
     }
 

@@ -8,6 +8,7 @@
     reason = "what a test did not expect fails it"
 )]
 
+mod any_time;
 mod c_libraries;
 mod files;
 mod layers;
