@@ -82,7 +82,7 @@ fmt: .venv/.test ## format Rust and Python
 
 # A test compares the files with the output of the script.
 generate: ## the synchronous classes and the module functions, from the asynchronous classes
-	$(PYTHON) scripts/generate_sync.py
+	$(PYTHON) .ci/generate_sync.py
 
 docs: .venv/.test ## the site of the documentation, into target/site; a broken link is an error
 	$(call say,'Building the site of the documentation')

@@ -172,7 +172,7 @@ fn check_combinations(
     statuses: &[i32],
     values_per_request: usize,
     length: usize,
-) -> Result<(), TestCaseError> {
+) -> std::result::Result<(), TestCaseError> {
     let stop = format!("2024-01-{:02}", length + 1);
     let arguments = CodesArguments {
         allocated_time: days("2024-01-01", &stop),

@@ -158,12 +158,12 @@ def test_type_checkers_see_every_name() -> None:
 
 
 def test_the_synchronous_classes_and_the_functions_are_generated_from_the_asynchronous_classes() -> None:
-    script = Path(__file__).parents[3] / "scripts" / "generate_sync.py"
+    script = Path(__file__).parents[3] / ".ci" / "generate_sync.py"
     subprocess.run([sys.executable, script, "--check"], check=True)
 
 
 def test_the_generator_fails_where_nothing_is_left_to_replace(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = Path(__file__).parents[3] / "scripts" / "generate_sync.py"
+    path = Path(__file__).parents[3] / ".ci" / "generate_sync.py"
     spec = importlib.util.spec_from_file_location("generate_sync", path)
     assert spec
     assert spec.loader

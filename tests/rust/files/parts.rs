@@ -82,8 +82,8 @@ fn every_damaged_byte_is_reported() {
 /// A writer of the folder can compute the checksums. The Parquet library panics at a negative size.
 #[test]
 fn a_forged_footer_is_damage() {
-    let size: &[u8] = include_bytes!("../../../fuzz/seeds/footer/forged.parquet");
-    let count: &[u8] = include_bytes!("../../../fuzz/seeds/footer/count.parquet");
+    let size: &[u8] = include_bytes!("../../fuzz/seeds/footer/forged.parquet");
+    let count: &[u8] = include_bytes!("../../fuzz/seeds/footer/count.parquet");
     for (content, expected) in
         [(size, "its rows cannot be decoded"), (count, "it has another number of rows than its footer says")]
     {

@@ -2,7 +2,7 @@
 
 Needs a checkout and the packages of the group `release`:
 
-    python scripts/check_dist.py
+    python .ci/check_dist.py
 """
 
 import re
