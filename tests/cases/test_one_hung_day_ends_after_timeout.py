@@ -20,12 +20,13 @@ DAYS = da.days("2024-01-15", "2024-01-18")
 HUNG_DAY = {"day": "2024-01-15"}
 
 
-@pytest.mark.parametrize("use", ["to_dicts", "to_arrow", "batches", "to_parquet"])
+@pytest.mark.parametrize("use", ["to_dicts", "to_arrow", "to_pandas", "batches", "to_parquet"])
 def test_a_scan_ends_after_timeout(tmp_path: Path, sandbox: da.Sandbox, use: str) -> None:
     scan = sandbox.client(timeout=0.5).scan_codes(["id"], allocated_time=DAYS)
     uses: dict[str, Callable[[], Any]] = {
         "to_dicts": scan.to_dicts,
         "to_arrow": scan.to_arrow,
+        "to_pandas": scan.to_pandas,
         "batches": lambda: list(scan.batches()),
         "to_parquet": lambda: scan.to_parquet(tmp_path / "codes.parquet"),
     }
