@@ -37,7 +37,7 @@ def run(service: da.Sandbox, tmp_path: Path) -> Callable[..., str]:
     }
 
     def run(name: str, *arguments: str) -> str:
-        done = subprocess.run(  # noqa: S603 - our own script
+        done = subprocess.run(
             [sys.executable, RECIPES / name, *arguments],
             env=os.environ | QUIET | variables,
             cwd=tmp_path,
@@ -73,11 +73,11 @@ def postgres() -> Iterator[str]:
             shutil.chown(folder, "postgres")
         data, log = folder / "data", folder / "log"
         make: list[str | Path] = [initdb, "-D", data, "-U", "codes", "--auth=trust", "--no-sync", "--encoding=UTF8"]
-        subprocess.run(make, check=True, capture_output=True, cwd=folder, timeout=60, **as_user)  # noqa: S603 - Postgres
+        subprocess.run(make, check=True, capture_output=True, cwd=folder, timeout=60, **as_user)
         own = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={folder}", "-c", "fsync=off"]
         with (
             log.open("w") as output,
-            subprocess.Popen([server, "-D", data, *own], stderr=output, cwd=folder, **as_user) as process,  # noqa: S603
+            subprocess.Popen([server, "-D", data, *own], stderr=output, cwd=folder, **as_user) as process,
         ):
             try:
                 yield _connected(f"host={folder} user=codes dbname=postgres")

@@ -138,7 +138,7 @@ def test_two_executors_report_to_the_driver(capped: da.Sandbox) -> None:
     """Each compares the responses that it has received itself."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("DATAACCESS_")}
     own = {"DATAACCESS_BASE_URL": capped.base_url, "DATAACCESS_TOKEN": capped.issue_token(["item"])}
-    done = subprocess.run(  # noqa: S603 - our own program
+    done = subprocess.run(
         [sys.executable, Path(__file__).parent / "programs" / "doubts_on_cluster.py", QUICK_START],
         env=environment | LOCAL | own,
         capture_output=True,

@@ -1,5 +1,4 @@
 """Reads a month of a service that cuts its responses, with two executors, and prints what the driver gets."""
-# ruff: noqa: T201 - the test reads what it prints
 
 import sys
 
