@@ -84,8 +84,7 @@ class DataAccessHook(BaseHook):
             return Client(**settings)
         connection: Any = HiddenConnection(self.get_connection(self.dataaccess_conn_id))
         extra = extra_of(connection)
-        # This property masks secrets in logs.
-        _ = connection.extra_dejson
+        connection.extra_dejson  # noqa: B018 - masks the secrets in logs
         return Client(**client_arguments(connection, extra, settings, self._read_token))
 
     async def async_client(self, **settings: Any) -> AsyncClient:
