@@ -22,8 +22,8 @@ use crate::error::{Error, Kind, Result, argument, excerpt};
 /// Shorter than the idle time-outs of common servers, so that the client closes first.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Most headers of a response: 64 KiB, if each takes 32 bytes.
-const MOST_HEADERS: usize = 2_048;
+/// Most headers of a response. Each one that is allowed takes time for every response, also where it is not sent.
+pub(super) const MOST_HEADERS: usize = 256;
 
 /// Most characters of a header in an error message.
 const SHOWN: usize = 40;

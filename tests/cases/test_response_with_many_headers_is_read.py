@@ -18,18 +18,19 @@ def search(server: Any) -> Any:
     return client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
 
-@pytest.mark.parametrize(("count", "size"), [(101, 8), (1_000, 40), (1_800, 20), (1, 60_000)])
-def test_it_is_read_up_to_64_kib(count: int, size: int) -> None:
+@pytest.mark.parametrize(("count", "size"), [(101, 8), (250, 240), (1, 60_000)])
+def test_it_is_read(count: int, size: int) -> None:
     headers = tuple(f"X-Trace-{number}: {'x' * size}" for number in range(count))
     with serving(always(http(headers=headers))) as server:
         assert search(server) == RESPONSE["data"]["data"]
 
 
-def test_a_head_without_end_is_named() -> None:
-    headers = tuple(f"X-Trace-{number}: x" for number in range(100_000))
+@pytest.mark.parametrize("count", [257, 100_000])
+def test_more_headers_are_named(count: int) -> None:
+    headers = tuple(f"X-Trace-{number}: x" for number in range(count))
     with serving(always(http(headers=headers))) as server, pytest.raises(da.MalformedHttpError) as caught:
         search(server)
-    assert "https" not in str(caught.value)
+    assert "more than 256 headers" in str(caught.value)
     assert "TLS" not in str(caught.value)
 
 
