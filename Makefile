@@ -21,9 +21,11 @@ UV := $(BIN)/uv
 # link with the feature `python` on Linux only.
 FEATURES := files,sandbox,testing$(if $(filter Linux,$(shell uname -s)),$(shell printf ,python))
 # The variables that maturin sets for pyo3: with them cargo does not compile pyo3 again.
-CARGO = PYO3_PYTHON=$(CURDIR)/$(BIN)/python $$(config=$$(ls -t "$${CARGO_TARGET_DIR:-target}"/maturin/pyo3-config-*.txt \
-	2> /dev/null | head -1) && [ -n "$$config" ] && echo env PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE="$$(realpath "$$config")") cargo
+CONFIG = $(lastword $(sort $(wildcard $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/maturin/pyo3-config-*.txt)))
+CARGO = PYO3_PYTHON=$(CURDIR)/$(BIN)/python $(if $(CONFIG),PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$(CONFIG)) cargo
 RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json docs/sandbox-control.json $(shell find src -name '*.rs' -o -name '*.html')
+OR_ADVISE = || { echo 'Packages were not downloaded, see above. Is there a network? If a proxy inspects TLS, add its CA to the' \
+	'system, or name its file in PIP_CERT, SSL_CERT_FILE and CARGO_HTTP_CAINFO.' >&2; exit 1; }
 say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 
 .PHONY: help setup demo test test-rust test-python test-env lint lint-rust lint-python fmt generate docs wheel bench lock clean
@@ -107,34 +109,33 @@ lock: .venv/.uv
 	done
 
 clean: ## remove everything that was built
-	rm -rf .venv target dist .mypy_cache .ruff_cache .pytest_cache .hypothesis python/dataaccess/_native*.{so,pyd}
+	rm -rf .venv target dist .*_cache .hypothesis python/dataaccess/_native*.{so,pyd}
 	find python tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp file for each part of .venv.
 .venv/.uv:
 	@command -v cargo > /dev/null || { echo 'cargo is missing: install Rust 1.89 or newer, https://rustup.rs' >&2; exit 1; }
-	@[ '$(OS)' = Windows_NT ] || command -v cc > /dev/null || { echo 'cc is missing: install a C compiler (gcc or clang)' >&2; exit 1; }
+	@[ '$(OS)' = Windows_NT ] || command -v cc > /dev/null || { echo 'cc is missing: install gcc or clang' >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo 'dataaccess needs CPython 3.11 or newer; name one: make PYTHON=python3.12' >&2; exit 1; }
 	$(call say,'Creating .venv')
 	$(PYTHON) -m venv .venv
 	sed -n '/^uv==/,/[^\\]$$/p' requirements/test.txt > .venv/uv.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.txt || { \
-		echo 'pip reached no package index: check the network, or PIP_PROXY and PIP_CERT if a proxy inspects TLS' >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.txt $(OR_ADVISE)
 	@touch $@
 
 .venv/.demo: requirements/test.txt .venv/.uv
-	$(UV) pip install --quiet --python .venv --require-hashes --constraint requirements/test.txt --group demo
+	$(UV) pip install --quiet --python .venv --require-hashes --constraint requirements/test.txt --group demo $(OR_ADVISE)
 	@touch $@
 
 .venv/.test: requirements/test.txt .venv/.uv
 	$(call say,'Installing the tools of the tests into .venv')
-	$(UV) pip install --quiet --compile-bytecode --python .venv --no-deps --require-hashes -r requirements/test.txt
-	@touch $@ .venv/.demo
+	$(UV) pip install --quiet --compile-bytecode --python .venv --no-deps --require-hashes -r requirements/test.txt $(OR_ADVISE)
+	@touch $@
 
 .venv/.built: .venv/.demo pyproject.toml $(RUST_SOURCES)
 	$(call say,'Building the extension module and installing dataaccess into .venv')
-	@cargo fetch --locked --quiet || { echo 'cargo reached no registry: check the network; if a proxy inspects TLS, set CARGO_HTTP_CAINFO' >&2; exit 1; }
+	@cargo fetch --locked --quiet $(OR_ADVISE)
 	$(BIN)/maturin develop --locked --uv --features files,python,sandbox,testing
 	@touch $@
 
