@@ -104,7 +104,7 @@ bench: .venv/.test wheel ## compare the wheel with other clients: tables, and JS
 lock: .venv/.uv
 	cargo update
 	for group in test airflow spark release; do \
-		$(UV) pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-emit-index-url \
+		$(UV) pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-annotate \
 			--custom-compile-command 'make lock' --output-file requirements/$$group.txt --group $$group; \
 	done
 
