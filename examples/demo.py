@@ -39,8 +39,8 @@ def search_codes(client: da.Client) -> None:
     print(f"\n    {len(codes)} codes:", ", ".join(f"{n} {name}" for name, n in statuses.items()))
 
     say("The same rows as a pandas DataFrame: the codes of each week")
-    frame = pd.DataFrame(codes)
-    frame["allocated_time"] = pd.to_datetime(frame["allocated_time"])
+    scan = client.scan_codes(allocated_time=da.after("2024-02-01"), code_status=["sent", "used"])
+    frame = scan.to_pandas()
     week = pd.Grouper(key="allocated_time", freq="W")
     frame["status"] = frame["code_status"].map(STATUS)
     weeks = frame.pivot_table(index=week, columns="status", aggfunc="size", fill_value=0)

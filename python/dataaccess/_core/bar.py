@@ -140,7 +140,7 @@ class Bar:
             make = _tqdm()
         except ImportError:
             if self._is_wanted and sys.stderr is not None:
-                print('no progress bar without tqdm: pip install "dataaccess[progress]"', file=sys.stderr)  # noqa: T201 - was asked for
+                print("no progress bar without tqdm: pip install tqdm", file=sys.stderr)  # noqa: T201 - was asked for
             return None
         total = _total(progress)
         counts = "" if total is None else f"{{percentage:3.0f}}%|{{bar}}| {{n:,}}/{{total:,}} {progress.unit} "

@@ -10,11 +10,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def optional(module: str, extra: str) -> Any:
-    """Imports an optional package, or says which extra installs it."""
+def optional(module: str) -> Any:
+    """Imports a module of an optional package, or says how to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != module:
+        package = module.partition(".")[0]
+        if error.name not in (module, package):
             raise
-        raise ImportError(f'{module} is not installed: pip install "dataaccess[{extra}]"', name=module) from error
+        # A DataFrame is made from Arrow columns.
+        packages = "pandas pyarrow" if package == "pandas" else package
+        raise ImportError(f"{package} is not installed: pip install {packages}", name=package) from None

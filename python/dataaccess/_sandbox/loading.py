@@ -53,7 +53,7 @@ def rows_of(rows: Any, zone: str) -> Iterable[Any]:
 
 def _of_polars(frame: Any, zone: str) -> Iterator[dict[str, Any]]:
     # As strings: a datetime of Python has no nanoseconds and ends with the year 9999.
-    times = optional("polars.selectors", "polars")
+    times = optional("polars.selectors")
     frame = frame.with_columns(times.datetime(time_zone="*").dt.convert_time_zone(zone))
     frame = frame.with_columns(times.datetime().dt.to_string("%F %T%.f"))
     rows: Iterator[dict[str, Any]] = frame.iter_rows(named=True)
@@ -61,7 +61,7 @@ def _of_polars(frame: Any, zone: str) -> Iterator[dict[str, Any]]:
 
 
 def _of_arrow(table: Any) -> Iterator[dict[str, Any]]:
-    reader = optional("pyarrow", "arrow").RecordBatchReader.from_stream(table)
+    reader = optional("pyarrow").RecordBatchReader.from_stream(table)
     names = [name for name in reader.schema.names if not name.startswith(_PANDAS_INDEX)]
     for batch in reader:
         for start in range(0, batch.num_rows, _BLOCK):

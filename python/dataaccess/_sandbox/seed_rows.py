@@ -125,4 +125,4 @@ def _of_parquet(path: Path) -> Any:
                 return getattr(import_module(module), read)(path)
             except Exception as error:  # both libraries have exceptions of their own
                 raise ConfigError(f"{path} cannot be read as Parquet: {error}") from error
-    raise ImportError(f'{path}: polars or pyarrow reads it: pip install "dataaccess[polars]"')
+    raise ImportError(f"{path}: polars or pyarrow reads it: pip install polars")

@@ -50,7 +50,7 @@ class Batch(Rows):
             >>> next(scan.batches(max_rows=50)).to_arrow().num_rows
             50
         """
-        return optional("pyarrow", "arrow").record_batch(self._zoned(tz))
+        return optional("pyarrow").record_batch(self._zoned(tz))
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """The columns as Arrow PyCapsules. `requested_schema` is ignored."""

@@ -30,18 +30,18 @@ def check_pandas(dtype_backend: str | None) -> None:
     """Raises if `to_pandas` cannot work, before anything is sent."""
     if dtype_backend is not None and dtype_backend not in _BACKENDS:
         raise ValueError(f"dtype_backend= must be 'numpy_nullable' or 'pyarrow', not {dtype_backend!r}")
-    optional("pandas", "pandas")
-    optional("pyarrow", "pandas")
+    optional("pandas")
+    optional("pyarrow")
 
 
 def to_arrow(columns: ArrowColumns) -> pa.Table:
     """A pyarrow table, without a copy."""
-    return optional("pyarrow", "arrow").table(columns)
+    return optional("pyarrow").table(columns)
 
 
 def to_polars(columns: ArrowColumns) -> pl.DataFrame:
     """A polars DataFrame."""
-    polars = optional("polars", "polars")
+    polars = optional("polars")
     frame: pl.DataFrame = polars.DataFrame(columns)
     named = [name for name, dtype in frame.schema.items() if dtype == polars.Categorical]
     return frame.with_columns(_enum(polars, frame[name]) for name in named) if named else frame
@@ -65,7 +65,7 @@ def _enum(polars: Any, series: pl.Series) -> pl.Series:
 def to_pandas(columns: ArrowColumns, dtype_backend: str | None) -> pd.DataFrame:
     """A pandas DataFrame with nullable types."""
     check_pandas(dtype_backend)
-    numpy, pandas, pa = (optional(module, "pandas") for module in ("numpy", "pandas", "pyarrow"))
+    pandas, pa, numpy = (optional(module) for module in ("pandas", "pyarrow", "numpy"))
     mapper = _arrow(pandas, pa) if dtype_backend == "pyarrow" else _nullable(pandas, pa, dtype_backend).get
     table = pa.table(columns)
     # One block per column: consolidating them would copy all values.

@@ -88,7 +88,7 @@ class Source:
             narrowed: Makes the requests of a query.
             bar: Makes the bar of a query.
         """
-        polars = optional("polars", "polars")
+        polars = optional("polars")
         if int(polars.__version__.partition(".")[0]) < _POLARS_MAJOR:
             raise ImportError(f"to_lazyframe needs polars 2.0, this is {polars.__version__}: pip install -U polars")
         self._polars = polars

@@ -88,4 +88,4 @@ def _is_literal(expression: pl.Expr) -> bool:
 def _literal(expression: pl.Expr) -> Any:
     from dataaccess._core.optional import optional
 
-    return optional("polars", "polars").select(expression).to_series().item()
+    return optional("polars").select(expression).to_series().item()

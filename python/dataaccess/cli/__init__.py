@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if error.name != "click":
             raise
-        sys.stderr.write('dataaccess: the command needs click: pip install "dataaccess[cli]"\n')
+        sys.stderr.write("dataaccess: the command needs click: pip install click\n")
         return 2
     except KeyboardInterrupt:
         # Ctrl-C while the modules load.

@@ -32,7 +32,7 @@ def write(scan: Scan, file: str | None, judge: Doubts, *, private: bool) -> None
 def _write_batches(scan: Scan, file: Any, form: str, judge: Doubts) -> None:
     from dataaccess._core.optional import optional
 
-    arrow, ipc = optional("pyarrow", "arrow"), optional("pyarrow.ipc", "arrow")
+    arrow, ipc = optional("pyarrow"), optional("pyarrow.ipc")
     with line() as shown, scan.batches() as batches:
         schema = arrow.schema(batches._raw)
         rows = 0

@@ -27,7 +27,7 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
             raise AttributeError(f"module 'dataaccess.spark' has no attribute {name!r}")
         from dataaccess._core.optional import optional
 
-        version = optional("pyspark", "spark").__version__
+        version = optional("pyspark").__version__
         if int(version.partition(".")[0]) < _PYSPARK_MAJOR:
             message = f"the data source needs PySpark 4.0 or newer, this is {version}: pip install -U pyspark"
             raise ImportError(message, name="pyspark")

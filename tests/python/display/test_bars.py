@@ -164,7 +164,7 @@ def test_a_missing_tqdm_is_no_error(connect: Any, slow: da.Sandbox, monkeypatch:
         assert days(connect, slow, 3).collect().num_rows == 139
         assert screen.shown() == ""
         assert days(connect, slow, 3).collect(progress=True).num_rows == 139
-        assert screen.shown() == 'no progress bar without tqdm: pip install "dataaccess[progress]"\r\n'
+        assert screen.shown() == "no progress bar without tqdm: pip install tqdm\r\n"
 
 
 # Calls that wait for a service at which nothing listens.

@@ -200,4 +200,4 @@ with da.Sandbox() as sandbox:
         print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout == f'{path}: polars or pyarrow reads it: pip install "dataaccess[polars]"\n'
+    assert done.stdout == f"{path}: polars or pyarrow reads it: pip install polars\n"

@@ -150,7 +150,7 @@ class AsyncReading(AsyncArrowSource):
             >>> codes.schema.types
             [DataType(int64)]
         """
-        optional("pyarrow", "arrow")
+        optional("pyarrow")
         table = await self.collect(tz=tz, progress=progress)
         return table.to_arrow()
 
@@ -214,7 +214,7 @@ class AsyncReading(AsyncArrowSource):
             >>> dict(codes.schema)
             {'pool_id': Int64}
         """
-        optional("polars", "polars")
+        optional("polars")
         scan = self._in_zone(tz)
         with follow_async(progress, self._call, self._progress, self._waits_for) as report:
             raw = await scan.collect_async(None, views=True, on_progress=report)

@@ -151,7 +151,7 @@ class Reading(ArrowSource):
             >>> codes.schema.types
             [DataType(int64)]
         """
-        optional("pyarrow", "arrow")
+        optional("pyarrow")
         table = self.collect(tz=tz, progress=progress)
         return table.to_arrow()
 
@@ -215,7 +215,7 @@ class Reading(ArrowSource):
             >>> dict(codes.schema)
             {'pool_id': Int64}
         """
-        optional("polars", "polars")
+        optional("polars")
         scan = self._in_zone(tz)
         with follow(progress, self._call, self._progress, self._waits_for) as report:
             raw = scan.collect(None, views=True, on_progress=report)
