@@ -8,7 +8,9 @@ use arrow_schema::SchemaRef;
 use super::Scan;
 use crate::columns;
 use crate::error::Result;
-use crate::time::{Zone, wall_clock_microseconds};
+use crate::time::Zone;
+#[cfg(feature = "files")]
+use crate::time::wall_clock_microseconds;
 
 /// The zone of the times in records, and the zone of the times in results.
 #[derive(Clone, Debug, Default)]

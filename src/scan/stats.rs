@@ -8,7 +8,7 @@ use super::Scan;
 use super::cap::{Count, Suspicion};
 use super::data_warning::{self, DataWarning};
 use super::day::OutOfDayRows;
-use super::ids::{self, Ids};
+use super::ids::Ids;
 use super::record_stats::RecordStats;
 use super::responses::Outcome;
 use crate::client::Completed;
@@ -75,7 +75,7 @@ impl Figures {
 
     /// How many of the listed ids were found, if that is known.
     pub(super) fn found(&self) -> Option<u64> {
-        self.found_ids.as_deref().map(ids::count)
+        self.found_ids.as_deref().map(super::ids::count)
     }
 }
 

@@ -4,7 +4,6 @@ use std::error::Error as StdError;
 use std::io;
 use std::time::Duration;
 
-use super::pool::MOST_HEADERS;
 use super::route::Route;
 use super::tls;
 use crate::error::{Error, Kind, Phase, constant_argument};
@@ -88,10 +87,6 @@ fn receiving_cause(error: &reqwest::Error, received: Option<u64>, what: &str) ->
         return lost(Kind::ConnectionLost);
     }
     match find::<hyper::Error>(error) {
-        Some(hyper) if hyper.is_parse_too_large() => {
-            let message = format!("the response has more than {MOST_HEADERS} headers, or more than 400 KiB of them");
-            Error::new(Kind::MalformedHttp, message).with(|details| details.received = Some(received))
-        }
         Some(hyper) if hyper.is_parse() => {
             Error::new(Kind::MalformedHttp, format!("the response is not valid HTTP: {cause}"))
                 .with(|details| details.received = Some(received))

@@ -23,7 +23,7 @@ use crate::error::{Error, Kind, Result, argument, excerpt};
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Most headers of a response. Each one that is allowed takes time for every response, also where it is not sent.
-pub(super) const MOST_HEADERS: usize = 256;
+const MOST_HEADERS: usize = 256;
 
 /// Most characters of a header in an error message.
 const SHOWN: usize = 40;
