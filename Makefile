@@ -7,6 +7,7 @@ WORKERS ?= 4
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 # uv trusts the certificates of the system, as pip and cargo do: a proxy that inspects TLS has its own CA there.
@@ -21,7 +22,7 @@ UV := $(BIN)/uv
 # link with the feature `python` on Linux only.
 FEATURES := files,sandbox,testing$(if $(filter Linux,$(shell uname -s)),$(shell printf ,python))
 # The variables that maturin sets for pyo3: with them cargo does not compile pyo3 again.
-CONFIG = $(lastword $(sort $(wildcard $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/maturin/pyo3-config-*.txt)))
+CONFIG = $(shell ls -t $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/maturin/pyo3-config-*.txt 2> /dev/null | head -1)
 CARGO = PYO3_PYTHON=$(CURDIR)/$(BIN)/python $(if $(CONFIG),PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$(CONFIG)) cargo
 RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json docs/sandbox-control.json $(shell find src -name '*.rs' -o -name '*.html')
 OR_ADVISE = || { echo 'Packages were not downloaded, see above. Is there a network? If a proxy inspects TLS, add its CA to the' \
@@ -30,7 +31,7 @@ say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 
 .PHONY: help setup demo test test-rust test-python test-env lint lint-rust lint-python fmt generate docs wheel bench lock clean
 
-help: ## print this list
+help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: .venv/.test .venv/.built ## create .venv with the locked tools, build the extension module
@@ -56,6 +57,7 @@ test-python: .venv/.test .venv/.built
 # page, openapi or benches; ARGS are arguments of pytest.
 ENV_BIN = $(if $(filter airflow spark,$(ENV)),target/envs/$(ENV)/$(SCRIPTS),$(BIN))
 test-env: .venv/.built $(if $(filter airflow spark,$(ENV)),target/envs/$(ENV)/.installed,.venv/.test)
+	@[ -n '$(ENV)' ] || { echo 'make test-env ENV=…: airflow spark recipes page openapi or benches' >&2; exit 1; }
 	$(call say,'Running the tests of $(ENV)')
 	PYTHONPATH=$(CURDIR)/python:$(CURDIR)/tests/$(ENV) $(ENV_BIN)/python -m pytest tests/$(ENV) $(ARGS)
 
@@ -88,10 +90,11 @@ generate: ## the synchronous classes and the module functions, from the asynchro
 
 docs: .venv/.test ## the site of the documentation, into target/site; a broken link is an error
 	$(call say,'Building the site of the documentation')
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --config-file .ci/mkdocs.yml
 
 wheel: .venv/.demo ## an optimized wheel for this machine, into dist
 	$(call say,'Building the wheel')
+	rm -f dist/*
 	$(BIN)/maturin build --locked --profile dist --out dist
 
 bench: .venv/.test wheel ## compare the wheel with other clients: tables, and JSON in target/bench
@@ -121,16 +124,16 @@ clean: ## remove everything that was built
 	$(call say,'Creating .venv')
 	$(PYTHON) -m venv .venv
 	sed -n '/^uv==/,/[^\\]$$/p' requirements/test.txt > .venv/uv.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.txt $(OR_ADVISE)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.txt $(OR_ADVISE)
 	@touch $@
 
 .venv/.demo: requirements/test.txt .venv/.uv
-	$(UV) pip install --quiet --python .venv --require-hashes --constraint requirements/test.txt --group demo $(OR_ADVISE)
+	@$(UV) pip install --quiet --python .venv --require-hashes --constraint requirements/test.txt --group demo $(OR_ADVISE)
 	@touch $@
 
 .venv/.test: requirements/test.txt .venv/.uv
 	$(call say,'Installing the tools of the tests into .venv')
-	$(UV) pip install --quiet --compile-bytecode --python .venv --no-deps --require-hashes -r requirements/test.txt $(OR_ADVISE)
+	@$(UV) pip install --quiet --compile-bytecode --python .venv --no-deps --require-hashes -r requirements/test.txt $(OR_ADVISE)
 	@touch $@
 
 .venv/.built: .venv/.demo pyproject.toml $(RUST_SOURCES)

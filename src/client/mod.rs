@@ -284,7 +284,8 @@ impl Client {
         let delivery = Delivery::new(0, DeliveryMode::Complete, budget);
         let completed = self.run(&call, &Destination { new_sink: &|| Cells::new(0), delivery: &delivery }).await?;
         let completed = completed.ok_or_else(never_evicted)?;
-        if memory(&completed.envelope.members) as u64 > self.settings.max_result_bytes {
+        let (members, limit) = (&completed.envelope.members, self.settings.max_result_bytes);
+        if memory(members, &most_bytes) as u64 > limit && memory(members, &bytes) as u64 > limit {
             let (attempts, elapsed) = (completed.attempts, completed.elapsed.as_secs_f64());
             let of_call = Context { operation: Some(operation), attempts, elapsed, ..Context::default() };
             return Err(result_too_large(self.settings.max_result_bytes).with_context(of_call));
@@ -325,15 +326,23 @@ pub(crate) fn never_evicted() -> Error {
     Error::new(Kind::Internal, "the only response of a call was dropped: please report this")
 }
 
-/// What members take as text, and as objects of the caller beside it.
-fn memory(members: &[(String, Member)]) -> usize {
+/// What JSON takes as text, and as objects of the caller beside it.
+fn bytes(json: &str) -> usize {
+    let size = json_size(json);
+    json.len() + size.text + size.values * VALUE_BYTES
+}
+
+/// At least as many as [`bytes`], without a look at the text: a character may take four bytes, and be a value.
+fn most_bytes(json: &str) -> usize {
+    json.len() * (1 + 4 + VALUE_BYTES)
+}
+
+/// What members take in memory, as told of their values.
+fn memory(members: &[(String, Member)], of_json: &dyn Fn(&str) -> usize) -> usize {
     let of_member = |(name, member): &(String, Member)| {
         let member = match member {
-            Member::Json(json) => {
-                let size = json_size(json);
-                json.len() + size.text + size.values * VALUE_BYTES
-            }
-            Member::Object(members) => memory(members),
+            Member::Json(json) => of_json(json),
+            Member::Object(members) => memory(members, of_json),
             Member::Records => 0,
         };
         2 * name.len() + VALUE_BYTES + member

@@ -7,7 +7,7 @@ use super::envelope::Envelope;
 use super::envelope_builder::{EnvelopeBuilder, Level};
 use super::error::{duplicate_key, invalid, not_an_envelope, refused, too_large, too_long_members, too_many_members};
 use super::input_chunk::InputChunk;
-use super::raw_json::WithoutBlanks;
+use super::raw_json::{WithoutBlanks, has_single_blanks};
 use super::records::Records;
 use super::reference::check;
 use super::value_end::ValueEnd;
@@ -340,7 +340,7 @@ impl Decoder {
             }
             (_, None) => {
                 let mut value = Vec::with_capacity(json.len());
-                if self.records.is_some() {
+                if self.records.is_some() || has_single_blanks(json) {
                     value.extend_from_slice(json);
                 } else {
                     WithoutBlanks::default().push(json, &mut value);

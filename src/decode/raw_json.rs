@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use memchr::memchr2;
+use memchr::{memchr_iter, memchr2, memchr3};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -124,6 +124,11 @@ fn escaped_bytes(text: &str) -> usize {
         }
     }
     count * widest
+}
+
+/// Whether JSON has spaces only, and no two of them in a row: [`WithoutBlanks`] would leave nothing out.
+pub(super) fn has_single_blanks(json: &[u8]) -> bool {
+    memchr3(b'\t', b'\n', b'\r', json).is_none() && memchr_iter(b' ', json).all(|at| json.get(at + 1) != Some(&b' '))
 }
 
 /// Copies JSON with one blank in place of several between tokens. Takes JSON in pieces.
@@ -265,6 +270,7 @@ mod tests {
                 left_out += blanks.push(piece, &mut out);
             }
             assert_eq!(left_out, json.len() - out.len(), "{size}");
+            assert!(!has_single_blanks(json.as_bytes()) && has_single_blanks(b"{ \"a\": \"b c\" }"));
             assert_eq!(String::from_utf8(out).expect("UTF-8"), "{ \"a  \\\" b\" : [1 , 2 3],\"\\\\\": true }");
         }
     }

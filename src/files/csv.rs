@@ -75,7 +75,8 @@ impl CsvOptions {
             DataType::Boolean => write!(field, "{}", column.as_boolean().value(row)),
             DataType::Timestamp(..) => {
                 let time = timestamp_us_to_datetime(column.as_primitive::<TimestampMicrosecondType>().value(row));
-                time.map_or(Ok(()), |time| write!(field, "{time}"))
+                let time = time.ok_or_else(|| io::Error::other("a time is beyond the calendar"))?;
+                write!(field, "{time}")
             }
             DataType::Utf8View => field.write_all(self.text(column.as_string_view().value(row)).as_bytes()),
             _ => field.write_all(self.text(column.as_string::<i32>().value(row)).as_bytes()),

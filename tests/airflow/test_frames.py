@@ -66,6 +66,7 @@ CONNECTIONS = {
         connection("refused", "dataaccess", {**PROXY, "timezone": "Nowhere"}, TOKEN, ELSEWHERE),
     )
 }
+CONNECTIONS["listed"] = Connection(conn_id="listed", conn_type="dataaccess", extra=json.dumps([KEY]))
 CONNECTIONS["broken"] = Connection(conn_id="broken", conn_type="dataaccess", extra=f'{{"headers": {KEY}')
 
 
@@ -112,11 +113,11 @@ FAILING: dict[str, Callable[[], Any]] = {
     "a key of Google": lambda: search("gs://google@b/o.jsonl"),
     **{
         f"{name} of a client": lambda name=name: DataAccessHook(name).client()  # type: ignore[misc]
-        for name in ("timeout", "headers", "unknown", "foreign", "refused", "broken")
+        for name in ("timeout", "headers", "unknown", "foreign", "refused", "broken", "listed")
     },
     **{
         f"{name} of an awaited client": lambda name=name: asyncio.run(DataAccessHook(name).async_client())  # type: ignore[misc]
-        for name in ("timeout", "refused", "broken")
+        for name in ("timeout", "refused", "broken", "listed")
     },
 }
 

@@ -141,5 +141,5 @@ def ctrl_c() -> Iterator[None]:
 
 @pytest.fixture
 def client(connect: Connect, sandbox: da.Sandbox) -> Any:
-    """A client of either kind for the demo data, with every scope."""
+    """A client for the demo data, with every scope."""
     return connect(sandbox)

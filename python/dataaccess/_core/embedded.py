@@ -75,8 +75,9 @@ def note_days_without_zone(client: object) -> None:
     """Lets `warn_of_service` warn once a platform has responded to the client, which requests days."""
     from weakref import ref
 
-    if _without_zone is not None and all(noted() is not client for noted in _without_zone):
-        _without_zone.append(ref(client, _without_zone.remove))
+    clients = _without_zone
+    if clients is not None and all(noted() is not client for noted in clients.copy()):
+        clients.append(ref(client, clients.remove))
 
 
 def warn_of_service() -> None:
@@ -89,9 +90,12 @@ def warn_of_service() -> None:
             warn_caller(f"{address} is a sandbox: its data is synthetic", SandboxWarning)
     if not _without_zone:
         return
-    clients: list[Any] = [noted() for noted in _without_zone]
+    clients: list[Any] = [noted() for noted in (_without_zone or []).copy()]
     if any(client and client.stats.requests and not client.is_sandbox for client in clients):
-        _without_zone = None
+        with _lock:
+            has_warned, _without_zone = _without_zone is None, None
+        if has_warned:
+            return
         warn_caller(
             "timezone is not set, so days begin at midnight UTC. If the service cuts days in another zone, rows of "
             "whole days are missing: check(day) of the client finds the zone. If UTC is right, set "

@@ -73,7 +73,8 @@ def extra_of(connection: Connection) -> Hidden:
     # The exception would hold the text.
     with suppress(ValueError):
         found = json.loads(connection.extra or "{}")
-    if not isinstance(found, dict):
+    found = found if isinstance(found, dict) else None
+    if found is None:
         raise ConfigError(f"{_named(connection)}: extra is no JSON object")
     return Hidden(found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -49,6 +50,12 @@ def stats(client: Any, _: Path) -> Any:
     return scan.last_stats.rows, scan.last_stats.requests
 
 
+def check(client: Any, _: Path) -> Any:
+    """What a check finds, without times and what differs by client."""
+    found = client.check(day="2024-01-15")
+    return {name: value for name, value in vars(found).items() if name not in ("seconds", "token_source")}
+
+
 def closed(client: Any, _: Path) -> Any:
     """A call of a closed client."""
     copy = client.with_options(timeout=9)
@@ -78,7 +85,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "validate_codes": lambda client, _: client.validate_codes(["id"], allocated_time=DAY),
     "validate_codes.invalid": lambda client, _: client.validate_codes(["nope"], allocated_time=DAY),
     "validate_items": lambda client, _: client.validate_items("customer", ["name"], WHO),
-    "check": lambda client, _: [*vars(client.check(day="2024-01-15"))],
+    "check": check,
     "attributes": lambda client, _: client.attributes("customer"),
     "with_options": lambda client, _: client.with_options(timeout=7, timezone="Asia/Tokyo").settings["timezone"],
     "with_options.unknown": lambda client, _: client.with_options(nope=7),
@@ -130,9 +137,12 @@ EXPORT: dict[str, int] = {}
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """What a call returned, or its error with what a program reads of it."""
+    """What a call returned and warned of, or its error with what a program reads of it."""
     try:
-        return call()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            returned = call()
+        return returned, [(each.category, str(each.message)) for each in caught]
     except da.DataAccessError as error:
         fields = ("retryable", "status", "code", "argument", "operation", "attempts")
         return type(error), str(error), [getattr(error, name, None) for name in fields]
@@ -140,7 +150,6 @@ def outcome(call: Callable[[], Any]) -> Any:
         return type(error), str(error)
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.errors.DataAccessWarning")
 @pytest.mark.parametrize("call", CALLS)
 def test_both_clients_do_the_same(call: str, both: list[Any], sandbox: da.Sandbox, tmp_path: Path) -> None:
     EXPORT["id"] = sandbox.start_export()
@@ -152,7 +161,6 @@ def test_both_clients_do_the_same(call: str, both: list[Any], sandbox: da.Sandbo
         found.append(outcome(partial(CALLS[call], client, folder)))
         folder.rename(tmp_path / str(number))
     assert found[0] == found[1]
-    assert found[0] is not None or call in ("validate_codes", "validate_items")
 
 
 @pytest.mark.parametrize("use", USES)

@@ -50,13 +50,13 @@ def test_every_page_that_the_code_names_is_there() -> None:
 @pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_every_file_that_a_page_for_contributors_names_is_there(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
-    named = re.findall(r"`((?:benches|docs|python|scripts|src|tests)/[\w./-]+)`", text)
+    named = re.findall(r"`((?:benches|docs|python|\.ci|src|tests)/[\w./-]+)`", text)
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 def test_every_page_is_in_the_navigation_of_the_site() -> None:
-    listed = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    listed = re.findall(r": ([\w/-]+\.md)$", (ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
     docs = ROOT / "docs"
     assert sorted(listed) == sorted(page.relative_to(docs).as_posix() for page in docs.rglob("*.md"))
 
