@@ -1,5 +1,6 @@
 //! Figures and warnings of one use of a scan.
 
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use super::cap::{Count, Suspicion};
 use super::data_warning::{self, DataWarning};
 use super::day::OutOfDayRows;
 use super::ids::Ids;
+use super::range::RowRange;
 use super::record_stats::RecordStats;
 use super::responses::Outcome;
 use crate::client::Completed;
@@ -158,6 +160,8 @@ pub(super) struct StatsBuilder {
     /// Why rows may be missing after responses that looked capped were split.
     after_split: Option<Vec<String>>,
     out_of_day: OutOfDayRows,
+    /// The range that rows may have, once it is needed.
+    range: OnceLock<Option<RowRange>>,
     /// The names of the responses that have no `data`.
     without_data: Vec<String>,
 }
@@ -173,8 +177,14 @@ impl StatsBuilder {
             if_unique: Vec::new(),
             after_split: None,
             out_of_day: OutOfDayRows::default(),
+            range: OnceLock::new(),
             without_data: Vec::new(),
         }
+    }
+
+    /// The range that the rows of the first request may have.
+    pub(super) fn range(&self, scan: &Scan) -> Option<&RowRange> {
+        self.range.get_or_init(|| scan.row_range()).as_ref()
     }
 
     /// Adds a complete response.
@@ -247,19 +257,19 @@ impl StatsBuilder {
         // All responses: while a stream is still read, later responses may have rows.
         let is_whole = self.sums.requests >= scan.requests() as u64 && !scan.is_task;
         let is_empty = rows == 0 && is_whole;
-        let range = if self.out_of_day.is_unused() { scan.row_range() } else { None };
+        let range = if self.out_of_day.is_unused() { self.range(scan) } else { None };
         let warnings = [
             data_warning::absent(&absent),
             incomplete,
             data_warning::without_data(&self.without_data, self.sums.requests),
             data_warning::stray(self.out_of_day.message()),
             data_warning::stray(
-                range.as_ref().and_then(|range| range.message(self.records.times.as_ref(), rows, is_whole && has_all)),
+                range.and_then(|range| range.message(self.records.times.as_ref(), rows, is_whole && has_all)),
             ),
             is_empty.then(|| data_warning::empty(scan)).flatten(),
         ];
         let mut stray_days = self.sums.stray_days.clone();
-        stray_days.extend(range.iter().flat_map(|range| range.stray_days(self.records.times.as_ref())));
+        stray_days.extend(range.into_iter().flat_map(|range| range.stray_days(self.records.times.as_ref())));
         let figures = Figures {
             rows,
             seconds: self.begun.elapsed().as_secs_f64(),
