@@ -79,6 +79,7 @@ def test_a_client_finds_the_codes_of_the_oracle(client: Any, codes: Table, draw:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::dataaccess.MissingIdsWarning")  # of ids in another case
 @shared_by_examples
 @given(draw=st.data())
 def test_a_client_finds_the_items_of_the_oracle(client: Any, customers: Table, draw: Draw) -> None:
