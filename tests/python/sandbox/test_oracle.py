@@ -160,7 +160,13 @@ def test_a_client_finds_the_loaded_rows_of_the_oracle(
     body = draw.draw(item_bodies(table_of_visits, sendable=True))
     for zone in zones:
         with elsewhere[zone].client(timezone=zone) as client:
-            found = client.search_items("visit", names(body), body["filters"], item_type_id=7)
+            try:
+                found = client.search_items("visit", names(body), body["filters"], item_type_id=7)
+            except da.ValidationError as error:
+                # Times of a group that are no range, which a client refuses.
+                if "selects no row" not in str(error):
+                    raise
+                continue
         assert found == records(table_of_visits, body, ZoneInfo(zone))
 
 
