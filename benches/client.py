@@ -81,7 +81,7 @@ Medians = dict[str, dict[str, float]]
 def race(
     contenders: Mapping[str, Callable[[], Any]], is_right: Callable[[Any], bool], rounds: int, units: float
 ) -> dict[str, float]:
-    """The median time of each contender, a second being so many units. The first round does not count."""
+    """The median time of each contender, in units of which a second has `units`. The first round does not count."""
     taken: dict[str, list[float]] = {name: [] for name in contenders}
     names = list(contenders)
     for number in range(-1, rounds):

@@ -1,4 +1,4 @@
-"""One job of the client in a process of its own, so many times: `counted.py JOB TIMES BASE_URL`.
+"""Repeats one job of the client in a process of its own: `counted.py JOB TIMES BASE_URL`.
 
 `instructions.py` counts two numbers of times. The difference is the cost of the job, without the start of the process.
 The program imports only the package. It ends with an error if a result has a wrong length.

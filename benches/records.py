@@ -42,7 +42,7 @@ def block(seed: int, records: int) -> bytes:
 
 
 def response(records: int) -> Iterator[bytes]:
-    """The pieces of a body with so many records. After the last distinct block, the first one is repeated."""
+    """The pieces of a body with this number of records. After the last distinct block, the first one is repeated."""
     yield HEAD
     for number, start in enumerate(range(0, records, BLOCK)):
         if start:

@@ -1,4 +1,4 @@
-//! Runs the decoder so many times: `counted columns|rows contract|escapes TIMES`.
+//! Runs the decoder as often as the last argument says: `counted columns|rows contract|escapes TIMES`.
 //!
 //! `benches/instructions.py` counts its instructions. It ends with an error if a record is missing.
 

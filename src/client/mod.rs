@@ -337,7 +337,7 @@ fn most_bytes(json: &str) -> usize {
     json.len() * (1 + 4 + VALUE_BYTES)
 }
 
-/// What members take in memory, as told of their values.
+/// What members take in memory, if each value takes what `of_json` returns.
 fn memory(members: &[(String, Member)], of_json: &dyn Fn(&str) -> usize) -> usize {
     let of_member = |(name, member): &(String, Member)| {
         let member = match member {

@@ -122,6 +122,13 @@ FAILING: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.parametrize("failing", ["broken of a client", "broken of an awaited client"])
+def test_no_error_keeps_a_text_that_is_no_json(failing: str) -> None:
+    with pytest.raises(da.ConfigError) as caught:
+        FAILING[failing]()
+    assert caught.value.__context__ is None
+
+
 @pytest.mark.parametrize("failing", FAILING.values(), ids=FAILING)
 def test_no_frame_holds_a_secret(failing: Callable[[], Any]) -> None:
     with pytest.raises(Exception) as caught:  # noqa: PT011 - any error that comes

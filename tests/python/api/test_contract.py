@@ -1,4 +1,4 @@
-"""Each call of `AsyncClient` and of what it makes returns what that of `Client` returns, or raises the same error."""
+"""Each call of `AsyncClient`, its scans and tasks returns, warns and raises as the same call of `Client` does."""
 
 from __future__ import annotations
 
@@ -16,17 +16,13 @@ from support.raw_server import RESPONSE, Close, http, serving
 import dataaccess as da
 
 DAY = da.on("2024-01-15")
+TWO_DAYS = da.days("2024-01-15", "2024-01-17")
 WHO = da.col("customer_id").matches(["demo-customer-0001", "demo-customer-0002"])
 
 
 def codes(client: Any, **options: Any) -> Any:
     """A scan of two days."""
-    return client.scan_codes(
-        ["id", "code_status", "allocated_time"], allocated_time=da.days(DAYS[0], DAYS[2]), **options
-    )
-
-
-DAYS = ("2024-01-15", "2024-01-16", "2024-01-17")
+    return client.scan_codes(["id", "code_status", "allocated_time"], allocated_time=TWO_DAYS, **options)
 
 
 def written(client: Any, folder: Path, method: str) -> Any:
@@ -71,7 +67,7 @@ def closed_batches(client: Any, _: Path) -> Any:
     return first, list(batches)
 
 
-# By the method that it is about. `next` after a dot: more than one case of a method.
+# By the method that a case is about; after a dot, another case of the same method.
 CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "search_codes": lambda client, _: client.search_codes(["id", "code_status"], allocated_time=DAY, limit=5),
     "search_codes.invalid": lambda client, _: client.search_codes(["nope"], allocated_time=DAY, limit=-1),
@@ -115,7 +111,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "schema": lambda client, _: (codes(client).schema, codes(client).column_names),
     "last_stats": stats,
 }
-# Answered by a server that sends this.
+# What a server of the tests sends.
 RESPONSES = {
     "complete": http(RESPONSE),
     "cut": http(RESPONSE)[:-3],
