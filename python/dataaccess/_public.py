@@ -5,9 +5,7 @@ A pickle then names `dataaccess.Client`, so it survives a move of the class. A t
 
 from __future__ import annotations
 
-# Type checkers know the name. Importing `typing` would take a third of the time that importing a client takes, so no
-# module of a client does.
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -26,7 +26,6 @@ from dataaccess._sandbox.platforms import switches_of
 from dataaccess._sandbox.received import ReceivedRequest
 from dataaccess._sandbox.seed import Seeds
 from dataaccess.errors import ConfigError
-from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -424,9 +423,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
 def _switches(platform: str | os.PathLike[str] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Switches as the core takes them: the switches of the platform, and the given ones in their place."""
     if not isinstance(given, Mapping | None):
-        raise ConfigError(
-            f"{argument('switches')} must be a dict of names and values, not of type {type(given).__name__}"
-        )
+        raise ConfigError(f"switches must be a dict of names and values, not of type {type(given).__name__}")
     chosen = {**switches_of(platform), **(given or {})}
     return {string("switches", name): _switch(name, value) for name, value in chosen.items()}
 
@@ -446,9 +443,7 @@ def _now(given: object) -> float | None:
     if given is None:
         return None
     if not isinstance(time, datetime) or time.year < _EARLIEST:
-        raise ConfigError(
-            f"{argument('now')} must be a datetime from {_EARLIEST} on, or one in ISO format, not {given!r}"
-        )
+        raise ConfigError(f"now must be a datetime from {_EARLIEST} on, or one in ISO format, not {given!r}")
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
@@ -458,7 +453,7 @@ def _until(given: object) -> str | None:
         return given
     if isinstance(given, date) and not isinstance(given, datetime):
         return given.isoformat()
-    raise ConfigError(f"{argument('until')} must be a date or text such as 2024-02-29, not {given!r}")
+    raise ConfigError(f"until must be a date or text such as 2024-02-29, not {given!r}")
 
 
 def _access(
@@ -492,4 +487,4 @@ def _address(host: object) -> IPv4Address | IPv6Address:
     try:
         return ip_address(LOOPBACK if host == "localhost" else str(host))
     except ValueError:
-        raise ConfigError(f"{argument('host')} must be an address such as 127.0.0.1 or ::1, not {host!r}") from None
+        raise ConfigError(f"host must be an address such as 127.0.0.1 or ::1, not {host!r}") from None

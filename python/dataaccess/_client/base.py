@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from dataaccess._client.checked import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.given import find_profile, noting_arguments
@@ -31,9 +32,6 @@ from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
 from dataaccess._core.warn import warn_caller, warn_of_recording
 from dataaccess._native import ENVIRONMENT, RawClient, RawToken, check_settings
 from dataaccess.errors import ConfigError, DataAccessWarning
-from dataaccess.errors._text import argument
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -141,8 +139,7 @@ class BaseClient(Validation):
             # It is for another address.
             source = "DATAACCESS_BASE_URL" if variable else str(profile)
             raise ConfigError(
-                f"no token: the token of {token_of} is for the address of {source}, and {here} is another; "
-                f"pass {argument('token')}"
+                f"no token: the token of {token_of} is for the address of {source}, and {here} is another; pass token"
             )
         return RawToken(None)
 
@@ -364,7 +361,7 @@ class BaseClient(Validation):
         if here != there:
             raise ConfigError(
                 f"with_options(base_url=…) would send the token for {there} to {here}: make a new client for {here}, "
-                f"or give {argument('token')} as a callable"
+                f"or give token as a callable"
             )
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, tzinfo
 from functools import partial
 from reprlib import repr as shortened
+from typing import TYPE_CHECKING
 
 from dataaccess._client.settings import SETTINGS
 from dataaccess._core.checks import (
@@ -22,9 +23,6 @@ from dataaccess._core.embedded import embedded_name
 from dataaccess._native import is_secret_header
 from dataaccess._native import origin as origin_of
 from dataaccess.errors import ConfigError
-from dataaccess.errors._text import argument
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any, Self, TypeVar
@@ -147,12 +145,12 @@ def zone_name(setting: str, zone: object) -> str:
     """The IANA name of a time zone."""
     if isinstance(zone, str):
         if (advice := offset_advice(string(setting, zone))) is not None:
-            raise ConfigError(f"{argument(setting, zone)} {advice}")
+            raise ConfigError(f"{setting}: {shortened(zone)} {advice}")
         return zone
     name = "UTC" if zone is UTC else getattr(zone, "key", None)
     if isinstance(zone, tzinfo) and isinstance(name, str):
         return name
-    raise ConfigError(f"{argument(setting)} must be an IANA name or a ZoneInfo, not {zone!r}")
+    raise ConfigError(f"{setting} must be an IANA name or a ZoneInfo, not {zone!r}")
 
 
 def header_pairs(headers: object) -> Headers | None:
@@ -160,16 +158,12 @@ def header_pairs(headers: object) -> Headers | None:
     if headers is None or isinstance(headers, Headers):
         return headers
     if not isinstance(headers, Mapping):
-        raise ConfigError(
-            f"{argument('headers')} must be a dict of names and values, not of type {type(headers).__name__}"
-        )
+        raise ConfigError(f"headers must be a dict of names and values, not of type {type(headers).__name__}")
     for name, value in headers.items():
         for what, one in (("a name", name), (f"the value of {name!r}", value)):
             if not isinstance(one, str):
                 kind = type(one).__name__
-                raise ConfigError(
-                    f"{argument('headers')} must have strings as names and values: {what} is of type {kind}"
-                )
+                raise ConfigError(f"headers must have strings as names and values: {what} is of type {kind}")
             string("headers", one)
     return Headers(list(headers.items()))
 
@@ -196,7 +190,7 @@ def _item_types(value: object) -> dict[str, Any]:
 def _path(spec: Spec, path: object) -> str:
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str) or not text:
-        raise ConfigError(f"{argument(spec.name)} must be a path, not {shortened(path)}")
+        raise ConfigError(f"{spec.name} must be a path, not {shortened(path)}")
     from dataaccess._core.paths import local_path
 
     return local_path(text)
@@ -206,14 +200,14 @@ def _whole(spec: Spec, value: object) -> int:
     """An integer, whose bounds the core checks."""
     found = optional_integer(value, -MAX_INTEGER, MAX_INTEGER)
     if found is None:
-        raise ConfigError(f"{argument(spec.name)} must be an integer {_bounds(spec)}, not {shortened(value)}")
+        raise ConfigError(f"{spec.name} must be an integer {_bounds(spec)}, not {shortened(value)}")
     return found
 
 
 def _choice(spec: Spec, value: object) -> str:
     if not isinstance(value, str) or value not in spec.choices:
         choices = " or ".join(f'"{choice}"' for choice in spec.choices)
-        raise ConfigError(f"{argument(spec.name)} must be {choices}, not {shortened(value)}")
+        raise ConfigError(f"{spec.name} must be {choices}, not {shortened(value)}")
     return value
 
 
@@ -221,7 +215,7 @@ def _count(spec: Spec, value: object) -> int:
     """An integer, whose bounds are checked here."""
     found = _whole(spec, value)
     if found < spec.least:
-        raise ConfigError(f"{argument(spec.name)} must be an integer {_bounds(spec)}, not {found}")
+        raise ConfigError(f"{spec.name} must be an integer {_bounds(spec)}, not {found}")
     return found
 
 
@@ -230,9 +224,7 @@ def _codes(spec: Spec, value: Any) -> tuple[int | str, ...]:
     is_one = isinstance(value, str) or not isinstance(value, Iterable)
     codes: tuple[Any, ...] = (value,) if is_one else tuple(value)
     if not codes or not all(_is_code(code) for code in codes):
-        raise ConfigError(
-            f"{argument(spec.name)} must be integers or strings, such as (200, 201), not {shortened(value)}"
-        )
+        raise ConfigError(f"{spec.name} must be integers or strings, such as (200, 201), not {shortened(value)}")
     return codes
 
 

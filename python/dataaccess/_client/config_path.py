@@ -6,10 +6,9 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dataaccess._core.regular import read_file
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any

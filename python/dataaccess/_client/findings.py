@@ -25,7 +25,7 @@ from dataaccess.errors import (
     TransportError,
     ValidationError,
 )
-from dataaccess.errors._text import argument, text_of
+from dataaccess.errors._text import text_of
 from dataaccess.filters import Days, yesterday
 from dataaccess.filters._comparison import on
 
@@ -115,7 +115,7 @@ class Findings:
         if is_better:
             has_form = self._usual._setting("code_value_type") is not None
             usual, other = ("with", "without") if has_form else ("without", "with")
-            setting = argument("code_value_type", None if has_form else "normal")
+            setting = "code_value_type" if has_form else 'code_value_type="normal"'
             failed = "finds nothing" if self._refusal is None else "is refused"
             self.errors["code_value_type"] = DataAccessError(
                 f"a search of codes {failed} {usual} value_type in its conditions, and succeeds {other} it: "
@@ -226,7 +226,7 @@ def _said(found: ServiceDay, rows: str, client: BaseClient) -> tuple[str, bool]:
     """What is said of a day, and whether it and the times in records are as the client has them."""
     source = client.source_timezone
     if not found.begins_with(client.timezone):
-        zone = f"the day of the service {found.end_shown}: set {argument('timezone')} to its zone"
+        zone = f"the day of the service {found.end_shown}: set timezone to its zone"
         return f"{zone}; {_times_said(found)}", False
     if found.has_times and not found.has_times_of(source):
         return f"{rows} are of that day, but not their times in {source}: {_times_said(found)}", False
@@ -242,5 +242,5 @@ def _times_said(found: ServiceDay) -> str:
         *(["the zone of its days"] if found.has_own_times else []),
     ]
     if not zones:
-        return f"times in records are at {found.record_offsets}: set {argument('source_timezone')}"
-    return f"times in records are of {' or '.join(zones)} ({argument('source_timezone')})"
+        return f"times in records are at {found.record_offsets}: set source_timezone"
+    return f"times in records are of {' or '.join(zones)} (source_timezone)"

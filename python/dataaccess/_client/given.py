@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from functools import wraps
+from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import string
 from dataaccess._core.embedded import embedded_name, is_sandbox
 from dataaccess._core.tracebacks import at_the_caller
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from dataaccess._contract import ITEM_TYPES
 from dataaccess._core.checks import MAX_INTEGER, integer, string
 from dataaccess._public import did_you_mean
 from dataaccess._scan.schema import type_names
 from dataaccess.errors import ConfigError
-from dataaccess.errors._text import argument
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any
@@ -22,9 +20,7 @@ _KEYS = ("id", "attributes")
 def checked_item_types(given: object) -> dict[str, Any]:
     """Names of business objects, each with its id, or with its id and its attributes."""
     if not isinstance(given, Mapping):
-        raise ConfigError(
-            f"{argument('item_types')} must be a dict of names and ids, not of type {type(given).__name__}"
-        )
+        raise ConfigError(f"item_types must be a dict of names and ids, not of type {type(given).__name__}")
     types = {string("item_types", name): _checked(name, value) for name, value in given.items()}
     for name, fixed in ITEM_TYPES.items():
         if name in types and (found := id_of(types[name])) != fixed:
@@ -55,7 +51,7 @@ def declared_attributes(name: str, item_types: Mapping[str, Any]) -> dict[str, s
     advice = "" if name in item_types or name in ITEM_TYPES else did_you_mean(name, known)
     raise ConfigError(
         f"the attributes of {name!r} are not known{advice}: the API cannot list them; ask the "
-        f'administrator of the platform, and declare them: {argument("item_types")}{{{name!r}: {{"id": …, '
+        f'administrator of the platform, and declare them: item_types{{{name!r}: {{"id": …, '
         f'"attributes": {{"customer_id": "string"}}}}}}'
     )
 

@@ -9,6 +9,7 @@ import os
 import stat
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dataaccess._client.checked import UNUSED_URL, Settings, checked, origin
 from dataaccess._client.config_path import config_path, parsed
@@ -19,10 +20,7 @@ from dataaccess._core.warn import warn_caller
 from dataaccess._native import check_settings, is_of_this_machine
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, DataAccessWarning
-from dataaccess.errors._text import argument
 from dataaccess.tokens import TokenFile
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,7 +89,7 @@ class Profile:
             return self.token
         raise ConfigError(
             f"no token: the token of {self} is for {self.settings['base_url']}, and the address is another; "
-            f"pass {argument('token')} or set DATAACCESS_TOKEN"
+            f"pass token or set DATAACCESS_TOKEN"
         )
 
     def _is_for(self, address: object) -> bool:

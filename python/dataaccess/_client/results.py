@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from reprlib import Repr
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.warn import caller, warn_caller
 from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
-from dataaccess.errors._text import argument, for_programs
-
-TYPE_CHECKING = False
+from dataaccess.errors._text import for_programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -202,7 +201,7 @@ def ended(
             check_entries(export_id, entries, success)
         return status
     states = entry_states(entries, entries) or "it has no entries yet"
-    hint = f"raise {argument('timeout')}{for_programs(', the last response is in .last')}"
+    hint = f"raise timeout{for_programs(', the last response is in .last')}"
     raise WaitTimeoutError(
         f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; {hint}",
         operation="wait_for_segment",
@@ -223,8 +222,8 @@ def check_entries(export_id: object, entries: list[ExportEntry], success: Collec
     failed = [entry for entry in entries if state_of(entry, success) == "failed"]
     if failed:
         hint = (
-            f"all entries are in .entries, and {argument('check', value=False)} returns them; "
-            f"{argument('export_success_codes')} of the client has the codes of success"
+            "all entries are in .entries, and check=False returns them; "
+            "export_success_codes of the client has the codes of success"
         )
         raise SegmentExportError(
             f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "

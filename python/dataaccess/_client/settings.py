@@ -5,7 +5,7 @@ It imports nothing of this package, so that the web server of Airflow reads it w
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from dataaccess._client.settings import SETTINGS
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

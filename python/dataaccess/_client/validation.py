@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess._client.settings import SETTINGS
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
 from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._native import validate_codes, validate_items
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from dataaccess._client.settings import SETTINGS
 from dataaccess._core.warn import warn_caller
 from dataaccess.errors import ConfigError, DataAccessWarning
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess.tokens import TokenFile

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from dataaccess._types import PROMOTION_CODE_ATTRIBUTES
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import call_timeout, invalid
 from dataaccess.errors import ValidationError
-from dataaccess.errors._text import argument
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -118,7 +116,7 @@ def _check_name(name: str, item_types: Mapping[str, Any]) -> None:
     if item_types and name not in item_types and name not in ITEM_TYPES:
         advice = did_you_mean(name, [*item_types, *ITEM_TYPES])
         if advice:
-            unknown = f"is required for {name!r}, which {argument('item_types')} does not have"
+            unknown = f"is required for {name!r}, which item_types does not have"
             raise invalid("item_type_id", f"{unknown}{advice}", None)
 
 

@@ -12,11 +12,10 @@ import warnings
 from contextlib import suppress
 from math import inf
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from dataaccess._display.text import cell, counted, size
 from dataaccess.errors._text import text_of
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle

@@ -7,12 +7,10 @@ from collections.abc import Iterable
 from datetime import UTC, timedelta
 from math import inf
 from reprlib import repr as shortened
+from typing import TYPE_CHECKING
 
 from dataaccess._native import zone_name
 from dataaccess.errors import ConfigError, ValidationError
-from dataaccess.errors._text import argument
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from numbers import Real
@@ -31,9 +29,9 @@ def invalid(argument: str, message: str, value: object) -> ValidationError:
 def string(name: str, value: object) -> str:
     """A valid Unicode string. The error for another type does not show the value, which may be a secret."""
     if not isinstance(value, str):
-        raise ConfigError(f"{argument(name)} must be a string, not of type {type(value).__name__}")
+        raise ConfigError(f"{name} must be a string, not of type {type(value).__name__}")
     if any("\ud800" <= character <= "\udfff" for character in value):
-        raise ConfigError(f"{argument(name)} contains a lone surrogate, so it is not valid Unicode")
+        raise ConfigError(f"{name} contains a lone surrogate, so it is not valid Unicode")
     return value
 
 
@@ -54,7 +52,7 @@ def words(text: str, end: str = ",") -> list[str]:
 def boolean(name: str, value: object) -> bool:
     """A boolean setting."""
     if not isinstance(value, bool):
-        raise ConfigError(f"{argument(name)} must be True or False, not {value!r}")
+        raise ConfigError(f"{name} must be True or False, not {value!r}")
     return value
 
 
@@ -70,7 +68,7 @@ def _is_number(value: object) -> TypeGuard[Real]:
 def number(name: str, value: object, accepted: str) -> float:
     """A number, which a bool is not. The core checks its bounds."""
     if not _is_number(value):
-        raise ConfigError(f"{argument(name)} must be {accepted}, not {shortened(value)}")
+        raise ConfigError(f"{name} must be {accepted}, not {shortened(value)}")
     try:
         return float(value)
     except OverflowError:
@@ -92,7 +90,7 @@ def integer(name: str, value: object, least: int = 0, most: int = MAX_INTEGER) -
     """An integer setting within bounds."""
     found = optional_integer(value, least, most)
     if found is None:
-        raise ConfigError(f"{argument(name)} must be an integer from {least} to {most}, not {value!r}")
+        raise ConfigError(f"{name} must be an integer from {least} to {most}, not {value!r}")
     return found
 
 
@@ -165,5 +163,5 @@ def duration(name: str, value: object, unit: str = "seconds") -> float:
     length = float(given) if _is_number(given) else -1.0
     if not 0 <= length < inf:
         or_timedelta = ", or a timedelta" if is_seconds else ""
-        raise ConfigError(f"{argument(name)} must be a number of {unit} of at least 0{or_timedelta}, not {value!r}")
+        raise ConfigError(f"{name} must be a number of {unit} of at least 0{or_timedelta}, not {value!r}")
     return length

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from dataaccess._core.process import ProcessLock
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import RawSandbox, origin, sandboxes_met
 from dataaccess.errors import ConfigError, SandboxWarning, TimezoneWarning
-from dataaccess.errors._text import argument
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any
@@ -99,7 +97,7 @@ def warn_of_service() -> None:
         warn_caller(
             "timezone is not set, so days begin at midnight UTC. If the service cuts days in another zone, rows of "
             "whole days are missing: check(day) of the client finds the zone. If UTC is right, set "
-            f"{argument('timezone', 'UTC')}",
+            'timezone="UTC"',
             TimezoneWarning,
         )
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import sys
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from dataaccess.errors._text import text_of
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     import logging

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

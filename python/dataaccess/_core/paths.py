@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from reprlib import repr as shortened
+from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import invalid
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import NoReturn

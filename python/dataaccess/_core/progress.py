@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import invalid
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from time import sleep
+from typing import TYPE_CHECKING
 
 from dataaccess._core.bar import Bar
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

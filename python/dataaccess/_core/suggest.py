@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataaccess._public import no_attribute
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from dataaccess._public import no_attribute
 
 
 class Suggesting:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 from functools import wraps
 from types import FunctionType
+from typing import TYPE_CHECKING
 
 from dataaccess._public import did_you_mean
 from dataaccess.errors import DataAccessError, InternalError
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from typing import TYPE_CHECKING
 
 from dataaccess.errors._text import text_of
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any

@@ -8,7 +8,6 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from dataaccess._core.checks import string
 from dataaccess.errors import ConfigError, SandboxError
-from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
@@ -85,11 +84,11 @@ class OverHTTP:
             port = -1
         if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or "@" in parts.netloc:
             example = "http://127.0.0.1:8080"
-            raise ConfigError(f"{argument('url')} must be the address of a sandbox, such as {example}, not {given!r}")
+            raise ConfigError(f"url must be the address of a sandbox, such as {example}, not {given!r}")
         self.base_url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         self.admin_token = string("admin_token", admin_token)
         if not self.admin_token.isascii() or not self.admin_token.isprintable():
-            raise ConfigError(f"{argument('admin_token')} must be visible ASCII characters")
+            raise ConfigError("admin_token must be visible ASCII characters")
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Sends a request to the service."""

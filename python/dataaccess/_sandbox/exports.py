@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from dataaccess._core.checks import boolean, duration, integer, string
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess.errors import ConfigError
-from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -102,5 +101,5 @@ def _entries(given: object) -> object:
     for entry in entries:
         if not isinstance(entry, Mapping) or entry.keys() - _READERS:
             known = ", ".join(_READERS)
-            raise ConfigError(f"{argument('entries')} must be a number or a list of dicts with {known}, not {entry!r}")
+            raise ConfigError(f"entries must be a number or a list of dicts with {known}, not {entry!r}")
     return [_read(entry) for entry in entries]

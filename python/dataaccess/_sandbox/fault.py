@@ -14,7 +14,6 @@ from dataaccess._core.process import ProcessLock
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import check_fault
 from dataaccess.errors import ConfigError, DataAccessWarning, ForkedHandleError, SandboxError
-from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -134,10 +133,10 @@ def _plain(name: str, value: object) -> Any:
 def _number(name: str, value: object) -> Any:
     """A number, a bool or None."""
     if isinstance(value, float) and not isfinite(value):
-        raise ConfigError(f"{argument(name)} must be a finite number, not {value!r}")
+        raise ConfigError(f"{name} must be a finite number, not {value!r}")
     if value is None or isinstance(value, bool | float):
         return value
     try:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise ConfigError(f"{argument(name)} must be of JSON, not of type {type(value).__name__}") from None
+        raise ConfigError(f"{name} must be of JSON, not of type {type(value).__name__}") from None

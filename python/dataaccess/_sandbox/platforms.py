@@ -11,7 +11,6 @@ from dataaccess._core.regular import read_file
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import SWITCHES
 from dataaccess.errors import ConfigError, SandboxWarning
-from dataaccess.errors._text import argument
 
 _HANOI = "Asia/Ho_Chi_Minh"
 _LARGEST = 2**20
@@ -71,15 +70,15 @@ def _read(path: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         text = ""
     except ValueError as error:
-        raise ConfigError(f"{argument('platform')}: {path} {error}; {known}") from None
+        raise ConfigError(f"platform: {path} {error}; {known}") from None
     except OSError as error:
-        raise ConfigError(f"{argument('platform')}: cannot read {path}: {error.strerror}; {known}") from None
+        raise ConfigError(f"platform: cannot read {path}: {error.strerror}; {known}") from None
     try:
         found = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (ValueError, RecursionError):
         found = {}
     if not isinstance(found.get("switches"), dict):
-        raise ConfigError(f"{argument('platform')}: {path} has no switches; {known}")
+        raise ConfigError(f"platform: {path} has no switches; {known}")
     return dict(found)
 
 

@@ -16,7 +16,7 @@ from dataaccess._sandbox.data import Data
 from dataaccess._sandbox.files import Members, parsed, typed
 from dataaccess._sandbox.seed_rows import SUFFIXES, rows_of_file
 from dataaccess.errors import ConfigError, SandboxError
-from dataaccess.errors._text import argument, marked
+from dataaccess.errors._text import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,9 +84,7 @@ class Seeds(Data):
             return self._load_file(string("name", name), path, replace=replace)
         if path.suffix.lower() != ".json":
             if path.suffix.lower() in SUFFIXES:
-                advice = (
-                    f"give {argument('name')}, such as name='customer', or name the file in the rows of a JSON file"
-                )
+                advice = "give name, such as name='customer', or name the file in the rows of a JSON file"
                 raise ConfigError(f"{path} has rows, and no name of their object: {advice}")
             raise ConfigError(f"{path}: the suffix of a seed is {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
         content = parsed(path)
@@ -132,7 +130,7 @@ class Seeds(Data):
 
 def _refuse_name(name: str | None) -> None:
     if name is not None:
-        raise ConfigError(f"{argument('name')} is for a file of rows; a dict has the member 'object'")
+        raise ConfigError("name is for a file of rows; a dict has the member 'object'")
 
 
 @contextmanager

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess._core.optional import optional
 from dataaccess._public import public
 from dataaccess._scan.rows import Rows
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     import pyarrow as pa

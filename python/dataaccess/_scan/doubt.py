@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess import errors
 from dataaccess._core.checks import invalid
 from dataaccess._scan.outcome import members, stats_of, warn_of
 from dataaccess.errors import DoubtfulDataError
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable

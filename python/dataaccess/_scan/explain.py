@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dataaccess._contract import PROMOTION_CODE
 from dataaccess._display.plan import Plan
 from dataaccess._display.text import cell, counted
 from dataaccess._types import AudienceType, CodeStatus
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import count, duration, invalid
 from dataaccess._core.paths import location
 from dataaccess._core.storage import checked, hidden
 from dataaccess._native import folder_status as read_status
 from dataaccess._public import public
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any

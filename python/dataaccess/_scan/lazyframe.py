@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.plan import Planned
 from dataaccess._scan.schema import NAME
 from dataaccess.errors import ValidationError
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable

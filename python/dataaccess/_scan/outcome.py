@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess import errors
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.warn import warn_caller
-from dataaccess.errors._text import argument, text_of
-
-TYPE_CHECKING = False
+from dataaccess.errors._text import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,8 +51,8 @@ def warn_without_times(tz: str | None, types: list[tuple[str, str]]) -> None:
     """Warns of a `tz=` that changes nothing: no column is of type timestamp."""
     if tz is not None and types and all(kind != "timestamp" for _, kind in types):
         warn_caller(
-            f"{argument('tz', tz)} changes nothing: no column has the type timestamp. Declare the types of attributes "
-            f"in {argument('item_types')} of the client, or give {argument('schema')}",
+            f"tz={tz!r} changes nothing: no column has the type timestamp. Declare the types of attributes "
+            f"in item_types of the client, or give schema",
             errors.DataAccessWarning,
         )
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import os
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from dataaccess._core.paths import location, refuse
 from dataaccess._core.suffixes import check_suffix, compression_of, separator_of
 from dataaccess.errors import ValidationError
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from dataaccess._contract import SEARCH_PATH
 from dataaccess._core.arguments import problem_values
@@ -14,8 +15,6 @@ from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.outcome import progress_of, stats_of, warn_of, warn_without_times
 from dataaccess._scan.schema import type_names, with_declared
 from dataaccess.filters._values import snapshot
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,6 @@ from dataaccess._scan.plan import LARGE_BATCH
 from dataaccess._scan.predicate import selected_by
 from dataaccess._scan.variants import next_batch
 from dataaccess.errors import RecordError
-from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -196,7 +195,7 @@ class Source:
         for name, enum in self._enums.items():
             if name in frame.columns and frame.schema[name] != enum:
                 raise RecordError(
-                    f"{name} has a value that the API specification does not name: leave {argument('decode_status')} "
+                    f"{name} has a value that the API specification does not name: leave decode_status "
                     "out for a column of numbers",
                     column=name,
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import time_zone
 from dataaccess._core.suggest import Suggesting
@@ -10,8 +11,6 @@ from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import counted, shorten
 from dataaccess._scan import frames
 from dataaccess._scan.outcome import warn_without_times
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import tzinfo

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from dataaccess import errors
 from dataaccess._core.checks import boolean_argument, choice, duration
@@ -13,8 +14,6 @@ from dataaccess._display.text import counted
 from dataaccess._scan.doubt import TaskDoubt, task_of
 from dataaccess._scan.outcome import progress_of, warn_of
 from dataaccess.errors._text import marked, text_of
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any, Self

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from dataaccess._contract import VALUES
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess._types import Schema

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess._core.progress import follow_pulled
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.plan import BaseScan
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,6 @@ from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.output import parquet_format, text_format
 from dataaccess.airflow.storage import is_remote
 from dataaccess.errors import ConfigError
-from dataaccess.errors._text import argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,14 +46,12 @@ def write(
         ConfigError: The suffix is another one, or `private` is for an object store.
     """
     if not target.endswith((".parquet", *_LINES)):
-        raise ConfigError(
-            f"{argument('path')} must end in .parquet, {', '.join(_LINES)}, and {without_query(target)} does not"
-        )
+        raise ConfigError(f"path must end in .parquet, {', '.join(_LINES)}, and {without_query(target)} does not")
     if not is_remote(target):
         Path(target).parent.mkdir(parents=True, exist_ok=True)
     elif private:
         problem = f"is for files on the worker, and {without_query(target)} is in a store, whose access is its own"
-        raise ConfigError(f"{argument('private')} {problem}")
+        raise ConfigError(f"private {problem}")
     is_parquet = target.endswith(".parquet")
     file_format = parquet_format() if is_parquet else text_format("jsonl", target, "infer")
     arguments: dict[str, Any] = {"private": private, "storage_options": options}

@@ -52,6 +52,8 @@ DataAccessWarning (UserWarning)
 └─ SandboxWarning                       the data is synthetic
 """
 
+from typing import TYPE_CHECKING
+
 from dataaccess._public import no_attribute, public
 from dataaccess.errors._base import (
     ClientClosedError,
@@ -113,8 +115,6 @@ from dataaccess.errors._warning import (
     StrayDayWarning,
     TimezoneWarning,
 )
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess.errors._problem import Problem

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataaccess.errors._text import arguments_in, marked, spelled, text_of, texts_of
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from dataaccess.errors._text import arguments_in, marked, spelled, text_of, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataaccess.errors._base import DataAccessError
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from dataaccess.errors._base import DataAccessError
 
 if TYPE_CHECKING:
     from typing import Any

@@ -6,7 +6,7 @@ core (`src/error/argument.rs`). Exceptions and warnings hold a `Text`, which is 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

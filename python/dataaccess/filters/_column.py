@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess._public import no_attribute, public
 from dataaccess.filters._comparison import Comparison, Days, after, before, on, since, until
 from dataaccess.filters._given import Given
 from dataaccess.filters._refusals import NotOrdered
 from dataaccess.filters._values import Time, Value, Values, snapshot
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Literal, NoReturn

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess._public import public
 from dataaccess.filters._given import Given
 from dataaccess.filters._refusals import NotCompared
 from dataaccess.filters._values import Time, Values, snapshot
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Literal, NoReturn, TypeAlias

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from copy import copy
+from typing import TYPE_CHECKING
 
 from dataaccess._core.tracebacks import at_the_caller
 from dataaccess.errors import DataAccessError
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from types import TracebackType

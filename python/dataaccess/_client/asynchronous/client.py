@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess._client.asynchronous.scans import AsyncScans
 from dataaccess._client.asynchronous.searches import AsyncSearches
 from dataaccess._client.asynchronous.segments import AsyncSegments
@@ -12,8 +14,6 @@ from dataaccess._core.managed import AsyncManaged
 from dataaccess._core.progress import follow_async, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import timedelta

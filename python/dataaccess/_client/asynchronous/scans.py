@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
 from dataaccess._core.arguments import code_arguments, item_arguments
 from dataaccess._core.tracebacks import short_tracebacks
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import timedelta

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_rows
@@ -10,8 +11,6 @@ from dataaccess._core.arguments import code_arguments, item_arguments, problem_v
 from dataaccess._core.progress import follow_async, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.outcome import progress_of
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import timedelta

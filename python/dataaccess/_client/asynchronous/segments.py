@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_status, ended, export_progress, update_callback, warn_of_ends
@@ -10,8 +11,6 @@ from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
 from dataaccess._core.progress import follow_async, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import timedelta

@@ -2,6 +2,7 @@
 """Searches that return a scan."""
 
 from __future__ import annotations
+from typing import TYPE_CHECKING
 
 from functools import partial
 
@@ -9,7 +10,6 @@ from dataaccess._client.base import BaseClient
 from dataaccess._core.arguments import code_arguments, item_arguments
 from dataaccess._core.tracebacks import short_tracebacks
 
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import timedelta

@@ -2,6 +2,7 @@
 """Segment exports."""
 
 from __future__ import annotations
+from typing import TYPE_CHECKING
 
 from functools import partial
 
@@ -12,7 +13,6 @@ from dataaccess._core.checks import boolean_argument, call_timeout, seconds
 from dataaccess._core.progress import follow, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
 
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import timedelta

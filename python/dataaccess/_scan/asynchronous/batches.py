@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess._core.managed import AsyncManagedIterator
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 from dataaccess._scan.batch import Batch
 from dataaccess._scan.outcome import stats_of, warn_of, warn_without_times
 from dataaccess._scan.variants import next_batch_async
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess._native import RawStream

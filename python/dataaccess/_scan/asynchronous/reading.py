@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess._core.checks import count
 from dataaccess._core.optional import optional
 from dataaccess._core.progress import follow_async
@@ -12,8 +14,6 @@ from dataaccess._scan.frames import check_pandas
 from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.plan import asked_zone, checked_table
 from dataaccess._scan.variants import AsyncArrowSource, convert_async
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.asynchronous.reading import AsyncReading
 from dataaccess._scan.variants import convert_async
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess._types import ResultZone, Row

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess._core.progress import follow_async
 from dataaccess._core.storage import hidden
 from dataaccess._core.tracebacks import short_tracebacks
@@ -12,8 +14,6 @@ from dataaccess._scan.doubt import TaskDoubt, on_doubt_argument
 from dataaccess._scan.lazyframe import AsyncLazySource
 from dataaccess._scan.plan import Single, checked_table
 from dataaccess._scan.run import RunProgress, read_options, report_of, run_options
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import timedelta

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dataaccess._core.checks import boolean_argument
 from dataaccess._core.progress import follow_async
 from dataaccess._core.storage import checked, hidden
@@ -11,8 +13,6 @@ from dataaccess._scan.doubt import decide, on_doubt_argument
 from dataaccess._scan.output import Format, copy_into, output_path, parquet_format, text_format
 from dataaccess._scan.plan import BaseScan
 from dataaccess._scan.variants import convert_async
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions as Hidden
