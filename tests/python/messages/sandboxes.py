@@ -1,0 +1,388 @@
+"""The sandbox: its arguments, rows, faults, exports, recordings, and a sandbox elsewhere."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+from pathlib import Path
+from typing import Any
+
+from support.messages import ROW, Case, Cases, Shown, User, ask, calls, program
+from support.plain_http import PlainService
+from support.raw_server import always, http, serving
+
+import dataaccess as da
+
+SANDBOXES = Cases()
+
+SANDBOXES.add(
+    calls(
+        """
+        da.Sandbox(port="8000")
+        da.Sandbox(port=70_000)
+        da.Sandbox(port=int(user.sandbox.base_url.rpartition(":")[2]))
+        da.Sandbox(host="example.com")
+        da.Sandbox(host="0.0.0.0")
+        da.Sandbox(host="0.0.0.0", allow_remote=True)
+        da.Sandbox(host_names="a")
+        da.Sandbox(host_names=5)
+        da.Sandbox(host_names=["a b"])
+        da.Sandbox(token="short")
+        da.Sandbox(admin_token="short")
+        da.Sandbox(token="t" * 32, admin_token="t" * 32)
+        da.Sandbox(now="soon")
+        da.Sandbox(switches="latency")
+        da.Sandbox(switches={"latnecy": 1})
+        da.Sandbox(switches={"latency": "abc"})
+        da.Sandbox(switches={"maximum_rows": 0})
+        da.Sandbox(switches={"row_order": "scattered"})
+        da.Sandbox(switches={"day_zone": "Mars"})
+        da.Sandbox.demo(until="2020-01-01")
+        da.Sandbox.demo(until=5)
+        da.Sandbox.demo(until="soon")
+        da.Sandbox(platform="nowhere.json")
+        da.Sandbox(platform=user.file("platform.json", "{}"))
+        da.Sandbox(platform=user.file("platform.json", "{"))
+        da.Sandbox(platform="utc-all")
+        da.Sandbox.replay("")
+        da.Sandbox.connect(5, "t")
+        da.Sandbox.connect("sandbox", "t")
+        da.Sandbox.connect("http://127.0.0.1:9", "t" * 32)
+        da.Sandbox.connect(user.sandbox.base_url, "t" * 32)
+        da.Sandbox.connect(user.sandbox.base_url, "t\\n")
+        """,
+    )
+)
+
+
+def names(user: User) -> dict[str, Any]:
+    """What the calls use."""
+    import pandas as pd
+    import polars as pl
+
+    sandbox = user.stack.enter_context(da.Sandbox())
+    sandbox.declare("store", 7, {"store_id": "string", "area": "number", "opened": "datetime", "tags": "list"})
+    sandbox.load("store", [{"store_id": "1"}])
+    return {"sandbox": sandbox, "pd": pd, "pl": pl, "pickle": pickle}
+
+
+SANDBOXES.add(
+    calls(
+        """
+        pickle.dumps(sandbox)
+        sandbox.declare("", 8, {"id": "string"})
+        sandbox.declare("shop", 7, {"id": "string"})
+        sandbox.declare("store", 7, {"id": "string"})
+        sandbox.declare("shop", "8", {"id": "string"})
+        sandbox.declare("shop", 8, {})
+        sandbox.declare("shop", 8, {"id": "list"})
+        sandbox.declare("shop", 8, {"id": "text"})
+        sandbox.declare("shop", 8, {"a,b": "string"})
+        sandbox.declare("shop", 8, {f"a{n}": "string" for n in range(2_000)})
+        sandbox.declare("shop", 8, "id")
+        sandbox.load("shop", [])
+        sandbox.load("store", 5)
+        sandbox.load("store", [5])
+        sandbox.load("store", [{"store_id": "1"}])
+        sandbox.load("store", [{"area": 5}])
+        sandbox.load("store", [{"store_id": None}])
+        sandbox.load("store", [{"store_id": "a", "color": "red"}])
+        sandbox.load("store", [{"store_id": "a", "area": "5"}])
+        sandbox.load("store", [{"store_id": "a", "area": float("nan")}])
+        sandbox.load("store", [{"store_id": "a", "area": 2**70}])
+        sandbox.load("store", [{"store_id": "a", "area": pd.NA}])
+        sandbox.load("store", [{"store_id": "a", "opened": "tomorrow"}])
+        sandbox.load("store", [{"store_id": "a", "opened": dt.datetime(2024, 1, 1, 0, 0, 0, 5)}])
+        sandbox.load("store", [{"store_id": "a", "opened": dt.datetime(1, 1, 1,
+            tzinfo=dt.timezone(dt.timedelta(hours=9)))}])
+        sandbox.load("store", [{"store_id": "a\\ud800"}])
+        sandbox.load("store", [{"store_id": "a", "tags": [{}]}])
+        sandbox.load("store", [{"store_id": object()}])
+        sandbox.load("store", [], replace="yes")
+        sandbox.load("store", pl.LazyFrame({"store_id": ["1"]}))
+        sandbox.clear("shop")
+        sandbox.switch(latnecy=1)
+        sandbox.issue_token(["items"])
+        sandbox.issue_token("item")
+        sandbox.issue_token(expires_in="soon")
+        sandbox.advance(seconds=-1)
+        sandbox.advance("soon")
+        sandbox.advance(1e12)
+        sandbox.start_export(entries=[5])
+        sandbox.start_export(entries=-1)
+        sandbox.start_export(entries=10**6)
+        sandbox.start_export(entries=[{"rwos": 5}])
+        sandbox.start_export(entries=[{"rows": -5}])
+        sandbox.start_export(succeeds="no")
+        sandbox.start_export(seconds="x")
+        sandbox.fault("explode")
+        sandbox.fault("reset", status=500)
+        sandbox.fault("status")
+        sandbox.fault("drip", seconds=1)
+        sandbox.fault("drip", seconds=1, chunk_bytes=0)
+        sandbox.fault("reset", after_bytes=-1)
+        sandbox.fault("reset", after_bytes=1.5)
+        sandbox.fault("reset", times=0)
+        sandbox.fault("reset", path="both")
+        sandbox.fault("reset", path=1)
+        sandbox.fault("reset", probability=0)
+        sandbox.fault("reset", probability=float("nan"))
+        sandbox.fault("reset", seed=-1)
+        sandbox.fault("reset", where={"date": "x"})
+        sandbox.fault("reset", where={"day": "15.01."})
+        sandbox.fault("reset", where={"day": object()})
+        sandbox.fault("reset", where="2024-01-15")
+        sandbox.fault("status", status=100)
+        sandbox.fault("status", status=204, body="text")
+        sandbox.fault("status", status=503, retry_after=0.5)
+        sandbox.fault("status", status=503, body=b"x")
+        sandbox.fault("status", status=503, body=1)
+        sandbox.fault("status", status=503, headers={"A B": "x"})
+        sandbox.fault("status", status=503, headers={"Content-Length": "1"})
+        sandbox.fault("status", status=503, headers=["X-A: 1"])
+        sandbox.fault("status", status=503, content_type="a\\r\\nb")
+        sandbox.fault("redirect")
+        sandbox.fault("redirect", location="/", status=200)
+        sandbox.fault("code")
+        sandbox.fault("code", code=200)
+        sandbox.fault("code", code=2**70)
+        sandbox.fault("late_code", code="301")
+        sandbox.fault("delay", seconds=-1)
+        sandbox.fault("delay", seconds="1")
+        sandbox.fault("delay", seconds=2, max_seconds=1)
+        sandbox.fault("shrink", keep=1)
+        """,
+        names,
+    )
+)
+
+
+@SANDBOXES.of("with fault, fault: …")
+def _twice(_user: User) -> object:
+    with da.Sandbox() as sandbox:
+        fault = sandbox.fault("reset")
+        with fault, fault:
+            return None
+
+
+@SANDBOXES.of("sandbox.load(…) after sandbox.close()")
+def _stopped(_user: User) -> object:
+    with da.Sandbox() as sandbox:
+        sandbox.reset()
+    return sandbox.load("customer", [])
+
+
+@SANDBOXES.of("client.search_codes(…) of a sandbox that was closed")
+def _client_of_stopped(_user: User) -> object:
+    with da.Sandbox() as sandbox:
+        client = sandbox.client(retry_for=0)
+    return client.search_codes(allocated_time=da.on("2024-01-15"))
+
+
+@SANDBOXES.of("da.Client('sandbox:demo')")
+def _demo(_user: User) -> object:
+    return program("import dataaccess as da; da.Client('sandbox:demo')")
+
+
+PROGRAM = """
+import sys
+import dataaccess as da
+
+da.Client(sys.argv[1], token=sys.argv[2]).search_codes(allocated_time=da.on("2024-01-15"))
+"""
+
+
+@SANDBOXES.of("client.search_codes(…) of a sandbox in another process")
+def _elsewhere(user: User) -> object:
+    return program(PROGRAM, user.sandbox.base_url, user.sandbox.issue_token())
+
+
+FORKED = """
+import os
+import dataaccess as da
+
+sandbox = da.Sandbox()
+if os.fork() == 0:
+    sandbox.load("customer", [])
+os.wait()
+"""
+
+
+@SANDBOXES.of("sandbox.load(…) in a child after os.fork()")
+def _forked(_user: User) -> object:
+    return program(FORKED)
+
+
+@SANDBOXES.of("sandbox.fault('reset') without with")
+def _unused(user: User) -> object:
+    sandbox = user.stack.enter_context(da.Sandbox())
+    sandbox.fault("reset")
+    gc.collect()
+    return None
+
+
+def scenario(content: str, name: str = "night.toml") -> Case:
+    """A sandbox of a scenario."""
+    shown = content.strip().replace("\n", " ")
+    label = f"da.Sandbox.scenario({name!r}) with {shown[:80]}"
+    return Case(label, lambda user: user.stack.enter_context(da.Sandbox.scenario(user.file(name, content))))
+
+
+SANDBOXES.add([
+    Case("da.Sandbox.scenario('nowhere.toml')", lambda _user: da.Sandbox.scenario("nowhere.toml")),
+    Case("da.Sandbox.scenario('.toml')", lambda user: da.Sandbox.scenario(user.file("a/.toml").parent)),
+    Case("da.Sandbox.scenario(5)", lambda _user: da.Sandbox.scenario(5)),  # type: ignore[arg-type] # the mistake
+    scenario("{}", "night.yaml"),
+    scenario("[faults"),
+    scenario("demo = maybe"),
+    scenario("{", "night.json"),
+    scenario('{"switches": {}, "switches": {}}', "night.json"),
+    scenario("[" * 5_000, "night.json"),
+    scenario("swiches = {}"),
+    scenario("switches = 5"),
+    scenario("now = 2024-01-01"),
+    scenario("now = 'yesterday'"),
+    scenario("[switches]\nlatnecy = 1"),
+    scenario("[switches]\nlatency = -1"),
+    scenario("[demo]\nuntill = '2024-02-29'"),
+    scenario("[[faults]]\nstatus = 5"),
+    scenario('[[faults]]\nkind = "status"'),
+    scenario('[[faults]]\nkind = "explode"'),
+    scenario("[[exports]]\nrows = 5\nsecond = 2"),
+    Case(
+        "da.Sandbox.scenario('night.toml') with a file that is not UTF-8",
+        lambda user: da.Sandbox.scenario(user.file("night.toml", b"a = '\xff'")),
+    ),
+])  # fmt: skip
+
+
+@SANDBOXES.of("da.Sandbox.connect(…) to a service of another kind")
+def _no_sandbox(_user: User) -> object:
+    with serving(always(http(b"<html>", content_type="text/html"))) as server:
+        return da.Sandbox.connect(server.base_url, "t" * 32).requests
+
+
+# What the sandbox refuses, as a request that no client sends.
+
+
+def strict(label: str, body: object, **headers: str) -> Case:
+    """A request of another program."""
+
+    def act(user: User) -> object:
+        with PlainService(user.sandbox.base_url, user.sandbox.issue_token()) as service:
+            reply = service.post(
+                "/access/api/item/search", body, {name.replace("_", "-"): v for name, v in headers.items()}
+            )
+        envelope = reply.envelope
+        reason = "" if envelope["data"] == envelope["message"] else f"; data: {envelope['data']}"
+        return Shown(f"HTTP {reply.status}, code {envelope['code']}: {envelope['message']}{reason}")
+
+    return Case(label, act)
+
+
+TIME = {
+    "column": "allocated_time", "type": 2, "data_type": "datetime", "operator": "equals", "value": 1705276800000,
+    "time_unit": "DAY",
+}  # fmt: skip
+STATUS = {
+    "column": "code_status", "type": 2, "data_type": "number", "operator": "matches", "value": [3], "extendValue": [],
+}  # fmt: skip
+SEARCH: dict[str, Any] = {
+    "itemTypeId": -100, "itemTypeName": "promotion_code", "attrs": ["id"], "filters": {"OR": [{"AND": [TIME]}]},
+}  # fmt: skip
+
+
+def search(*conditions: Any, **members: Any) -> dict[str, Any]:
+    """A body of a search of codes."""
+    body = {**SEARCH, "filters": {"OR": [{"AND": list(conditions or (TIME,))}]}, **members}
+    return {name: value for name, value in body.items() if value is not ...}
+
+
+SANDBOXES.add([
+    strict("a body that is no JSON", b"{"),
+    strict("a body that is a list", b"[]"),
+    strict("a body of 128 brackets", b"[" * 200 + b"]" * 200),
+    strict("a member twice", b'{"attrs": [], "attrs": []}'),
+    strict("a body without filters", search(filters=...)),
+    strict("a member that is not known", search(limit=5)),
+    strict("an id that is a string", search(itemTypeId="-100")),
+    strict("an object that does not exist", search(itemTypeId=5)),
+    strict("attrs that are a string", search(attrs="id")),
+    strict("no attribute", search(attrs=[])),
+    strict("an attribute that does not exist", search(attrs=["di"])),
+    strict("an attribute twice", search(attrs=["id", "id"])),
+    strict("no group", search(filters={"OR": []})),
+    strict("five conditions", search(*[STATUS] * 4, TIME)),
+    strict("no condition on allocated_time", search(STATUS)),
+    strict("conditions in another order", search(TIME, STATUS)),
+    strict("a column twice", search(STATUS, STATUS, TIME)),
+    strict("a column that is not filtered", search({**STATUS, "column": "pool_id"}, TIME)),
+    strict("a status that does not exist", search({**STATUS, "value": [7]}, TIME)),
+    strict("an operator that does not exist", search({**STATUS, "operator": "above"}, TIME)),
+    strict("equals with two values", search({**STATUS, "operator": "equals", "value": [3, 4]}, TIME)),
+    strict("a type that does not exist", search({**STATUS, "type": 5}, TIME)),
+    strict("another data_type", search({**STATUS, "data_type": "string"}, TIME)),
+    strict("an extendValue with a value", search({**STATUS, "extendValue": [1]}, TIME)),
+    strict("an extendValue on a time", search({**TIME, "extendValue": []})),
+    strict("a time unit on a number", search({**STATUS, "time_unit": "DAY"}, TIME)),
+    strict("a time in seconds", search({**TIME, "value": 1705276800})),
+    strict("a time as a string", search({**TIME, "value": "2024-01-15"})),
+    strict("a time beyond the calendar", search({**TIME, "value": 2**62})),
+    strict("another Content-Type", search(), Content_Type="text/plain"),
+    strict("another Host", search(), Host="evil.example.com"),
+    strict("a page of another origin", search(), Origin="https://evil.example.com"),
+    strict("a compressed body", search(), Content_Encoding="gzip"),
+    strict("a refused token", search(), Authorization="Bearer no"),
+])  # fmt: skip
+
+
+# Recordings.
+
+
+def recorded(label: str, make: Any) -> None:
+    """A client that records into a file."""
+
+    def act(user: User) -> object:
+        path = user.folder / "exchanges"
+        make(path)
+        with user.served(ROW, record=path) as client:
+            return ask(client)
+
+    SANDBOXES.of(f"da.Client(…, record='exchanges') with {label}")(act)
+
+
+recorded("no such file", lambda _path: None)
+recorded("a file of something else", lambda path: path.write_text("notes") and path.chmod(0o600))
+recorded("a file that others can read", lambda path: path.write_text("") or path.chmod(0o644))
+recorded("a folder", Path.mkdir)
+recorded("a link", lambda path: path.symlink_to("other"))
+
+
+@SANDBOXES.of("da.Client(…, record='no/exchanges')")
+def _no_folder(user: User) -> object:
+    with user.served(ROW, record="no/exchanges") as client:
+        return ask(client)
+
+
+def replayed(label: str, content: str | None) -> None:
+    """A sandbox that replays a recording."""
+
+    def act(user: User) -> object:
+        if content is not None:
+            user.file("exchanges", content)
+        return da.Sandbox.replay("exchanges")
+
+    SANDBOXES.of(f"da.Sandbox.replay('exchanges') with {label}")(act)
+
+
+replayed("no such file", None)
+replayed("a file of something else", "notes\n")
+
+
+@SANDBOXES.of("a request that a recording does not have")
+def _not_recorded(user: User) -> object:
+    path = user.folder / "exchanges"
+    with user.served(ROW, record=path) as client:
+        ask(client)
+    with da.Sandbox.replay(path) as sandbox:
+        return sandbox.client().search_items("customer", ["name"], da.col("name").equals("other"))

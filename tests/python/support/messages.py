@@ -1,0 +1,253 @@
+"""What a user sees of errors and warnings: cases that make them, and their messages as text."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import logging
+import re
+import subprocess
+import sys
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.raw_server import RawServer, Responder, always, http, serving
+from support.streams import response_of
+
+import dataaccess as da
+from dataaccess.cli import main
+
+WIDTH = 120
+ADDRESS = "https://cdp.example.com"
+TOKEN = "example-token-0123456789"
+ROW = response_of([{"n": "x", "text": "x"}])
+# What varies by machine and run, and what stands for it.
+VARYING = (
+    (re.compile(r"\b(127\.0\.0\.1|localhost):\d+"), r"\1:<port>"),
+    (re.compile(r"\bport \d{4,5}\b"), "port <port>"),
+    (re.compile(r"\b(in|after) \d+\.\d+ s\b"), r"\1 <seconds> s"),
+    (re.compile(r"\bafter \d+ requests"), "after <number> requests"),
+    (re.compile(r"\brequest [0-9a-f]{16}-"), "request <id>-"),
+    (re.compile(r"clock says .* GMT"), "clock says <time>"),
+    (re.compile(r"\bprocess \d+( on [\w.-]+)?"), "process <id>"),
+    (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<id>"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a user did. It raises, warns, or returns the lines that a program showed."""
+
+    label: str
+    act: Callable[[User], object]
+
+
+class Shown(str):
+    """What a command printed or a logger recorded."""
+
+
+def told(report: object) -> Shown:
+    """What a report of a folder says of its days."""
+    figures = ("size:", "time:", "retries:", "requested:", "service:", "folder:")
+    return Shown("\n".join(line for line in str(report).splitlines() if not line.startswith(figures)))
+
+
+@dataclass
+class User:
+    """What a case uses: a folder of its own, the demo data, clients, and servers of which a test decides the bytes."""
+
+    folder: Path
+    sandbox: da.Sandbox
+    patch: pytest.MonkeyPatch
+    stack: ExitStack
+
+    @cached_property
+    def client(self) -> da.Client:
+        """A client of the demo data."""
+        return da.Client(self.sandbox.base_url, token=self.sandbox.issue_token())
+
+    def file(self, name: str, content: str | bytes = "") -> Path:
+        """A file in the folder."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def profiles(self, content: str) -> None:
+        """The file of profiles."""
+        self.file("dataaccess/config.toml", content).chmod(0o600)
+
+    @contextmanager
+    def served(self, response: bytes | Responder, **options: Any) -> Iterator[da.Client]:
+        """A client of a server that sends this response to each request; it does not retry."""
+        with serving(always(response) if isinstance(response, bytes) else response) as server:
+            yield client_of(server, **options)
+
+    def command(self, *words: str, stdin: bytes = b"", service: str | None = "demo") -> Shown:
+        """The exit code of a command and what it printed to standard error."""
+        if service is not None:
+            address = self.sandbox.base_url if service == "demo" else service
+            self.patch.setenv("DATAACCESS_BASE_URL", address)
+            self.patch.setenv("DATAACCESS_TOKEN", self.sandbox.issue_token() if service == "demo" else TOKEN)
+        output, reported = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+        with self.patch.context() as patch:
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+            patch.setattr(sys, "stdout", output)
+            patch.setattr(sys, "stderr", reported)
+            code = main(words)
+        buffer = reported.buffer
+        assert isinstance(buffer, io.BytesIO)
+        return Shown(f"exit {code}\n{buffer.getvalue().decode()}")
+
+
+def program(text: str, *arguments: str) -> Shown:
+    """What a program of its own prints to standard error, without the lines of the program."""
+    command = [sys.executable, "-W", "always", "-c", text, *arguments]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=30, check=False)
+    found = re.findall(r"^(?:\S+:\d+: |dataaccess\S*\.)?(\w+(?:Warning|Error): .*)$", done.stderr, re.MULTILINE)
+    return Shown("\n".join(found))
+
+
+def client_of(server: RawServer, **options: Any) -> da.Client:
+    """A client of a raw server; it does not retry."""
+    return da.Client(server.base_url, **{"token": TOKEN, "retry_for": 0, **options})
+
+
+def ask(client: Any) -> object:
+    """A search for which a server may send anything."""
+    return client.search_items("store", ["n", "text"], da.col("n").equals("x"), item_type_id=7)
+
+
+def calls(text: str, names: Callable[[User], dict[str, Any]] = lambda _user: {}) -> list[Case]:
+    """A case for each call of a text; a line that is indented continues the one above."""
+    labels = re.sub(r"\n\s+", " ", textwrap.dedent(text).strip()).splitlines()
+
+    def case(label: str) -> Case:
+        def act(user: User) -> object:
+            known = {"da": da, "dt": dt, "col": da.col, "client": user.client, "user": user}
+            return eval(label, known | names(user))
+
+        return Case(label, act)
+
+    return [case(label) for label in labels if label]
+
+
+def responses(table: dict[str, bytes | Responder], use: Callable[[Any], object] = ask, **options: Any) -> list[Case]:
+    """A case for each response of a service, by what it is."""
+
+    def case(label: str, response: bytes | Responder) -> Case:
+        def act(user: User) -> object:
+            with user.served(response, **options) as client:
+                return use(client)
+
+        return Case(label, act)
+
+    return [case(label, response) for label, response in table.items()]
+
+
+def data(value: object) -> bytes:
+    """A success with these data."""
+    return http({"code": 200, "message": "ok", "data": value})
+
+
+@dataclass
+class Cases:
+    """The cases of a heading, in order; a function is added by the decorator `of`."""
+
+    cases: list[Case] = field(default_factory=list)
+
+    def of(self, label: str) -> Callable[[Callable[[User], object]], Callable[[User], object]]:
+        """Adds a function as the case with this label."""
+
+        def add(act: Callable[[User], object]) -> Callable[[User], object]:
+            self.cases.append(Case(label, act))
+            return act
+
+        return add
+
+    def add(self, cases: list[Case]) -> None:
+        """Adds cases."""
+        self.cases += cases
+
+
+class _Records(logging.Handler):
+    """Log records as lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"{record.levelname} {record.name}: {record.getMessage()}")
+
+
+@contextmanager
+def logged(level: int) -> Iterator[list[str]]:
+    """The log records of a block as lines."""
+    logger, handler = logging.getLogger("dataaccess"), _Records()
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(level)
+    try:
+        yield handler.lines
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
+
+_NUMBERS = count()
+
+
+def messages_of(case: Case, sandbox: da.Sandbox, root: Path) -> list[str]:
+    """What a user sees: warnings, then what was raised or shown."""
+    folder = root / f"case-{next(_NUMBERS)}"
+    folder.mkdir()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        ExitStack() as stack,
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
+        # It is issued once in a process.
+        warnings.filterwarnings("ignore", ".* is a sandbox: its data is synthetic", UserWarning)
+        warnings.simplefilter("ignore", ResourceWarning)
+        patch.chdir(folder)
+        patch.setenv("XDG_CONFIG_HOME", str(folder))
+        patch.setenv("APPDATA", str(folder))
+        ended: list[str] = []
+        try:
+            shown = case.act(User(folder, sandbox, patch, stack))
+        except BaseException as error:
+            ended.append(f"{type(error).__name__}: {error}")
+            ended += (f"note: {note}" for note in getattr(error, "__notes__", ()))
+        else:
+            ended += shown.splitlines() if isinstance(shown, Shown) else []
+    warned = [f"{warning.category.__name__}: {warning.message}" for warning in caught]
+    return [normal(line, folder) for line in dict.fromkeys([*warned, *ended])]
+
+
+def normal(line: str, folder: Path) -> str:
+    """A message without what varies by machine and run."""
+    line = line.replace(str(folder), "<folder>").replace(str(Path(da.__file__).parent), "<package>")
+    for pattern, instead in VARYING:
+        line = pattern.sub(instead, line)
+    return line
+
+
+def entry(label: str, lines: list[str]) -> str:
+    """A case as text."""
+    wrapped = [textwrap.fill(line, WIDTH, initial_indent="    ", subsequent_indent="      ", **_WRAP) for line in lines]
+    first = textwrap.fill(label, WIDTH, subsequent_indent="  ", **_WRAP)
+    return "\n".join([first, *wrapped])
+
+
+_WRAP: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True}
