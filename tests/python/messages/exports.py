@@ -44,7 +44,7 @@ def export(*entries: Any, total: object = None) -> bytes:
 
 def wait(**options: Any) -> Callable[[Any], object]:
     """Waits for an export."""
-    return lambda client: client.wait_for_segment(7, **{"timeout": 0.1, "poll": 0.05, **options})
+    return lambda client: client.wait_for_segment(7, **{"timeout": 0.3, "poll": 0.1, **options})
 
 
 NO_END = {**ENTRY, "endTime": "0001-01-01T00:00:00Z"}

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from messages.network import faster
 from messages.scans import stray
 from support.messages import Case, Cases, User, calls, told
 from support.raw_server import always, http, in_turn, serving
@@ -312,23 +313,30 @@ def _synthetic(user: User) -> object:
 # Stores: what they refuse.
 
 
+def stored(user: User, address: str, **options: str) -> object:
+    """A run into a store at this address."""
+    for name in [name for name in os.environ if name.startswith(("AWS_", "GOOGLE_", "AZURE_"))]:
+        user.patch.delenv(name)
+    user.patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    given = {
+        "aws_endpoint_url": address,
+        "aws_allow_http": "true",
+        "aws_access_key_id": "example",
+        "aws_secret_access_key": "example-secret",
+        "aws_region": "us-east-1",
+        **options,
+    }
+    scan = user.client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
+    return scan.to_folder("s3://bucket/codes", storage_options=given)
+
+
 def refused(label: str, status: str, code: str, message: str = "no") -> None:
     """A store that refuses every request."""
 
     def act(user: User) -> object:
-        for name in [name for name in os.environ if name.startswith(("AWS_", "GOOGLE_", "AZURE_"))]:
-            user.patch.delenv(name)
         body = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>" if code else ""
         with serving(always(http(body.encode(), status, content_type="application/xml"))) as store:
-            options = {
-                "aws_endpoint_url": store.base_url,
-                "aws_allow_http": "true",
-                "aws_access_key_id": "example",
-                "aws_secret_access_key": "example-secret",
-                "aws_region": "us-east-1",
-            }
-            scan = user.client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-            return scan.to_folder("s3://bucket/codes", storage_options=options)
+            return stored(user, store.base_url)
 
     FOLDERS.of(f"scan.to_folder('s3://bucket/codes') of a store that {label}")(act)
 
@@ -338,3 +346,14 @@ refused("does not know the key", "403 Forbidden", "InvalidAccessKeyId", "not kno
 refused("denies access", "403 Forbidden", "AccessDenied")
 refused("refuses without a reason", "401 Unauthorized", "")
 refused("sends a page", "200 OK", "Page")
+
+
+@FOLDERS.of("scan.to_folder('s3://bucket/codes') of a store that cannot be reached")
+def _away(user: User) -> object:
+    with faster(200):
+        return stored(user, "http://127.0.0.1:9")
+
+
+@FOLDERS.of("scan.to_folder('s3://bucket/codes') with an option that is no value")
+def _option(user: User) -> object:
+    return stored(user, "http://127.0.0.1:9", aws_allow_http="perhaps")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import ssl
 import threading
@@ -14,7 +15,7 @@ from typing import Any
 
 import trustme
 from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
-from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, client_of, responses
+from support.messages import ADDRESS, ROW, TOKEN, Cases, User, ask, client_of, data, logged, responses
 from support.proxy import saying, tunnel
 from support.raw_server import Close, always, http, in_turn, reset, serving
 
@@ -171,7 +172,7 @@ NETWORK.add(
             "a body that stops, within timeout": stopping(WHOLE[:-5]),
             "retries that end with timeout": in_turn(*[http(b"", "500 Broken")] * 50),
         },
-        timeout=0.1,
+        timeout=0.5,
         retry_for=60,
     )
 )
@@ -179,7 +180,19 @@ NETWORK.add(
 
 @NETWORK.of("a body that stalls")
 def _stalled(_user: User) -> object:
-    with faster(200), serving(stopping(WHOLE[:-5])) as server:
+    with faster(40), serving(stopping(WHOLE[:-5])) as server:
+        return ask(client_of(server, timeout=900))
+
+
+@NETWORK.of("a body that comes byte by byte")
+def _dripping(_user: User) -> object:
+    def drip(connection: Any, _number: int) -> None:
+        connection.sendall(http(b"", length=2**20) + b"{")
+        while True:
+            connection.sendall(b" ")
+            time.sleep(0.02)
+
+    with faster(40), serving(drip) as server:
         return ask(client_of(server, timeout=900))
 
 
@@ -187,6 +200,13 @@ def _stalled(_user: User) -> object:
 def _cut_again(_user: User) -> object:
     with faster(100), serving(cut(WHOLE[:-9])) as server:
         return ask(client_of(server, retry_for=20))
+
+
+@NETWORK.of("a long body that is cut off at the same byte again and again")
+def _cut_again_and_long(_user: User) -> object:
+    body = data({"status": True, "data": [{"n": "a" * 1_000, "text": "x"}] * 9_000})
+    with faster(), serving(cut(body[:-100])) as server:
+        return ask(client_of(server, retry_for=600))
 
 
 @NETWORK.of("a token that does not arrive within timeout")
@@ -201,25 +221,12 @@ def _no_token(_user: User) -> object:
 
 @NETWORK.of("a pause that the service asked for is longer than timeout")
 def _pause(_user: User) -> object:
-    with serving(in_turn(http(b"", "503 Busy", headers=("Retry-After: 2",)), WHOLE)) as server:
+    busy = http(b"", "503 Busy", headers=("Retry-After: 30",))
+    with logged(logging.WARNING) as lines, serving(in_turn(busy, WHOLE)) as server:
         client = client_of(server, retry_for=60)
         other = threading.Thread(target=lambda: _quietly(client))
         other.start()
-        time.sleep(0.1)
-        try:
-            return ask(client.with_options(timeout=0.1))
-        finally:
-            client.close()
-            other.join()
-
-
-@NETWORK.of("a place among the requests is free later than timeout")
-def _place(_user: User) -> object:
-    with serving(stopping(b"")) as server:
-        client = client_of(server, concurrency=1, timeout=5)
-        other = threading.Thread(target=lambda: _quietly(client))
-        other.start()
-        while not server.requests:
+        while not lines:
             time.sleep(0.01)
         try:
             return ask(client.with_options(timeout=0.1))

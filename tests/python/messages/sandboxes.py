@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import pickle
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from support.messages import ROW, Case, Cases, Shown, User, ask, calls, program
 from support.plain_http import PlainService
@@ -333,6 +336,40 @@ SANDBOXES.add([
     strict("a page of another origin", search(), Origin="https://evil.example.com"),
     strict("a compressed body", search(), Content_Encoding="gzip"),
     strict("a refused token", search(), Authorization="Bearer no"),
+])  # fmt: skip
+
+
+# What the routes of control refuse.
+
+
+def control(label: str, method: str, path: str, body: bytes | None = None, **headers: str) -> Case:
+    """A request of another program, with the admin token."""
+
+    def act(user: User) -> object:
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        given = {"Authorization": f"Bearer {user.sandbox.admin_token}", "Content-Type": "application/json", **given}
+        with closing(HTTPConnection(urlsplit(user.sandbox.base_url).netloc, timeout=30)) as connection:
+            connection.request(method, f"/__sandbox{path}", body, given)
+            response = connection.getresponse()
+            return Shown(f"HTTP {response.status}: {response.read().decode()}")
+
+    return Case(label, act)
+
+
+SANDBOXES.add([
+    control("a route that does not exist", "GET", "/nothing"),
+    control("another method", "PUT", "/clock"),
+    control("no admin token", "GET", "/state", Authorization=""),
+    control("a body that is no JSON, of control", "POST", "/clock", b"{"),
+    control("a body that is a list, of control", "POST", "/clock", b"[]"),
+    control("another Content-Type, of control", "POST", "/clock", b"{}", Content_Type="text/plain"),
+    control("a query twice", "GET", "/objects/customer/rows?limit=1&limit=2"),
+    control("a query that is not UTF-8", "GET", "/objects/customer/rows?limit=%ff"),
+    control("too many rows to list", "GET", "/objects/customer/rows?limit=1000000"),
+    control("a fault that has ended", "DELETE", "/faults/999"),
+    control("rows and a list of entries", "POST", "/exports", b'{"rows": 5, "entries": [{"rows": 1}]}'),
+    control("entries that are a text", "POST", "/exports", b'{"entries": "5"}'),
+    control("a page of another site", "GET", "/state", Sec_Fetch_Site="cross-site"),
 ])  # fmt: skip
 
 

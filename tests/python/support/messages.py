@@ -35,6 +35,8 @@ VARYING = (
     (re.compile(r"\bport \d{4,5}\b"), "port <port>"),
     (re.compile(r"\b(in|after) \d+\.\d+ s\b"), r"\1 <seconds> s"),
     (re.compile(r"\bafter \d+ requests"), "after <number> requests"),
+    (re.compile(r"\b\d+ attempts were"), "<number> attempts were"),
+    (re.compile(r"\(\d+ bytes received\)"), "(<number> bytes received)"),
     (re.compile(r"\brequest [0-9a-f]{16}-"), "request <id>-"),
     (re.compile(r"clock says .* GMT"), "clock says <time>"),
     (re.compile(r"\bprocess \d+( on [\w.-]+)?"), "process <id>"),
@@ -226,7 +228,7 @@ def messages_of(case: Case, sandbox: da.Sandbox, root: Path) -> list[str]:
         ended: list[str] = []
         try:
             shown = case.act(User(folder, sandbox, patch, stack))
-        except BaseException as error:
+        except (Exception, SystemExit) as error:
             ended.append(f"{type(error).__name__}: {error}")
             ended += (f"note: {note}" for note in getattr(error, "__notes__", ()))
         else:
