@@ -55,6 +55,7 @@ NOW = "2024-03-01T12:00:00+00:00"
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(180)
 @pytest.mark.skipif(sys.platform != "linux", reason="messages of the system differ elsewhere")
 def test_the_messages_are_the_reviewed_ones_and_no_place_has_another(
     sandbox: da.Sandbox, tmp_path: Path, now: Callable[[str], None]
