@@ -69,19 +69,19 @@ def write_rows(
     scan: Scan, *, as_json: bool, as_csv: bool, escape_formulas: bool, strict: bool, fail_empty: bool
 ) -> None:
     """Writes the rows of a scan to standard output, once all have arrived."""
-    from dataaccess.cli.progress import progress
+    from dataaccess.cli.progress import retries_shown
 
     judge = doubts.Doubts(strict, fail_empty)
-    with progress() as shown, judge.judged():
+    with retries_shown(), judge.judged():
         if as_csv:
             with binary_stdout(_in_csv) as file:
-                scan.to_csv(file, escape_formulas=escape_formulas, on_doubt=judge.accept, **shown)
+                scan.to_csv(file, escape_formulas=escape_formulas, on_doubt=judge.accept)
             return
         if as_json or not is_terminal():
             with binary_stdout(_in_json) as file:
-                scan.to_jsonl(file, on_doubt=judge.accept, **shown)
+                scan.to_jsonl(file, on_doubt=judge.accept)
             return
-        table = scan.collect(**shown)
+        table = scan.collect()
         judge.check_rows(table.num_rows)
     from dataaccess._display.grid import columns_of
     from dataaccess._display.text import counted
