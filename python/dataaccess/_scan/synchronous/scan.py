@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess._core.progress import follow
-from dataaccess._core.storage import hidden
+from dataaccess._core.paths import hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import CLIENT_ZONE, public
 from dataaccess._scan.synchronous.records import Records

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import boolean_argument
 from dataaccess._core.progress import follow
-from dataaccess._core.storage import checked, hidden
+from dataaccess._core.paths import checked, hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.doubt import decide, on_doubt_argument
@@ -16,7 +16,7 @@ from dataaccess._scan.plan import BaseScan
 from dataaccess._scan.variants import convert
 
 if TYPE_CHECKING:
-    from dataaccess._core.storage import StorageOptions as Hidden
+    from dataaccess._core.paths import StorageOptions as Hidden
     from dataaccess._types import Compression, FileTarget, OnDoubt, ResultZone, StorageOptions
     from dataaccess.reports import ProgressArgument
 
