@@ -5,17 +5,17 @@ from ipaddress import IPv4Address, IPv6Address
 from os import PathLike
 from typing import Any, final
 
-from dataaccess._core.storage import StorageOptions
+from dataaccess._core.paths import StorageOptions
 from dataaccess.errors import DataAccessError
 
 __all__ = [
     "ENVIRONMENT",
     "ERROR_CLASSES",
+    "STORE_SCHEMES",
     "SWITCHES",
     "VERSION",
     "RawBatch",
     "RawClient",
-    "RawPulled",
     "RawSandbox",
     "RawScan",
     "RawStream",
@@ -48,6 +48,7 @@ __all__ = [
 
 ENVIRONMENT: list[str]
 ERROR_CLASSES: list[str]
+STORE_SCHEMES: tuple[str, ...]
 SWITCHES: dict[str, str]
 VERSION: str
 
@@ -72,11 +73,9 @@ class RawClient:
     def search_codes_async(
         self, arguments: dict[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None
     ) -> Awaitable[tuple[list[dict[str, Any]], list[dict[str, Any]]]]: ...
-    def search_items(
-        self, arguments: dict[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None
-    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]: ...
+    def search_items(self, arguments: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]: ...
     def search_items_async(
-        self, arguments: dict[str, Any], on_progress: Callable[[dict[str, Any]], object] | None = None
+        self, arguments: dict[str, Any]
     ) -> Awaitable[tuple[list[dict[str, Any]], list[dict[str, Any]]]]: ...
     def scan_codes(
         self, arguments: dict[str, Any], schema: object, ordered: bool, splits: bool, now: int | None
@@ -85,18 +84,8 @@ class RawClient:
         self, arguments: dict[str, Any], schema: object, ordered: bool, splits: bool, now: int | None
     ) -> RawScan: ...
     def scan_task(self, call: str, arguments: dict[str, Any], schema: object, splits: bool) -> RawScan: ...
-    def download_segment(
-        self,
-        export_id: object,
-        timeout: float | None,
-        on_progress: Callable[[dict[str, Any]], object] | None = None,
-    ) -> dict[str, Any]: ...
-    def download_segment_async(
-        self,
-        export_id: object,
-        timeout: float | None,
-        _on_progress: Callable[[dict[str, Any]], object] | None = None,
-    ) -> Awaitable[dict[str, Any]]: ...
+    def download_segment(self, export_id: object, timeout: float | None) -> dict[str, Any]: ...
+    def download_segment_async(self, export_id: object, timeout: float | None) -> Awaitable[dict[str, Any]]: ...
     def wait_for_segment(
         self,
         export_id: object,
@@ -113,25 +102,12 @@ class RawClient:
         success: Collection[str] | None,
         on_update: Callable[[dict[str, Any]], object] | None,
     ) -> Awaitable[tuple[bool, dict[str, Any] | None]]: ...
-    def post(
-        self,
-        path: str,
-        body: object,
-        idempotent: bool,
-        timeout: float | None,
-        on_progress: Callable[[dict[str, Any]], object] | None = None,
-    ) -> dict[str, Any]: ...
+    def post(self, path: str, body: object, idempotent: bool, timeout: float | None) -> dict[str, Any]: ...
     def post_async(
-        self,
-        path: str,
-        body: object,
-        idempotent: bool,
-        timeout: float | None,
-        _on_progress: Callable[[dict[str, Any]], object] | None = None,
+        self, path: str, body: object, idempotent: bool, timeout: float | None
     ) -> Awaitable[dict[str, Any]]: ...
     def stats(self) -> dict[str, int]: ...
     def has_met_sandbox(self) -> bool: ...
-    def waits_for(self) -> str | None: ...
     def wall_clock(self, milliseconds: int) -> str: ...
     @property
     def is_closed(self) -> bool: ...
@@ -211,7 +187,7 @@ class RawScan:
         storage_options: StorageOptions | None,
     ) -> Awaitable[RawTable]: ...
     def schema_capsule(self) -> object: ...
-    def stream_capsule(self, ends_at_interrupt: bool) -> tuple[object, RawPulled]: ...
+    def stream_capsule(self, ends_at_interrupt: bool) -> object: ...
 
 @final
 class RawUnpublished:
@@ -229,14 +205,9 @@ class RawStream:
     def requested_at(self) -> int | None: ...
     def next(self) -> RawBatch | None: ...
     def take(self, seconds: float = 0.0) -> RawBatch | None: ...
-    def progress(self) -> dict[str, Any] | None: ...
     def __arrow_c_schema__(self) -> object: ...
     def wait_async(self) -> Awaitable[None]: ...
     def close(self) -> None: ...
-
-@final
-class RawPulled:
-    def state(self) -> tuple[bool, dict[str, Any] | None] | None: ...
 
 @final
 class RawBatch:

@@ -19,7 +19,6 @@ __all__ = ["TokenFile", "token_file"]
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 # Characters of the name of a file that does not exist.
 _MOST_SHOWN = 8
-_LARGEST = 2**20
 # The files that a token was read from.
 _READ: set[Path] = set()
 
@@ -35,7 +34,7 @@ class TokenFile:
         """The content of the file without surrounding white space."""
         reason = None
         try:
-            content, mode = read_file(self.path, _LARGEST)
+            content, mode = read_file(self.path)
         except OSError as error:
             reason = f"cannot be read: {error.strerror}"
         except ValueError as error:

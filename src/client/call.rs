@@ -129,7 +129,6 @@ impl Client {
         let mut state = RetryState::new(call.policy, call.idempotent).within(call.deadline.timeout);
         let caller = Caller { call: log.id, began: log.started.into_std() };
         let mut is_renewed = false;
-        let mut waits = self.shared_limits.waits(log.id);
         loop {
             let (mut slot, token, started) = self.wait_for_start(call, &mut state, log).await?;
             log.attempts += 1;
@@ -191,7 +190,6 @@ impl Client {
                 self.decide_retry(call, &mut state, &failure, &verdict, hold, log)?
             };
             to.delivery.void();
-            waits.note(&failure);
             let delay = if let RetryDecision::After(delay) = retry { delay } else { Duration::ZERO };
             if hold.is_none_or(|hold| hold.is_new) {
                 observe::retrying(call.operation, &request_id, log.attempts, &failure, delay);

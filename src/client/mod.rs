@@ -305,12 +305,6 @@ impl Client {
         self.transport.meter().is_sandbox.load(Ordering::Relaxed)
     }
 
-    /// Why a call over the same connections waits to retry; nothing while none does.
-    #[must_use]
-    pub fn waits_for(&self) -> Option<String> {
-        self.shared_limits.waits_for()
-    }
-
     /// Ends every call in flight and refuses later ones.
     pub fn close(&self) {
         self.closed.cancel();

@@ -1,6 +1,5 @@
 //! What all calls over the same connections share: the gate and the counters.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -40,8 +39,6 @@ pub(super) struct SharedLimits {
     /// Of any call.
     last_failure: Mutex<Option<Error>>,
     counters: Counters,
-    /// Why calls wait before they retry, by their ids.
-    waits: Mutex<BTreeMap<u64, String>>,
 }
 
 #[derive(Debug, Default)]
@@ -145,40 +142,7 @@ impl Drop for InFlightGuard<'_> {
     }
 }
 
-/// Why a call waits, until a response arrives or this is dropped.
-pub(super) struct WaitGuard<'a> {
-    limits: &'a SharedLimits,
-    call: u64,
-    is_waiting: bool,
-}
-
-impl WaitGuard<'_> {
-    /// The call waits after this failure.
-    pub(super) fn note(&mut self, failure: &Error) {
-        self.is_waiting = true;
-        lock(&self.limits.waits).insert(self.call, failure.marked_message().to_owned());
-    }
-}
-
-impl Drop for WaitGuard<'_> {
-    fn drop(&mut self) {
-        if self.is_waiting {
-            lock(&self.limits.waits).remove(&self.call);
-        }
-    }
-}
-
 impl SharedLimits {
-    /// The waits of a call, which has none yet.
-    pub(super) fn waits(&self, call: u64) -> WaitGuard<'_> {
-        WaitGuard { limits: self, call, is_waiting: false }
-    }
-
-    /// Why one of the calls waits; nothing while none does.
-    pub(super) fn waits_for(&self) -> Option<String> {
-        lock(&self.waits).last_key_value().map(|(_, reason)| reason.clone())
-    }
-
     /// Records that a request of this call failed, which was sent at `sent`. Returns what holds it, if it may be retried.
     pub(super) fn record_failure(
         &self,
@@ -221,7 +185,6 @@ impl SharedLimits {
 
     /// Records that the headers of the response to a request of this call have arrived.
     pub(super) fn record_response(&self, call: u64, status: u16) {
-        lock(&self.waits).clear();
         let mut gate = lock(&self.gate);
         gate.reached(call, status == 200, Instant::now().into_std());
         if gate.has_probe() {

@@ -2,7 +2,6 @@
 //!
 //! Each operation is a pair of methods, a synchronous and an asynchronous one, around one future.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,7 +23,7 @@ use super::{bridge, json, request};
 use crate::client::Client;
 use crate::config::{Origin, Settings};
 use crate::decode::Envelope;
-use crate::error::{Error, Kind, Result, in_python};
+use crate::error::{Error, Kind, in_python};
 use crate::filter::Plan;
 use crate::scan::Scan;
 use crate::time::{Calendar, Moment};
@@ -97,29 +96,17 @@ impl RawClient {
     }
 
     /// Searches any business object. Returns the rows and their warnings.
-    #[pyo3(signature = (arguments, on_progress=None))]
-    fn search_items(
-        &self,
-        py: Python<'_>,
-        arguments: &Bound<'_, PyDict>,
-        on_progress: Option<Py<PyAny>>,
-    ) -> PyResult<RowsAndStats> {
+    fn search_items(&self, py: Python<'_>, arguments: &Bound<'_, PyDict>) -> PyResult<RowsAndStats> {
         let calendar = self.calendar(None);
         let plan = request::items(arguments, &calendar)?.into();
-        self.search(py, "search_items", arguments, plan, &calendar, on_progress)
+        self.search(py, "search_items", arguments, plan, &calendar, None)
     }
 
     /// As `search_items`, awaited.
-    #[pyo3(signature = (arguments, on_progress=None))]
-    fn search_items_async<'py>(
-        &self,
-        py: Python<'py>,
-        arguments: &Bound<'py, PyDict>,
-        on_progress: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn search_items_async<'py>(&self, py: Python<'py>, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
         let calendar = self.calendar(None);
         let plan = request::items(arguments, &calendar)?.into();
-        self.search_async(py, "search_items", arguments, plan, &calendar, on_progress)
+        self.search_async(py, "search_items", arguments, plan, &calendar, None)
     }
 
     /// A scan of promotion codes. Sends nothing. `now` is the time of an equal scan that was made before.
@@ -171,26 +158,21 @@ impl RawClient {
     }
 
     /// The status of an export: the complete response.
-    #[pyo3(signature = (export_id, timeout, on_progress=None))]
     fn download_segment(
         &self,
         py: Python<'_>,
         export_id: &Bound<'_, PyAny>,
         timeout: Option<f64>,
-        on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Py<PyDict>> {
-        let download = self.download(py, export_id, timeout)?;
-        dict(py, &waited(py, download, on_progress)?)
+        dict(py, &bridge::block(py, self.download(py, export_id, timeout)?)?)
     }
 
-    /// As `download_segment`, awaited. The loop shows why it waits.
-    #[pyo3(signature = (export_id, timeout, _on_progress=None))]
+    /// As `download_segment`, awaited.
     fn download_segment_async<'py>(
         &self,
         py: Python<'py>,
         export_id: &Bound<'py, PyAny>,
         timeout: Option<f64>,
-        _on_progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let download = self.download(py, export_id, timeout)?;
         bridge::spawn_envelope(py, download)
@@ -209,7 +191,7 @@ impl RawClient {
     ) -> PyResult<(bool, Option<Py<PyDict>>)> {
         let (sender, events) = mpsc::channel(1);
         let wait = self.wait(py, export_id, timeout, poll, success, sender)?;
-        let mut updates = Updates::new(py, on_update)?;
+        let mut updates = Updates::new(on_update);
         let waited = bridge::block_with(py, wait, events, |py, envelope| updates.take(py, envelope.as_ref()))?;
         updates.outcome(py, waited)
     }
@@ -231,7 +213,6 @@ impl RawClient {
     }
 
     /// Sends any body. Returns the complete response.
-    #[pyo3(signature = (path, body, idempotent, timeout, on_progress=None))]
     fn post(
         &self,
         py: Python<'_>,
@@ -239,13 +220,11 @@ impl RawClient {
         body: &Bound<'_, PyAny>,
         idempotent: bool,
         timeout: Option<f64>,
-        on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Py<PyDict>> {
-        dict(py, &waited(py, self.posting(py, path, body, idempotent, timeout)?, on_progress)?)
+        dict(py, &bridge::block(py, self.posting(py, path, body, idempotent, timeout)?)?)
     }
 
-    /// As `post`, awaited. The loop shows why it waits.
-    #[pyo3(signature = (path, body, idempotent, timeout, _on_progress=None))]
+    /// As `post`, awaited.
     fn post_async<'py>(
         &self,
         py: Python<'py>,
@@ -253,7 +232,6 @@ impl RawClient {
         body: &Bound<'py, PyAny>,
         idempotent: bool,
         timeout: Option<f64>,
-        _on_progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.posting(py, path, body, idempotent, timeout)?;
         bridge::spawn_envelope(py, call)
@@ -267,11 +245,6 @@ impl RawClient {
     /// Whether a response over the same connections came from the sandbox.
     fn has_met_sandbox(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.client(py)?.has_met_sandbox())
-    }
-
-    /// Why a call over the same connections waits to retry; None while none does.
-    fn waits_for(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        Ok(self.client(py)?.waits_for())
     }
 
     /// Whether `close` was called.
@@ -361,16 +334,6 @@ impl RawClient {
         let on_progress = on_progress.filter(|_| scan.requests() > 1);
         rows::spawn(py, self.core(py)?, scan, on_progress, |py, stats| rows::warnings(py, &stats))
     }
-}
-
-/// Runs a call that has no progress to report: its callback shows why it waits.
-fn waited(
-    py: Python<'_>,
-    call: impl Future<Output = Result<Envelope>> + Send + 'static,
-    on_progress: Option<Py<PyAny>>,
-) -> PyResult<Envelope> {
-    let mut updates = Updates::new(py, on_progress)?;
-    bridge::block_with(py, call, None::<mpsc::Receiver<Envelope>>, |py, update| updates.take(py, update.as_ref()))
 }
 
 fn dict(py: Python<'_>, envelope: &Envelope) -> PyResult<Py<PyDict>> {

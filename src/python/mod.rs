@@ -51,6 +51,7 @@ mod _native {
     use crate::config::environment;
     use crate::error::Kind;
     use crate::sandbox::switches::SWITCHES;
+    use crate::store::SCHEMES;
 
     #[pymodule_export]
     use super::client::RawClient;
@@ -69,7 +70,7 @@ mod _native {
     #[pymodule_export]
     use super::settings::{check_settings, is_of_this_machine, is_secret_header, origin, sandboxes_met};
     #[pymodule_export]
-    use super::stream::{RawPulled, RawStream};
+    use super::stream::RawStream;
     #[pymodule_export]
     use super::table::{RawBatch, RawTable, read_files};
     #[pymodule_export]
@@ -93,6 +94,7 @@ mod _native {
         }
         module.add("ERROR_CLASSES", Kind::ALL.iter().map(|kind| kind.class_name()).collect::<Vec<_>>())?;
         module.add("ENVIRONMENT", environment::ALL)?;
+        module.add("STORE_SCHEMES", SCHEMES)?;
         module.add("SWITCHES", SWITCHES.iter().copied().into_py_dict(module.py())?)?;
         #[cfg(feature = "testing")]
         super::testing::add_to(module)?;

@@ -14,7 +14,7 @@ use super::updates::{self, Updates};
 use crate::cells::Block;
 use crate::client::{Client, Delivered, OfAttempt};
 use crate::decode::Batch as _;
-use crate::scan::{LastRows, LastStats, Progress, Scan, Stats};
+use crate::scan::{LastRows, LastStats, Scan, Stats};
 
 /// Blocks that may wait to become dicts; then no more is read from the socket.
 const BLOCKS_AHEAD: usize = 4;
@@ -32,15 +32,11 @@ pub(super) fn search(
     if search.requests() > 1 {
         return block(py, client, search, on_progress, |py, stats| warnings(py, &stats));
     }
-    // One request has no progress to report: its callback shows why it waits.
-    let mut updates = Updates::new(py, on_progress)?;
     let mut rows = Rows::new(py, search.attributes())?;
     let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
     // The sender is part of the outcome: dropped before it, it would wake this thread too.
     let request = async move { Ok((search.rows(&client, &sender).await?, sender)) };
-    let (last, _sender) = bridge::block_with(py, request, blocks, |py, block| {
-        if block.is_none() { updates.take::<Progress>(py, None) } else { rows.take(py, block) }
-    })?;
+    let (last, _sender) = bridge::block_with(py, request, blocks, |py, block| rows.take(py, block))?;
     Ok((rows.finish(py, &last)?, warnings(py, &last.stats)?))
 }
 
@@ -55,7 +51,7 @@ pub(super) fn block(
     let mut rows = Rows::new(py, scan.attributes())?;
     let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
     let (scan, mut progress) = updates::reporting(scan, on_progress.is_some());
-    let mut updates = Updates::new(py, on_progress)?;
+    let mut updates = Updates::new(on_progress);
     let request = async move { scan.rows(&client, &sender).await };
     let last = bridge::block_with(py, request, blocks, |py, block| {
         rows.take(py, block)?;

@@ -18,7 +18,7 @@ use super::rows::{self, RowsAndStats};
 use super::runs::{RawReport, RunArguments, Storage, location, raw_report};
 use super::scan_futures::RawFormat;
 use super::schema_preview::SchemaPreview;
-use super::stream::{Opened, Pulled, RawPulled, RawStream};
+use super::stream::{Opened, Pulled, RawStream};
 use super::table::RawTable;
 use super::unpublished::RawUnpublished;
 use super::updates::Updates;
@@ -62,10 +62,10 @@ impl RawScan {
     /// Opens a stream and sends its first requests.
     fn begin(&self, py: Python<'_>, scan: &Scan, options: Options) -> PyResult<Opened> {
         let core = self.client.get().core(py)?;
-        let (scan, progress) = scan.clone().reporting();
-        let stream = || scan.stream(&core, options, Arc::clone(&self.last_stats));
+        let (scan, last_stats) = (scan.clone(), Arc::clone(&self.last_stats));
+        let stream = || scan.stream(&core, options, last_stats);
         let (stream, records) = bridge::start(py, stream)?;
-        Ok(Opened::new(stream, records, progress))
+        Ok(Opened::new(stream, records))
     }
 
     /// Opens a stream and waits for its first batch. Returns the schema too.
@@ -192,7 +192,7 @@ impl RawScan {
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<RawTable> {
         let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
-        let mut updates = Updates::new(py, on_progress)?;
+        let mut updates = Updates::new(on_progress);
         bridge::block_with(py, collecting, events, |py, progress| updates.take(py, progress.as_ref()))
             .map(|collected| self.table(collected))
     }
@@ -237,7 +237,7 @@ impl RawScan {
     ) -> PyResult<(Py<PyAny>, RawUnpublished)> {
         let location = location(py, path, storage_options, self.retry_for(py))?;
         let (writing, events) = self.writing(py, location, format, private, on_progress.is_some())?;
-        let mut updates = Updates::new(py, on_progress)?;
+        let mut updates = Updates::new(on_progress);
         self.written(py, bridge::block_with(py, writing, events, |py, progress| updates.take(py, progress.as_ref()))?)
     }
 
@@ -262,7 +262,7 @@ impl RawScan {
     /// Runs the unfinished tasks into parts of a folder.
     fn run(&self, py: Python<'_>, options: RunArguments<'_>, on_progress: Py<PyAny>) -> PyResult<RawReport> {
         let (run, events) = self.running(py, options.options(py, self.retry_for(py))?)?;
-        let mut updates = Updates::new(py, Some(on_progress))?;
+        let mut updates = Updates::new(Some(on_progress));
         let report = bridge::block_with(py, run, events, |py, progress| updates.take(py, progress.as_ref()))?;
         raw_report(py, report)
     }
@@ -322,13 +322,9 @@ impl RawScan {
         capsule::of_schema(py, &preview.schema)
     }
 
-    /// Exports the stream that the last export of the schema opened, or a new one; and its progress. With
-    /// `ends_at_interrupt`, Ctrl-C ends it in every thread.
-    fn stream_capsule<'py>(
-        &self,
-        py: Python<'py>,
-        ends_at_interrupt: bool,
-    ) -> PyResult<(Bound<'py, PyCapsule>, RawPulled)> {
+    /// Exports the stream that the last export of the schema opened, or a new one. With `ends_at_interrupt`, Ctrl-C ends
+    /// it in every thread.
+    fn stream_capsule<'py>(&self, py: Python<'py>, ends_at_interrupt: bool) -> PyResult<Bound<'py, PyCapsule>> {
         let interrupt = Interrupt::new(ends_at_interrupt);
         let (opened, schema) = match self.preview.swap(None) {
             None => self.begun(py, &self.scan, &interrupt)?,
@@ -339,8 +335,6 @@ impl RawScan {
             },
         };
         opened.get().map_err(|error| raise(py, error))?.stream.limit_token_wait(TOKEN_WAIT, TOKEN_HINT);
-        let pulled = Pulled::new(opened, schema, interrupt);
-        let progress = pulled.progress();
-        Ok((capsule::of_stream(py, pulled)?, progress))
+        capsule::of_stream(py, Pulled::new(opened, schema, interrupt))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
@@ -12,7 +12,6 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pythonize::pythonize;
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::bridge;
@@ -23,40 +22,16 @@ use super::process::PerProcess;
 use super::raise::raise;
 use super::table::RawBatch;
 use crate::error::{Error, Kind, Result};
-use crate::scan::{Next, Progress, Stream, panicked};
+use crate::scan::{Next, Stream, panicked};
 use crate::time::{Moment, Zone};
 
-/// A stream, with the log records of its tasks and its progress.
+/// A stream, with the log records of its tasks.
 pub(super) struct Open {
     pub(super) stream: Stream,
     records: Records,
-    progress: Mutex<mpsc::Receiver<Progress>>,
-    pull: Mutex<Pull>,
 }
-
-/// What the library does that pulls a stream.
-#[derive(Clone, Copy)]
-enum Pull {
-    Waits,
-    /// With the last batch, since then.
-    Works(Instant),
-}
-
-/// A library that pulls nothing for so long is busy with something else.
-const IDLE: Duration = Duration::from_secs(1);
 
 impl Open {
-    /// The last progress, if there is one since this was called.
-    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut last = None;
-        while let Ok(next) = progress.try_recv() {
-            last = Some(next);
-        }
-        drop(progress);
-        Ok(last.map(|last| pythonize(py, &last)).transpose()?)
-    }
-
     /// Closes the stream and raises if Ctrl-C has come.
     fn check(&self, interrupt: &Interrupt) -> PyResult<()> {
         if !interrupt.has_come() {
@@ -65,17 +40,6 @@ impl Open {
         self.stream.close();
         Err(PyKeyboardInterrupt::new_err(()))
     }
-
-    fn set_pull(&self, pull: Pull) {
-        *self.pull.lock().unwrap_or_else(PoisonError::into_inner) = pull;
-    }
-
-    fn is_pulled(&self) -> bool {
-        match *self.pull.lock().unwrap_or_else(PoisonError::into_inner) {
-            Pull::Waits => true,
-            Pull::Works(since) => since.elapsed() < IDLE,
-        }
-    }
 }
 
 /// An open stream, for the process that opened it.
@@ -83,9 +47,8 @@ impl Open {
 pub(super) struct Opened(Arc<PerProcess<Open>>);
 
 impl Opened {
-    pub(super) fn new(stream: Stream, records: Records, progress: mpsc::Receiver<Progress>) -> Self {
-        let (progress, pull) = (Mutex::new(progress), Mutex::new(Pull::Works(Instant::now())));
-        Self(Arc::new(PerProcess::holding(Open { stream, records, progress, pull })))
+    pub(super) fn new(stream: Stream, records: Records) -> Self {
+        Self(Arc::new(PerProcess::holding(Open { stream, records })))
     }
 
     /// The stream, unless it was opened before a fork.
@@ -209,11 +172,6 @@ impl RawStream {
         Ok(self.open(py)?.stream.stats().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
     }
 
-    /// The last progress; None if there is none since this was called.
-    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.open(py)?.progress(py)
-    }
-
     /// The schema of all batches. Types that are inferred wait for the first.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         self.opened.wait(py)?;
@@ -245,50 +203,24 @@ impl Pulled {
         Self { opened, schema, interrupt }
     }
 
-    /// The progress of the stream.
-    pub(super) fn progress(&self) -> RawPulled {
-        RawPulled(Arc::downgrade(&self.opened.0))
-    }
-
     fn pull(&self) -> Result<Option<RecordBatch>> {
         let open = self.opened.get()?;
-        open.set_pull(Pull::Waits);
-        let pulled = self.next_of(&open.stream);
-        open.set_pull(Pull::Works(Instant::now()));
-        pulled
-    }
-
-    fn next_of(&self, stream: &Stream) -> Result<Option<RecordBatch>> {
         loop {
             if self.interrupt.has_come() {
-                stream.close();
+                open.stream.close();
                 return Err(Error::new(Kind::StreamInterrupted, "Ctrl-C ended the scan"));
             }
-            match stream.take()? {
+            match open.stream.take()? {
                 Next::Batch(batch) => return Ok(Some(batch)),
                 Next::End => return Ok(None),
                 Next::NotYet => bridge::block_without_gil(async {
                     tokio::select! {
-                        () = stream.wait() => {}
+                        () = open.stream.wait() => {}
                         () = self.interrupt.come() => {}
                     }
                 })?,
             }
         }
-    }
-}
-
-/// The progress of a stream that another library pulls. It does not keep the stream.
-#[pyclass(frozen, module = "dataaccess._native")]
-pub(super) struct RawPulled(Weak<PerProcess<Open>>);
-
-#[pymethods]
-impl RawPulled {
-    /// Whether the library pulls it now, and the last progress since this was called; None once there is no stream.
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<Option<(bool, Option<Bound<'py, PyAny>>)>> {
-        let Some(open) = self.0.upgrade().and_then(|opened| opened.get()) else { return Ok(None) };
-        open.records.emit(py)?;
-        Ok(if open.stream.has_ended() { None } else { Some((open.is_pulled(), open.progress(py)?)) })
     }
 }
 

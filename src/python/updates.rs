@@ -3,7 +3,6 @@
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pythonize::pythonize;
@@ -47,31 +46,25 @@ pub(super) fn reporting(scan: Scan, has_callback: bool) -> (Scan, mpsc::Receiver
 /// The callback, and the last update, which is the result of a wait.
 pub(super) struct Updates {
     callback: Option<Py<PyAny>>,
-    /// The method `tick` of the callback, if it has one: to be called while there are no updates.
-    tick: Option<Py<PyAny>>,
     event_loop: Option<Py<PyAny>>,
     last: Option<Py<PyDict>>,
 }
 
 impl Updates {
     /// For a synchronous call: the waiting thread calls back.
-    pub(super) fn new(py: Python<'_>, callback: Option<Py<PyAny>>) -> PyResult<Self> {
-        let tick = callback.as_ref().map(|callback| callback.bind(py).getattr_opt(intern!(py, "tick"))).transpose()?;
-        let tick = tick.flatten().map(Bound::unbind);
-        Ok(Self { callback, tick, event_loop: None, last: None })
+    pub(super) const fn new(callback: Option<Py<PyAny>>) -> Self {
+        Self { callback, event_loop: None, last: None }
     }
 
     /// For an asynchronous call: the running loop calls back, and awaits a coroutine.
     pub(super) fn in_running_loop(py: Python<'_>, callback: Option<Py<PyAny>>) -> PyResult<Self> {
         let event_loop = callback.as_ref().map(|_| bridge::running_loop(py)).transpose()?.map(Bound::unbind);
-        Ok(Self { callback, tick: None, event_loop, last: None })
+        Ok(Self { callback, event_loop, last: None })
     }
 
-    /// Calls back with an update; without one, lets the callback show that time passes.
+    /// Calls back with an update, if there is one.
     pub(super) fn take<U: Update>(&mut self, py: Python<'_>, update: Option<&U>) -> PyResult<()> {
-        let Some(update) = update else {
-            return self.tick.as_ref().map_or(Ok(()), |tick| tick.call0(py).map(drop));
-        };
+        let Some(update) = update else { return Ok(()) };
         let update = update.to_dict(py)?;
         self.last = Some(update.clone().unbind());
         let Some(callback) = &self.callback else { return Ok(()) };
@@ -84,11 +77,8 @@ impl Updates {
         Ok(())
     }
 
-    /// Calls back with the updates that wait, or without one.
+    /// Calls back with the updates that wait.
     pub(super) fn take_all<U: Update>(&mut self, py: Python<'_>, events: &mut mpsc::Receiver<U>) -> PyResult<()> {
-        if events.is_empty() {
-            return self.take::<U>(py, None);
-        }
         while let Ok(update) = events.try_recv() {
             self.take(py, Some(&update))?;
         }

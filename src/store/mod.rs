@@ -32,7 +32,7 @@ pub use upload::{Replaces, Upload};
 use crate::error::{Error, Kind, Result, argument, excerpt};
 
 /// The schemes of URLs.
-const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "wasb", "wasbs"];
+pub const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "wasb", "wasbs"];
 /// Characters of a URL that an error shows.
 const SHOWN: usize = 200;
 /// The pause before a request is sent again that the library did not repeat.

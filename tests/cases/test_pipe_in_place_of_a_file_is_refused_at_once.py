@@ -1,4 +1,4 @@
-"""A pipe, a device or a huge file in place of a CA bundle, token file, profile or recording is refused at once.
+"""A pipe or a device in place of a CA bundle, token file, profile or recording is refused at once; so is a huge bundle.
 
 Source: a security review.
 """
@@ -93,7 +93,7 @@ def test_a_device(use: Callable[[Path], None]) -> None:
     assert "/dev/null" in str(error)
 
 
-@pytest.mark.parametrize("use", [use for use in USES if use is not record])
+@pytest.mark.parametrize("use", [ca_bundle, cert_file, replay])
 def test_a_file_of_a_terabyte(tmp_path: Path, use: Callable[[Path], None]) -> None:
     path = tmp_path / "huge.toml"
     with path.open("wb") as file:

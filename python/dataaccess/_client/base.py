@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from dataaccess._client.checked import UNUSED_URL, Refused, Settings, origin
@@ -28,6 +27,7 @@ from dataaccess._core.embedded import (
     may_warn_of_zone,
     note_days_without_zone,
 )
+from dataaccess._core.log import print_as_environment_asks
 from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
 from dataaccess._core.warn import warn_caller, warn_of_recording
 from dataaccess._native import ENVIRONMENT, RawClient, RawToken, check_settings
@@ -146,8 +146,7 @@ class BaseClient(Validation):
     def _start(
         self, settings: Settings, token: RawToken | None, name: str | None, like: RawClient | None, refused: Refused
     ) -> None:
-        # The first call may find no file descriptor left to import it, and `import dataaccess` must stay fast.
-        import_module("dataaccess._core.log")
+        print_as_environment_asks()
         self._settings = settings
         self._embedded = name
         if name is not None:

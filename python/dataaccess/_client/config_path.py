@@ -13,7 +13,6 @@ from dataaccess._core.regular import read_file
 if TYPE_CHECKING:
     from typing import Any
 
-_LARGEST = 2**20
 # Each part of a dotted key is a level, and takes the parser longer than the one before.
 _MOST_DOTS = 100
 # Strings and comments.
@@ -42,7 +41,7 @@ def parsed(path: Path) -> tuple[dict[str, Any], int]:
     """
     import tomllib
 
-    content, mode = read_file(path, _LARGEST)
+    content, mode = read_file(path)
     problem = None
     try:
         text = content.decode()

@@ -142,7 +142,6 @@ class _Updates:
 
     def __init__(self, functions: list[Any], line: dict[str, Any]) -> None:
         self._functions, self._line, self._has_warned = functions, line, False
-        self.tick = getattr(functions[0], "tick", None) or (lambda: None)
 
     def __call__(self, response: dict[str, Any]) -> object:
         if not self._has_warned:

@@ -19,6 +19,7 @@ _PREFIXES = ("DATAACCESS_", "DATA_ACCESS_")
 # All that some part of this package reads.
 KNOWN = {
     *(name for spec in SETTINGS.values() for name in spec.variables if name.startswith(_PREFIXES)),
+    "DATAACCESS_LOG",
     "DATAACCESS_PROFILE",
     "DATAACCESS_SANDBOX_ADMIN_TOKEN",
     "DATAACCESS_SANDBOX_TOKEN",

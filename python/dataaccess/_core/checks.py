@@ -1,4 +1,4 @@
-"""Checks of settings and of single arguments: each returns a value of the right type, or raises an error."""
+"""Checks of settings (`ConfigError`) and of arguments of a request (`ValidationError`). Each returns the value."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def invalid(argument: str, message: str, value: object) -> ValidationError:
 
 
 def string(name: str, value: object) -> str:
-    """A valid Unicode string. The error for another type does not show the value, which may be a secret."""
+    """Valid Unicode. No error shows the value, which may be a secret."""
     if not isinstance(value, str):
         raise ConfigError(f"{name} must be a string, not of type {type(value).__name__}")
     if any("\ud800" <= character <= "\udfff" for character in value):
@@ -45,7 +45,7 @@ def strings(name: str, values: object) -> list[str]:
 
 
 def words(text: str, end: str = ",") -> list[str]:
-    """The values of a list that is written as text. Only ASCII blanks around a value are no part of it."""
+    """The values of a list in a text, without ASCII blanks around them."""
     return [word.strip(" \t\r\n") for word in text.split(end)]
 
 
@@ -57,7 +57,6 @@ def boolean(name: str, value: object) -> bool:
 
 
 def _is_number(value: object) -> TypeGuard[Real]:
-    """Whether it is a number, which a bool is not."""
     if isinstance(value, int | float):
         return not isinstance(value, bool)
     from numbers import Real
@@ -81,8 +80,19 @@ def seconds(name: str, value: object) -> float:
     return number(name, length, "a number of seconds or a timedelta")
 
 
+def duration(name: str, value: object, unit: str = "seconds") -> float:
+    """A duration of at least 0, in seconds or another unit."""
+    is_seconds = unit == "seconds"
+    accepted = f"a number of {unit} of at least 0{', or a timedelta' if is_seconds else ''}"
+    length = value.total_seconds() if is_seconds and isinstance(value, timedelta) else value
+    found = number(name, length, accepted)
+    if not 0 <= found < inf:
+        raise ConfigError(f"{name} must be {accepted}, not {shortened(value)}")
+    return found
+
+
 def call_timeout(value: object) -> float | None:
-    """The `timeout` of one call, in seconds; None for that of the client."""
+    """The `timeout` of a call in seconds, or None."""
     return None if value is None else seconds("timeout", value)
 
 
@@ -110,7 +120,7 @@ def boolean_argument(name: str, value: object) -> bool:
 
 
 def choice(name: str, value: object, choices: tuple[str, ...]) -> str | None:
-    """An argument of a request that is one of some strings, or None."""
+    """One of some strings, or None."""
     if value is not None and value not in choices:
         raise invalid(name, f"must be {' or '.join(map(repr, choices))}, not {shortened(value)}", value)
     return None if value is None else str(value)
@@ -126,7 +136,7 @@ def optional_integer(value: Any, least: int, most: int) -> int | None:
 
 
 def time_zone(name: str, value: object) -> str | None:
-    """The IANA name of a time zone, of its name or of a `ZoneInfo`."""
+    """The IANA name of a time zone or of a `ZoneInfo`."""
     if value is None:
         return None
     key = getattr(value, "key", "UTC" if value is UTC else value)
@@ -140,7 +150,7 @@ def time_zone(name: str, value: object) -> str | None:
 
 
 def offset_advice(zone: object) -> str | None:
-    """What to write in place of an offset from UTC, such as `UTC+7` or `+07:00`; None if it is none, or a zone too."""
+    """What to write in place of an offset such as `UTC+7`; None for anything else."""
     if not isinstance(zone, str) or zone_name(zone) is not None:
         return None
     import re
@@ -154,14 +164,3 @@ def offset_advice(zone: object) -> str | None:
     return 'is an offset, not a time zone: write an IANA zone such as "Europe/Berlin"' + (
         f', or "{fixed}" (its sign is inverted)' if is_whole else ""
     )
-
-
-def duration(name: str, value: object, unit: str = "seconds") -> float:
-    """A duration setting, in seconds or another unit."""
-    is_seconds = unit == "seconds"
-    given = value.total_seconds() if is_seconds and isinstance(value, timedelta) else value
-    length = float(given) if _is_number(given) else -1.0
-    if not 0 <= length < inf:
-        or_timedelta = ", or a timedelta" if is_seconds else ""
-        raise ConfigError(f"{name} must be a number of {unit} of at least 0{or_timedelta}, not {value!r}")
-    return length

@@ -1,4 +1,4 @@
-"""The sandboxes of a process behind `sandbox:demo`, one for each `until`, and all sandboxes that run in it."""
+"""The sandboxes of a process: those behind `sandbox:demo`, all that run in it, and services that proved to be one."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ _DEMO = "sandbox:demo"
 _UNTIL = f"{_DEMO}?until="
 LOOPBACK = "127.0.0.1"
 
-# By process and name: a forked child starts its own server. All clients share one token, as a sandbox issues only so
-# many.
+# Sandbox and token, by process and name: a forked child starts its own server.
 _demo: dict[tuple[int, str], tuple[RawSandbox, str]] = {}
 _lock = ProcessLock()
-# A port is given out again: the address of a stopped sandbox may be another service's.
+# By address. A port is used again: the address of a stopped sandbox may be another service's.
 _running: dict[str | None, ref[Any]] = {}
-# Sandboxes that need no warning any more: those that ran here, and those that one has named.
+# Addresses of sandboxes that need no warning: they ran here, or were warned of.
 _known: set[str | None] = set()
-# Clients that request days, though nobody set their `timezone`; None once this process was warned of them.
+# Clients that request days without a `timezone`; None once there was a warning.
 _without_zone: list[ref[Any]] | None = []
 
 
 def start_sandbox(**options: Any) -> RawSandbox:
-    """Starts a sandbox, whose address is known as one of synthetic data while it runs."""
+    """Starts a sandbox."""
     usual: dict[str, Any] = {"demo": None, "port": 0, "now": None, "files": (None, None), "switches": {}}
     sandbox = RawSandbox(**{**usual, **options})
     count_as_sandbox(sandbox.base_url, sandbox)
@@ -40,7 +39,7 @@ def start_sandbox(**options: Any) -> RawSandbox:
 
 
 def count_as_sandbox(base_url: str, sandbox: object) -> None:
-    """Knows the address as one of synthetic data while the object lives."""
+    """Lets `is_sandbox` know the address while the object lives."""
     from weakref import ref
 
     _running[origin(base_url)] = ref(sandbox)
@@ -48,19 +47,19 @@ def count_as_sandbox(base_url: str, sandbox: object) -> None:
 
 
 def stop_sandbox(sandbox: RawSandbox) -> None:
-    """Stops it. A forked child of its process has no effect."""
+    """Stops a sandbox of this process."""
     address = origin(sandbox.base_url)
     if sandbox.stop() and _sandbox_at(address) is sandbox:
         del _running[address]
 
 
 def address_of(base_url: object) -> object:
-    """The address of a client: the argument, or the variable of the environment."""
+    """The argument, or the address of the environment."""
     return os.environ.get("DATAACCESS_BASE_URL") or None if base_url is None else base_url
 
 
 def is_sandbox(base_url: object) -> bool:
-    """Whether the address, as given or from the environment, is of a sandbox that runs here or in a parent process."""
+    """Whether a sandbox of this process or of a parent has the address of the argument or of the environment."""
     return _sandbox_at(origin(address_of(base_url))) is not None
 
 
@@ -70,7 +69,7 @@ def may_warn_of_zone() -> bool:
 
 
 def note_days_without_zone(client: object) -> None:
-    """Lets `warn_of_service` warn once a platform has responded to the client, which requests days."""
+    """Lets `warn_of_service` warn when a platform has responded to this client."""
     from weakref import ref
 
     clients = _without_zone
@@ -79,15 +78,13 @@ def note_days_without_zone(client: object) -> None:
 
 
 def warn_of_service() -> None:
-    """Warns once of each service that proved to be a sandbox of another process, and of days without a zone."""
+    """Warns once of each sandbox of another process, and once of days without a zone."""
     global _without_zone
     for base_url in sandboxes_met():
         address = origin(base_url)
         if address not in _known:
             _known.add(address)
             warn_caller(f"{address} is a sandbox: its data is synthetic", SandboxWarning)
-    if not _without_zone:
-        return
     clients: list[Any] = [noted() for noted in (_without_zone or []).copy()]
     if any(client and client.stats.requests and not client.is_sandbox for client in clients):
         with _lock:
@@ -108,16 +105,13 @@ def _sandbox_at(address: str | None) -> object:
 
 
 def embedded_name(base_url: object) -> str | None:
-    """`sandbox:…`, as given or from the environment; None for any other address."""
+    """`sandbox:…` of the argument or of the environment, or None."""
     address = address_of(base_url)
     return address if isinstance(address, str) and address.startswith(_PREFIX) else None
 
 
 def embedded(name: str) -> tuple[str, str]:
-    """Address and token of the sandbox behind `sandbox:demo` or `sandbox:demo?until=2024-02-29`.
-
-    The first use warns that the data is synthetic.
-    """
+    """Address and token of the sandbox behind `sandbox:demo` or `sandbox:demo?until=2024-02-29`."""
     if name != _DEMO and not name.startswith(_UNTIL):
         raise ConfigError(f"there is no {name!r}; the sandbox is {_DEMO}, or {_UNTIL}2024-02-29 with fixed data")
     until = name.removeprefix(_UNTIL) if name != _DEMO else None
@@ -126,18 +120,11 @@ def embedded(name: str) -> tuple[str, str]:
         if running is None:
             if not _demo:
                 warn_caller(f"{_DEMO} is the sandbox: its data is synthetic", SandboxWarning)
+            import json
             from ipaddress import IPv4Address
 
-            own = IPv4Address(LOOPBACK)
-            sandbox = start_sandbox(demo=(None, until), access=(own, False, None, None, []))
-            running = _demo[os.getpid(), name] = (sandbox, _token_of(sandbox))
+            sandbox = start_sandbox(demo=(None, until), access=(IPv4Address(LOOPBACK), False, None, None, []))
+            _, response = sandbox.control("POST", "/tokens", b"")
+            running = _demo[os.getpid(), name] = (sandbox, str(json.loads(response)["token"]))
         sandbox, token = running
         return sandbox.base_url, token
-
-
-def _token_of(sandbox: RawSandbox) -> str:
-    """A new token with all scopes."""
-    import json
-
-    _, answer = sandbox.control("POST", "/tokens", b"")
-    return str(json.loads(answer)["token"])

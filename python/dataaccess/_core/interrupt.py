@@ -1,7 +1,7 @@
 """Ctrl-C for queries of other libraries: they hold the main thread in native code, where Python handles no signal.
 
-Python writes the number of a signal into the file descriptor of `signal.set_wakeup_fd` as it comes. The core reads it
-there and ends the streams; Python raises `KeyboardInterrupt` as ever once the library returns.
+Python writes the number of each signal into the file descriptor of `signal.set_wakeup_fd`. The core reads it and ends
+the streams. Python raises `KeyboardInterrupt` when the library returns.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _ours: set[int] = set()
 
 
 def ends_at_interrupt() -> bool:
-    """Whether Ctrl-C shall end what this thread begins, and is passed to the core.
+    """Whether Ctrl-C ends a stream that this thread begins. If so, the core gets the signal.
 
-    Not in other threads, as Python interrupts the main thread alone. Not if the program has its own handler, which
-    decides what an interrupt means, nor if an event loop or another library uses the descriptor.
+    Python interrupts only the main thread. A program with its own handler decides what an interrupt means. An event
+    loop or another library may use the descriptor.
     """
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return False
@@ -43,7 +43,7 @@ def is_native_thread() -> bool:
 
 
 def _leave_to_parent() -> None:
-    """Keeps the signals of a forked child from its parent, whose descriptor it inherits."""
+    """Keeps the signals of a forked child from the inherited descriptor of its parent."""
     other = signal.set_wakeup_fd(-1)
     if other not in _ours:
         signal.set_wakeup_fd(other)

@@ -1,18 +1,18 @@
-"""Log records, through Python's `logging`. The bindings of the Rust core call the functions for those of requests.
+"""Log records, through Python's `logging`. The core calls the functions for records of requests.
 
-`dataaccess.request` logs the start and the end of each attempt at DEBUG, `dataaccess.retry` each retry at WARNING,
-`dataaccess.run` the course of a run at INFO and its doubts at WARNING. No record holds a token, a body or a value.
-
-A program that handles records has imported `logging`. So nothing is logged until then, and this module does not import
-it: that would take a quarter of the time until a new process has its first row.
+A program that handles records has imported `logging`. Until then nothing is logged and this module does not import it:
+that would take a quarter of the time until a new process has its first row.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from dataaccess._core.warn import warn_caller
+from dataaccess.errors import DataAccessWarning
 from dataaccess.errors._text import text_of
 
 if TYPE_CHECKING:
@@ -21,28 +21,37 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Levels of `logging`.
-_DEBUG = 10
-_INFO = 20
-_WARNING = 30
+_DEBUG, _INFO, _WARNING = 10, 20, 30
+_LEVELS = {"debug": _DEBUG, "info": _INFO, "warning": _WARNING}
 
-_BEGAN = "%(operation)s: attempt %(attempt)d began, request %(request_id)s"
-_ENDED = (
-    "%(operation)s: attempt %(attempt)d ended (%(outcome)s) after %(seconds).3f s, HTTP %(status)s, %(bytes)d bytes, "
-    "request %(request_id)s"
-)
-_WITHOUT_RESPONSE = (
-    "%(operation)s: attempt %(attempt)d ended (%(outcome)s) after %(seconds).3f s, request %(request_id)s"
-)
-# A record of a scan by days has its day; `_FORMS` are of the others.
-_OF_DAY = "%(operation)s %(day)s: "
-_AGAIN = (
-    "%(operation)s: attempt %(attempt)d failed, retry in %(delay).3f s: %(reason)s: %(detail)s, request %(request_id)s"
-)
+# The index of the logger, the level and the text of an event.
 _FORMS = {
-    "began": (0, _DEBUG, _BEGAN),
-    "ended": (0, _DEBUG, _ENDED),
-    "retrying": (1, _WARNING, _AGAIN),
+    "began": (0, _DEBUG, "%(call)s: attempt %(attempt)d began"),
+    "ended": (0, _DEBUG, "%(call)s: attempt %(attempt)d ended (%(outcome)s) after %(seconds).3f s%(response)s"),
+    "retrying": (1, _WARNING, "%(call)s: attempt %(attempt)d failed, retry in %(delay).3f s: %(reason)s: %(detail)s"),
 }
+
+_printers: list[logging.Handler] = []
+
+
+def print_as_environment_asks() -> None:
+    """Prints records on standard error, from the level in `DATAACCESS_LOG` on. The first call with a level counts."""
+    level = os.environ.get("DATAACCESS_LOG", "").lower()
+    if not level or _printers:
+        return
+    if level not in _LEVELS:
+        warn_caller(f"DATAACCESS_LOG={level} is no level; set one of {', '.join(_LEVELS)}", DataAccessWarning)
+        return
+    import logging
+
+    printer = logging.StreamHandler()
+    printer.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    # A program with handlers of its own prints the records itself.
+    printer.addFilter(lambda _record: not logging.root.handlers)
+    _printers.append(printer)
+    logger = logging.getLogger("dataaccess")
+    logger.addHandler(printer)
+    logger.setLevel(_LEVELS[level])
 
 
 @cache
@@ -56,7 +65,7 @@ def _loggers() -> tuple[logging.Logger, logging.Logger]:
 
 
 def log_run(message: str, fields: dict[str, Any], *, is_doubt: bool = False) -> None:
-    """Logs what a run has come to, with these fields."""
+    """Logs the state of a run, with these fields."""
     if "logging" in sys.modules:
         import logging
 
@@ -82,18 +91,20 @@ def scheduler() -> Callable[[Callable[[], object]], object]:
 
 def emit(fields: dict[str, Any]) -> None:
     """Logs an event of the core."""
-    if "detail" in fields:
-        fields["detail"] = text_of(fields["detail"])
     kind, level, form = _FORMS[fields.pop("event")]
-    logger = _loggers()[kind]
-    time = fields.pop("time")
+    logger, time = _loggers()[kind], fields.pop("time")
     if not logger.isEnabledFor(level):
         return
-    if form is _ENDED and fields["status"] is None:
-        form = _WITHOUT_RESPONSE
-    if fields.get("day") is not None:
-        form = _OF_DAY + form.removeprefix("%(operation)s: ")
-    record = logger.makeRecord(logger.name, level, __file__, 0, form, (fields,), None, fields["operation"], fields)
+    if "detail" in fields:
+        fields["detail"] = text_of(fields["detail"])
+    day, status = fields.get("day"), fields.get("status")
+    words = {
+        **fields,
+        "call": f"{fields['operation']} {day}" if day else fields["operation"],
+        "response": f", HTTP {status}, {fields['bytes']} bytes" if status is not None else "",
+    }
+    form += ", request %(request_id)s"
+    record = logger.makeRecord(logger.name, level, __file__, 0, form, (words,), None, fields["operation"], fields)
     # The event is older than this call: it waited for this thread.
     record.relativeCreated -= (record.created - time) * 1000
     record.created, record.msecs = time, int(time % 1 * 1000) + 0.0

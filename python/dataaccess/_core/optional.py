@@ -1,4 +1,4 @@
-"""Packages that the base install does without, imported where they are used."""
+"""Optional packages, imported where they are used."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ if TYPE_CHECKING:
 
 
 def optional(module: str) -> Any:
-    """Imports a module of an optional package, or says how to install it."""
+    """Imports a module.
+
+    Raises:
+        ImportError: The package is not installed; the message has the command that installs it.
+    """
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
         if error.name not in (module, package):
             raise
-        # A DataFrame is made from Arrow columns.
+        # pandas gets its columns from Arrow.
         packages = "pandas pyarrow" if package == "pandas" else package
         raise ImportError(f"{package} is not installed: pip install {packages}", name=package) from None

@@ -1,26 +1,50 @@
-"""Paths of this machine, and URLs of files and folders that a scan writes."""
+"""Paths of this machine, URLs of object stores with their options, and the suffixes of files that are written."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Mapping
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import invalid
+from dataaccess._native import STORE_SCHEMES
+from dataaccess._native import object_names as object_names  # for Airflow
+from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from typing import Any, NoReturn, TypeAlias
 
-    from dataaccess._core.storage import StorageOptions
+    # As the argument is annotated: methods put `StorageOptions` in its place.
+    _Annotated: TypeAlias = dict[str, str]
+else:
+    _Annotated = object
 
 # `Path("s3://bucket")` has one slash less. One letter is a drive of Windows.
-_SCHEME = r"([A-Za-z][A-Za-z0-9+.-]+):/"
-_FILE_URL = r"(?i)file:(?://(?:localhost)?)?(?=/(?!/))"
-_STORES = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "wasb", "wasbs")
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+_FILE_URL = re.compile(r"(?i)file:(?://(?:localhost)?)?(?=/(?!/))")
+# The first suffix of a format is the usual one. Only the command writes Arrow.
+FORMATS = {
+    "parquet": (".parquet", ".pq"),
+    "csv": (".csv", ".tsv"),
+    "jsonl": (".json", ".jsonl", ".ndjson"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+}
+# Parquet compresses its own columns.
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_TEXTS = ("csv", "jsonl")
+# Other tools read these suffixes, and nothing here writes them.
+_NOT_WRITTEN = {
+    *(".7z", ".br", ".bz2", ".gzip", ".lz4", ".lzma", ".snappy", ".sz", ".xz", ".z", ".zip", ".zstd"),
+    *(".tar", ".tbz2", ".tgz", ".txz", ".xls", ".xlsb", ".xlsx", ".ods", ".html", ".xml"),
+    *(".arrows", ".avro", ".h5", ".hdf", ".orc", ".pickle", ".pkl", ".db", ".duckdb", ".sqlite"),
+}
+_LOST = "a pickled report has no storage_options: pass storage_options to the method that reads it"
 
 
 def local_path(path: str | os.PathLike[str]) -> str:
-    """The absolute path on this machine, with `~` as the home folder: the same after a change of the current folder.
+    """The absolute path, with `~` as the home folder.
 
     Raises:
         TypeError: It is not a string or path.
@@ -38,48 +62,160 @@ def location(argument: str, path: object, options: StorageOptions | None, *, pri
         TypeError: It is not a string or path.
         ValidationError: It is a URL of another kind, or another argument does not fit it.
     """
-    import re
-
     text = os.fspath(path)  # type: ignore[call-overload] # raises the TypeError
     if not isinstance(text, str):
         raise TypeError(f"{argument} must be a string or a path, not {type(text).__name__}")
-    scheme = re.match(_SCHEME, text)
-    if scheme is not None and scheme[1].lower() in _STORES:
-        return _of_store(argument, path, text, private=private)
+    url, plain = _URL.match(text), without_query(text)
+    if url is not None and url[1].lower() in STORE_SCHEMES:
+        if not isinstance(path, str):
+            refuse(argument, f"{type(path).__name__} drops a slash of a URL: pass it as a string")
+        if private:
+            refuse("private", "is for files of this machine: the policy of the bucket decides who may read an object")
+        return text
     if options is not None:
-        refuse(
-            "storage_options",
-            f"is for URLs of object stores, and {shortened(without_query(text))} is not one: leave it out",
-        )
-    if re.match(_FILE_URL, text):
+        refuse("storage_options", f"is for URLs of object stores, and {shortened(plain)} is not one: leave it out")
+    if _FILE_URL.match(text):
         from urllib.request import url2pathname
 
-        return url2pathname(re.sub(_FILE_URL, "", text, count=1))
-    if scheme is not None:
-        refuse(
-            argument,
-            f"{shortened(without_query(text))} is not on this machine: {scheme[1]}:// is not supported, only paths and "
-            f"file://, s3://, gs:// and az:// URLs",
-            without_query(text),
-        )
+        return url2pathname(_FILE_URL.sub("", text, count=1))
+    if url is not None:
+        accepted = "only paths and file://, s3://, gs:// and az:// URLs"
+        refuse(argument, f"{shortened(plain)} is not on this machine: {url[1]}:// is not supported, {accepted}", plain)
     return os.path.expanduser(text)  # noqa: PTH111 - a string stays one
 
 
 def without_query(text: str) -> str:
-    """A path, or a URL without what is behind `?` or `#`: it may be a signature."""
-    import re
-
-    return re.split("[?#]", text, maxsplit=1)[0] if re.match(_SCHEME, text) else text
-
-
-def _of_store(argument: str, path: object, text: str, *, private: bool) -> str:
-    if not isinstance(path, str):
-        refuse(argument, f"{type(path).__name__} drops a slash of a URL: pass it as a string")
-    if private:
-        refuse("private", "is for files of this machine: the policy of the bucket decides who may read an object")
-    return text
+    """A path, or a URL up to `?` or `#`: a signature may follow."""
+    return re.split("[?#]", text, maxsplit=1)[0] if _URL.match(text) else text
 
 
 def refuse(argument: str, message: str, value: object = None) -> NoReturn:
     """Raises the error for an argument."""
     raise invalid(argument, message, value)
+
+
+class StorageOptions(_Annotated):
+    """`storage_options=`. It is no dict: tools that show the locals of a traceback walk through dicts.
+
+    Attributes:
+        options: The argument. The core reads it once it is checked.
+    """
+
+    __slots__ = ("options",)
+
+    def __init__(self, given: object) -> None:
+        """Never raises."""
+        self.options: dict[str, str] = given  # type: ignore[assignment] # `checked` checks it
+
+    def checked(self) -> StorageOptions:
+        """The same.
+
+        Raises:
+            TypeError: The argument is no mapping of strings.
+        """
+        if problem := _problem_of(self.options):
+            raise TypeError(f"storage_options must be a dict of strings, {problem}")
+        self.options = dict(self.options)
+        return self
+
+    def __repr__(self) -> str:
+        given: Any = self.options
+        return f"StorageOptions({', '.join(map(repr, given if isinstance(given, Mapping) else ()))})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle has no options: it becomes a text that `checked` refuses."""
+        return str, (_LOST,)
+
+
+def _problem_of(given: object) -> str | None:
+    """What is wrong with options. No frame of the error has a value of them."""
+    if not isinstance(given, Mapping):
+        return f"not {type(given).__name__}"
+    kinds = {name: type(value) for name, value in given.items()}
+    return next(
+        (
+            f"and {name!r} has a value of type {kind.__name__}"
+            for name, kind in kinds.items()
+            if not isinstance(name, str) or not issubclass(kind, str)
+        ),
+        None,
+    )
+
+
+def hidden(given: object) -> StorageOptions | None:
+    """The unchecked options; None if there are none."""
+    return given if given is None or isinstance(given, StorageOptions) else StorageOptions(given)
+
+
+def checked(options: StorageOptions | str | None) -> StorageOptions | None:
+    """The options for the core.
+
+    Raises:
+        ConfigError: They were lost in a pickle.
+        TypeError: They are no mapping of strings.
+    """
+    if isinstance(options, str):
+        raise ConfigError(options)
+    return None if options is None else options.checked()
+
+
+def format_of(file: str) -> str | None:
+    """The format by the suffix, or None."""
+    suffix, _ = _suffixes(file)
+    return next((name for name, suffixes in FORMATS.items() if suffix in suffixes), None)
+
+
+def known_suffixes(*formats: str) -> str:
+    """The suffixes of formats, in words."""
+    packed = f", each also with {', '.join(_COMPRESSIONS)}"
+    return "; ".join(f"{', '.join(FORMATS[name])}{packed if name in _TEXTS else ''}" for name in formats)
+
+
+def check_suffix(file: str, method: str) -> None:
+    """Refuses the suffix of another format, or of a compression that the method does not write."""
+    name, file = method.removeprefix("to_"), without_query(file)
+    found = format_of(file)
+    if found not in (name, None, "arrow"):
+        refuse("path", f"{shortened(file)} is no file of {method}: write to_{found}, or another suffix", file)
+    if problem := not_written(file, name, method):
+        refuse("path", f"{shortened(file)} {problem}", file)
+
+
+def not_written(file: str, name: str, writer: str) -> str | None:
+    """What is wrong with the suffix for the writer of a format, or None."""
+    suffix, packed = _suffixes(file)
+    is_of_another = suffix in _NOT_WRITTEN or format_of(file) not in (name, None)
+    if not is_of_another and (not packed or name in _TEXTS):
+        return None
+    ending = suffix + packed if is_of_another else packed
+    return f"ends with {ending}, which {writer} does not write: use {known_suffixes(name)}; or another suffix"
+
+
+def compression_of(file: str, compression: object) -> object:
+    """The compression by the suffix, or the one of the caller.
+
+    Raises:
+        ValidationError: They differ.
+    """
+    _, suffix = _suffixes(file)
+    usual = _COMPRESSIONS.get(suffix)
+    if compression == "infer":
+        return usual
+    if usual not in (None, compression):
+        problem = f"ends with {suffix}: leave it out, or use another suffix"
+        refuse("compression", f"is {compression!r}, and {shortened(file)} {problem}", compression)
+    return compression
+
+
+def separator_of(file: str, separator: object) -> object:
+    """The separator of the caller, or the one by the suffix."""
+    usual = "\t" if _suffixes(file)[0] == ".tsv" else ","
+    return usual if separator is None else separator
+
+
+def _suffixes(file: str) -> tuple[str, str]:
+    """The suffixes of the format and of the compression, in small letters."""
+    name, suffix = os.path.splitext(os.path.basename(file).lower())  # noqa: PTH119, PTH122 - of a URL too
+    if suffix in _COMPRESSIONS:
+        return os.path.splitext(name)[1], suffix  # noqa: PTH122 - likewise
+    return suffix, ""

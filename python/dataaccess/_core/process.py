@@ -1,4 +1,4 @@
-"""A lock that works on after a fork."""
+"""A lock that survives a fork."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import threading
 
 
 class ProcessLock:
-    """A lock that a forked child has anew: a thread that does not exist in the child may hold the inherited one."""
+    """A lock for each process: in a forked child, no thread would release the lock of the parent."""
 
     def __init__(self) -> None:
-        """Makes a lock that is not held."""
+        """The lock is free."""
         self._locks: dict[int, threading.Lock] = {}
 
     def _own(self) -> threading.Lock:
         return self._locks.setdefault(os.getpid(), threading.Lock())
 
     def __enter__(self) -> None:
-        """Waits for the other threads of this process."""
+        """Acquires the lock."""
         self._own().acquire()
 
     def __exit__(self, *_error: object) -> None:

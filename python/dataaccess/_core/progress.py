@@ -1,141 +1,164 @@
-"""`progress=` of long calls: counts for a function, or a bar in notebooks and terminals. Without either, nothing."""
+"""`progress=` of long calls: a function gets counts, or tqdm draws a bar in notebooks and terminals."""
 
 from __future__ import annotations
 
+import os
 import sys
+import warnings
+from contextlib import contextmanager
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import invalid
+from dataaccess._core.optional import optional
+from dataaccess._display.text import cell, counted, size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Self
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
-    from dataaccess._core.bar import Bar
-    from dataaccess._native import RawPulled
     from dataaccess.reports import Progress, ProgressArgument
 
+# Seconds of work before a bar shows by itself.
+_DELAY = 1.0
+# Seconds between two drawings; where a notebook has no widgets, each is a line of its output.
+_PAUSE = 0.1
+_PAUSE_OF_LINES = 1.0
 
-# One for each block in which no bar shows by itself.
-_quiet_blocks: list[None] = []
 
-
+@contextmanager
 def follow(
-    progress: ProgressArgument,
-    label: str,
-    convert: Callable[[], Callable[[Any], Progress]],
-    waits_for: Callable[[], str | None] = lambda: None,
-) -> Callback | Bar | Silence:
-    """Follows a call: a context manager that gives the callback for its updates; None if nobody wants them.
+    progress: ProgressArgument, label: str, convert: Callable[[], Callable[[Any], Progress]]
+) -> Iterator[Callable[[Any], object] | None]:
+    """Follows a call: gives the callback for its updates, or None if nobody looks.
 
-    `convert` makes the function that makes a `Progress` of an update, for a call that begins now. `waits_for` says why
-    the call waits to retry, as a bar shows it.
+    Args:
+        progress: The argument of the user.
+        label: The name of the call, for a bar.
+        convert: Makes the function that turns an update into a `Progress`, for a call that begins now.
 
     Raises:
-        ValidationError: `progress` is something else than None, a bool or a callable.
+        ValidationError: `progress` is not None, a bool or a function.
+        ImportError: `progress` is True, and tqdm is not installed.
     """
     if str(getattr(progress, "__module__", None)).partition(".")[0] == "tqdm":
         raise invalid("progress", "is a bar of tqdm, and the package has its own: write progress=True", progress)
     if callable(progress):
-        return Callback(progress, convert())
+        of_update = convert()
+        yield lambda update: progress(of_update(update))
+        return
     if progress is not None and not isinstance(progress, bool):
         raise invalid("progress", "must be True, False, None or a function", progress)
-    if progress or (progress is None and _has_viewer()):
-        from dataaccess._core.bar import Bar
-
-        return Bar(label, convert(), waits_for, is_wanted=progress is True)
-    return Silence()
-
-
-def follow_async(
-    progress: ProgressArgument,
-    label: str,
-    convert: Callable[[], Callable[[Any], Progress]],
-    waits_for: Callable[[], str | None] = lambda: None,
-) -> Callback | Bar | Silence:
-    """As `follow`, in an event loop."""
-    followed = follow(progress, label, convert, waits_for)
-    if isinstance(followed, Callback | Silence):
-        return followed
-    from dataaccess._core.bar import AsyncBar
-
-    return AsyncBar(followed)
+    if progress:
+        optional("tqdm")
+    elif progress is False or not _has_viewer():
+        yield None
+        return
+    bar = Bar(label, convert(), is_wanted=progress is True)
+    try:
+        yield bar
+    finally:
+        bar.close()
 
 
-def follow_pulled(
-    label: str, convert: Callable[[], Callable[[Any], Progress]], waits_for: Callable[[], str | None], pulled: RawPulled
-) -> None:
-    """Follows a stream that another library pulls, in a thread, if somebody looks."""
-    if _has_viewer():
-        from contextvars import copy_context
-        from threading import Thread
+class Bar:
+    """A bar of tqdm. A call goes on without a bar that cannot be drawn."""
 
-        from dataaccess._core.pulled import show
+    def __init__(
+        self,
+        label: str,
+        convert: Callable[[Any], Progress],
+        *,
+        is_wanted: bool,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """Draws nothing yet. A wanted bar shows with the first update, and stays; another shows after a second."""
+        self._label, self._convert, self._clock = cell(label), convert, clock
+        self._stays, self._delay, self._pause = is_wanted, 0.0 if is_wanted else _DELAY, _PAUSE
+        self._began = clock()
+        self._due = self._began + self._delay
+        self._first: Any = None
+        self._last: Any = None
+        self._bar: Any = None
 
-        # In its context, a notebook shows the bar below the cell.
-        arguments = (show, label, convert(), waits_for, pulled)
-        Thread(target=copy_context().run, args=arguments, name="dataaccess-progress", daemon=True).start()
+    def __call__(self, update: Any) -> None:
+        """Takes an update, and draws it if it is time."""
+        self._last = self._convert(update)
+        self._first = self._first or self._last
+        if self._clock() >= self._due:
+            self._draw()
+
+    def close(self) -> None:
+        """Shows the end of a bar that stays, and removes another."""
+        if self._bar is not None:
+            self._draw(is_last=True)
+
+    def _draw(self, *, is_last: bool = False) -> None:
+        total = None if self._last.total == 1 else self._last.total
+        try:
+            if self._bar is None or self._bar.total != total:
+                self._open(total)
+            self._bar.n = self._last.done
+            self._bar.set_postfix_str(_figures(self._first, self._last), refresh=False)
+            self._due = self._clock() + self._pause
+            if is_last:
+                self._bar.close()
+            else:
+                self._bar.refresh()
+        except Exception:
+            self._bar, self._due = None, inf
+
+    def _open(self, total: int | None) -> None:
+        if self._bar is not None:
+            # A notebook shows a bar that has a total and does not reach it as failed.
+            self._bar.leave, self._bar.total = False, None
+            self._bar.close()
+        with warnings.catch_warnings():
+            # A notebook without ipywidgets gets lines of text. tqdm would warn of it.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
+        if _in_notebook() and "ipywidgets" not in sys.modules:
+            # A line that is removed would leave an empty output.
+            self._stays, self._pause = True, _PAUSE_OF_LINES
+        counts = "" if total is None else f"{{percentage:3.0f}}%|{{bar}}| {{n:,}}/{{total:,}} {self._last.unit} "
+        # No thread watches bars.
+        self._bar = type("Bar", (tqdm,), {"monitor_interval": 0})(
+            desc=self._label,
+            total=total,
+            initial=self._first.done,
+            bar_format=f"{{desc}}: {counts}[{{elapsed}}{'' if total is None else '<{remaining}'}{{postfix}}]",
+            leave=self._stays,
+            delay=self._delay,
+            dynamic_ncols=True,
+        )
+        if not self._bar.disable:
+            # The call began before its bar.
+            self._bar.start_t = self._bar.last_print_t - (self._clock() - self._began)
 
 
-class WithoutBars:
-    """A block in which no bar shows by itself: the command has its own line."""
-
-    def __enter__(self) -> None:
-        """It begins."""
-        _quiet_blocks.append(None)
-
-    def __exit__(self, *_error: object) -> None:
-        """It ends."""
-        _quiet_blocks.pop()
-
-
-def no_updates() -> Callable[[Any], Progress]:
-    """For a call without progress to report."""
-    return _none
-
-
-def _none(update: Any) -> Progress:
-    raise TypeError(update)
+def _figures(first: Progress, now: Progress) -> str:
+    """The rows, the speed, and what went wrong."""
+    figures = [counted(now.rows, "row")] if now.rows or now.unit == "tasks" else []
+    if now.seconds > 0 and now.rows > first.rows:
+        figures.append(f"{(now.rows - first.rows) / now.seconds:,.0f} rows/s")
+    figures += [size(now.bytes)] if now.bytes else []
+    figures += [counted(now.retries, "retry", "retries")] if now.retries else []
+    figures += [f"{now.failed:,} failed"] if now.failed else []
+    return ", ".join(figures)
 
 
 def _has_viewer() -> bool:
-    """Whether somebody looks: in a notebook, or at a terminal."""
-    if _quiet_blocks:
-        return False
-    ipython = sys.modules.get("IPython")
-    if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
+    """Whether this is a notebook or a terminal."""
+    if _in_notebook():
         return True
     try:
-        return sys.stderr.isatty()
+        return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     except (AttributeError, ValueError):
-        # There is no stderr, or it is closed.
+        # There is no standard error, or it is closed.
         return False
 
 
-class Silence:
-    """Nobody looks."""
-
-    def __enter__(self) -> None:
-        """No callback."""
-
-    def __exit__(self, *_error: object) -> None:
-        """Nothing to end."""
-
-
-class Callback:
-    """The user's function, which gets each update as a `Progress`."""
-
-    def __init__(self, function: Callable[[Progress], object], convert: Callable[[Any], Progress]) -> None:
-        """Calls nothing yet."""
-        self._function, self._convert = function, convert
-
-    def __enter__(self) -> Self:
-        """The callback."""
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        """Nothing to end."""
-
-    def __call__(self, update: Any) -> object:
-        """Returns what the function returns, which may be a coroutine."""
-        return self._function(self._convert(update))
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")

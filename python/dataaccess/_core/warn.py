@@ -7,27 +7,23 @@ import sys
 import warnings
 from typing import TYPE_CHECKING
 
+from dataaccess.errors import DataAccessWarning
 from dataaccess.errors._text import text_of
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from dataaccess.errors import DataAccessWarning
-
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not imported for this
 
 
 def warn_of_recording(path: object) -> None:
-    """Warns that a client records, as its file holds customer data."""
-    from dataaccess.errors import RecordingWarning
-
-    warn_caller(
-        f"the client records its exchanges in {path}, with customer data: delete it after use", RecordingWarning
-    )
+    """Warns that a client records."""
+    message = f"the client records its exchanges in {path}, with customer data: delete it after use"
+    warn_caller(message, DataAccessWarning)
 
 
 def warn_caller(message: str, category: type[DataAccessWarning], line: dict[str, Any] | None = None) -> None:
-    """Warns at the first line of the stack outside of this package, or at one that `caller` returned earlier."""
+    """Warns at the line of the caller, or at one that `caller` returned earlier."""
     warnings.warn_explicit(text_of(message), category, **(line or caller()))
 
 

@@ -1,4 +1,4 @@
-"""The types of columns by the names that the core has for them, and what Python, polars and Spark have for each."""
+"""The column types of the core, and their types in Python, polars and Spark."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 class ColumnTypeInfo(NamedTuple):
-    """What is known of a type.
+    """A column type.
 
     Attributes:
-        python: The type of its values in `to_pylist`.
-        polars: Its type in polars, given the module.
-        spark: Its names in Spark's SQL. Columns without a schema have the first.
-        spark_narrow: Types of Spark for which `spark` is used instead.
-        is_number: Whether a grid shows its values at the right.
-        is_whole: Whether a grid never cuts its values, as a part of a number says something else.
+        python: The type of values in `to_pylist`.
+        polars: The type in polars, given the module.
+        spark: Names in Spark's SQL. Columns without a schema have the first.
+        spark_narrow: Types of Spark that are too narrow.
+        is_number: Whether a grid aligns values to the right.
+        is_whole: Whether a grid never truncates values.
     """
 
     python: type

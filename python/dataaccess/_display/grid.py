@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _GAP = "  "
-# In a terminal no text is cut below this, and none but those of the first column is wider than that.
+# Terminal columns: no cell is truncated below the least, and only cells of the first column are wider than the most.
 _LEAST = 16
 _MOST = 48
 
@@ -22,10 +22,10 @@ class Column(NamedTuple):
     """A column of a grid.
 
     Attributes:
-        heads: Its name, and more that stands above the rows.
+        heads: Its name, and other lines above the rows.
         cells: Its values.
-        is_number: Whether they end at the right.
-        is_whole: Whether they are never cut, as a part of a number says something else.
+        is_number: Whether values are aligned to the right.
+        is_whole: Whether values are never truncated: a part of a number is another number.
     """
 
     heads: Sequence[str]
@@ -35,7 +35,7 @@ class Column(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """The lines of a grid, and the names of the columns that do not fit."""
+    """The lines of a grid, and the names of columns that do not fit."""
 
     lines: list[str]
     left_out: list[str]
@@ -44,20 +44,17 @@ class Grid(NamedTuple):
 def columns_of(
     schema: Mapping[str, str], rows: Sequence[Mapping[str, Any]], *, has_types: bool = True, most: int = MAX_WIDTH
 ) -> list[Column]:
-    """The columns of rows, with their types under their names. No cell is wider than `most`."""
-    return [
-        Column(
-            [cell(name, most), kind] if has_types else [cell(name, most)],
-            [value_text(row[name], most) for row in rows],
-            COLUMN_TYPES[kind].is_number,
-            COLUMN_TYPES[kind].is_whole,
-        )
-        for name, kind in schema.items()
-    ]
+    """The columns of rows, with their types below their names, and cells of at most `most` terminal columns."""
+    columns = []
+    for name, kind in schema.items():
+        heads = [cell(name, most), kind] if has_types else [cell(name, most)]
+        cells = [value_text(row[name], most) for row in rows]
+        columns.append(Column(heads, cells, COLUMN_TYPES[kind].is_number, COLUMN_TYPES[kind].is_whole))
+    return columns
 
 
 def value_text(value: object, most: int = MAX_WIDTH) -> str:
-    """A value of a row in one short line."""
+    """A value of a row in one line."""
     if isinstance(value, datetime):
         is_short = value.microsecond and value.microsecond % 1000 == 0
         return value.isoformat(sep=" ", timespec="milliseconds" if is_short else "auto")
@@ -65,33 +62,37 @@ def value_text(value: object, most: int = MAX_WIDTH) -> str:
 
 
 def ruled(columns: Sequence[Column]) -> Grid:
-    """The columns with a line under their heads, as wide as they are."""
-    shown = _grid(columns, [_natural(column) for column in columns])
-    shown.lines.insert(len(columns[0].heads), _GAP.join("-" * _natural(column) for column in columns))
+    """The columns in their natural widths, with a line below their heads."""
+    widths = [_natural(column) for column in columns]
+    shown = _grid(columns, widths)
+    shown.lines.insert(len(columns[0].heads), _GAP.join("-" * width for width in widths))
     return shown
 
 
 def fitted(columns: Sequence[Column], width: int, style: Callable[[str], str] = str) -> Grid:
-    """The columns that fit into a width: the last are left out first, then the widest are cut. The first never is.
+    """The columns in the width of a terminal: leaves out the last columns, then truncates the widest.
 
-    Args:
-        columns: The columns.
-        width: Columns of the terminal.
-        style: Applied to the heads.
+    `style` is applied to the heads.
     """
-    natural = [min(_natural(column), _MOST if number else width) for number, column in enumerate(columns)]
+    widths = [min(_natural(column), _MOST if number else width) for number, column in enumerate(columns)]
     least = [
-        size if column.is_whole or number == 0 else min(size, _LEAST)
-        for number, (column, size) in enumerate(zip(columns, natural, strict=True))
+        natural if column.is_whole or number == 0 else min(natural, _LEAST)
+        for number, (column, natural) in enumerate(zip(columns, widths, strict=True))
     ]
-    return _grid(columns, _widths(natural, least, width), style)
+    while len(widths) > 1 and _total(least[: len(widths)]) > width:
+        widths.pop()
+    while _total(widths) > width:
+        cuttable = [number for number, natural in enumerate(widths) if natural > least[number]]
+        if not cuttable:
+            break
+        widths[max(cuttable, key=widths.__getitem__)] -= 1
+    return _grid(columns, widths, style)
 
 
 def _grid(columns: Sequence[Column], widths: list[int], style: Callable[[str], str] = str) -> Grid:
-    shown = columns[: len(widths)]
     padded = [
         [_padded(text, width, to_the_right=column.is_number) for text in (*column.heads, *column.cells)]
-        for column, width in zip(shown, widths, strict=True)
+        for column, width in zip(columns, widths, strict=False)
     ]
     lines = [_GAP.join(pieces).rstrip() for pieces in zip(*padded, strict=True)]
     heads = len(columns[0].heads)
@@ -102,18 +103,8 @@ def _natural(column: Column) -> int:
     return max(map(width_of, (*column.heads, *column.cells)))
 
 
-def _widths(natural: list[int], least: list[int], width: int) -> list[int]:
-    """The widths of the columns that fit."""
-    count = len(natural)
-    while count > 1 and sum(least[:count]) + len(_GAP) * (count - 1) > width:
-        count -= 1
-    widths = natural[:count]
-    while sum(widths) + len(_GAP) * (count - 1) > width:
-        cuttable = [number for number in range(count) if widths[number] > least[number]]
-        if not cuttable:
-            break
-        widths[max(cuttable, key=widths.__getitem__)] -= 1
-    return widths
+def _total(widths: list[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
 def _padded(text: str, width: int, *, to_the_right: bool) -> str:

@@ -1,6 +1,6 @@
-"""HTML for notebooks, legible in light and dark themes: text inherits its color, accents are translucent.
+"""HTML for notebooks, in light and dark themes: text inherits its color, accents are translucent.
 
-Every string that comes from outside is escaped here, so callers pass plain text.
+Callers pass plain text, which is escaped here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataaccess._display.text import cell
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# Characters of a cell.
+# Terminal columns of a cell.
 _MAX_WIDTH = 60
 _MAX_TITLE = 1_000
 
@@ -32,11 +32,6 @@ _STYLE = """\
 .dataaccess .column { display: inline-block; margin-right: 1.2em; }
 .dataaccess .dim { opacity: .65; font-weight: normal; font-size: .92em; }
 .dataaccess .title { font-weight: bold; }
-.dataaccess .tree ul {
-  list-style: none; margin: 0 0 0 .4em; padding: 0 0 0 1.1em; border-left: 1px solid rgba(128, 128, 128, .5);
-}
-.dataaccess .tree > ul { margin-left: 0; }
-.dataaccess .tree li { margin: .15em 0; }
 .dataaccess .good, .dataaccess .busy, .dataaccess .doubt, .dataaccess .bad { border-radius: .3em; padding: .05em .4em; }
 .dataaccess .good { background: rgba(46, 160, 67, .22); }
 .dataaccess .busy { background: rgba(56, 139, 253, .22); }
@@ -62,12 +57,12 @@ Value: TypeAlias = str | Mark | Markup
 
 
 def block(*parts: str) -> str:
-    """Parts of HTML as what `_repr_html_` returns."""
+    """The result of `_repr_html_`."""
     return f'<div class="dataaccess">{_STYLE}{"".join(parts)}</div>'
 
 
 def title(text: str, note: str = "") -> str:
-    """The first line: what it is."""
+    """The first line."""
     dim = f' <span class="dim">{escape(note)}</span>' if note else ""
     return f'<div><span class="title">{escape(cell(text, _MAX_TITLE))}</span>{dim}</div>'
 
@@ -81,43 +76,37 @@ def inline(text: Value) -> str:
     """A text within a line."""
     if isinstance(text, Markup):
         return text.html
-    if isinstance(text, Mark):
-        return f'<span class="{text.kind}">{escape(text.text)}</span>'
-    return escape(text)
+    return f'<span class="{text.kind}">{escape(text.text)}</span>' if isinstance(text, Mark) else escape(text)
 
 
 def facts(rows: Iterable[tuple[str, Value | list[Value]]]) -> str:
-    """Names and what is known of each: a text, or several, one below the other."""
-    shown = []
+    """A row for each name: its text, or several texts below each other."""
+    shown = ""
     for name, value in rows:
-        values = value if isinstance(value, list) else [value]
-        known = "<br>".join(inline(each) for each in values)
-        shown.append(f'<tr><th class="dim">{escape(name)}</th><td class="wide">{known}</td></tr>')
-    return f'<table class="facts"><tbody>{"".join(shown)}</tbody></table>'
+        texts = "<br>".join(map(inline, value if isinstance(value, list) else [value]))
+        shown += f'<tr><th class="dim">{escape(name)}</th><td class="wide">{texts}</td></tr>'
+    return f'<table class="facts"><tbody>{shown}</tbody></table>'
 
 
 def columns(types: Iterable[tuple[str, str]]) -> Markup:
     """Names of columns and their types."""
-    spans = [
-        f'<span class="column">{escape(cell(name, _MAX_WIDTH))} <span class="dim">{escape(kind)}</span></span>'
-        for name, kind in types
-    ]
+    shown = [(escape(cell(name, _MAX_WIDTH)), escape(kind)) for name, kind in types]
+    spans = (f'<span class="column">{name} <span class="dim">{kind}</span></span>' for name, kind in shown)
     return Markup("".join(spans))
 
 
 def table(
     names: Sequence[str], types: Sequence[str], rows: Iterable[Sequence[object]], numeric: Iterable[bool] = ()
 ) -> str:
-    """Rows under names and, if there are any, types. Long cells are cut, with the rest in the tooltip."""
+    """Rows below names and, if there are any, types. A tooltip has the rest of a truncated cell."""
     kinds = [' class="number"' if number else "" for number in numeric] or [""] * len(names)
-    heads = []
-    for index, (name, kind) in enumerate(zip(names, kinds, strict=True)):
-        below = f'<br><span class="dim">{escape(types[index])}</span>' if types else ""
-        heads.append(f"<th{kind}>{escape(cell(name, _MAX_WIDTH))}{below}</th>")
-    body = "".join(
-        f"<tr>{''.join(_cell(value, kind) for value, kind in zip(row, kinds, strict=True))}</tr>" for row in rows
+    below = [f'<br><span class="dim">{escape(kind)}</span>' for kind in types] or [""] * len(names)
+    heads = (
+        f"<th{kind}>{escape(cell(name, _MAX_WIDTH))}{more}</th>"
+        for name, kind, more in zip(names, kinds, below, strict=True)
     )
-    return f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>{body}</tbody></table>"
+    body = (f"<tr>{''.join(_cell(*pair) for pair in zip(row, kinds, strict=True))}</tr>" for row in rows)
+    return f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
 def _cell(value: object, kind: str) -> str:
@@ -125,8 +114,7 @@ def _cell(value: object, kind: str) -> str:
         return f'<td{kind}><span class="dim">null</span></td>'
     if isinstance(value, Mark):
         return f"<td{kind}>{inline(value)}</td>"
-    whole = cell(value, _MAX_TITLE)
-    shown = cell(value, _MAX_WIDTH)
+    whole, shown = cell(value, _MAX_TITLE), cell(value, _MAX_WIDTH)
     tooltip = f' title="{escape(whole)}"' if shown != whole else ""
     return f"<td{kind}{tooltip}>{escape(shown)}</td>"
 

@@ -1,4 +1,4 @@
-"""Names and what belongs to each, row by row: settings, statistics, attributes."""
+"""Tables of settings, statistics and attributes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def listing_text(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """The rows for a terminal, under their heads."""
+    """The rows for a terminal."""
     columns = zip(heads, zip(*rows, strict=True), strict=True)
-    return "\n".join(ruled([Column([head], [cell(value) for value in values]) for head, values in columns]).lines)
+    return "\n".join(ruled([Column([head], list(map(cell, values))) for head, values in columns]).lines)
 
 
 def listing_html(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]], note: str = "") -> str:
-    """The rows for a notebook, under a title and their heads."""
+    """The rows for a notebook."""
     numeric = [all(type(row[index]) is int for row in rows) for index in range(len(heads))]
     return html.block(html.title(title, note), html.table(heads, [], rows, numeric))

@@ -1,4 +1,4 @@
-"""The plan of a scan, for people: what is requested, which columns come back, and what does not happen."""
+"""The plan of a scan, for people."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataaccess._display.text import cell, counted, shorten
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_CUT = "client cuts"
+
 
 class Plan(NamedTuple):
     """What a scan will do.
@@ -17,12 +19,12 @@ class Plan(NamedTuple):
     Attributes:
         item: The business object and its id.
         requests: Number of requests.
-        zones: Time zones of days and times, in words; None if there are no times.
-        filters: The conditions of the service, in words.
+        zones: Time zones of days and times; None without times.
+        filters: The conditions of the service.
         columns: Names and types.
         limit: Rows after which the client cuts.
-        unchecked: What the client does not check in the rows, and why; None if it checks what it can.
-        open_days: Days that are not over, whose rows are not all there.
+        unchecked: What the client does not check in the rows, and why.
+        open_days: Days that are not over.
         notes: What does not happen.
     """
 
@@ -39,39 +41,34 @@ class Plan(NamedTuple):
 
 def plan_text(plan: Plan) -> str:
     """The plan for a terminal."""
-    zones = f", {plan.zones}" if plan.zones else ""
-    lines = [
-        f"{plan.item} in {counted(plan.requests, 'request')}{zones}",
-        "service filters: " + "\n                 ".join(plan.filters),
-        "columns:         " + ", ".join(f"{cell(name)} {kind}" for name, kind in plan.columns),
-    ]
-    if plan.limit is not None:
-        lines.append(f"client cuts:     {counted(plan.limit, 'row')}")
-    if plan.unchecked is not None:
-        lines.append(f"not checked:     {plan.unchecked}")
-    if plan.open_days:
-        lines.append(f"not over:        {_open(plan)}")
-    return "\n".join(lines)
-
-
-def _open(plan: Plan) -> str:
-    """Which days are not over."""
-    return f"{counted(len(plan.open_days), 'day')}: {shorten(list(plan.open_days))}"
+    columns = ", ".join(f"{cell(name)} {kind}" for name, kind in plan.columns)
+    facts = [("service filters", plan.filters), ("columns", [columns])]
+    facts += [(name, [text]) for name, text in _limits(plan)]
+    lines = [f"{name + ':':<17}" + f"\n{'':17}".join(texts) for name, texts in facts]
+    return "\n".join([f"{plan.item} in {_requests(plan)}", *lines])
 
 
 def plan_html(plan: Plan) -> str:
     """The plan for a notebook."""
-    requests = counted(plan.requests, "request")
     facts: list[tuple[str, html.Value | list[html.Value]]] = [
         ("service filters", list(plan.filters)),
         ("columns", html.columns(plan.columns)),
+        *((name, text if name == _CUT else html.Mark(text, "doubt wide")) for name, text in _limits(plan)),
+        ("not done", [html.Mark(note, "dim") for note in plan.notes]),
     ]
-    if plan.limit is not None:
-        facts.append(("client cuts", f"after {counted(plan.limit, 'row')}"))
-    if plan.unchecked is not None:
-        facts.append(("not checked", html.Mark(plan.unchecked, "doubt wide")))
-    if plan.open_days:
-        facts.append(("not over", html.Mark(_open(plan), "doubt wide")))
-    facts.append(("not done", [html.Mark(note, "dim") for note in plan.notes]))
-    zones = f", {plan.zones}" if plan.zones else ""
-    return html.block(html.title(plan.item, f"{requests}{zones}; nothing was sent"), html.facts(facts))
+    return html.block(html.title(plan.item, f"{_requests(plan)}; nothing was sent"), html.facts(facts))
+
+
+def _requests(plan: Plan) -> str:
+    return counted(plan.requests, "request") + (f", {plan.zones}" if plan.zones else "")
+
+
+def _limits(plan: Plan) -> list[tuple[str, str]]:
+    """What the client cuts or cannot check, and which days are not over."""
+    days = f"{counted(len(plan.open_days), 'day')}: {shorten(list(plan.open_days))}"
+    found = {
+        _CUT: None if plan.limit is None else counted(plan.limit, "row"),
+        "not checked": plan.unchecked,
+        "not over": days if plan.open_days else None,
+    }
+    return [(name, text) for name, text in found.items() if text is not None]

@@ -1,4 +1,4 @@
-"""The first rows of a table or a batch under the names and types of its columns."""
+"""The first rows of a table or a batch, with the names and types of its columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dataaccess._display import html
 from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess._display.grid import columns_of, ruled
-from dataaccess._display.text import MAX_COLUMNS, counted, left_out
+from dataaccess._display.text import MAX_COLUMNS, counted
 
 if TYPE_CHECKING:
     from typing import Any
@@ -17,27 +17,30 @@ HEAD = 10
 
 
 def rows_text(schema: dict[str, str], rows: list[dict[str, Any]], total: int, figures: str) -> str:
-    """The rows for a terminal, with what is known of where they come from."""
-    shown = {name: schema[name] for name in list(schema)[:MAX_COLUMNS]}
-    more = left_out(total - len(rows), len(schema) - len(shown))
-    lines = [*ruled(columns_of(shown, rows)).lines, *([f"… {more}"] if more else [])]
-    return "\n".join([*lines, _summary(schema, total, figures)])
+    """The rows for a terminal, with the figures of their scan."""
+    shown = dict(list(schema.items())[:MAX_COLUMNS])
+    more = _left_out(schema, rows, total)
+    lines = ruled(columns_of(shown, rows)).lines
+    return "\n".join([*lines, *([f"… {more}"] if more else []), _summary(schema, total, figures)])
 
 
 def rows_html(schema: dict[str, str], rows: list[dict[str, Any]], total: int, figures: str) -> str:
-    """The rows for a notebook, with what is known of where they come from."""
+    """The rows for a notebook, with the figures of their scan."""
     names = list(schema)[:MAX_COLUMNS]
-    head = html.table(
-        names,
-        [schema[name] for name in names],
-        ([row[name] for name in names] for row in rows),
-        [COLUMN_TYPES[schema[name]].is_number for name in names],
-    )
-    more = left_out(total - len(rows), len(schema) - len(names))
-    more = f"… {more}: " if more else ""
+    types = [schema[name] for name in names]
+    cells = ([row[name] for name in names] for row in rows)
+    head = html.table(names, types, cells, [COLUMN_TYPES[kind].is_number for kind in types])
+    more = _left_out(schema, rows, total)
     text = _summary(schema, total, figures)
-    return html.block(head, html.line(html.Mark(f"{more}{text}", "dim")))
+    return html.block(head, html.line(html.Mark(f"… {more}: {text}" if more else text, "dim")))
+
+
+def _left_out(schema: dict[str, str], rows: list[dict[str, Any]], total: int) -> str:
+    """How much is not shown."""
+    missing = {"more row": total - len(rows), "more column": len(schema) - MAX_COLUMNS}
+    return ", ".join(counted(number, noun) for noun, number in missing.items() if number > 0)
 
 
 def _summary(schema: dict[str, str], total: int, figures: str) -> str:
-    return "; ".join(filter(None, [f"{counted(total, 'row')}, {counted(len(schema), 'column')}", figures]))
+    size = f"{counted(total, 'row')}, {counted(len(schema), 'column')}"
+    return f"{size}; {figures}" if figures else size

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # Columns and characters of a cell that a grid shows, and names that a repr shows.
 MAX_COLUMNS = 12
 MAX_WIDTH = 32
 _MAX_NAMES = 12
-# Characters that are shown for each column of a terminal, as marks above and below others take none.
+# Characters for each column of a terminal: combining marks take none.
 _MARKS = 4
-# Characters of a value of JSON, and of a string in it.
+# Characters of a JSON value, and of a string in it.
 _MAX_LITERAL = 20_000
 _MAX_STRING = 1_000
 
@@ -26,7 +26,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def shorten(names: list[str]) -> str:
-    """The first names and the number of the others."""
+    """The first names and the number of the rest."""
     more = len(names) - _MAX_NAMES
     return ", ".join(names[:_MAX_NAMES]) + (f", and {more} more" if more > 0 else "")
 
@@ -49,17 +49,31 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"
 
 
+def python_escape(character: str) -> str:
+    """The escape of a character in a string of Python."""
+    return repr(character)[1:-1]
+
+
+def escaped(text: str, escape: Callable[[str], str] = python_escape) -> str:
+    """Escapes what breaks a line, controls a terminal, changes the direction of text, or is invisible."""
+    if text.isprintable():
+        return text
+    from unicodedata import category
+
+    # Blanks of other scripts are not printable, but harmless.
+    return "".join(each if each.isprintable() or category(each) == "Zs" else escape(each) for each in text)
+
+
 def cell(value: object, width: int = MAX_WIDTH) -> str:
-    """A value in one short line. What a terminal could act on is escaped: a value may hold control characters."""
+    """A value in one line of `width` terminal columns."""
     # One character more shows that there are more. All of a long value would take long to escape.
     most = _MARKS * width + 1
     text = literal(value, most) if isinstance(value, dict | list) else "" if value is None else str(value)
-    shown = text[:most]
-    return cut("".join(character if character.isprintable() else repr(character)[1:-1] for character in shown), width)
+    return cut(escaped(text[:most]), width)
 
 
 def cut(text: str, width: int) -> str:
-    """The text in so many columns of a terminal, with `…` in place of what does not fit, or has too many marks."""
+    """Truncates text to `width` terminal columns."""
     most = _MARKS * width
     if len(text) <= most and width_of(text) <= width:
         return text
@@ -72,43 +86,34 @@ def cut(text: str, width: int) -> str:
 
 
 def literal(value: object, most: int = _MAX_LITERAL) -> str:
-    """A value of JSON as Python writes it, with `…` in place of what is too long."""
-    pieces, length = [], 0
+    """The `repr` of a JSON value, truncated."""
+    text = ""
     for piece in _pieces(value):
-        pieces.append(piece)
-        length += len(piece)
-        if length > most:
-            pieces.append("…")
-            break
-    return "".join(pieces)
+        text += piece
+        if len(text) > most:
+            return f"{text}…"
+    return text
 
 
 def _pieces(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
-        yield "{"
-        for number, (name, member) in enumerate(value.items()):
-            yield f"{', ' if number else ''}{_string(name)}: "
-            yield from _pieces(member)
-        yield "}"
-    elif isinstance(value, list):
-        yield "["
+    if isinstance(value, dict | list):
+        opening, closing = "{}" if isinstance(value, dict) else "[]"
+        yield opening
         for number, element in enumerate(value):
-            if number:
-                yield ", "
-            yield from _pieces(element)
-        yield "]"
+            yield ", " if number else ""
+            if isinstance(value, dict):
+                yield from _pieces(element)
+                yield ": "
+            yield from _pieces(value[element] if isinstance(value, dict) else element)
+        yield closing
+    elif isinstance(value, str) and len(value) > _MAX_STRING:
+        yield f"{value[:_MAX_STRING]!r}…"
     else:
-        yield _string(value)
-
-
-def _string(value: object) -> str:
-    if isinstance(value, str) and len(value) > _MAX_STRING:
-        return f"{value[:_MAX_STRING]!r}…"
-    return repr(value)
+        yield repr(value)
 
 
 def width_of(text: str) -> int:
-    """Columns of a terminal that a text takes: wide characters take two."""
+    """Terminal columns of a text: wide characters take two."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -116,14 +121,7 @@ def width_of(text: str) -> int:
     return sum(0 if combining(each) else 1 + (east_asian_width(each) in "WF") for each in text)
 
 
-def left_out(rows: int, columns: int) -> str:
-    """How much of a table is not shown; empty if all of it is."""
-    more = [counted(rows, "more row")] if rows > 0 else []
-    more += [counted(columns, "more column")] if columns > 0 else []
-    return ", ".join(more)
-
-
 def open_text(days: list[str]) -> str:
-    """That days were not over, and what follows."""
+    """Says that days were not over."""
     were, them = ("day was", "it") if len(days) == 1 else ("days were", "them")
     return f"{len(days)} {were} not over: {shorten(days)}; the next run requests {them} again"

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _T = TypeVar("_T")
-_LARGEST = 2**30
 
 # The types of members as a reader of JSON or TOML calls them.
 _NAMES = {dict: "an object", list: "an array", str: "a string", int: "an integer", bool: "true or false"}
@@ -27,7 +26,7 @@ def text_of(path: Path) -> str:
         ConfigError: It cannot be read, or is not UTF-8.
     """
     try:
-        return read_file(path, _LARGEST)[0].decode("utf-8-sig")
+        return read_file(path)[0].decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not valid UTF-8; save it as UTF-8") from None
     except ValueError as error:

@@ -13,7 +13,6 @@ from dataaccess._native import SWITCHES
 from dataaccess.errors import ConfigError, SandboxWarning
 
 _HANOI = "Asia/Ho_Chi_Minh"
-_LARGEST = 2**20
 
 PLATFORMS: dict[str, dict[str, str]] = {
     "all-utc": {},
@@ -66,7 +65,7 @@ def _read(path: str) -> dict[str, Any]:
 
     known = f"it is one of {', '.join(PLATFORMS)}, or a file that `dataaccess probe` wrote"
     try:
-        text = read_file(path, _LARGEST)[0].decode()
+        text = read_file(path)[0].decode()
     except UnicodeDecodeError:
         text = ""
     except ValueError as error:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from dataaccess._core.bar import Bar
-    from dataaccess._core.progress import Callback, Silence
     from dataaccess._native import RawScan
     from dataaccess._scan.polars_source import Narrowed, Query
     from dataaccess._scan.selected import Selected
@@ -74,7 +72,7 @@ class LazySource(Planned):
 
         scan = self._in_zone_of_files(tz)
         self._check_streamed()
-        return Source(scan, self._call, self._decoded(), self._narrowed, self._bar).lazyframe()
+        return Source(scan, self._call, self._decoded(), self._narrowed).lazyframe()
 
     def explain_query(self, query: Callable[[pl.LazyFrame], pl.LazyFrame], *, tz: ResultZone = CLIENT_ZONE) -> str:
         """Returns the requests of a query as text: the plan as `explain` shows it, and what polars itself filters.
@@ -115,18 +113,13 @@ class LazySource(Planned):
             )
         scan = self._in_zone(tz)
         self._check_streamed()
-        source = Explained(scan, self._call, self._decoded(), self._narrowed, self._bar)
+        source = Explained(scan, self._call, self._decoded(), self._narrowed)
         query(source.lazyframe()).collect()
         return "\n\n".join(source.texts)
 
     def _decoded(self) -> set[str]:
         """The columns that have names in place of numbers."""
         return {name for name, kind in (self._schema or {}).items() if kind == NAME}
-
-    def _bar(self) -> Callback | Bar | Silence:
-        from dataaccess._core.progress import follow
-
-        return follow(None, self._call, self._progress, self._waits_for)
 
     def _narrowed(self, scan: RawScan, query: Query) -> Narrowed:
         """The requests of a query: they return each row that it reads, and maybe others, which polars filters."""

@@ -7,15 +7,14 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dataaccess._core.paths import location, refuse
-from dataaccess._core.suffixes import check_suffix, compression_of, separator_of
+from dataaccess._core.paths import check_suffix, compression_of, location, refuse, separator_of
 from dataaccess.errors import ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from dataaccess._core.storage import StorageOptions
+    from dataaccess._core.paths import StorageOptions
     from dataaccess._types import FileTarget, PathArgument, WritableFile
 
 _PIECE = 1 << 20

@@ -172,10 +172,6 @@ class BaseScan(Suggesting):
         """Makes the progress of a use that begins now."""
         return progress_of(self._client)
 
-    def _waits_for(self) -> str | None:
-        """Why a call of its client waits to retry."""
-        return self._client._raw.waits_for()
-
     def _described(self) -> str:
         """The call, the object if the call does not say it, and the columns."""
         name = "" if self._call == "scan_codes" else f"{cell(self._raw.body(0)['itemTypeName'])}: "

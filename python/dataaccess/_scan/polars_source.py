@@ -76,7 +76,6 @@ class Source:
         call: str,
         decoded: set[str],
         narrowed: Callable[[RawScan, Query], Narrowed],
-        bar: Callable[[], Any],
     ) -> None:
         """Checks that polars is new enough.
 
@@ -85,7 +84,6 @@ class Source:
             call: The method that made it.
             decoded: The columns that have names in place of numbers.
             narrowed: Makes the requests of a query.
-            bar: Makes the bar of a query.
         """
         polars = optional("polars")
         if int(polars.__version__.partition(".")[0]) < _POLARS_MAJOR:
@@ -97,7 +95,6 @@ class Source:
         self._types: dict[str, str] | None = None
         # polars reads in threads of its own, without a line of the user.
         self._line = caller()
-        self._bar = bar
 
     def lazyframe(self) -> pl.LazyFrame:
         """A query of all rows."""
@@ -181,11 +178,9 @@ class Source:
         empty = self._polars.DataFrame(schema=self.schema()).select(raw.column_names)
         stream = raw.open(*LARGE_BATCH, ends_at_interrupt=ends_at_interrupt)
         # It is closed twice, as polars may end this while a Ctrl-C is pending, which is raised in the first call.
-        with self._released(), self._bar() as bar, closing(stream), closing(stream):
+        with self._released(), closing(stream), closing(stream):
             while not stream.ended:
                 batch = stream.take(_PATIENCE)
-                if bar is not None:
-                    bar.take(stream.progress())
                 yield empty if batch is None else self._checked(Batch(batch).to_polars())
             if (outcome := stream.stats) is not None:
                 warn_each([each for each in outcome["warnings"] if each["category"] not in caused], self._line)
@@ -230,10 +225,9 @@ class Explained(Source):
         call: str,
         decoded: set[str],
         narrowed: Callable[[RawScan, Query], Narrowed],
-        bar: Callable[[], Any],
     ) -> None:
         """Has no texts yet."""
-        super().__init__(raw, call, decoded, narrowed, bar)
+        super().__init__(raw, call, decoded, narrowed)
         self.texts: list[str] = []
 
     def __call__(

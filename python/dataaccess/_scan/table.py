@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any, overload
 
 from dataaccess._core.checks import count, time_zone
-from dataaccess._core.storage import checked, hidden
+from dataaccess._core.paths import checked, hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import counted, duration, size
 from dataaccess._native import read_files
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from dataaccess._core.storage import StoredOptions
+    from dataaccess._core.paths import StorageOptions
     from dataaccess._native import RawTable
     from dataaccess._types import Row, TimeZone
     from dataaccess.reports import ScanStats
@@ -53,7 +53,7 @@ class Table(TableFiles):
         paths: list[str],
         column_names: list[str],
         source_zone: str,
-        own: StoredOptions,
+        own: StorageOptions | str | None,
         tz: TimeZone | None,
         given: object,
     ) -> Callable[[], Table]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import boolean_argument
-from dataaccess._core.storage import checked, hidden
+from dataaccess._core.paths import checked, hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.output import copy_into, output_path, parquet_format, text_format
 from dataaccess._scan.rows import Rows
 
 if TYPE_CHECKING:
-    from dataaccess._core.storage import StorageOptions as Hidden
+    from dataaccess._core.paths import StorageOptions as Hidden
     from dataaccess._scan.output import Format
     from dataaccess._types import Compression, FileTarget, StorageOptions
 

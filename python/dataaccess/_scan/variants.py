@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._core.progress import follow_pulled
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.plan import BaseScan
 
@@ -40,9 +39,7 @@ class ArrowSource(BaseScan):
         self._check_streamed()
         # DuckDB asks for the schema in the thread of the query, and for the stream in any of its own.
         ends = ends_at_interrupt() or (self._ends_at_interrupt and is_native_thread())
-        capsule, pulled = self._raw.stream_capsule(ends)
-        follow_pulled(self._call, self._progress, self._waits_for, pulled)
-        return capsule
+        return self._raw.stream_capsule(ends)
 
     def __arrow_c_schema__(self) -> object:
         """The schema as an Arrow PyCapsule. If types are inferred, this sends the request that the next stream reads.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataaccess import Table
-    from dataaccess._core.storage import StorageOptions
+    from dataaccess._core.paths import StorageOptions
     from dataaccess.reports import ScanStats
 
 _LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess import Task
 from dataaccess._core.checks import invalid
-from dataaccess._core.storage import object_names
+from dataaccess._core.paths import object_names
 from dataaccess.airflow.storage import is_remote
 from dataaccess.errors import ConfigError, FolderMismatchError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dataaccess import Client, Scan
-    from dataaccess._core.storage import StorageOptions
+    from dataaccess._core.paths import StorageOptions
 
 # The parts of a pickled task behind its client, by name: JSON that XCom takes.
 _PARTS = ("call", "body", "schema", "id", "timeout", "known_row_cap", "splits")

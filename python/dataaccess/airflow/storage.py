@@ -9,8 +9,7 @@ from pathlib import Path
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._core.paths import location, refuse
-from dataaccess._core.storage import StorageOptions
+from dataaccess._core.paths import StorageOptions, location, refuse
 from dataaccess.airflow.compat import BaseHook, ObjectStoragePath, conn_id_of
 from dataaccess.airflow.connection import HiddenConnection
 from dataaccess.airflow.credentials import STORES

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess.cli import output
 from dataaccess.cli.complete_file import appearing
-from dataaccess.cli.progress import line
+from dataaccess.cli.progress import retries_shown
 
 if TYPE_CHECKING:
     from dataaccess import Scan
@@ -33,13 +33,11 @@ def _write_batches(scan: Scan, file: Any, form: str, judge: Doubts) -> None:
     from dataaccess._core.optional import optional
 
     arrow, ipc = optional("pyarrow"), optional("pyarrow.ipc")
-    with line() as shown, scan.batches() as batches:
+    with retries_shown(), scan.batches() as batches:
         schema = arrow.schema(batches._raw)
         rows = 0
         with getattr(ipc, form)(file, schema) as writer:
             for batch in batches:
                 writer.write_batch(batch.to_arrow().cast(schema))
                 rows += len(batch)
-                if shown is not None:
-                    shown.show(f"{rows:,} rows")
     judge.check_rows(rows)

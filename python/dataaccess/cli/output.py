@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import json
-import re
 import sys
 from contextlib import contextmanager
 from functools import partial
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess._display.text import escaped, python_escape
 from dataaccess.cli import doubts
 from dataaccess.cli.parts import all_of, option
 
@@ -27,12 +27,6 @@ _SECTION = "Output"
 # Rows that a terminal shows, and characters of a value before it is fitted.
 _SHOWN = 40
 MOST = 1_000
-
-# What breaks a line, controls a terminal, changes the direction of text, or is invisible: as the core has it in errors.
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f]"
-)
 
 
 def escaping(section: str) -> Callable[[Any], Any]:
@@ -69,19 +63,19 @@ def write_rows(
     scan: Scan, *, as_json: bool, as_csv: bool, escape_formulas: bool, strict: bool, fail_empty: bool
 ) -> None:
     """Writes the rows of a scan to standard output, once all have arrived."""
-    from dataaccess.cli.progress import progress
+    from dataaccess.cli.progress import retries_shown
 
     judge = doubts.Doubts(strict, fail_empty)
-    with progress() as shown, judge.judged():
+    with retries_shown(), judge.judged():
         if as_csv:
-            with binary_stdout(_in_csv) as file:
-                scan.to_csv(file, escape_formulas=escape_formulas, on_doubt=judge.accept, **shown)
+            with binary_stdout(python_escape) as file:
+                scan.to_csv(file, escape_formulas=escape_formulas, on_doubt=judge.accept)
             return
         if as_json or not is_terminal():
             with binary_stdout(_in_json) as file:
-                scan.to_jsonl(file, on_doubt=judge.accept, **shown)
+                scan.to_jsonl(file, on_doubt=judge.accept)
             return
-        table = scan.collect(**shown)
+        table = scan.collect()
         judge.check_rows(table.num_rows)
     from dataaccess._display.grid import columns_of
     from dataaccess._display.text import counted
@@ -109,13 +103,13 @@ def write_grid(columns: Sequence[Column], summary: str, *, advice: str, is_cut: 
 def write_json(value: Any) -> None:
     """Writes one JSON document: with line breaks for people, in one line for programs."""
     if is_terminal():
-        click.echo(_UNSAFE.sub(_in_json, json.dumps(value, ensure_ascii=False, indent=2, default=str)))
+        click.echo(_escaped(json.dumps(value, ensure_ascii=False, indent=2, default=str), _in_json))
     else:
         click.echo(json.dumps(value, ensure_ascii=False, default=str))
 
 
 @contextmanager
-def binary_stdout(escape: Callable[[re.Match[str]], str] | None = None) -> Iterator[Any]:
+def binary_stdout(escape: Callable[[str], str] | None = None) -> Iterator[Any]:
     """Standard output for bytes. A terminal gets escapes in place of what it would act on."""
     sys.stdout.flush()
     yield sys.stdout.buffer if escape is None or not is_terminal() else _Terminal(sys.stdout.buffer, escape)
@@ -125,23 +119,24 @@ def binary_stdout(escape: Callable[[re.Match[str]], str] | None = None) -> Itera
 class _Terminal:
     """A terminal that takes bytes of UTF-8, cut anywhere."""
 
-    def __init__(self, file: Any, escape: Callable[[re.Match[str]], str]) -> None:
-        """Takes the file, and what to write for a character that is unsafe."""
+    def __init__(self, file: Any, escape: Callable[[str], str]) -> None:
+        """Takes the file, and the escape of a character."""
         self._file, self._escape = file, escape
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def write(self, piece: bytes | memoryview) -> int:
         """Writes a piece; a character that it cuts comes with the next one."""
         text = self._decoder.decode(bytes(piece))
-        self._file.write(_UNSAFE.sub(self._escape, text).encode())
+        self._file.write(_escaped(text, self._escape).encode())
         return len(piece)
 
 
-def _in_csv(found: re.Match[str]) -> str:
-    return repr(found[0])[1:-1]
+def _escaped(text: str, escape: Callable[[str], str]) -> str:
+    """Escapes each line for a terminal."""
+    return "\n".join(escaped(line, escape) for line in text.split("\n"))
 
 
-def _in_json(found: re.Match[str]) -> str:
-    """The character by its number, in two halves beyond the first 65,536: the same JSON."""
-    halves = found[0].encode("utf-16-be")
+def _in_json(character: str) -> str:
+    """The escape of JSON, in two halves beyond the first 65,536 characters."""
+    halves = character.encode("utf-16-be")
     return "".join(f"\\u{halves[start : start + 2].hex()}" for start in range(0, len(halves), 2))

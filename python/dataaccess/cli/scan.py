@@ -191,14 +191,14 @@ def _reported(*, as_json: bool) -> Iterator[None]:
 
 
 def _into_folder(scan: Scan, target: Target, run: dict[str, Any], judge: doubts.Doubts, *, as_json: bool) -> None:
-    from dataaccess.cli.progress import progress
+    from dataaccess.cli.progress import retries_shown
 
     try:
-        with progress() as shown:
+        with retries_shown():
             chosen = {name: value for name, value in run.items() if value not in (None, ())}
             if "refresh" in chosen:
                 chosen["refresh"] = list(chosen["refresh"])
-            report = scan.to_folder(target.folder or "", private=target.private, **shown, **chosen, **judge.of_run)
+            report = scan.to_folder(target.folder or "", private=target.private, **chosen, **judge.of_run)
     except KeyboardInterrupt as error:
         message, code = signaled(error)
         kept = f"finished tasks are kept in {target.folder}; the same command resumes"
@@ -243,7 +243,7 @@ def _into_file(scan: Scan, target: Target, judge: doubts.Doubts, *, as_json: boo
 
 
 def _write(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str, Any]) -> None:
-    from dataaccess.cli.progress import progress
+    from dataaccess.cli.progress import retries_shown
 
     if target.kind == "arrow":
         from dataaccess.cli.arrow_file import write
@@ -251,10 +251,10 @@ def _write(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str,
         write(scan, target.file, judge, private=target.private)
         return
     settings["on_doubt"] = judge.accept
-    with progress() as shown:
+    with retries_shown():
         write_as = getattr(scan, f"to_{target.kind}")
         if target.file is None:
             with output.binary_stdout() as stdout:
-                write_as(stdout, **shown, **settings)
+                write_as(stdout, **settings)
             return
-        write_as(target.file, private=target.private, **shown, **settings)
+        write_as(target.file, private=target.private, **settings)

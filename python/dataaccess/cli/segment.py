@@ -10,7 +10,7 @@ import click
 from dataaccess.cli import output
 from dataaccess.cli.connection import connecting
 from dataaccess.cli.parts import Command, Option, option
-from dataaccess.cli.progress import line
+from dataaccess.cli.progress import retries_shown
 from dataaccess.cli.values import Duration, Whole
 
 if TYPE_CHECKING:
@@ -73,28 +73,21 @@ def command(
     if wait:
         status = _waited(client, export_id, _WAIT if timeout is None else timeout, poll, as_json=as_json)
     else:
-        with line():
+        with retries_shown():
             status = client.download_segment(export_id, timeout=timeout)
     _print(client, status, as_json=as_json)
 
 
 def _waited(client: Client, export_id: int, timeout: float, poll: float | None, *, as_json: bool) -> SegmentStatus:
     """The status at the end. An error comes after the last status."""
-    from dataaccess._display.segment import summary
     from dataaccess.errors import SegmentExportError, WaitTimeoutError
 
     last: list[SegmentStatus] = []
     try:
-        with line() as shown:
-
-            def update(status: SegmentStatus) -> None:
-                last[:] = [status]
-                if shown is not None:
-                    shown.show(summary(status, client._success))
-
-            return client.wait_for_segment(export_id, timeout=timeout, poll=poll, on_update=update, progress=False)
+        with retries_shown():
+            return client.wait_for_segment(export_id, timeout=timeout, poll=poll, on_update=last.append)
     except (SegmentExportError, WaitTimeoutError):
-        for status in last:
+        for status in last[-1:]:
             _print(client, status, as_json=as_json)
         raise
 

@@ -53,8 +53,7 @@ def target_of(
 
 
 def _file(file: str, kind: str | None, *, private: bool) -> Target:
-    from dataaccess._core.paths import location
-    from dataaccess._core.suffixes import FORMATS, format_of, known_suffixes, not_written
+    from dataaccess._core.paths import FORMATS, format_of, known_suffixes, location, not_written
 
     path = location("path", file, None, private=private)
     found = format_of(path)

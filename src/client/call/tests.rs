@@ -122,28 +122,6 @@ async fn a_given_retry_for_holds_for_the_first_contact() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_says_why_it_waits_until_a_response_arrives() {
-    let slow = || Reply { body: vec![Step::Wait(SECOND), Step::Bytes(OK.into())], ..Reply::status(200) };
-    let (respond, arrivals) = service(move |number| if number < 3 { refused() } else { Ok(slow()) });
-    let client = client(respond, |_| {});
-    let mut call = pin!(post(&client));
-    while poll!(call.as_mut()).is_pending() {
-        let waits = client.waits_for();
-        match arrivals.lock().unwrap().len() {
-            1..=3 => assert_eq!(waits.as_deref(), Some("test failure")),
-            _ => assert_eq!(waits, None),
-        }
-        tokio::time::sleep(SECOND / 100).await;
-    }
-    assert_eq!(client.waits_for(), None);
-
-    let (respond, _) = service(|_| refused());
-    let client = self::client(respond, |_| {});
-    post(&client).await.unwrap_err();
-    assert_eq!(client.waits_for(), None, "the call is over");
-}
-
-#[tokio::test(start_paused = true)]
 async fn no_request_starts_in_the_pause_that_one_was_asked_for() {
     let of_status = || Reply { retry_after: Some(30), ..Reply::status(429) };
     // The failure that an envelope reports with HTTP status 200 means the same.

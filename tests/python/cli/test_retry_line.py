@@ -1,4 +1,4 @@
-"""A service that is down: a terminal shows after a second that the command retries, and why."""
+"""A service that is down: a terminal shows that the command retries, and why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs terminals
 CLEAR = "\r\x1b[K"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("words", [["codes"], ["scan", "codes", "--folder", "codes"]], ids=" ".join)
 def test_a_terminal_shows_why_a_request_is_retried(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str]
@@ -23,13 +22,10 @@ def test_a_terminal_shows_why_a_request_is_retried(
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.chdir(tmp_path)
-    more = ["--on", "2024-01-15", "--base-url", "http://127.0.0.1:9", "--retry-for", "2"]
-    code, printed = in_terminal(*words, *more, columns=60)
-    lines = printed.split(CLEAR)
+    more = ["--on", "2024-01-15", "--base-url", "http://127.0.0.1:9", "--retry-for", "1"]
+    code, printed = in_terminal(*words, *more)
+    *shown, error = printed.replace(CLEAR, "").splitlines()
     assert code == 75
-    shown = [line for line in lines[1:-1] if line.startswith("retry in ")]
-    assert shown, printed
-    assert re.fullmatch(r"retry in \d\.\d s: cannot connect to 127\.0\.0\.1:9.*", shown[0])
-    assert max(map(len, lines[1:-1])) < 60
-    # Nothing of it stays.
-    assert lines[-1].startswith("dataaccess: ")
+    assert shown
+    assert all(re.match(r"retry in \d\.\d s: .*127\.0\.0\.1:9", line) for line in shown), printed
+    assert error.startswith("dataaccess: ")

@@ -105,6 +105,7 @@ def test_every_environment_variable_is_documented() -> None:
     rows = table(CONFIGURATION, "## Environment variables")
     assert [name for row in rows for name in re.findall(r"`(\w+)`", row[0])] == [
         *_native.ENVIRONMENT,
+        "DATAACCESS_LOG",
         "DATAACCESS_PROFILE",
         "XDG_CONFIG_HOME",
         "APPDATA",

@@ -175,3 +175,16 @@ def test_an_upload_has_the_checksum_that_was_asked_for(service: da.Sandbox, stor
         by_day(client).to_csv(store.url("codes.csv"), storage_options=options)
     sent = [request.headers[name] for request in store.requests for name in request.headers if "crc64nvme" in name]
     assert sent == [base64.b64encode(crc64nvme(store.get("codes.csv")).to_bytes(8, "big")).decode()]
+
+
+@pytest.mark.parametrize("options", [{"aws_secret_access_key": "hunter2", "aws_allow_http": True}, ["hunter2"]])
+def test_no_frame_of_an_error_has_an_option(service: da.Sandbox, options: Any) -> None:
+    with service.client() as client, pytest.raises(TypeError) as caught:
+        by_day(client).to_folder("s3://bucket/codes", storage_options=options)
+    frames, traceback = [], caught.value.__traceback__
+    while traceback is not None:
+        frames.append(traceback.tb_frame)
+        traceback = traceback.tb_next
+    own = [frame for frame in frames if "/dataaccess/" in frame.f_code.co_filename]
+    assert own
+    assert "hunter2" not in repr([frame.f_locals for frame in own])

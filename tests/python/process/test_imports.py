@@ -27,7 +27,7 @@ SEARCH = f"""
     dataaccess.filters._given dataaccess.filters._refusals dataaccess.filters._values
 """
 SCAN = f"""
-    {SEARCH} dataaccess._core.optional dataaccess._core.paths dataaccess._core.storage dataaccess._core.suffixes
+    {SEARCH} dataaccess._core.optional dataaccess._core.paths
     dataaccess._contract dataaccess._display dataaccess._display.text
     dataaccess._scan.batch dataaccess._scan.variants dataaccess._scan.doubt dataaccess._scan.frames
     dataaccess._scan.lazyframe dataaccess._scan.output dataaccess._scan.plan dataaccess._scan.rows dataaccess._scan.run

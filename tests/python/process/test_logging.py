@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import gc
 import logging
+import os
 import re
 import subprocess
 import sys
@@ -287,6 +288,7 @@ assert "logging" not in sys.modules
 client.download_segment(1)
 assert "logging" not in sys.modules
 import logging
+import os
 client.download_segment(1)
 logging.basicConfig(format="%(name)s %(levelname)s")
 client.download_segment(1)
@@ -368,3 +370,58 @@ def test_a_token_callable_that_fails_says_why(sandbox: da.Sandbox, caplog: pytes
     texts = [record.getMessage() for record in caplog.records if record.name == "dataaccess.retry"]
     assert "the token callable raised ConnectionError: the vault is sealed" in texts[0]
     assert "Connection refused" in texts[1]
+
+
+PRINTED = """
+import os, sys, logging
+import dataaccess as da
+{setup}
+for _ in range(2):
+    da.Client(sys.argv[1], token=os.environ["TOKEN"], timezone="UTC").search_codes(
+        ["id"], allocated_time=da.on("2024-01-15"), allocated_audience="secret-audience", audience_type="customer"
+    )
+"""
+NAMES = re.compile(r" (?:DEBUG|INFO|WARNING) (dataaccess\.\w+): search_codes 2024-01-15: ")
+
+
+def printed(level: str, setup: str = "") -> str:
+    """What a program prints on standard error whose first request fails. Its token, key and rows are secret."""
+    secrets = "hunter2-token", "secret-audience", "secret-code"
+    body = {"code": 200, "message": "Success", "data": {"status": True, "data": [{"id": secrets[2]}]}}
+    environment = {**os.environ, "DATAACCESS_LOG": level, "TOKEN": secrets[0]}
+    with serving(in_turn(BUSY, http(body), http(body))) as server:
+        command = [sys.executable, "-c", PRINTED.format(setup=setup), server.base_url]
+        done = subprocess.run(command, capture_output=True, check=True, text=True, env=environment)
+        assert [request.headers["authorization"] for request in server.requests] == [f"Bearer {secrets[0]}"] * 3
+    assert done.stdout == ""
+    assert not [secret for secret in secrets if secret in done.stderr]
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [
+        ("debug", ["dataaccess.request"] * 2 + ["dataaccess.retry"] + ["dataaccess.request"] * 4),
+        ("WARNING", ["dataaccess.retry"]),
+        ("info", ["dataaccess.retry"]),
+        ("", []),
+    ],
+)
+def test_a_variable_prints_the_records_without_secrets(level: str, expected: list[str]) -> None:
+    assert NAMES.findall(printed(level)) == expected
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_program_with_handlers_prints_each_record_once(place: str) -> None:
+    setup = "logging.basicConfig(format='%(message)s')"
+    if place == "after":
+        setup = f"da.Client(sys.argv[1], token='t', timezone='UTC'); {setup}"
+    text = printed("debug", setup)
+    assert text.count(": attempt ") == 7
+    assert NAMES.findall(text) == []
+
+
+def test_a_level_that_is_none_is_a_warning_that_names_them() -> None:
+    text = printed("loud")
+    assert "DataAccessWarning" in text
+    assert all(word in text for word in ("DATAACCESS_LOG", "debug", "info", "warning"))

@@ -11,7 +11,6 @@ from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.managed import AsyncManaged
-from dataaccess._core.progress import follow_async, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
 
@@ -195,8 +194,7 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
             >>> envelope["message"]
             'Success'
         """
-        with follow_async(None, "post", no_updates, self._raw.waits_for) as report:
-            envelope = await self._raw.post_async(path, body, idempotent, call_timeout(timeout), report)
+        envelope = await self._raw.post_async(path, body, idempotent, call_timeout(timeout))
         warn_of_service()
         return envelope
 

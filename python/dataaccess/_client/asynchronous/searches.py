@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_rows
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
-from dataaccess._core.progress import follow_async, no_updates
+from dataaccess._core.progress import follow
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.outcome import progress_of
 
@@ -94,7 +94,7 @@ class AsyncSearches(BaseClient):
         )
         with (
             problem_values(arguments),
-            follow_async(None, "search_codes", partial(progress_of, self), self._raw.waits_for) as report,
+            follow(None, "search_codes", partial(progress_of, self)) as report,
         ):
             result = await self._raw.search_codes_async(arguments, report)
         self._note_days()
@@ -158,10 +158,7 @@ class AsyncSearches(BaseClient):
             self._cap(known_row_cap),
             usual_format=self._setting("attrs_format"),
         )
-        with (
-            problem_values(arguments),
-            follow_async(None, "search_items", no_updates, self._raw.waits_for) as report,
-        ):
-            result = await self._raw.search_items_async(arguments, report)
+        with problem_values(arguments):
+            result = await self._raw.search_items_async(arguments)
         self._note_days(partial(self._sent, arguments))
         return checked_rows(result)

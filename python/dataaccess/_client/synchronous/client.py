@@ -2,6 +2,7 @@
 """`Client`: the calls of the service."""
 
 from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from dataaccess._client.synchronous.scans import Scans
@@ -11,10 +12,8 @@ from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.managed import Managed
-from dataaccess._core.progress import follow, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
-
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -196,8 +195,7 @@ class Client(Managed, Searches, Scans, Segments):
             >>> envelope["message"]
             'Success'
         """
-        with follow(None, "post", no_updates, self._raw.waits_for) as report:
-            envelope = self._raw.post(path, body, idempotent, call_timeout(timeout), report)
+        envelope = self._raw.post(path, body, idempotent, call_timeout(timeout))
         warn_of_service()
         return envelope
 

@@ -2,17 +2,16 @@
 """Searches that return rows."""
 
 from __future__ import annotations
-from typing import TYPE_CHECKING
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_rows
 from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
-from dataaccess._core.progress import follow, no_updates
+from dataaccess._core.progress import follow
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.outcome import progress_of
-
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -96,7 +95,7 @@ class Searches(BaseClient):
         )
         with (
             problem_values(arguments),
-            follow(None, "search_codes", partial(progress_of, self), self._raw.waits_for) as report,
+            follow(None, "search_codes", partial(progress_of, self)) as report,
         ):
             result = self._raw.search_codes(arguments, report)
         self._note_days()
@@ -160,10 +159,7 @@ class Searches(BaseClient):
             self._cap(known_row_cap),
             usual_format=self._setting("attrs_format"),
         )
-        with (
-            problem_values(arguments),
-            follow(None, "search_items", no_updates, self._raw.waits_for) as report,
-        ):
-            result = self._raw.search_items(arguments, report)
+        with problem_values(arguments):
+            result = self._raw.search_items(arguments)
         self._note_days(partial(self._sent, arguments))
         return checked_rows(result)

@@ -2,17 +2,16 @@
 """Segment exports."""
 
 from __future__ import annotations
-from typing import TYPE_CHECKING
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_status, ended, export_progress, update_callback, warn_of_ends
 from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
-from dataaccess._core.progress import follow, no_updates
+from dataaccess._core.progress import follow
 from dataaccess._core.tracebacks import short_tracebacks
-
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -49,11 +48,8 @@ class Segments(BaseClient):
             >>> status["meta"]["total"] == len(status["entries"])
             True
         """
-        with (
-            problem_values({"export_id": export_id}),
-            follow(None, "download_segment", no_updates, self._raw.waits_for) as report,
-        ):
-            response = self._raw.download_segment(export_id, call_timeout(timeout), report)
+        with problem_values({"export_id": export_id}):
+            response = self._raw.download_segment(export_id, call_timeout(timeout))
         status = checked_status(response, export_id, self._success)
         warn_of_ends(status["entries"])
         return status
@@ -105,7 +101,7 @@ class Segments(BaseClient):
         convert = partial(export_progress, success)
         with (
             problem_values({"export_id": export_id}),
-            follow(progress, f"export {export_id}", convert, self._raw.waits_for) as report,
+            follow(progress, f"export {export_id}", convert) as report,
         ):
             callback = update_callback(export_id, success, on_update, report)
             failing = success if check else None

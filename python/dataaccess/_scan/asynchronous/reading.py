@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import count
 from dataaccess._core.optional import optional
-from dataaccess._core.progress import follow_async
+from dataaccess._core.progress import follow
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.asynchronous.batches import AsyncBatches
@@ -122,7 +122,7 @@ class AsyncReading(AsyncArrowSource):
             ['id']
         """
         scan = self._in_zone(tz)
-        with follow_async(progress, self._call, self._progress, self._waits_for) as report:
+        with follow(progress, self._call, self._progress) as report:
             raw = await scan.collect_async(None, views=False, on_progress=report)
         return checked_table(raw, tz)
 
@@ -216,7 +216,7 @@ class AsyncReading(AsyncArrowSource):
         """
         optional("polars")
         scan = self._in_zone(tz)
-        with follow_async(progress, self._call, self._progress, self._waits_for) as report:
+        with follow(progress, self._call, self._progress) as report:
             raw = await scan.collect_async(None, views=True, on_progress=report)
         table = checked_table(raw, tz)
         return await convert_async(table.to_polars)
@@ -268,7 +268,7 @@ class AsyncReading(AsyncArrowSource):
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        with follow_async(progress, self._call, self._progress, self._waits_for) as report:
+        with follow(progress, self._call, self._progress) as report:
             rows, outcome = await self._raw.rows_async(report)
         warn_of(outcome)
         return rows

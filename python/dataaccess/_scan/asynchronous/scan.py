@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._core.progress import follow_async
-from dataaccess._core.storage import hidden
+from dataaccess._core.paths import hidden
+from dataaccess._core.progress import follow
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import CLIENT_ZONE, public
 from dataaccess._scan.asynchronous.records import AsyncRecords
@@ -190,7 +190,7 @@ class AsyncScan(AsyncLazySource, AsyncRecords, AsyncWriting):
         )
         with (
             RunProgress(self._client, options) as convert,
-            follow_async(progress, f"run of {self._call}", lambda: convert, self._waits_for) as report,
+            follow(progress, f"run of {self._call}", lambda: convert) as report,
         ):
             result = await scan.run_async(options, report or convert)
         return report_of(options, self._raw, result, doubt)

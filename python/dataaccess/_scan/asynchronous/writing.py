@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import boolean_argument
-from dataaccess._core.progress import follow_async
-from dataaccess._core.storage import checked, hidden
+from dataaccess._core.paths import checked, hidden
+from dataaccess._core.progress import follow
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.doubt import decide, on_doubt_argument
@@ -15,7 +15,7 @@ from dataaccess._scan.plan import BaseScan
 from dataaccess._scan.variants import convert_async
 
 if TYPE_CHECKING:
-    from dataaccess._core.storage import StorageOptions as Hidden
+    from dataaccess._core.paths import StorageOptions as Hidden
     from dataaccess._types import Compression, FileTarget, OnDoubt, ResultZone, StorageOptions
     from dataaccess.reports import ProgressArgument
 
@@ -188,7 +188,7 @@ class AsyncWriting(BaseScan):
         is_private, accepted = boolean_argument("private", private), on_doubt_argument(on_doubt)
         with output_path(target, method, storage_options, private=is_private) as (path, file):
             options = checked(storage_options)
-            with follow_async(progress, self._call, self._progress, self._waits_for) as report:
+            with follow(progress, self._call, self._progress) as report:
                 outcome, unpublished = await scan.write_async(path, file_format, is_private, report, options)
             decide(accepted, outcome, unpublished)
             size = await unpublished.publish_async()

@@ -2,6 +2,7 @@
 """The rows of a scan or task in each form."""
 
 from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import count
@@ -14,7 +15,6 @@ from dataaccess._scan.frames import check_pandas
 from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.plan import asked_zone, checked_table
 from dataaccess._scan.variants import ArrowSource, convert
-
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -123,7 +123,7 @@ class Reading(ArrowSource):
             ['id']
         """
         scan = self._in_zone(tz)
-        with follow(progress, self._call, self._progress, self._waits_for) as report:
+        with follow(progress, self._call, self._progress) as report:
             raw = scan.collect(None, views=False, on_progress=report)
         return checked_table(raw, tz)
 
@@ -217,7 +217,7 @@ class Reading(ArrowSource):
         """
         optional("polars")
         scan = self._in_zone(tz)
-        with follow(progress, self._call, self._progress, self._waits_for) as report:
+        with follow(progress, self._call, self._progress) as report:
             raw = scan.collect(None, views=True, on_progress=report)
         table = checked_table(raw, tz)
         return convert(table.to_polars)
@@ -269,7 +269,7 @@ class Reading(ArrowSource):
             >>> rows[0]["allocated_time"][:10]
             '2024-01-15'
         """
-        with follow(progress, self._call, self._progress, self._waits_for) as report:
+        with follow(progress, self._call, self._progress) as report:
             rows, outcome = self._raw.rows(report)
         warn_of(outcome)
         return rows

@@ -2,10 +2,11 @@
 """Scans and their tasks. They are lazy: each use sends the requests anew, and keeps no rows."""
 
 from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from dataaccess._core.progress import follow
-from dataaccess._core.storage import hidden
+from dataaccess._core.paths import hidden
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import CLIENT_ZONE, public
 from dataaccess._scan.synchronous.records import Records
@@ -14,7 +15,6 @@ from dataaccess._scan.doubt import TaskDoubt, on_doubt_argument
 from dataaccess._scan.lazyframe import LazySource
 from dataaccess._scan.plan import Single, checked_table
 from dataaccess._scan.run import RunProgress, read_options, report_of, run_options
-
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -192,7 +192,7 @@ class Scan(LazySource, Records, Writing):
         )
         with (
             RunProgress(self._client, options) as convert,
-            follow(progress, f"run of {self._call}", lambda: convert, self._waits_for) as report,
+            follow(progress, f"run of {self._call}", lambda: convert) as report,
         ):
             result = scan.run(options, report or convert)
         return report_of(options, self._raw, result, doubt)
