@@ -15,7 +15,7 @@ from dataaccess.cli.values import Duration, Whole
 
 if TYPE_CHECKING:
     from dataaccess import Client
-    from dataaccess._types import SegmentStatus
+    from dataaccess._client.segment import SegmentStatus
     from dataaccess.cli.connection import Connection
 
 _EPILOG = """\b
@@ -75,12 +75,11 @@ def command(
     else:
         with line():
             status = client.download_segment(export_id, timeout=timeout)
-    _print(client, status, as_json=as_json)
+    _print(status, as_json=as_json)
 
 
 def _waited(client: Client, export_id: int, timeout: float, poll: float | None, *, as_json: bool) -> SegmentStatus:
     """The status at the end. An error comes after the last status."""
-    from dataaccess._display.segment import summary
     from dataaccess.errors import SegmentExportError, WaitTimeoutError
 
     last: list[SegmentStatus] = []
@@ -90,20 +89,17 @@ def _waited(client: Client, export_id: int, timeout: float, poll: float | None, 
             def update(status: SegmentStatus) -> None:
                 last[:] = [status]
                 if shown is not None:
-                    shown.show(summary(status, client._success))
+                    shown.show(status._summary())
 
             return client.wait_for_segment(export_id, timeout=timeout, poll=poll, on_update=update, progress=False)
     except (SegmentExportError, WaitTimeoutError):
         for status in last:
-            _print(client, status, as_json=as_json)
+            _print(status, as_json=as_json)
         raise
 
 
-def _print(client: Client, status: SegmentStatus, *, as_json: bool) -> None:
+def _print(status: SegmentStatus, *, as_json: bool) -> None:
     if as_json or not output.is_terminal():
         output.write_json(status)
         return
-    from dataaccess._display.segment import entry_columns, summary
-
-    success = client._success
-    output.write_grid(entry_columns(status, success, output.MOST), summary(status, success), advice="--json writes all")
+    output.write_grid(status._columns(output.MOST), status._summary(), advice="--json writes all")
