@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from dataaccess._core.checks import invalid
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.warn import caller, warn_caller
-from dataaccess._display import html
 from dataaccess._display.grid import Column, ruled
 from dataaccess._display.text import MAX_WIDTH, cell, counted, duration, literal
 from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
-from dataaccess.reports import Progress
 
 if TYPE_CHECKING:
     from dataaccess._types import ExportEntry
+    from dataaccess.reports import Progress
 
 # The message comes before the times: it tells the cause of a failure, and narrow terminals cut the last columns.
 _HEADS = ["entry", "state", "rows", "message", "started", "took"]
@@ -72,6 +71,8 @@ class SegmentStatus(dict[str, Any]):
 
     def _repr_html_(self) -> str:
         """The table of the entries for notebooks."""
+        from dataaccess._display import html  # for notebooks only
+
         rows = []
         for number, state, *rest in self._rows():
             rows.append([number, html.Mark(str(state), _KINDS[str(state)]), *rest])
@@ -258,6 +259,8 @@ class Updates:
 
 def export_progress(success: Collection[str]) -> Callable[[dict[str, Any]], Progress]:
     """Makes the progress of a wait of each response."""
+    from dataaccess.reports import Progress  # dataclasses take longer to import than all of a client
+
     began = monotonic()
 
     def convert(response: dict[str, Any]) -> Progress:

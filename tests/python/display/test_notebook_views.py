@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -113,19 +112,3 @@ def test_an_entry_that_failed_ends_the_wait_at_once(connect: Any, code: Any) -> 
         with pytest.raises(da.WaitTimeoutError, match=r"entry 1 is running .*; raise timeout=, the last") as timed_out:
             client.wait_for_segment(7, timeout=0.1, poll=0.05, check=False)
         assert timed_out.value.retryable is True
-
-
-def test_with_and_for_without_async_say_what_to_write(sandbox: da.Sandbox) -> None:
-    client: Any = da.AsyncClient(sandbox.base_url, token="tok")
-    with pytest.raises(TypeError, match=r"^AsyncClient is closed by an event loop: write `async with`$"), client:
-        pass
-
-    async def read() -> None:
-        batches: Any = client.scan_codes(allocated_time=DAYS).batches()
-        with pytest.raises(TypeError, match=r"^AsyncBatches is awaited: write `async for`$"):
-            list(batches)
-        with pytest.raises(TypeError, match=r"^AsyncBatches is closed by an event loop: write `async with`$"), batches:
-            pass
-        await batches.close()
-
-    asyncio.run(read())
