@@ -85,7 +85,7 @@ fmt: .venv/.test ## format Rust and Python
 	$(BIN)/ruff check --fix-only
 
 # A test compares the files with the output of the script.
-generate: ## the synchronous classes and the module functions, from the asynchronous classes
+generate: ## the synchronous scans, from the asynchronous ones
 	$(PYTHON) .ci/generate_sync.py
 
 docs: .venv/.test ## the site of the documentation, into target/site; a broken link is an error

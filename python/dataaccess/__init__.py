@@ -20,13 +20,19 @@ if TYPE_CHECKING:
     from dataaccess import sandbox as sandbox
     from dataaccess import tokens as tokens
     from dataaccess import types as types
-    from dataaccess._client.asynchronous.client import AsyncClient
+    from dataaccess._client.asynchronous import AsyncClient
     from dataaccess._client.check import ClientCheck as ClientCheck
-    from dataaccess._client.functions.scans import scan_codes, scan_items
-    from dataaccess._client.functions.searches import search_codes, search_items
-    from dataaccess._client.functions.segments import download_segment, wait_for_segment
-    from dataaccess._client.functions.validation import validate_codes, validate_items
-    from dataaccess._client.synchronous.client import Client
+    from dataaccess._client.client import Client
+    from dataaccess._client.functions import (
+        download_segment,
+        scan_codes,
+        scan_items,
+        search_codes,
+        search_items,
+        validate_codes,
+        validate_items,
+        wait_for_segment,
+    )
     from dataaccess._native import VERSION as __version__
     from dataaccess._scan.asynchronous.batches import AsyncBatches as AsyncBatches
     from dataaccess._scan.asynchronous.scan import AsyncScan
@@ -133,13 +139,19 @@ _PUBLIC = ("errors", "filters", "reports", "sandbox", "tokens", "types")
 
 # Where each name is defined; any other is a name of `errors`. `import dataaccess` loads none of these modules.
 _MODULES = {
-    "_client.asynchronous.client": ["AsyncClient"],
+    "_client.asynchronous": ["AsyncClient"],
     "_client.check": ["ClientCheck"],
-    "_client.functions.scans": ["scan_codes", "scan_items"],
-    "_client.functions.searches": ["search_codes", "search_items"],
-    "_client.functions.segments": ["download_segment", "wait_for_segment"],
-    "_client.functions.validation": ["validate_codes", "validate_items"],
-    "_client.synchronous.client": ["Client"],
+    "_client.client": ["Client"],
+    "_client.functions": [
+        "download_segment",
+        "scan_codes",
+        "scan_items",
+        "search_codes",
+        "search_items",
+        "validate_codes",
+        "validate_items",
+        "wait_for_segment",
+    ],
     "_scan.asynchronous.batches": ["AsyncBatches"],
     "_scan.asynchronous.scan": ["AsyncScan", "AsyncTask"],
     "_scan.batch": ["Batch"],
@@ -174,8 +186,6 @@ _MODULES = {
     "tokens": ["token_file"],
     "_types": ["PROMOTION_CODE_ATTRIBUTES", "AudienceType", "CodeStatus"],
 }
-# What to write in place of functions of other libraries.
-_INSTEAD = {"connect": "Client(base_url)", "login": "Client(base_url, token=…)", "session": "Client(base_url)"}
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
@@ -192,12 +202,7 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
         else:
             errors = _import_module("dataaccess.errors")
             if name not in errors.__all__:
-                from dataaccess._public import no_attribute
-
-                if name in _INSTEAD:
-                    raise AttributeError(f"module 'dataaccess' has no attribute {name!r}: write {_INSTEAD[name]}")
-                known = {*__all__, *_PUBLIC, *_HOMES, *errors.__all__}
-                raise no_attribute(_import_module(__name__), "module 'dataaccess'", name, known)
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
             value = getattr(errors, name)
         globals()[name] = value
         return value

@@ -1,4 +1,4 @@
-"""Public names: shows classes and functions as members of `dataaccess`, and suggests a name for an unknown one.
+"""Public names: shows classes and functions as members of `dataaccess`, and suggests a name that may be meant.
 
 A pickle then names `dataaccess.Client`, so it survives a move of the class. A traceback shows the name users import.
 """
@@ -26,18 +26,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     return "".join(f"; did you mean {match!r}?" for match in get_close_matches(name, known, n=1))
-
-
-def no_attribute(owner: object, described: str, name: str, known: Iterable[str] | None = None) -> AttributeError:
-    """The error for an attribute that does not exist. Suggests one of the known names, or of those that `dir` shows."""
-    # `dir` asks an object for attributes that begin with `_`.
-    if name.startswith("_"):
-        known = []
-    elif known is None:
-        known = dir(owner)
-    shown = [other for other in known if not other.startswith("_")]
-    # With `obj` and without `name` Python adds no suggestion of its own.
-    return AttributeError(f"{described} has no attribute {name!r}{did_you_mean(name, shown)}", obj=owner)
 
 
 class ClientZone:

@@ -1,5 +1,6 @@
 """The types of arguments and results, for annotations in your own code."""
 
+from dataaccess._client.segment import SegmentStatus
 from dataaccess._types import (
     ClientOptions,
     ExportEntry,
@@ -7,7 +8,6 @@ from dataaccess._types import (
     Request,
     Row,
     Schema,
-    SegmentStatus,
     StorageOptions,
     TimeCondition,
     TimeZone,

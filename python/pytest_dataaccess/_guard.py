@@ -57,7 +57,7 @@ class Guard:
 
 def guarding(monkeypatch: pytest.MonkeyPatch) -> Guard:
     """A guard that is active until the monkeypatch is undone."""
-    from dataaccess._client import environment
+    from dataaccess._client import functions
     from dataaccess._client.base import BaseClient
 
     guard = Guard()
@@ -70,7 +70,7 @@ def guarding(monkeypatch: pytest.MonkeyPatch) -> Guard:
 
     monkeypatch.setattr(BaseClient, "_start", start_checked)
     # The client of the module functions may have been made before.
-    monkeypatch.setattr(environment, "_shared", {})
+    monkeypatch.setattr(functions, "_shared", {})
     for name in ("connect", "connect_ex"):
         monkeypatch.setattr(socket.socket, name, _checked_connect(getattr(socket.socket, name), guard))
     monkeypatch.setattr(socket.socket, "sendto", _checked_sendto(socket.socket.sendto, guard))

@@ -45,10 +45,10 @@ pub fn check(arguments: CodesArguments, calendar: &Calendar) -> Result<Search> {
 ///
 /// # Errors
 /// As [`check`].
-pub fn plan(arguments: CodesArguments, values_per_request: &InputValue, calendar: &Calendar) -> Result<Plan> {
+pub fn plan(arguments: CodesArguments, values_per_request: usize, calendar: &Calendar) -> Result<Plan> {
     Problems::collect(|problems| {
         let search = read(arguments, &Times { calendar, instead_of_range: None }, problems);
-        Plan::check(search, values_per_request, problems)
+        Plan::check(search, values_per_request, "allocated_time", problems)
     })
 }
 

@@ -30,7 +30,7 @@ pub use input::{ColumnCondition, Comparison, InputValue, Method};
 pub(crate) use nearest::did_you_mean;
 pub use normal_form::{MAX_GROUPS, Tree};
 pub use parts::{SearchPart, SearchParts, ValueList};
-pub use plan::Plan;
+pub use plan::{Plan, VALUES_PER_REQUEST};
 
 /// A search that was checked.
 #[derive(Clone, Debug, PartialEq)]

@@ -109,6 +109,16 @@ impl RawClient {
         self.search_async(py, "search_items", arguments, plan, &calendar, None)
     }
 
+    /// The checked body of a promotion code search, as a dict. Sends nothing.
+    fn validate_codes<'py>(&self, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+        request::body(arguments.py(), &request::codes(arguments, &self.calendar(None))?)
+    }
+
+    /// The checked body of an item search, as a dict. Sends nothing.
+    fn validate_items<'py>(&self, arguments: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+        request::body(arguments.py(), &request::items(arguments, &self.calendar(None))?)
+    }
+
     /// A scan of promotion codes. Sends nothing. `now` is the time of an equal scan that was made before.
     fn scan_codes(
         slf: Bound<'_, Self>,
@@ -151,7 +161,7 @@ impl RawClient {
     ) -> PyResult<RawScan> {
         let calendar = &slf.get().calendar(None);
         let call = if call == "scan_codes" { "scan_codes" } else { "scan_items" };
-        let scan = request::scan(call, request::plan_of_items(arguments, calendar)?, schema, calendar)?;
+        let scan = request::scan(call, request::plan_of_task(arguments, calendar)?, schema, calendar)?;
         let timeout = timeout(arguments)?;
         let scan = slf.get().timed(scan.as_task().splitting(splits).within(timeout));
         Ok(RawScan::new(slf.unbind(), scan))

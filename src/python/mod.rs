@@ -60,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use super::load::row_lines;
     #[pymodule_export]
-    use super::request::{column_type, today, validate_codes, validate_items, zone_name};
+    use super::request::{column_type, today, zone_name};
     #[pymodule_export]
     use super::runs::{folder_status, object_names};
     #[pymodule_export]

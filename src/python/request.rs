@@ -12,9 +12,9 @@ use crate::columns::ColumnType;
 use crate::error::Result;
 use crate::filter::codes::{self, CodesArguments};
 use crate::filter::items::{self, ItemsArguments};
-use crate::filter::{InputValue, Plan, Search};
+use crate::filter::{InputValue, Plan, Search, VALUES_PER_REQUEST};
 use crate::scan::Scan;
-use crate::time::{Calendar, DayComparison, Zone};
+use crate::time::{Calendar, Zone};
 
 fn argument(arguments: &Bound<'_, PyDict>, name: &Bound<'_, PyString>) -> PyResult<InputValue> {
     arguments.get_item(name)?.map_or(Ok(InputValue::Null), |value| input(&value))
@@ -33,7 +33,7 @@ pub(super) fn search_of_codes(arguments: &Bound<'_, PyDict>, calendar: &Calendar
         time => matches!(time, InputValue::Days(_)),
     };
     let plan = if is_range {
-        codes::plan(given, &InputValue::Null, calendar)
+        codes::plan(given, VALUES_PER_REQUEST, calendar)
     } else {
         codes::check(given, calendar).map(Plan::from)
     };
@@ -47,20 +47,25 @@ pub(super) fn items(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyRes
 
 /// The requests of a scan of promotion codes, or their problems.
 pub(super) fn plan_of_codes(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Result<Plan>> {
-    Ok(codes::plan(
-        codes_arguments(arguments)?,
-        &argument(arguments, intern!(arguments.py(), "values_per_request"))?,
-        calendar,
-    ))
+    Ok(codes::plan(codes_arguments(arguments)?, values_per_request(), calendar))
 }
 
 /// The requests of a scan of any business object, or their problems.
 pub(super) fn plan_of_items(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Result<Plan>> {
-    Ok(items::plan(
-        items_arguments(arguments)?,
-        &argument(arguments, intern!(arguments.py(), "values_per_request"))?,
-        calendar,
-    ))
+    Ok(items::plan(items_arguments(arguments)?, values_per_request(), calendar))
+}
+
+/// The request of a task of a scan, with as many values as it has, or its problems.
+pub(super) fn plan_of_task(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Result<Plan>> {
+    Ok(items::plan(items_arguments(arguments)?, usize::MAX, calendar))
+}
+
+/// The most values of a list in one request: tests set another number.
+fn values_per_request() -> usize {
+    #[cfg(feature = "testing")]
+    return super::testing::values_per_request();
+    #[cfg(not(feature = "testing"))]
+    VALUES_PER_REQUEST
 }
 
 fn codes_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<CodesArguments> {
@@ -100,26 +105,9 @@ pub(super) fn scan(
     Scan::try_new(operation, plan, &input(schema)?, calendar).map_err(|error| raise(schema.py(), error))
 }
 
-/// The checked body of a promotion code search, as a dict.
-#[pyfunction]
-pub(super) fn validate_codes<'py>(
-    arguments: &Bound<'py, PyDict>,
-    timezone: &str,
-    day_comparison: &str,
-    code_value_type: Option<String>,
-) -> PyResult<Bound<'py, PyAny>> {
-    body(arguments.py(), &codes(arguments, &calendar(arguments.py(), timezone, day_comparison, code_value_type)?)?)
-}
-
-/// The checked body of an item search, as a dict.
-#[pyfunction]
-pub(super) fn validate_items<'py>(
-    arguments: &Bound<'py, PyDict>,
-    timezone: &str,
-    day_comparison: &str,
-    code_value_type: Option<String>,
-) -> PyResult<Bound<'py, PyAny>> {
-    body(arguments.py(), &items(arguments, &calendar(arguments.py(), timezone, day_comparison, code_value_type)?)?)
+/// The checked body of a search, as a dict.
+pub(super) fn body<'py>(py: Python<'py>, search: &Search) -> PyResult<Bound<'py, PyAny>> {
+    Ok(pythonize(py, &search.body)?)
 }
 
 /// The IANA name of a time zone as it is usually written; None if there is no such zone.
@@ -142,19 +130,4 @@ pub(super) fn column_type(name: &str) -> Option<&'static str> {
 
 pub(super) fn zone(py: Python<'_>, name: &str) -> PyResult<Zone> {
     Zone::try_new(name).map_err(|error| raise(py, error))
-}
-
-/// The calendar of checked settings.
-fn calendar(
-    py: Python<'_>,
-    timezone: &str,
-    day_comparison: &str,
-    code_value_type: Option<String>,
-) -> PyResult<Calendar> {
-    let comparison = DayComparison::read(day_comparison).unwrap_or_default();
-    Ok(Calendar { zone: zone(py, timezone)?, comparison, now: now(), code_value_type })
-}
-
-fn body<'py>(py: Python<'py>, search: &Search) -> PyResult<Bound<'py, PyAny>> {
-    Ok(pythonize(py, &search.body)?)
 }

@@ -1,17 +1,20 @@
 //! Functions for tests (feature `testing`, not in the wheel): a faster clock for time-outs and back-off,
-//! another today, and a panic.
+//! another today, short lists, and a panic.
 
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
 
 use pyo3::prelude::*;
 
 use super::bridge::{block, spawn};
 use crate::error::Result;
+use crate::filter::VALUES_PER_REQUEST;
 use crate::time::Moment;
 
 static TIME_SCALE: AtomicU32 = AtomicU32::new(1);
 /// The time that new searches and scans take for now, in Unix milliseconds; the least integer is the real one.
 static NOW: AtomicI64 = AtomicI64::new(i64::MIN);
+/// The most values of a list in one request of new scans.
+static VALUES: AtomicUsize = AtomicUsize::new(VALUES_PER_REQUEST);
 
 /// How many times faster the time-outs and back-off of new clients run.
 pub(super) fn time_scale() -> u32 {
@@ -23,10 +26,16 @@ pub(super) fn now() -> Option<Moment> {
     Some(NOW.load(Ordering::Relaxed)).filter(|now| *now != i64::MIN).map(Moment::at)
 }
 
+/// The most values of a list in one request.
+pub(super) fn values_per_request() -> usize {
+    VALUES.load(Ordering::Relaxed)
+}
+
 /// Adds the functions of this file to the extension module.
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(set_time_scale, module)?)?;
     module.add_function(wrap_pyfunction!(set_now, module)?)?;
+    module.add_function(wrap_pyfunction!(set_values_per_request, module)?)?;
     module.add_function(wrap_pyfunction!(panic_for_test, module)?)
 }
 
@@ -40,6 +49,12 @@ fn set_time_scale(times: u32) {
 #[pyfunction]
 fn set_now(milliseconds: Option<i64>) {
     NOW.store(milliseconds.unwrap_or(i64::MIN), Ordering::Relaxed);
+}
+
+/// Sets the most values of a list in one request of new scans; None is the usual number.
+#[pyfunction]
+fn set_values_per_request(values: Option<usize>) {
+    VALUES.store(values.unwrap_or(VALUES_PER_REQUEST), Ordering::Relaxed);
 }
 
 /// Panics inside a call, for the test that no panic reaches the interpreter.

@@ -63,7 +63,7 @@ impl Scan {
     /// use std::sync::Arc;
     ///
     /// use dataaccess::columns::Options;
-    /// use dataaccess::filter::{Days, InputValue, codes};
+    /// use dataaccess::filter::{Days, InputValue, VALUES_PER_REQUEST, codes};
     /// use dataaccess::scan::{LastStats, Next, Scan};
     /// use dataaccess::time::Calendar;
     /// # use dataaccess::client::Client;
@@ -83,7 +83,7 @@ impl Scan {
     ///     allocated_time: InputValue::Days(Box::new(days)),
     ///     ..codes::CodesArguments::default()
     /// };
-    /// let plan = codes::plan(arguments, &InputValue::Null, &Calendar::default());
+    /// let plan = codes::plan(arguments, VALUES_PER_REQUEST, &Calendar::default());
     /// let scan = Scan::try_new("scan_codes", plan, &InputValue::Null, &Calendar::default())?;
     /// assert_eq!(scan.requests(), 3);
     ///

@@ -18,9 +18,9 @@ CALLS = {
     "search_codes": lambda client: client.search_codes(["id"], allocated_time=DAY, code_status=["sent", "used"]),
     "search_items": lambda client: client.search_items("promotion_code", ["id"], WHERE),
     "scan_codes": lambda client: client.scan_codes(["id"], allocated_time=DAY, code_status="used").to_dicts(),
-    "split": lambda client: client.scan_codes(
-        ["id"], allocated_time=DAY, known_row_cap=2, on_suspected_cap="split"
-    ).to_dicts(),
+    "split": lambda client: (
+        client.with_options(known_row_cap=2).scan_codes(["id"], allocated_time=DAY, on_suspected_cap="split").to_dicts()
+    ),
 }
 
 

@@ -46,14 +46,25 @@ def test_a_client() -> None:
         client.search_codes(allocated_time=da.days("2024-02-27", "2024-02-29"), code_status="sent")
         assert_type(client.search_items("customer", ["customer_id"], WHERE), list[Row])
         status = assert_type(client.download_segment(5637051), SegmentStatus)
-        entry: ExportEntry = status["entries"][0]
+        entry = assert_type(status["entries"][0], ExportEntry)
         assert entry["startTime"]
+        assert assert_type(status.is_finished, bool)
         updates: list[SegmentStatus] = []
         assert_type(client.wait_for_segment(5637051, timeout=60, on_update=updates.append), SegmentStatus)
         assert_type(client.validate_codes(allocated_time=SINCE), dict[str, Any])
         patient = client.with_options(timeout=900, base_url=sandbox.base_url)
         assert_type(patient, da.Client)
         assert_type(client.stats.requests, int)
+
+
+def test_functions_of_the_module() -> None:
+    def calls() -> None:
+        assert_type(da.search_codes(["id"], allocated_time=SINCE, limit=3), list[Row])
+        assert_type(da.scan_items("customer", ["customer_id"], WHERE), da.Scan)
+        assert_type(da.wait_for_segment(5637051, timeout=60), SegmentStatus)
+
+    assert calls.__name__ == "calls"
+    assert_type(da.validate_codes(allocated_time=SINCE), dict[str, Any])
 
 
 def test_values_of_each_kind() -> None:
@@ -151,7 +162,9 @@ def test_what_a_checker_refuses() -> None:
         da.scan(client)  # type: ignore[attr-defined] # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
         client.search_codes()  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
         client.with_options(tmeout=3)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
-        client.search_items("store", "id", WHERE, attrs_format="csv")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+        client.wait_for_segment(1, timeout="3")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+        da.search_codes(["id"])  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
+        da.search_codes(allocated_time=SINCE, limit="3")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
         client.search_codes([1], allocated_time=SINCE)  # type: ignore[list-item] # pyright: ignore[reportArgumentType]
         client.search_codes(allocated_time=SINCE, code_status=1.5)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
         client.scan_codes(allocated_time=SINCE, schema={"id": "strnig"})  # type: ignore[dict-item] # pyright: ignore[reportArgumentType]

@@ -10,7 +10,6 @@ from dataaccess._client.checked import UNUSED_URL, Refused, Settings, origin
 from dataaccess._client.given import find_profile, noting_arguments
 from dataaccess._client.settings import SETTINGS
 from dataaccess._client.sources import Sources
-from dataaccess._client.validation import Validation
 from dataaccess._client.variables import (
     OF_ENVIRONMENT,
     TOKEN_FILE,
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from dataaccess.reports import ClientStats, Setting
 
 
-class BaseClient(Validation):
+class BaseClient:
     """A client's settings and its native half."""
 
     _settings: Settings
@@ -252,13 +251,6 @@ class BaseClient(Validation):
 
         with at_the_caller:
             return declared_attributes(item_type_name, self._settings["item_types"])
-
-    @property
-    def _success(self) -> tuple[str, ...]:
-        """The codes of export entries that succeeded, as they are compared."""
-        from dataaccess._display.segment import code_texts
-
-        return code_texts(self._settings["export_success_codes"])
 
     def _setting(self, name: str) -> Any:
         """A setting of the client."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from dataaccess._client.check import ClientCheck
 from dataaccess._client.comparison_search import ComparisonSearch
@@ -13,7 +13,6 @@ from dataaccess._client.service_day import ATTRIBUTES, MOST_ROWS, NO_CALENDAR_DA
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import invalid, seconds
 from dataaccess._core.embedded import warn_of_service
-from dataaccess._native import validate_codes
 from dataaccess.errors import (
     ApiError,
     ConfigError,
@@ -30,15 +29,18 @@ from dataaccess.filters import Days, yesterday
 from dataaccess.filters._comparison import on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from dataaccess._client.base import BaseClient
     from dataaccess._types import Row
     from dataaccess.filters import Time
 
 # A day without codes, and an export that need not exist.
-EMPTY_DAY = "1990-01-01"
-ANY_EXPORT = 1
+_EMPTY_DAY = "1990-01-01"
+_ANY_EXPORT = 1
+
+# A method of the native client, and its arguments.
+_Request: TypeAlias = tuple[str, tuple[Any, ...]]
 
 # Seconds that a check may take.
 _TIMEOUT = 30
@@ -70,6 +72,49 @@ class Findings:
         self._rows: list[Row] = []
         self._search: DaySearch | None = None
 
+    def steps(self, day: Time | None) -> Generator[_Request | None, Any, None]:
+        """The requests of a check, each after the response to the one before, or its error; None at the end.
+
+        Raises:
+            ValidationError: `day` is not a day.
+        """
+        if day is not None:
+            # Before anything is sent.
+            self.rows_of(day)
+        nothing = code_arguments(["id"], on(_EMPTY_DAY), None, None, None, 1)
+        with self.of("item"):
+            yield "search_codes", (nothing,)
+        if "item" in self.errors and self.try_other_form():
+            with self.of("item"):
+                yield "search_codes", (nothing,)
+            self.settle_form(is_better="item" not in self.errors)
+        if (left := self.left()) is not None:
+            with self.of("download"):
+                yield "download_segment", (_ANY_EXPORT, left)
+        if day is not None and (left := self.left()) is not None:
+            with self.of("day"):
+                yield from self._steps_of_day(day, left)
+        if (comparison := self._comparison_search()) is not None:
+            with self.of("day_comparison"):
+                while comparison.operator is not None and (left := self.left()) is not None:
+                    found, _ = yield "search_codes", (comparison.arguments(left),)
+                    comparison.add(row["id"] for row in found)
+                self._comparison = comparison.found
+        yield None
+
+    def _steps_of_day(self, day: Time, left: float) -> Generator[_Request, Any, None]:
+        rows, _ = yield "search_codes", (self.rows_of(day, left),)
+        if not rows and self.try_other_form():
+            # A service that refuses the other form says nothing about this day.
+            with self.of("other form"):
+                rows, _ = yield "search_codes", (self.rows_of(day, self.left()),)
+            self.settle_form(is_better=bool(rows))
+        search = self._search_of(rows)
+        while rows and (instant := search.instant) is not None and (time := self.left()) is not None:
+            found, _ = yield "search_codes", (search.arguments(instant, time),)
+            search.add(row["id"] for row in found)
+        self._add_day(day, search)
+
     def left(self) -> float | None:
         """Seconds that are left; None if there is no time, or the service cannot be reached, to ask once more."""
         left = self._timeout - (monotonic() - self._began)
@@ -86,9 +131,7 @@ class Findings:
         self._day = ("not asked, as the service was not reached in time", None)
         arguments = code_arguments([*ATTRIBUTES], on(day), None, None, None, MOST_ROWS, timeout)
         try:
-            client = self._client
-            form = client._setting("code_value_type")
-            body = validate_codes(arguments, client.timezone, client.day_comparison, form)
+            body = self.raw.validate_codes(arguments)
         except ValidationError as error:
             # Of the argument that the caller knows.
             problems = [replace(problem, argument="day", path="", value=day) for problem in error.problems]
@@ -129,12 +172,12 @@ class Findings:
     def _use(self, client: BaseClient) -> None:
         self._client, self.raw = client, client._raw
 
-    def search_of(self, rows: list[Row]) -> DaySearch:
+    def _search_of(self, rows: list[Row]) -> DaySearch:
         """Finds the end of the day that has these rows. Without rows there is none."""
         self._rows, self._search = rows, DaySearch(self._sent, rows)
         return self._search
 
-    def add_day(self, day: object, search: DaySearch) -> None:
+    def _add_day(self, day: object, search: DaySearch) -> None:
         """Notes what the rows of a day show, and the end of that day."""
         count = len(self._rows)
         if count == 0:
@@ -150,16 +193,12 @@ class Findings:
             text, is_right = _said(found, f"the {count:,} rows of {day}", self._client)
             self._day = (text_of(text), is_right)
 
-    def comparison_search(self) -> ComparisonSearch | None:
+    def _comparison_search(self) -> ComparisonSearch | None:
         """Finds what the service compares, by a day whose end is known."""
         search = self._search
         if search is None or search.end is None:
             return None
         return ComparisonSearch(search, ServiceDay(search.end, ()), self._client.day_comparison)
-
-    def add_comparison(self, search: ComparisonSearch) -> None:
-        """Notes what the service compares."""
-        self._comparison = search.found
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataaccess._client.checked import Refused, Settings
+from dataaccess._client.client import Client
 from dataaccess._client.settings import SETTINGS
 from dataaccess._client.sources import Sources
-from dataaccess._client.synchronous.client import Client
 from dataaccess._native import ENVIRONMENT, RawToken
 
 # Without TLS: the CA certificates of the system are not loaded.

@@ -1,20 +1,31 @@
-"""The arguments of a search by name, as the core takes them, and the values of the problems that it reports."""
+"""The arguments of a search by name, as the core takes them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
+from dataaccess._contract import ITEM_TYPES, PROMOTION_CODE, PROMOTION_CODE_NAME
 from dataaccess._core.checks import call_timeout, invalid
+from dataaccess._public import did_you_mean
 from dataaccess.errors import ValidationError
+from dataaccess.filters import Expression
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import timedelta
-    from typing import Any
 
     from dataaccess._types import TimeCondition, ValuesOrOperator, Where
     from dataaccess.errors import Problem
+
+
+class Hidden:
+    """A value that may be secret. Tools that show the locals of a traceback show neither it nor what it holds."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        """Takes the value."""
+        self.value = value
 
 
 def code_arguments(
@@ -28,7 +39,11 @@ def code_arguments(
     known_row_cap: int | None = None,
 ) -> dict[str, Any]:
     """The arguments of a promotion code search."""
-    _check_time(allocated_time)
+    if callable(allocated_time):
+        name = getattr(allocated_time, "__name__", "it")
+        raise invalid("allocated_time", f"is a function: call it, as {name}(…)", allocated_time)
+    if isinstance(allocated_time, Expression):
+        raise invalid("allocated_time", "takes no column: write da.on(day) without col", allocated_time)
     return {
         "attrs": attrs,
         "allocated_time": allocated_time,
@@ -41,83 +56,52 @@ def code_arguments(
     }
 
 
-def _check_time(allocated_time: object) -> None:
-    """Refuses a function in place of the condition that it makes, and a condition of `col`."""
-    from dataaccess import filters
-
-    advice = None
-    if callable(allocated_time):
-        name = getattr(allocated_time, "__name__", "")
-        if getattr(filters, name, None) is allocated_time:
-            advice = f"da.{name} is a function: call it, as {_CALLS.get(name, f'da.{name}(day)')}"
-    elif isinstance(allocated_time, filters.Expression):
-        advice = "is a condition of a column, and the column is fixed here: write da.on(day) and the like without col"
-    if advice is not None:
-        raise invalid("allocated_time", advice, allocated_time)
-
-
-# How functions are called that take something else than a day.
-_CALLS = {
-    "days": "da.days(start, stop)",
-    "last_days": "da.last_days(7)",
-    "month": 'da.month("2024-01")',
-    "op": "da.op(operator, t)",
-    "yesterday": "da.yesterday()",
-}
-
-
 def item_arguments(
+    setting: Callable[[str], Any],
     item_type_name: str,
     attrs: Iterable[str],
     where: Where | None,
     item_type_id: int | None,
-    attrs_format: str | None,
     limit: int | None,
-    item_types: Mapping[str, Any],
     timeout: float | timedelta | None = None,
-    known_row_cap: int | None = None,
-    *,
-    usual_format: str,
 ) -> dict[str, Any]:
-    """The arguments of an item search; a name of `item_types` has the id and the attributes given there.
+    """The arguments of an item search. `setting` returns a setting of the client.
 
-    The format of the client is not for promotion codes, which take an array alone.
+    A name of `item_types` has the id and the attributes that are declared there.
     """
     known = None
     if item_type_id is None and isinstance(item_type_name, str):
-        _check_name(item_type_name, item_types)
-        declared = item_types.get(item_type_name)
+        declared = _declared(item_type_name, setting("item_types"))
         item_type_id, known = (
             (declared["id"], declared["attributes"]) if isinstance(declared, Mapping) else (declared, None)
         )
-    if attrs_format is None and usual_format == "string":
-        from dataaccess._contract import PROMOTION_CODE, PROMOTION_CODE_NAME
-
-        takes_array = item_type_id == PROMOTION_CODE or item_type_name == PROMOTION_CODE_NAME
-        attrs_format = None if takes_array else usual_format
+    is_of_codes = item_type_id == PROMOTION_CODE or item_type_name == PROMOTION_CODE_NAME
     return {
         "item_type_name": item_type_name,
         "attrs": attrs,
         "where": where,
         "item_type_id": item_type_id,
-        "attrs_format": attrs_format,
+        # Promotion codes take an array only.
+        "attrs_format": None if is_of_codes else setting("attrs_format"),
         "limit": limit,
         "timeout": call_timeout(timeout),
-        "known_row_cap": known_row_cap,
+        "known_row_cap": setting("known_row_cap"),
         "known_attributes": known,
     }
 
 
-def _check_name(name: str, item_types: Mapping[str, Any]) -> None:
-    """Refuses a misspelled name of `item_types`: the core suggests names of the API specification alone."""
-    from dataaccess._contract import ITEM_TYPES
-    from dataaccess._public import did_you_mean
-
+def _declared(name: str, item_types: Mapping[str, Any]) -> Any:
+    """What `item_types` has for a name. Refuses a misspelled name: the core suggests names of the specification."""
     if item_types and name not in item_types and name not in ITEM_TYPES:
         advice = did_you_mean(name, [*item_types, *ITEM_TYPES])
         if advice:
-            unknown = f"is required for {name!r}, which item_types does not have"
-            raise invalid("item_type_id", f"{unknown}{advice}", None)
+            raise invalid("item_type_id", f"is required for {name!r}, which item_types does not have{advice}", None)
+    return item_types.get(name)
+
+
+def sent_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of an item search again: its attributes may be an iterator that was read."""
+    return {**arguments, "attrs": ["id"], "known_attributes": None}
 
 
 class problem_values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._public import no_attribute
+from dataaccess._public import did_you_mean
 
 
 class Suggesting:
@@ -26,4 +26,5 @@ class Suggesting:
 
                 if (advice := attribute_advice(kind.__mro__, name)) is not None:
                     raise AttributeError(f"{described} has no attribute {name!r}: {advice}", obj=self)
-            raise no_attribute(self, described, name)
+            known = [] if name.startswith("_") else [other for other in dir(self) if not other.startswith("_")]
+            raise AttributeError(f"{described} has no attribute {name!r}{did_you_mean(name, known)}", obj=self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._display.segment import has_failed as failed
+from dataaccess._client.segment import has_failed as failed
 from dataaccess._probe.codes import refusal
 from dataaccess._probe.shapes import NotPermittedError, NotSettledError, json_type, member
 from dataaccess.errors import ApiError
@@ -56,21 +56,8 @@ def failed_status(session: Session) -> tuple[int, str]:
 
 
 def failed_code(session: Session) -> tuple[str, str]:
-    """Code of an entry that failed: any code but the codes of success."""
+    """Code of an entry that failed: any code but 200."""
     return _code(_entry(session, has_failed=True)), "the responseCode of an entry that has ended"
-
-
-def export_success_codes(session: Session) -> tuple[object, str]:
-    """The codes of success of the client, if an entry has one of them."""
-    codes = list(dict.fromkeys(map(_code, session.entries())))
-    if not any(code in session.success for code in codes):
-        shown = " and ".join(codes)
-        raise NotSettledError(
-            f"the entries of export {session.export_id} ended with {shown}: if that is success, set it"
-        )
-    return session.client.settings[
-        "export_success_codes"
-    ].value, f"the entries of export {session.export_id} ended with {' and '.join(codes)}"
 
 
 def finished_types(session: Session) -> tuple[str, str]:
@@ -114,7 +101,7 @@ def _status(session: Session, *, has_failed: bool) -> tuple[int, str]:
 def _entry(session: Session, *, has_failed: bool) -> object:
     for entry in session.entries():
         _code(entry)
-        if failed(entry, session.success) == has_failed:
+        if failed(entry) == has_failed:
             return entry
     raise NotSettledError(f"no entry of export {session.export_id} has {'failed' if has_failed else 'succeeded'}")
 

@@ -37,7 +37,6 @@ PLATFORM = (
     "attrs_format",
     "known_row_cap",
     "strict_empty",
-    "export_success_codes",
     "item_types",
 )
 

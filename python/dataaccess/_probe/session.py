@@ -74,7 +74,6 @@ class Session:
         self._bounded = client.with_options(max_response_bytes=_MOST_MIB * 1024 * 1024)
         self.day = day
         self.export_id = export_id
-        self.success = client._success
         self.sent = 0
         self.seconds: list[float] = []
         self.refusals: list[ApiError] = []

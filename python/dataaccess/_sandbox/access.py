@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from dataaccess._core.checks import duration, string, strings
-from dataaccess._core.tracebacks import short_tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import timedelta
 
-    from dataaccess._client.asynchronous.client import AsyncClient
-    from dataaccess._client.synchronous.client import Client
+    from dataaccess._client.asynchronous import AsyncClient
+    from dataaccess._client.client import Client
     from dataaccess._sandbox.control import Control
     from dataaccess._types import ClientOptions
 
 _C = TypeVar("_C", "Client", "AsyncClient")
 
 
-@short_tracebacks
 class Access:
     """Tokens and clients."""
 
@@ -108,7 +106,7 @@ class Access:
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.client(scopes=["item"], timeout=10)
         """
-        from dataaccess._client.synchronous.client import Client
+        from dataaccess._client.client import Client
 
         token = self.issue_token(scopes)
         return self._kept_by(Client(self._control.base_url, token=token, profile=profile, **_without_tls(options)))
@@ -139,7 +137,7 @@ class Access:
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.async_client(scopes=["item"])
         """
-        from dataaccess._client.asynchronous.client import AsyncClient
+        from dataaccess._client.asynchronous import AsyncClient
 
         token = self.issue_token(scopes)
         return self._kept_by(AsyncClient(self._control.base_url, token=token, profile=profile, **_without_tls(options)))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dataaccess._core.checks import boolean, integer, string
 from dataaccess._core.progress import follow
-from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._native import row_lines
 from dataaccess._sandbox.control import query, segment
 from dataaccess._sandbox.loading import counted, load_progress, rows_of
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from dataaccess.reports import ProgressArgument
 
 
-@short_tracebacks
 class Data:
     """Business objects and rows."""
 

@@ -6,7 +6,6 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._sandbox.access import Access
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 _PREFIX = "DATAACCESS_"
 
 
-@short_tracebacks
 class Environment(Access):
     """Variables that name the sandbox."""
 

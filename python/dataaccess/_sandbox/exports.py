@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import boolean, duration, integer, string
-from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from dataaccess._sandbox.control import Control
 
 
-@short_tracebacks
 class Exports:
     """Segment exports."""
 

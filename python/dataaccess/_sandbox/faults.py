@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._sandbox.fault import Fault
 from dataaccess._sandbox.received import ReceivedRequest, received
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from dataaccess._sandbox.fault import FaultKind, FaultPreset
 
 
-@short_tracebacks
 class Faults:
     """Faults and the request log."""
 

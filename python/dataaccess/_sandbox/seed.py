@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import boolean, string
 from dataaccess._core.paths import local_path
-from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import did_you_mean
 from dataaccess._sandbox.data import Data
 from dataaccess._sandbox.files import Members, parsed, typed
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 _MEMBERS = ("object", "item_type_id", "attributes", "rows")
 
 
-@short_tracebacks
 class Seeds(Data):
     """Rows and declarations of files."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
-from dataaccess._types.results import SegmentStatus
 from dataaccess.filters import Comparison, Days, Expression, Time, Values
 
 Attributes: TypeAlias = str | Iterable[str]
@@ -28,9 +27,6 @@ Where: TypeAlias = Expression | Mapping[str, Any]
 
 OnSuspectedCap: TypeAlias = Literal["warn", "split"]
 """What a scan does with responses that look capped."""
-
-OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
-"""Called with each response while waiting, the last one too. `AsyncClient` awaits a coroutine function."""
 
 OnDoubt: TypeAlias = Literal["warn", "error"] | Callable[[Any], bool]
 """What happens to a complete result whose data look wrong; a function gets its figures and says whether it is kept."""

@@ -20,17 +20,6 @@ class ExportEntry(TypedDict):
     responseMessage: Any
 
 
-class SegmentStatus(TypedDict):
-    """The status of a segment export: what `download_segment` returns."""
-
-    entries: list[ExportEntry]
-    meta: dict[str, Any]
-    code: int
-    message: str
-    codeMessage: str | None
-    duration: str
-
-
 class Request(TypedDict):
     """A request of a scan."""
 

@@ -88,13 +88,11 @@ class SearchingOperator(RequestingOperator):
         self,
         *,
         attrs_format: AttrsFormat | None = None,
-        values_per_request: int | None = None,
         **options: Any,
     ) -> None:
         """Checks what no template changes."""
         super().__init__(**options)
         self.attrs_format = attrs_format
-        self.values_per_request = values_per_request
 
     def client_settings(self) -> dict[str, Any]:
         """The settings of the client that arguments say; None where the connection says them."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._client.results import check_entries, entry_state, entry_states
-from dataaccess._display.segment import has_ended
+from dataaccess._client.segment import check_entries, entry_state, entry_states, has_ended
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from dataaccess._types import SegmentStatus
+    from dataaccess._client.segment import SegmentStatus
     from dataaccess.errors import DataAccessError
 
 
@@ -39,7 +38,7 @@ class ExportWatch:
                 self._log.info("export %s: entry %s %s", self._export_id, index + 1, state)
         if self._check:
             check_entries(self._export_id, status["entries"], self._success)
-        return bool(self._states) and all(map(has_ended, status["entries"]))
+        return status.is_finished
 
     def is_outage(self, error: DataAccessError) -> bool:
         """Whether a failure says nothing about the export, so that a later request may succeed. Logs it then."""

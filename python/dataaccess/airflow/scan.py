@@ -86,7 +86,6 @@ class DataAccessScanOperator(SearchingOperator):
         decode_status: As in `Client.scan_codes`. Promotion codes only.
         attrs_format: As in `Client`, in place of the connection's.
         timeout: As in `Client`, in place of the connection's: seconds, or a timedelta, for each request.
-        values_per_request: As in `Client.scan_codes`.
         private: Whether only the user of the worker may read the files, as in `Scan.to_folder`.
         min_rows: The fewest rows of the days of the run together; fewer fail the task. Each try requests the days
             again, also those that the folder has, so `retries` and `retry_delay` say how long to wait for late rows.
@@ -195,7 +194,6 @@ class DataAccessScanOperator(SearchingOperator):
         shared: dict[str, Any] = {
             "schema": self.schema,
             "on_suspected_cap": self.on_suspected_cap,
-            "values_per_request": self.values_per_request,
         }
         codes: dict[str, Any] = {
             "audience_type": values("audience_type", self.audience_type),

@@ -130,7 +130,6 @@ class DataAccessSearchCodesOperator(_SearchOperator):
         decode_status: As in `Client.scan_codes`, for the file. Rows in XCom keep the numbers.
         attrs_format: As in `Client`, in place of the connection's.
         timeout: As in `Client`, in place of the connection's: seconds, or a timedelta.
-        values_per_request: As in `Client.scan_codes`.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and the file is as before.
         private: Whether only the user of the worker may read the file.
         min_rows: The fewest rows; fewer fail the task, and the file is as before. Each try searches again, so `retries`
@@ -204,7 +203,6 @@ class DataAccessSearchCodesOperator(_SearchOperator):
             limit=limit,
             schema=self.schema,
             decode_status=self.decode_status,
-            values_per_request=self.values_per_request,
         )
 
 
@@ -228,7 +226,6 @@ class DataAccessSearchItemsOperator(_SearchOperator):
         known_row_cap: As in `Client`, in place of the connection's.
         attrs_format: As in `Client`, in place of the connection's.
         timeout: As in `Client`, in place of the connection's: seconds, or a timedelta.
-        values_per_request: As in `Client.scan_items`.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and the file is as before.
         private: Whether only the user of the worker may read the file.
         min_rows: The fewest rows; fewer fail the task, and the file is as before. Each try searches again, so `retries`
@@ -297,5 +294,4 @@ class DataAccessSearchItemsOperator(_SearchOperator):
             item_type_id=item_type_id(self.item_type_id),
             limit=limit,
             schema=self.schema,
-            values_per_request=self.values_per_request,
         )

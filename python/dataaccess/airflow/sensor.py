@@ -6,6 +6,7 @@ import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from dataaccess._client.segment import success_texts
 from dataaccess.airflow.compat import (
     AirflowException,
     AirflowFailException,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from airflow.sdk import Context
 
-    from dataaccess._types import SegmentStatus
+    from dataaccess._client.segment import SegmentStatus
 
 # Airflow's own timeout of a deferred task comes after that of the trigger, which knows the open entries.
 _SECONDS_FOR_THE_TRIGGER = 60
@@ -41,8 +42,8 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
 
     Args:
         export_id: Id of the export. Templated.
-        check: Whether an entry that failed (its `responseCode` is set and none of `export_success_codes` of the
-            connection) fails the task at once, without retries.
+        check: Whether an entry that failed fails the task at once, without retries.
+        success_codes: Each `responseCode` of an entry that succeeded, as in `Client.wait_for_segment`.
         deferrable: Whether to wait in the triggerer; default: `[operators] default_deferrable`.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment. Templated.
         **options: `retry_permission_denied`, and arguments of every sensor, such as `poke_interval` and `timeout`
@@ -66,6 +67,7 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
         *,
         export_id: int | str,
         check: bool = True,
+        success_codes: Collection[int | str] = (200,),
         deferrable: bool | None = None,
         dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
         **options: Any,
@@ -74,6 +76,7 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
         super().__init__(**options)
         self.export_id = export_id
         self.check = check
+        self.success_codes = success_codes
         if deferrable is None:
             deferrable = conf.getboolean("operators", "default_deferrable", fallback=False)
         self.deferrable = deferrable
@@ -93,6 +96,7 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
                     self.poke_interval,
                     self.dataaccess_conn_id,
                     check=self.check,
+                    success_codes=list(self.success_codes),
                     until=time.time() + self.timeout,
                     retry_permission_denied=self.retry_permission_denied,
                 ),
@@ -115,7 +119,7 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
         with self.without_useless_retries():
             client = self._client or self.connect()
             if self._watch is None:
-                self._watch = ExportWatch(self._id(), client._success, self.log, check=self.check)
+                self._watch = ExportWatch(self._id(), success_texts(self.success_codes), self.log, check=self.check)
             try:
                 status = client.download_segment(self._id())
             except DataAccessError as error:

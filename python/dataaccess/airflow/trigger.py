@@ -7,6 +7,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
+from dataaccess._client.segment import success_texts
 from dataaccess.airflow.compat import BaseTrigger, TriggerEvent
 from dataaccess.airflow.export import ExportWatch
 from dataaccess.airflow.failures import is_permanent
@@ -14,7 +15,7 @@ from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Collection
 
     from dataaccess import AsyncClient
 
@@ -34,6 +35,7 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         poll_interval: Seconds between two requests.
         dataaccess_conn_id: Id of the connection; None: everything from the triggerer's environment.
         check: Whether an entry that failed ends the wait, with an `error`.
+        success_codes: Each `responseCode` of an entry that succeeded.
         until: When the time is over, in seconds since 1970, whatever restarts the triggerer has; None: never.
         retry_permission_denied: Whether the `error` of a refused token is not permanent.
 
@@ -53,6 +55,7 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         dataaccess_conn_id: str | None,
         *,
         check: bool = False,
+        success_codes: Collection[int | str] = (200,),
         until: float | None = None,
         retry_permission_denied: bool = False,
     ) -> None:
@@ -62,6 +65,7 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         self.poll_interval = poll_interval
         self.dataaccess_conn_id = dataaccess_conn_id
         self.check = check
+        self.success_codes = success_codes
         self.until = until
         self.retry_permission_denied = retry_permission_denied
 
@@ -72,6 +76,7 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
             "poll_interval": self.poll_interval,
             "dataaccess_conn_id": self.dataaccess_conn_id,
             "check": self.check,
+            "success_codes": self.success_codes,
             "until": self.until,
             "retry_permission_denied": self.retry_permission_denied,
         }
@@ -87,7 +92,7 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
         yield TriggerEvent(event)
 
     async def _event(self, client: AsyncClient) -> dict[str, Any]:
-        watch = ExportWatch(self.export_id, client._success, self.log, check=self.check)
+        watch = ExportWatch(self.export_id, success_texts(self.success_codes), self.log, check=self.check)
         longest = client._settings["timeout"]
         while True:
             allowed = min(longest, max(self._left(), _SECONDS_FOR_LAST_REQUEST))

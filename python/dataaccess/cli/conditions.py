@@ -143,12 +143,6 @@ _ITEMS = all_of(
             help="Any condition, as in Python: \"col('opened').on('2024-01-31') | col('vip').equals(1)\".",
         ),
         _FILTER,
-        option(
-            "--attrs-format",
-            type=click.Choice(["array", "string"]),
-            section=_SECTION,
-            help="How the attributes are sent. [as the profile says, else array]",
-        ),
     ]
 )
 
@@ -185,7 +179,7 @@ def items(function: Any) -> Any:
 
     @wraps(function)
     def call(**values: Any) -> Any:
-        names = ("name", "attrs", "item_type_id", "matches", *_TIMES, "where", "raw", "attrs_format")
+        names = ("name", "attrs", "item_type_id", "matches", *_TIMES, "where", "raw")
         return function(search=_items(**{name: values.pop(name) for name in names}), **values)
 
     return _ITEMS(call)
@@ -233,7 +227,6 @@ def _items(
     matches: list[tuple[str, list[Any]]],
     where: Expression | None,
     raw: dict[str, Any] | None,
-    attrs_format: str | None,
     **times: Any,
 ) -> Search:
     given = _typed(times)
@@ -255,7 +248,6 @@ def _items(
         "item_type_name": name,
         "attrs": flat(attrs),
         "item_type_id": item_type_id,
-        "attrs_format": attrs_format,
     }
     return Search(
         "items", arguments, lambda zone: {"where": _conditions(matches, given, where, zone) if raw is None else raw}

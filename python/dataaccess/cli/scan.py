@@ -86,17 +86,7 @@ _WRITING = all_of(
             section="Requests",
             help="Type of a column: string, int64, float64, bool, timestamp, json.",
         ),
-        option(
-            "--known-row-cap",
-            type=int,
-            metavar="N",
-            section="Requests",
-            help="Rows at which the service cuts off. [as the profile says]",
-        ),
         option("--split-capped", is_flag=True, section="Requests", help="Split requests that look cut off."),
-        option(
-            "--values-per-request", type=int, metavar="N", section="Requests", help="Send long lists in parts of N."
-        ),
     ]
 )
 
@@ -143,9 +133,7 @@ def _run(
     connection: Connection,
     *,
     schema: list[tuple[str, str]],
-    known_row_cap: int | None,
     split_capped: bool,
-    values_per_request: int | None,
     explain: bool,
     as_json: bool,
     file: str | None,
@@ -163,8 +151,7 @@ def _run(
     if escape_formulas and target.kind != "csv":
         raise click.UsageError("--escape-formulas is for CSV: add --format csv, or leave it out")
     cap = "split" if split_capped else "warn"
-    more = {"known_row_cap": known_row_cap, "on_suspected_cap": cap, "values_per_request": values_per_request}
-    scan = search.scan(connection.client(), schema=dict(schema) or None, **more)
+    scan = search.scan(connection.client(), schema=dict(schema) or None, on_suspected_cap=cap)
     if explain:
         click.echo(scan.explain() if run["settle"] is None else scan.explain(settle=run["settle"]))
         return

@@ -15,7 +15,7 @@ from dataaccess.cli.values import Duration, Whole
 
 if TYPE_CHECKING:
     from dataaccess import Client
-    from dataaccess._types import SegmentStatus
+    from dataaccess._client.segment import SegmentStatus
     from dataaccess.cli.connection import Connection
 
 _EPILOG = """\b
@@ -75,7 +75,7 @@ def command(
     else:
         with retries_shown():
             status = client.download_segment(export_id, timeout=timeout)
-    _print(client, status, as_json=as_json)
+    _print(status, as_json=as_json)
 
 
 def _waited(client: Client, export_id: int, timeout: float, poll: float | None, *, as_json: bool) -> SegmentStatus:
@@ -88,15 +88,12 @@ def _waited(client: Client, export_id: int, timeout: float, poll: float | None, 
             return client.wait_for_segment(export_id, timeout=timeout, poll=poll, on_update=last.append)
     except (SegmentExportError, WaitTimeoutError):
         for status in last[-1:]:
-            _print(client, status, as_json=as_json)
+            _print(status, as_json=as_json)
         raise
 
 
-def _print(client: Client, status: SegmentStatus, *, as_json: bool) -> None:
+def _print(status: SegmentStatus, *, as_json: bool) -> None:
     if as_json or not output.is_terminal():
         output.write_json(status)
         return
-    from dataaccess._display.segment import entry_columns, summary
-
-    success = client._success
-    output.write_grid(entry_columns(status, success, output.MOST), summary(status, success), advice="--json writes all")
+    output.write_grid(status._columns(output.MOST), status._summary(), advice="--json writes all")

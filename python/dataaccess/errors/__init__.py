@@ -54,7 +54,7 @@ DataAccessWarning (UserWarning)
 
 from typing import TYPE_CHECKING
 
-from dataaccess._public import no_attribute, public
+from dataaccess._public import public
 from dataaccess.errors._base import (
     ClientClosedError,
     ConfigError,
@@ -181,9 +181,7 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
     def __getattr__(name: str) -> object:
         """Loads `Problem` at its first use: a dataclass takes longer to import than all of these exceptions."""
         if name != "Problem":
-            import sys
-
-            raise no_attribute(sys.modules[__name__], "module 'dataaccess.errors'", name)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from dataaccess.errors._problem import Problem
 
         globals()[name] = Problem

@@ -9,7 +9,7 @@ from dataaccess.errors._base import DataAccessError
 if TYPE_CHECKING:
     from typing import Any
 
-    from dataaccess._types import ExportEntry, SegmentStatus
+    from dataaccess._types import ExportEntry
     from dataaccess.reports import ScanReport
 
 
@@ -33,10 +33,10 @@ class WaitTimeoutError(DataAccessError, TimeoutError):
     """An export did not end in time.
 
     Attributes:
-        last: The last response, if there was one.
+        last: The status of the last response, if there was one, as `download_segment` returns it.
     """
 
-    last: SegmentStatus | None
+    last: dict[str, Any] | None
 
     _exit_code = 75
 

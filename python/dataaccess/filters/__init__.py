@@ -3,7 +3,6 @@
 Values are kept as given. A request checks them and reports all problems together, so nothing here checks a value.
 """
 
-from dataaccess._public import no_attribute
 from dataaccess.filters._column import Column, Expression, col
 from dataaccess.filters._comparison import (
     Comparison,
@@ -59,9 +58,7 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
     def __getattr__(name: str) -> object:
         """Loads `parse` and `condition_of` at their first use: few programs read conditions from text."""
         if name not in ("parse", "condition_of"):
-            import sys
-
-            raise no_attribute(sys.modules[__name__], "module 'dataaccess.filters'", name)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from dataaccess.filters._parse import condition_of, parse
 
         parse.__module__ = __name__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._public import no_attribute, public
+from dataaccess._public import public
 from dataaccess.filters._comparison import Comparison, Days, after, before, on, since, until
 from dataaccess.filters._given import Given
 from dataaccess.filters._refusals import NotOrdered
@@ -14,18 +14,6 @@ if TYPE_CHECKING:
     from typing import Literal, NoReturn
 
 _MOST_CONDITIONS = 10_000
-
-# What to write in place of methods of pandas, polars and SQLAlchemy.
-_SEVERAL = ".matches([...])"
-_OTHER = ".op(operator, value), as the API specification names no operator for it"
-_INSTEAD = {
-    **dict.fromkeys(("isin", "is_in", "in_", "one_of"), _SEVERAL),
-    **dict.fromkeys(("eq", "is_", "equal", "match"), f".equals(value), or {_SEVERAL} for one of several"),
-    **dict.fromkeys(("contains", "like", "startswith", "endswith"), f"{_SEVERAL} for whole values, or {_OTHER}"),
-    **dict.fromkeys(("ne", "is_null", "isna", "not_in"), _OTHER),
-    **dict.fromkeys(("lt", "le"), ".before(time), or .op(operator, value) for a number"),
-    **dict.fromkeys(("gt", "ge"), ".after(time) or .since(day), or .op(operator, value) for a number"),
-}
 
 
 class Expression(NotOrdered, Given):
@@ -92,14 +80,6 @@ class Column(NotOrdered, Given):
     __slots__ = ("_name",)
 
     _name: str
-
-    if not TYPE_CHECKING:  # so that type checkers report a method that does not exist
-
-        def __getattr__(self, name: str) -> NoReturn:
-            """Raises the error for an unknown method, with the method to write in place of one of another library."""
-            if (advice := _INSTEAD.get(name)) is not None:
-                raise AttributeError(f"'Column' object has no attribute {name!r}: write {self!r}{advice}", obj=self)
-            raise no_attribute(self, "'Column' object", name)
 
     def __init__(self, name: str) -> None:
         """Use `col`."""

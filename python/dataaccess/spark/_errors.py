@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING
 
-from dataaccess._core.tracebacks import at_the_caller
 from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ class _ShownFirst:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Lets the error pass."""
-        at_the_caller.__exit__(kind, error, traceback)
         if isinstance(error, DataAccessError) and error.__cause__ is None:
             error.__cause__ = copy(error)
 

@@ -100,7 +100,7 @@ _integer, _boolean = _shown(integer), _shown(boolean)
 _Parsers = Mapping[str, "Callable[[str], Any]"]
 
 _TOKEN: _Parsers = {"token_file": _string, "token_callable": _string}
-_BOTH: _Parsers = {"attrs": _words, "values_per_request": _integer, "on_suspected_cap": _string}
+_BOTH: _Parsers = {"attrs": _words, "on_suspected_cap": _string}
 _CODES: _Parsers = {
     **_BOTH,
     "allocated_time": parse,
@@ -127,12 +127,10 @@ _REFUSED = {
     "limit": "is no option: write DataFrame.limit(n)",
     "schema": 'is no option: write spark.read.schema("id string, pool_id bigint")',
     "profile": "is no option, as executors have other files: the options of this source say the settings",
-    "export_success_codes": "is no option: Spark reads no exports",
     "record": "is no option, as each executor would have a file of its own",
     "path": "is no option: load() takes no path, and this source cannot be written; the service is the option base_url",
     "concurrency": "is no option: Spark runs one request for each core of its executors",
     "requests_per_second": "is no option, as executors cannot share it: give Spark fewer cores, or the scan more days",
-    "ordered": "is no option: Spark orders by ORDER BY alone",
     "settle": "is no option: Spark keeps no folder, so each query requests its days anew",
     **{
         name: f'is no option: write .option("allocated_time", "{name}(\'2024-01-01\'{more})")'

@@ -19,7 +19,7 @@ use crate::client::Client;
 use crate::client::testing::{Arguments, Reply, Step, token};
 use crate::columns::Options;
 use crate::filter::codes::{self, CodesArguments};
-use crate::filter::{self};
+use crate::filter::{self, VALUES_PER_REQUEST};
 
 const DAY: i64 = 86_400_000;
 /// 2024-01-01.
@@ -118,7 +118,7 @@ fn scan_of(start: i64, stop: i64) -> Scan {
         ..CodesArguments::default()
     };
     let calendar = Calendar::default();
-    let plan = codes::plan(arguments, &InputValue::Null, &calendar);
+    let plan = codes::plan(arguments, VALUES_PER_REQUEST, &calendar);
     Scan::try_new("scan_codes", plan, &InputValue::Null, &calendar).unwrap()
 }
 

@@ -109,13 +109,13 @@ libfuzzer_sys::fuzz_target!(|input: Input| {
         where_clause: InputValue::Expression(Box::new(tree)),
         ..ItemsArguments::default()
     };
-    let values_per_request = InputValue::Integer(1 + i64::from(input.values_per_request));
+    let values_per_request = 1 + usize::from(input.values_per_request);
     SERVICES.with_borrow(|services| {
         let found = |search: &Search| found(&services[usize::from(input.is_inclusive)], search);
         if let Some(search) = checked(items::check(arguments.clone(), &calendar)) {
             assert_eq!(found(&search), expected);
         }
-        if let Some(plan) = checked(items::plan(arguments, &values_per_request, &calendar)) {
+        if let Some(plan) = checked(items::plan(arguments, values_per_request, &calendar)) {
             if plan.requests() < 50 {
                 let requests = (0..plan.requests()).map(|index| found(&plan.search(index)));
                 assert_eq!(sorted(requests), expected);

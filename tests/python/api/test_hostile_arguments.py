@@ -51,7 +51,7 @@ ARRIVES: dict[str, tuple[Call, Read]] = {
     "attrs": (lambda client, text: items(client, "customer", [text]), lambda sent: sent["attrs"][0]),
     "attrs-one": (lambda client, text: items(client, "customer", text), lambda sent: sent["attrs"][0]),
     "attrs-text": (
-        lambda client, text: items(client, "customer", [text], attrs_format="string"),
+        lambda client, text: items(client.with_options(attrs_format="string"), "customer", [text]),
         lambda sent: sent["attrs"],
     ),
     "column": (lambda client, text: where(client, da.col(text).equals("b")), lambda sent: condition(sent)["column"]),
@@ -102,7 +102,6 @@ REFUSED: dict[str, Call] = {
     "raw-group": lambda client, text: where(client, {"OR": [{"AND": [], text: []}]}),
     "raw-filters": lambda client, text: where(client, {text: []}),
     "where": where,
-    "attrs_format": lambda client, text: items(client, "customer", ["a"], attrs_format=text),
     "item_type_id": lambda client, text: items(client, "customer", ["a"], item_type_id=text),
     "limit": lambda client, text: codes(client, limit=text),
     "export_id": lambda client, text: client.download_segment(text),

@@ -38,7 +38,7 @@ def test_the_timeout_of_a_search_bounds_all_days(connect: Any, call: Any, of_cli
         assert caught.value.operation == "search_codes"
         assert len(server.requests) <= 3
         # A scan has it for each request.
-        assert len(client.scan_codes(["id"], **EIGHT_DAYS, **call).to_dicts()) == 16
+        assert len(client.with_options(**call).scan_codes(["id"], **EIGHT_DAYS).to_dicts()) == 16
 
 
 def test_the_days_of_a_search_come_in_their_order(client: Any) -> None:

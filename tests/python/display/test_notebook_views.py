@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.environment import split_lists
 from support.raw_server import ENTRY, always, http, serving
 
 import dataaccess as da
@@ -45,10 +45,12 @@ def test_so_does_the_plan_of_items(sandbox: da.Sandbox) -> None:
     [(da.on("2024-01-15"), "a, b … e, in 3 requests\n"), (DAYS, "a, b … e, in 3 requests a day\n")],
 )
 def test_a_plan_counts_the_requests_of_a_list(sandbox: da.Sandbox, condition: Any, shown: str) -> None:
-    scan = sandbox.client().scan_codes(allocated_time=condition, allocated_audience=[*"abcde"], values_per_request=2)
+    scan = split_lists(
+        sandbox.client().scan_codes, allocated_time=condition, allocated_audience=[*"abcde"], values_per_request=2
+    )
     assert f"allocated_audience matches {shown}" in scan.explain()
-    one_each = sandbox.client().scan_codes(
-        allocated_time=condition, allocated_audience=[*"abcde"], values_per_request=1
+    one_each = split_lists(
+        sandbox.client().scan_codes, allocated_time=condition, allocated_audience=[*"abcde"], values_per_request=1
     )
     assert "allocated_audience matches a … e, one per request" in one_each.explain()
 
@@ -110,19 +112,3 @@ def test_an_entry_that_failed_ends_the_wait_at_once(connect: Any, code: Any) -> 
         with pytest.raises(da.WaitTimeoutError, match=r"entry 1 is running .*; raise timeout=, the last") as timed_out:
             client.wait_for_segment(7, timeout=0.1, poll=0.05, check=False)
         assert timed_out.value.retryable is True
-
-
-def test_with_and_for_without_async_say_what_to_write(sandbox: da.Sandbox) -> None:
-    client: Any = da.AsyncClient(sandbox.base_url, token="tok")
-    with pytest.raises(TypeError, match=r"^AsyncClient is closed by an event loop: write `async with`$"), client:
-        pass
-
-    async def read() -> None:
-        batches: Any = client.scan_codes(allocated_time=DAYS).batches()
-        with pytest.raises(TypeError, match=r"^AsyncBatches is awaited: write `async for`$"):
-            list(batches)
-        with pytest.raises(TypeError, match=r"^AsyncBatches is closed by an event loop: write `async with`$"), batches:
-            pass
-        await batches.close()
-
-    asyncio.run(read())

@@ -24,7 +24,7 @@ def status() -> SegmentStatus:
 
 
 def test_a_status_is_a_dict_wherever_it_goes(status: SegmentStatus) -> None:
-    plain = {name: status[name] for name in status}  # type: ignore[literal-required] # its own keys
+    plain = {name: status[name] for name in status}
     assert status == plain
     assert plain == status
     assert isinstance(status, dict)
@@ -45,7 +45,7 @@ def test_a_status_shows_a_row_for_each_entry(status: SegmentStatus) -> None:
     assert lines[1].split() == ["entry", "state", "rows", "message", "started", "took"]
     assert lines[3].split() == ["1", "finished", "1,234", "200", "OK", "2024-01-15", "08:00:00Z", "5", "min", "2", "s"]
     assert lines[4].split() == ["2", "running", "1,234", *EVIL.split(), "2024-01-15", "08:00:00Z", "–"]  # noqa: RUF001 - a dash
-    html = status._repr_html_()  # type: ignore[attr-defined] # a dict for type checkers
+    html = status._repr_html_()
     assert '<span class="good">finished</span>' in html
     assert '<span class="busy">running</span>' in html
     assert "<script>" not in html
@@ -57,7 +57,7 @@ def test_entries_of_any_shape_are_shown(status: SegmentStatus) -> None:
     assert str(status).splitlines()[3].split() == ["1", "failed", "–", "500", "OK", "soon", "–"]  # noqa: RUF001 - a dash
     status["entries"] = []
     assert str(status) == "no entries yet"
-    assert "no entries yet" in status._repr_html_()  # type: ignore[attr-defined] # as above
+    assert "no entries yet" in status._repr_html_()
 
 
 def test_a_report_shows_states_retries_and_doubts(tmp_path: Path) -> None:

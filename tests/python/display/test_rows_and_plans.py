@@ -11,7 +11,7 @@ from support.raw_server import always, serving
 from support.streams import client_of, response_of, scan_of
 
 import dataaccess as da
-from dataaccess._client.results import Status
+from dataaccess._client.segment import SegmentStatus
 from dataaccess._display import html
 from dataaccess._display.text import cell, cut, width_of
 
@@ -181,10 +181,10 @@ def test_what_is_cut_of_a_cell_is_what_does_not_fit() -> None:
 
 def test_a_status_is_a_dict_to_the_eye_and_short() -> None:
     entry = {"exportStatus": 1, "exportedRows": 5, "startTime": "2024-01-15T10:00:00Z", "durations": {"all": 1.5}}
-    status = Status({"entries": [entry] * 2, "meta": {"total": 2}, "code": 200}, 1, ("200",))
+    status = SegmentStatus({"entries": [entry] * 2, "meta": {"total": 2}, "code": 200}, 1, ("200",))
     assert repr(status) == repr(dict(status))
     entry["startTime"] = "\x1b" * 2_000_000
-    many = Status({"entries": [entry] * 20}, 1, ("200",))
+    many = SegmentStatus({"entries": [entry] * 20}, 1, ("200",))
     assert len(repr(many)) < 30_000
     assert len(str(many)) < 10_000
     assert len(many._repr_html_()) < 200_000

@@ -59,7 +59,8 @@ def public() -> list[Any]:
 def test_everything_public_is_documented(value: Any) -> None:
     text = inspect.getdoc(value)
     assert text
-    if inspect.isfunction(value):
+    # The asynchronous classes name the synchronous ones, which have the documentation.
+    if inspect.isfunction(value) and not value.__qualname__.startswith("Async"):
         assert "Examples:" in text
         if len(inspect.signature(value).parameters) > ("." in value.__qualname__):
             assert "Args:" in text

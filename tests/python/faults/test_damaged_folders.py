@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from support.damage import check, cuts, flips, scan_of
+from support.environment import split_lists
 from support.raw_server import always, serving
 from support.runs import (
     HIDDEN,
@@ -102,11 +103,13 @@ def test_s3_a_condition_of_another_type_is_another_query(tmp_path: Path, types: 
 
 
 def test_s3_a_folder_of_another_object_or_list_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    def scan(name: str, number: int, values: int = 6, **options: Any) -> Any:
+    def scan(name: str, number: int, values: int = 6, attrs_format: Any = "array", **options: Any) -> Any:
         where = da.col("id").matches([f"x-{value}" for value in range(values)])
         schema = {"id": "string"}
         options = {"values_per_request": 3, "schema": schema, **options}
-        return connect(service).scan_items(name, ["id"], where, item_type_id=number, **options)
+        return split_lists(
+            connect(service, attrs_format=attrs_format).scan_items, name, ["id"], where, item_type_id=number, **options
+        )
 
     service.declare("store", 7, {"id": "string"})
     service.declare("shop", 8, {"id": "string"})

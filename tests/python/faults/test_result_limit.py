@@ -150,11 +150,12 @@ def test_what_is_nested_counts() -> None:
 def test_a_body_that_is_longer_than_the_result_may_be_is_not_read() -> None:
     with serving(always(http({**RESPONSE, "data": {"entries": [{"a": "x" * MEBIBYTE}]}}))) as server:
         client = da.Client(server.base_url, token="tok-test", max_result_bytes=1_000)
-        for call in (
+        calls: list[Callable[[], object]] = [
             lambda: client.download_segment(1),
             lambda: client.wait_for_segment(1, timeout=60),
             lambda: client.post("/access/api/x", {}),
-        ):
+        ]
+        for call in calls:
             with pytest.raises(da.ResponseTooLargeError, match="max_result_bytes=") as caught:
                 call()
             assert (caught.value.what, caught.value.limit) == ("body", 1_000)

@@ -174,7 +174,7 @@ def test_requests_that_look_capped_are_split(connect: Any, store: Store) -> None
     with da.Sandbox(switches={"maximum_rows": 10}) as service:
         service.load("promotion_code", [code(day, number) for day in (1, 2) for number in range(16)])
         days = da.days("2024-01-01", "2024-01-03")
-        scan = connect(service).scan_codes(allocated_time=days, known_row_cap=10, on_suspected_cap="split")
+        scan = connect(service, known_row_cap=10).scan_codes(allocated_time=days, on_suspected_cap="split")
         report = scan.to_folder(store.url(), storage_options=store.options)
     assert (report.rows, report.maybe_capped, len(set(store.ids()))) == (32, False, 32)
     assert store.names() == PARTS[:2]

@@ -70,18 +70,18 @@ def test_closing_frees_a_thread_that_waits() -> None:
 
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 def test_threads_that_begin_at_once_share_one_demo_service(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataaccess._client import environment
+    from dataaccess._client import functions
     from dataaccess._core import embedded
 
     monkeypatch.setattr(embedded, "_demo", {})
-    monkeypatch.setattr(environment, "_shared", {})
+    monkeypatch.setattr(functions, "_shared", {})
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
     barrier = threading.Barrier(8)
 
     def begin(_number: int) -> tuple[str, int]:
         barrier.wait()
         client = da.Client("sandbox:demo?until=2024-02-29")
-        return client.base_url, len(da.search_codes(["id"], allocated_time=da.on("2024-01-15"), client=client))
+        return client.base_url, len(client.search_codes(["id"], allocated_time=da.on("2024-01-15")))
 
     def begin_with_functions(_number: int) -> int:
         barrier.wait()
@@ -91,7 +91,7 @@ def test_threads_that_begin_at_once_share_one_demo_service(monkeypatch: pytest.M
         ((_, rows),) = set(pool.map(begin, range(8)))
         assert rows > 0
         assert set(pool.map(begin_with_functions, range(8))) == {rows}
-    assert len(environment._shared) == 1
+    assert len(functions._shared) == 1
 
 
 @pytest.mark.quiet

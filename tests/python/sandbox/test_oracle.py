@@ -85,7 +85,7 @@ def test_a_client_finds_the_codes_of_the_oracle(client: Any, codes: Table, draw:
 def test_a_client_finds_the_items_of_the_oracle(client: Any, customers: Table, draw: Draw) -> None:
     body = draw.draw(item_bodies(customers, sendable=True))
     form = draw.draw(st.sampled_from(["array", "string"]))
-    found = client.search_items(customers.name, names(body), body["filters"], attrs_format=form)
+    found = client.with_options(attrs_format=form).search_items(customers.name, names(body), body["filters"])
     assert found == records(customers, body)
 
 

@@ -37,8 +37,8 @@ def plans(client: da.Client) -> dict[str, da.Scan]:
         "since": client.scan_codes(allocated_time=da.since("2024-01-08"), code_status=["sent", "used"]),
         "before": client.scan_codes(allocated_time=da.before("2024-01-18"), decode_status=True),
         "people": client.scan_codes(allocated_time=da.since("2024-01-08"), allocated_audience=people),
-        "split": client.scan_codes(
-            allocated_time=da.days("2024-01-14", "2024-01-17"), allocated_audience=people, values_per_request=150
+        "days of people": client.scan_codes(
+            allocated_time=da.days("2024-01-14", "2024-01-17"), allocated_audience=people
         ),
         "limited": client.scan_codes(allocated_time=da.days("2024-01-14", "2024-01-17"), limit=100),
         "types": client.scan_codes(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.environment import split_lists
 
 import dataaccess as da
 
@@ -39,7 +40,7 @@ def test_a_folder_that_is_read_has_the_ids_that_were_not_found(
     connect: Any, customers: da.Sandbox, tmp_path: Path, values_per_request: int
 ) -> None:
     ids = [f"c-{number:03}" for number in range(10)]
-    scan = by_ids(connect(customers), ids, values_per_request=values_per_request)
+    scan = split_lists(by_ids, connect(customers), ids, values_per_request=values_per_request)
     scan.to_folder(tmp_path)
     assert scan.read_folder(tmp_path).missing_ids() == ids[1::2]
     # Of a refresh that finds one more.
@@ -51,7 +52,7 @@ def test_a_folder_that_is_read_has_the_ids_that_were_not_found(
 @pytest.mark.parametrize("split", ["warn", "split"])
 def test_a_response_that_is_cut_is_void(connect: Any, customers: da.Sandbox, split: Any) -> None:
     ids = [f"c-{number:03}" for number in range(10)]
-    scan = by_ids(connect(customers), ids, values_per_request=4, on_suspected_cap=split)
+    scan = split_lists(by_ids, connect(customers), ids, values_per_request=4, on_suspected_cap=split)
     with customers.fault("cut", after_bytes=200, times=1):
         assert scan.collect().missing_ids() == ids[1::2]
 
@@ -105,7 +106,7 @@ def test_an_oracle_agrees(customers: da.Sandbox) -> None:
             size=st.integers(1, 12),
         )
         def check(numbers: list[int], size: int) -> None:
-            scan = by_ids(client, [f"c-{number:03}" for number in numbers], values_per_request=size)
+            scan = split_lists(by_ids, client, [f"c-{number:03}" for number in numbers], values_per_request=size)
             assert scan.collect().missing_ids() == [f"c-{number:03}" for number in numbers if number % 2]
 
         check()

@@ -58,7 +58,7 @@ def test_progress_is_reported_before_the_first_task_and_after_each(
 
 
 def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = by_day(connect(service), known_row_cap=41)
+    scan = by_day(connect(service, known_row_cap=41))
     with pytest.warns(da.IncompleteWarning) as caught:
         report = scan.to_folder(tmp_path)
     assert len(caught) == 1
@@ -70,7 +70,7 @@ def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, service: da.San
     assert not by_day(connect(service)).to_folder(tmp_path).maybe_capped
     with pytest.warns(da.IncompleteWarning):
         scan.to_folder(tmp_path)
-    assert not by_day(connect(service), known_row_cap=42).to_folder(tmp_path).maybe_capped
+    assert not by_day(connect(service, known_row_cap=42)).to_folder(tmp_path).maybe_capped
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,9 @@ def test_explain_shows_the_request_and_sends_nothing(connect: Any) -> None:
 
 def test_items_are_explained_as_well(client: Any) -> None:
     where = da.col("customer_id").matches(["a"]) | da.col("name").equals("b")
-    scan = client.scan_items("customer", ["customer_id"], where, attrs_format="string")
-    assert scan.requests()[0]["body"] == client.validate_items(
-        "customer", ["customer_id"], where, attrs_format="string"
-    )
+    client = client.with_options(attrs_format="string")
+    scan = client.scan_items("customer", ["customer_id"], where)
+    assert scan.requests()[0]["body"] == client.validate_items("customer", ["customer_id"], where)
 
 
 def test_a_bad_argument_is_reported_when_the_scan_is_made(client: Any) -> None:
@@ -262,7 +261,7 @@ def test_scans_of_the_module_use_the_environment(monkeypatch: pytest.MonkeyPatch
     scan = da.scan_codes(["id"], allocated_time=da.on("2024-01-15"), schema={"id": "json"})
     assert scan.to_dicts() == da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
     where = da.col("customer_id").equals("demo-customer-0001")
-    assert da.scan_items("customer", ["customer_id"], where, client=sandbox.client()).collect().num_rows == 1
+    assert da.scan_items("customer", ["customer_id"], where).collect().num_rows == 1
 
 
 @pytest.mark.both_clients

@@ -11,7 +11,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-from support.cycled import cycled
 from support.raw_server import serving
 from support.streams import response_of
 
@@ -88,18 +87,17 @@ USES: dict[str, Callable[[Any, Path], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("use", "ordered"), cycled(USES, [True, False]))
+@pytest.mark.parametrize("use", USES)
 def test_capped_days_are_split_by_status_until_every_row_is_there(
     connect: Any,
     service: da.Sandbox,
     tmp_path: Path,
     use: str,
-    ordered: bool,
 ) -> None:
-    ids = USES[use](scan_of(connect(service), ordered=ordered), tmp_path)
+    ids = USES[use](scan_of(connect(service)), tmp_path)
     assert sorted(ids) == IDS
     days = [name.split("-")[1] for name in ids]
-    assert days == sorted(days) or not ordered
+    assert days == sorted(days)
 
 
 def test_what_was_asked_again_is_counted(connect: Any, service: da.Sandbox) -> None:
@@ -164,8 +162,8 @@ def test_items_are_split_by_the_values_of_a_list(connect: Any) -> None:
         service.declare("store", 7, {"store_id": "string", "area": "string"})
         service.load("store", rows)
         where = da.col("area").matches([str(number) for number in range(50)])
-        scan = connect(service, item_types={"store": 7}).scan_items(
-            "store", ["store_id"], where, known_row_cap=200, on_suspected_cap="split"
+        scan = connect(service, item_types={"store": 7}, known_row_cap=200).scan_items(
+            "store", ["store_id"], where, on_suspected_cap="split"
         )
         assert sorted(row["store_id"] for row in scan.to_dicts()) == sorted(row["store_id"] for row in rows)
 
@@ -188,11 +186,10 @@ def test_without_the_status_nothing_is_split_by_it(connect: Any, service: da.San
 
 
 def test_what_cannot_be_split_further_is_named(connect: Any, service: da.Sandbox) -> None:
-    scan = connect(service).scan_codes(
+    scan = connect(service, known_row_cap=40).scan_codes(
         ["id", "code_status"],
         allocated_time=DAYS,
         code_status="sent",
-        known_row_cap=40,
         on_suspected_cap="split",
     )
     counts = Counter(row["allocated_time"][:10] for row in CODES if row["code_status"] == 3)
@@ -243,8 +240,8 @@ def test_scans_and_tasks_split_once_they_are_pickled(service: da.Sandbox, tmp_pa
     token = tmp_path / "token"
     token.write_text(service.issue_token(["item"]), encoding="utf-8")
     token.chmod(0o600)
-    client = da.Client(service.base_url, token=da.token_file(token))
-    scan = pickle.loads(pickle.dumps(scan_of(client, known_row_cap=CAP)))
+    client = da.Client(service.base_url, token=da.token_file(token), known_row_cap=CAP)
+    scan = pickle.loads(pickle.dumps(scan_of(client)))
     assert sorted(scan.to_polars()["id"]) == IDS
     tasks = pickle.loads(pickle.dumps(scan.tasks()))
     assert sorted(row["id"] for task in tasks for row in task.to_dicts()) == IDS
@@ -267,7 +264,7 @@ def test_a_split_day_has_the_types_of_its_folder(connect: Any, tmp_path: Path) -
         connection.sendall(response_of(rows[:2]))
 
     with serving(respond) as server:
-        scan = scan_of(connect(server.base_url), ["id", "code_status", "last_used_time"], known_row_cap=2)
+        scan = scan_of(connect(server.base_url, known_row_cap=2), ["id", "code_status", "last_used_time"])
         scan.to_folder(tmp_path)
         # Of a row that only a part of the response has.
         times[STATUSES[2]] = "never"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from support.environment import split_lists
 from support.pool_workers import any_token, arrow_of, ids_of
 from support.raw_server import http
 from support.scan_requests import ScanRequest, ThenClose, ok_response, rows_of, scan_of_parts, scan_server
@@ -49,7 +50,8 @@ RAW = {
 WAYS: dict[str, Callable[[Any], Any]] = {
     "codes": lambda client: client.scan_codes(allocated_time=DAY),
     "codes of days": by_day,
-    "codes of members": lambda client: client.scan_codes(
+    "codes of members": lambda client: split_lists(
+        client.scan_codes,
         ["id"],
         allocated_time=da.after("2024-01-01"),
         audience_type=["customer", "visitor"],
@@ -66,7 +68,8 @@ WAYS: dict[str, Callable[[Any], Any]] = {
         "promotion_code", ["id"], da.col("allocated_time").on(DAYS) & da.col("code_status").matches([3])
     ),
     "items": lambda client: client.scan_items("customer", ["customer_id"], da.col("customer_id").matches(MEMBERS)),
-    "items in chunks": lambda client: client.scan_items(
+    "items in chunks": lambda client: split_lists(
+        client.scan_items,
         "store",
         ["a"],
         X.matches([1, 2.5, 2**53 + 1, 2**64 - 1]) & da.col("opened").on(DAYS),
@@ -79,12 +82,8 @@ WAYS: dict[str, Callable[[Any], Any]] = {
         (X.equals("1") | X.before("2024-01-01")) & (da.col("y").after(1_705_276_812_345) | X.equals("")),
         item_type_id=7,
     ),
-    "items as text": lambda client: client.scan_items(
-        "store", ["a", " b ", "ä"], X.equals("1"), item_type_id=7, attrs_format="string"
-    ),
-    "one item as text": lambda client: client.scan_items(
-        "store", "a", X.equals("1"), item_type_id=7, attrs_format="string"
-    ),
+    "items as text": lambda client: client.scan_items("store", ["a", " b ", "ä"], X.equals("1"), item_type_id=7),
+    "one item as text": lambda client: client.scan_items("store", "a", X.equals("1"), item_type_id=7),
     "items as the API specification writes them": lambda client: client.scan_items("store", ["a"], RAW, item_type_id=7),
     "items by operators": lambda client: client.scan_items(
         "store",
@@ -92,8 +91,13 @@ WAYS: dict[str, Callable[[Any], Any]] = {
         X.op("like", "a%") & X.op("has", [True], data_type="bool") & X.op("at", 1e300, data_type="number"),
         item_type_id=7,
     ),
-    "more values than a request has": lambda client: client.scan_items(
-        "store", ["a"], X.matches([str(number) for number in range(3_000)]), item_type_id=7, values_per_request=3_000
+    "more values than a request has": lambda client: split_lists(
+        client.scan_items,
+        "store",
+        ["a"],
+        X.matches([str(number) for number in range(3_000)]),
+        item_type_id=7,
+        values_per_request=3_000,
     ),
     "typed": lambda client: client.scan_codes(["id", "pool_id"], allocated_time=DAY, schema={"pool_id": "string"}),
 }

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 from support.changing_codes import ATTRS, as_row
+from support.environment import split_lists
 from support.folder_model import Row
 from support.machines import assert_hidden, run_machine
 from support.service_machine import ServiceMachine, days, some_days, zones
@@ -44,7 +45,6 @@ USES: dict[str, Callable[[da.Scan], Any]] = {
     "iter_rows": lambda scan: scan.iter_rows(),
     "batches": in_batches,
     "tasks": lambda scan: [row for task in scan.tasks() for row in task.to_dicts()],
-    "unordered": lambda scan: scan.to_dicts(),
 }
 # These give rows before all have arrived.
 STREAMS = ("iter_rows", "batches")
@@ -69,7 +69,7 @@ class Searches(ServiceMachine):
     @rule(some=some_days, chosen=statuses, use=st.sampled_from(list(USES)))
     def a_scan(self, some: tuple[date, ...], chosen: Any, use: str) -> None:
         when = da.days(some[0], some[-1] + timedelta(days=1))
-        scan = self.client.scan_codes(ATTRS, allocated_time=when, code_status=chosen, ordered=use != "unordered")
+        scan = self.client.scan_codes(ATTRS, allocated_time=when, code_status=chosen)
         self.calls(some, chosen, lambda: USES[use](scan), use)
         assert_hidden(self.tokens.issued, scan, scan.explain(), scan.requests(), self.client, self.client.settings)
 
@@ -112,8 +112,6 @@ class Searches(ServiceMachine):
                 assert delivered <= len(rows) if use == "count" else delivered == len(found)
             return
         assert not kinds, kinds
-        if use == "unordered":
-            found.sort(key=rows.index)
         assert count == len(rows) if use == "count" else found == rows
         self.check_requests(Counter(some))
         assert {each.category for each in caught} <= {da.EmptyResultWarning}
@@ -198,7 +196,9 @@ class Searches(ServiceMachine):
             chosen = [n for n in self.stores if (n in chunk or holds(n) if either else n in chunk and holds(n))]
             expected += [{"store_id": name, "area": self.stores[name]} for name in sorted(chosen)]
         self.faults.clear_requests()
-        scan = self.client.scan_items("store", ["store_id", "area"], where, item_type_id=7, values_per_request=size)
+        scan = split_lists(
+            self.client.scan_items, "store", ["store_id", "area"], where, item_type_id=7, values_per_request=size
+        )
         assert scan.to_dicts() == expected
         assert len(self.service.requests) == len(chunks) + self.faults.again()
 

@@ -1,0 +1,219 @@
+"""`AsyncClient`: the calls of `Client`, awaited. `Client` has their documentation."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataaccess._client.base import BaseClient
+from dataaccess._client.client import Client
+from dataaccess._client.segment import Updates, checked_status, ended, export_progress, success_texts, warn_of_ends
+from dataaccess._core.arguments import Hidden, code_arguments, item_arguments, sent_arguments
+from dataaccess._core.checks import boolean_argument, call_timeout, seconds
+from dataaccess._core.embedded import warn_of_service
+from dataaccess._core.progress import follow
+from dataaccess._public import public
+from dataaccess._scan.outcome import warn_each
+from dataaccess.errors import DataAccessError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import timedelta
+    from types import TracebackType
+    from typing import Any, Self
+
+    from dataaccess._client.check import ClientCheck
+    from dataaccess._client.segment import OnUpdate, SegmentStatus
+    from dataaccess._scan.asynchronous.scan import AsyncScan
+    from dataaccess._types import (
+        Attributes,
+        AudienceTypes,
+        CodeAttributes,
+        CodeStatuses,
+        ItemTypeName,
+        OnSuspectedCap,
+        Row,
+        Schema,
+        TimeCondition,
+        ValuesOrOperator,
+        Where,
+    )
+    from dataaccess.filters import Time
+    from dataaccess.reports import ProgressArgument
+
+
+@public
+class AsyncClient(BaseClient):
+    """A client of the Data Access API for asyncio: the calls of `Client` with the same arguments, awaited.
+
+    Several event loops may use it, one after another or at once. Functions such as `on_update` are called in the thread
+    of the event loop, and may be coroutine functions.
+
+    Args:
+        base_url: As in `Client`, like all other arguments.
+        token: As in `Client`.
+        profile: As in `Client`.
+
+    Raises:
+        ConfigError: As in `Client`.
+
+    Examples:
+        >>> import dataaccess as da
+        >>> async with da.AsyncClient("sandbox:demo?until=2024-02-29") as client:
+        ...     rows = await client.search_codes(allocated_time=da.on("2024-01-15"), limit=2)
+        >>> len(rows)
+        2
+    """
+
+    async def search_codes(
+        self,
+        attrs: CodeAttributes | None = None,
+        *,
+        allocated_time: TimeCondition,
+        audience_type: AudienceTypes | None = None,
+        allocated_audience: ValuesOrOperator | None = None,
+        code_status: CodeStatuses | None = None,
+        limit: int | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> list[Row]:
+        """As `Client.search_codes`, awaited."""
+        given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
+        arguments = code_arguments(*given, timeout, self._setting("known_row_cap"))
+        rows, warnings = await self._raw.search_codes_async(arguments)
+        self._note_days()
+        warn_each(warnings)
+        return rows
+
+    async def search_items(
+        self,
+        item_type_name: ItemTypeName,
+        attrs: Attributes,
+        where: Where | None = None,
+        *,
+        item_type_id: int | None = None,
+        limit: int | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> list[Row]:
+        """As `Client.search_items`, awaited."""
+        arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit, timeout)
+        rows, warnings = await self._raw.search_items_async(arguments)
+        self._note_days(lambda: self._raw.validate_items(sent_arguments(arguments)))
+        warn_each(warnings)
+        return rows
+
+    def scan_codes(
+        self,
+        attrs: CodeAttributes | None = None,
+        *,
+        allocated_time: TimeCondition,
+        audience_type: AudienceTypes | None = None,
+        allocated_audience: ValuesOrOperator | None = None,
+        code_status: CodeStatuses | None = None,
+        limit: int | None = None,
+        on_suspected_cap: OnSuspectedCap = "warn",
+        schema: Schema | None = None,
+        decode_status: bool = False,
+    ) -> AsyncScan:
+        """As `Client.scan_codes`: makes a scan whose uses are awaited."""
+        from dataaccess._scan.asynchronous.scan import AsyncScan  # as in `Client`
+
+        given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
+        arguments = code_arguments(*given, known_row_cap=self._setting("known_row_cap"))
+        scan = AsyncScan(self, "scan_codes", arguments, schema, True, on_suspected_cap, decode_status)
+        self._note_days()
+        return scan
+
+    def scan_items(
+        self,
+        item_type_name: ItemTypeName,
+        attrs: Attributes,
+        where: Where | None = None,
+        *,
+        item_type_id: int | None = None,
+        limit: int | None = None,
+        on_suspected_cap: OnSuspectedCap = "warn",
+        schema: Schema | None = None,
+    ) -> AsyncScan:
+        """As `Client.scan_items`: makes a scan whose uses are awaited."""
+        from dataaccess._scan.asynchronous.scan import AsyncScan  # as in `Client`
+
+        arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit)
+        scan = AsyncScan(self, "scan_items", arguments, schema, True, on_suspected_cap)
+        self._note_days(partial(scan._raw.body, 0))
+        return scan
+
+    async def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:
+        """As `Client.download_segment`, awaited."""
+        response = await self._raw.download_segment_async(export_id, call_timeout(timeout))
+        status = checked_status(response, export_id)
+        warn_of_ends(status["entries"])
+        return status
+
+    async def wait_for_segment(
+        self,
+        export_id: int,
+        *,
+        timeout: float | timedelta,
+        poll: float | timedelta | None = None,
+        on_update: OnUpdate | None = None,
+        progress: ProgressArgument = None,
+        check: bool = True,
+        success_codes: Collection[int | str] = (200,),
+    ) -> SegmentStatus:
+        """As `Client.wait_for_segment`, awaited."""
+        limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
+        check, success = boolean_argument("check", check), success_texts(success_codes)
+        progressing = partial(export_progress, success)
+        with follow(progress, f"export {export_id}", progressing) as report:
+            updates = Updates(export_id, success, on_update, report)
+            failing = success if check else None
+            outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, failing, updates)
+        return ended(export_id, limit, outcome, success, check=check)
+
+    # These wait for nothing.
+    validate_codes = Client.validate_codes
+    validate_items = Client.validate_items
+
+    async def check(self, day: Time | None = None, *, timeout: float | timedelta | None = None) -> ClientCheck:
+        """As `Client.check`, awaited."""
+        from dataaccess._client.findings import Findings  # as in `Client`
+
+        findings = Findings(self, timeout)
+        steps = findings.steps(day)
+        request = next(steps)
+        while request is not None:
+            call, arguments = request
+            try:
+                response = await getattr(findings.raw, f"{call}_async")(*arguments)
+            except DataAccessError as error:
+                request = steps.throw(error)
+            else:
+                request = steps.send(response)
+        return findings.result()
+
+    async def post(
+        self, path: str, body: object, *, idempotent: bool = False, timeout: float | timedelta | None = None
+    ) -> dict[str, Any]:
+        """As `Client.post`, awaited."""
+        body = Hidden(body)
+        envelope = await self._raw.post_async(path, body.value, idempotent, call_timeout(timeout))
+        warn_of_service()
+        return envelope
+
+    async def close(self) -> None:
+        """As `Client.close`, awaited."""
+        self._raw.close()
+
+    async def aclose(self) -> None:
+        """As `close`: the name that `contextlib.aclosing` calls."""
+        self._raw.close()
+
+    async def __aenter__(self) -> Self:
+        """Returns the client."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Closes the client."""
+        await self.close()

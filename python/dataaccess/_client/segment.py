@@ -1,0 +1,327 @@
+"""The status of a segment export: a dict that shows itself as a table, and what a wait makes of the responses."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
+from reprlib import Repr
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+
+from dataaccess._core.checks import invalid
+from dataaccess._core.embedded import warn_of_service
+from dataaccess._core.warn import caller, warn_caller
+from dataaccess._display.grid import Column, ruled
+from dataaccess._display.text import MAX_WIDTH, cell, counted, duration, literal
+from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
+
+if TYPE_CHECKING:
+    from dataaccess._types import ExportEntry
+    from dataaccess.reports import Progress
+
+# The message comes before the times: it tells the cause of a failure, and narrow terminals cut the last columns.
+_HEADS = ["entry", "state", "rows", "message", "started", "took"]
+_NUMBERS = ("entry", "rows", "took")
+_KINDS = {"running": "busy", "finished": "good", "failed": "bad"}
+_UNKNOWN = "–"  # noqa: RUF001 - a dash
+# Entries that a table shows and that an error names, and characters of each text in an error.
+_MAX_ENTRIES = 100
+_NAMED = 5
+_TEXT = Repr()
+_TEXT.maxstring = _TEXT.maxother = 100
+_SUCCESS = ("200",)
+
+
+class SegmentStatus(dict[str, Any]):
+    """The status of a segment export: a dict of `entries`, `meta` and the members of the envelope.
+
+    `print` and notebooks show a row for each entry. Copies and pickles of it are plain dicts.
+    """
+
+    __slots__ = ("_export_id", "_success")
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, name: Literal["entries"], /) -> list[ExportEntry]: ...
+        @overload
+        def __getitem__(self, name: str, /) -> Any: ...
+        def __getitem__(self, name: str, /) -> Any: ...
+
+    def __init__(self, status: dict[str, Any], export_id: object, success: Collection[str] = _SUCCESS) -> None:
+        """Takes the members of the status, the id of the export, and the codes of success."""
+        super().__init__(status)
+        self._export_id, self._success = export_id, success
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether there are entries and each of them has an end."""
+        return bool(self["entries"]) and all(map(has_ended, self["entries"]))
+
+    def __str__(self) -> str:
+        """The table of the entries, as `print` shows it."""
+        columns = self._columns()
+        return "\n".join([self._summary(), *(ruled(columns).lines if columns else [])])
+
+    def __repr__(self) -> str:
+        """The members as those of a dict; long ones are cut."""
+        return literal(dict(self))
+
+    def _repr_html_(self) -> str:
+        """The table of the entries for notebooks."""
+        from dataaccess._display import html  # for notebooks only
+
+        rows = []
+        for number, state, *rest in self._rows():
+            rows.append([number, html.Mark(str(state), _KINDS[str(state)]), *rest])
+        table = html.table(_HEADS, [], rows, [name in _NUMBERS for name in _HEADS]) if rows else ""
+        title = "Segment export" if self._export_id is None else f"Segment export {self._export_id}"
+        return html.block(html.title(title, self._summary()), table)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles and copies as a dict."""
+        return dict, (dict(self),)
+
+    def _summary(self) -> str:
+        """How many entries there are, by their state."""
+        states = [state_of(entry, self._success) for entry in self["entries"]]
+        counts = [f"{states.count(state)} {state}" for state in _KINDS if state in states]
+        return f"{counted(len(states), 'entry', 'entries')}: {', '.join(counts)}" if states else "no entries yet"
+
+    def _columns(self, most: int = MAX_WIDTH) -> list[Column]:
+        """The columns of the table; none without entries. No cell is wider than `most`."""
+        rows = [[cell(value, most) for value in row] for row in self._rows()]
+        # Only messages are cut: a part of a time is another time.
+        return [
+            Column([name], cells, name in _NUMBERS, name != "message")
+            for name, cells in zip(_HEADS, zip(*rows, strict=True), strict=False)
+        ]
+
+    def _rows(self) -> list[list[object]]:
+        return [_row(number, entry, self._success) for number, entry in enumerate(self["entries"][:_MAX_ENTRIES], 1)]
+
+
+OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
+"""Called with each response while waiting, the last one too. `AsyncClient` awaits a coroutine function."""
+
+
+def success_texts(codes: object) -> tuple[str, ...]:
+    """The codes of `success_codes` as the core compares them: 200, 200.0 and "200" are one code.
+
+    Raises:
+        ValidationError: They are not integers or strings.
+    """
+    given: Collection[Any] = codes if isinstance(codes, Collection) and not isinstance(codes, str) else ()
+    if not given or any(isinstance(code, bool) or not isinstance(code, int | str) or code == "" for code in given):
+        raise invalid("success_codes", "must be integers or strings, such as (200, 201)", codes)
+    return tuple(map(_code_text, given))
+
+
+def _code_text(code: object) -> str:
+    return (code if isinstance(code, str) else json.dumps(code)).removesuffix(".0")
+
+
+def has_ended(entry: Mapping[str, object]) -> bool:
+    """Whether an entry has an end, as the core reads it: neither a blank string nor a time before the start."""
+    end = entry.get("endTime")
+    if end is None or (isinstance(end, str) and not end.strip()):
+        return False
+    start, end_time = _instant(entry.get("startTime")), _instant(end)
+    return start is None or end_time is None or start <= end_time
+
+
+def _instant(value: object) -> datetime | None:
+    """A time as the API specification shows it; one without an offset is in UTC."""
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return found.replace(tzinfo=UTC) if found is not None and found.tzinfo is None else found
+
+
+def has_failed(entry: Mapping[str, object], success: Collection[str] = _SUCCESS) -> bool:
+    """Whether an entry that has ended failed: it has a code, which is none of the codes of success."""
+    code = entry.get("responseCode")
+    return code is not None and _code_text(code) not in success
+
+
+def state_of(entry: Mapping[str, object], success: Collection[str]) -> str:
+    """`running`, `finished` or `failed`."""
+    if not has_ended(entry):
+        return "running"
+    return "failed" if has_failed(entry, success) else "finished"
+
+
+def _row(number: int, entry: Mapping[str, object], success: Collection[str]) -> list[object]:
+    """The cells of `_HEADS`."""
+    rows, code, message = entry.get("exportedRows"), entry.get("responseCode"), entry.get("responseMessage")
+    texts = [each if isinstance(each, str) else literal(each) for each in (code, message) if each is not None]
+    cells = [
+        f"{rows:,}" if isinstance(rows, int) else rows,
+        " ".join(texts) or None,
+        _shown_time(entry.get("startTime")),
+        _took(entry),
+    ]
+    return [number, state_of(entry, success), *(_UNKNOWN if value is None else value for value in cells)]
+
+
+def _shown_time(value: object) -> object:
+    """A time to the second, with its zone."""
+    if not isinstance(value, str) or len(value) > MAX_WIDTH:
+        return value
+    return re.sub(r"(?<=\d)T(\d\d:\d\d:\d\d)(\.\d+)?", r" \1", value)
+
+
+def _took(entry: Mapping[str, object]) -> str | None:
+    start, end = _instant(entry.get("startTime")), _instant(entry.get("endTime"))
+    if start is None or end is None or end < start:
+        return None
+    return duration((end - start).total_seconds())
+
+
+def entry_states(entries: list[ExportEntry], chosen: list[ExportEntry]) -> str:
+    """The state of some entries, in one line."""
+    numbered = [(number, entry) for number, entry in enumerate(entries, 1) if entry in chosen]
+    texts = [f"entry {number} {entry_state(entry)}" for number, entry in numbered[:_NAMED]]
+    return ", ".join([*texts, *([f"and {len(numbered) - _NAMED} more"] if len(numbered) > _NAMED else [])])
+
+
+def entry_state(entry: ExportEntry) -> str:
+    """What an entry does, or how it ended: the verb of a sentence about it."""
+    started, end = entry.get("startTime"), entry.get("endTime")
+    if not has_ended(entry):
+        return f"is running since {cell(started)}" + ("" if end is None else f" (endTime {_TEXT.repr(end)})")
+    details = [entry.get("responseCode"), entry.get("responseMessage")]
+    said = " ".join(_TEXT.repr(detail) for detail in details if detail is not None)
+    return f"ended at {cell(end)}" + (f" with {said}" if said else "")
+
+
+def status_of(response: dict[str, Any], export_id: object, success: Collection[str] = _SUCCESS) -> SegmentStatus:
+    """The status of an export: entries and meta first, then the other members of the response."""
+    data = response["data"]
+    status = {"entries": data["entries"], "meta": data.get("meta"), **data}
+    return SegmentStatus(
+        {**status, **{name: response[name] for name in response if name != "data"}}, export_id, success
+    )
+
+
+def checked_status(response: dict[str, Any], export_id: object, success: Collection[str] = _SUCCESS) -> SegmentStatus:
+    """As `status_of`. Warns if the response reports another number of entries than it has."""
+    warn_of_service()
+    status = status_of(response, export_id, success)
+    meta = status["meta"]
+    total = meta.get("total") if isinstance(meta, dict) else None
+    count = len(status["entries"])
+    # A total of another type is the same number.
+    if total is not None and str(total).removesuffix(".0") != str(count):
+        warn_caller(f"the response reports {_TEXT.repr(total)} entries and has {count}", IncompleteWarning)
+    return status
+
+
+def warn_of_ends(entries: list[ExportEntry], line: dict[str, Any] | None = None) -> bool:
+    """Warns of entries whose `endTime` is set and no end. Returns whether there are any."""
+    odd = [entry for entry in entries if entry.get("endTime") is not None and not has_ended(entry)]
+    if odd:
+        states = entry_states(entries, odd)
+        warn_caller(f"an endTime that is no end, so the export counts as running: {states}", IncompleteWarning, line)
+    return bool(odd)
+
+
+class Updates:
+    """Passes each response of a wait to `progress` and `on_update`. Warns once of an `endTime` that is no end."""
+
+    def __init__(self, export_id: object, success: Collection[str], on_update: OnUpdate | None, report: Any) -> None:
+        """Takes the functions of the user; `report` is the callback of `progress`."""
+        self._export_id, self._success = export_id, success
+        self._on_update, self._report = on_update, report
+        self._line, self._has_warned = caller(), False
+
+    def __call__(self, response: dict[str, Any]) -> object:
+        """Returns what is to be awaited, if anything is."""
+        status = status_of(response, self._export_id, self._success)
+        if not self._has_warned:
+            self._has_warned = warn_of_ends(status["entries"], self._line)
+        returned = [
+            self._report(response) if self._report is not None else None,
+            self._on_update(status) if self._on_update is not None else None,
+        ]
+        waiting: list[Any] = [each for each in returned if hasattr(each, "__await__")]
+        if len(waiting) > 1:
+            from asyncio import gather  # not loaded for a `Client`
+
+            return gather(*waiting)
+        return waiting[0] if waiting else None
+
+
+def export_progress(success: Collection[str]) -> Callable[[dict[str, Any]], Progress]:
+    """Makes the progress of a wait of each response."""
+    from dataaccess.reports import Progress  # dataclasses take longer to import than all of a client
+
+    began = monotonic()
+
+    def convert(response: dict[str, Any]) -> Progress:
+        entries = response["data"]["entries"]
+        states = [state_of(entry, success) for entry in entries]
+        rows = [entry.get("exportedRows") for entry in entries]
+        return Progress(
+            unit="entries",
+            total=len(entries) or None,
+            done=len(entries) - states.count("running"),
+            failed=states.count("failed"),
+            rows=sum(number for number in rows if isinstance(number, int)),
+            seconds=monotonic() - began,
+        )
+
+    return convert
+
+
+def ended(
+    export_id: object,
+    timeout: float,
+    outcome: tuple[bool, dict[str, Any] | None],
+    success: Collection[str],
+    *,
+    check: bool,
+) -> SegmentStatus:
+    """The status of an export that has ended; with `check`, successfully so far.
+
+    Raises:
+        SegmentExportError: An entry failed.
+        WaitTimeoutError: It has not ended.
+    """
+    finished, last = outcome
+    status = None if last is None else checked_status(last, export_id, success)
+    entries = [] if status is None else status["entries"]
+    if finished and status is not None:
+        if check:
+            check_entries(export_id, entries, success)
+        return status
+    states = entry_states(entries, entries) or "it has no entries yet"
+    hint = "raise timeout, the last response is in .last"
+    raise WaitTimeoutError(
+        f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; {hint}",
+        operation="wait_for_segment",
+        hint=hint,
+        retryable=True,
+        last=status,
+    )
+
+
+def check_entries(export_id: object, entries: list[ExportEntry], success: Collection[str]) -> None:
+    """Checks the entries of an export that have ended.
+
+    Raises:
+        SegmentExportError: An entry failed.
+    """
+    failed = [entry for entry in entries if state_of(entry, success) == "failed"]
+    if failed:
+        hint = "all entries are in .entries; check=False returns them; success_codes has the codes of success"
+        raise SegmentExportError(
+            f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "
+            f"{entry_states(entries, failed)}; {hint}",
+            operation="wait_for_segment",
+            hint=hint,
+            entries=entries,
+        )

@@ -1,0 +1,92 @@
+"""Mistakes of a first minute: each is an error that nothing is sent for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+import tqdm
+import tqdm.auto
+from support.raw_server import serving
+
+import dataaccess as da
+
+ON_A_DAY: dict[str, Any] = {"allocated_time": da.on("2024-01-15")}
+# Any, as each use is a mistake.
+CLIENT: Any = da.Client("https://cdp.example.com", token="tok")
+SCAN: Any = CLIENT.scan_codes(["id"], **ON_A_DAY)
+
+
+@pytest.mark.parametrize("kind", [da.Client, da.AsyncClient])
+def test_a_token_by_position(kind: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        kind("https://cdp.example.com", "hunter2")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_no_frame_is_made_of_a_scan(sandbox: da.Sandbox) -> None:
+    scan: Any = sandbox.client().scan_codes(["id"], **ON_A_DAY)
+    sandbox.clear_requests()
+    with pytest.raises(TypeError, match=r"write scan\.to_pandas\(\) for a DataFrame"):
+        pd.DataFrame(scan)
+    assert len(sandbox.requests) == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "advice"),
+    [
+        ("localhost:18080", "write http://localhost:18080"),
+        ("cdp.example.com", "write https://cdp.example.com"),
+        ("sandbox", 'the sandbox is base_url="sandbox:demo"'),
+    ],
+)
+def test_an_address_that_is_no_url(address: str, advice: str) -> None:
+    with pytest.raises(da.ConfigError) as caught:
+        da.Client(address, token="tok")
+    assert str(caught.value).endswith(f"is not a URL; {advice}")
+
+
+@pytest.mark.parametrize(
+    "condition", [da.on, da.days, da.yesterday, da.month, da.op, da.col("allocated_time").on("2024-01-15")]
+)
+def test_a_function_in_place_of_a_condition(condition: Any) -> None:
+    for call in (CLIENT.search_codes, CLIENT.scan_codes, CLIENT.validate_codes, da.validate_codes):
+        with pytest.raises(da.ValidationError) as caught:
+            call(allocated_time=condition)
+        assert [problem.argument for problem in caught.value.problems] == ["allocated_time"]
+
+
+def test_a_type_that_is_none_is_repeated() -> None:
+    schema: Any = {"id": "varchar"}
+    with pytest.raises(da.ValidationError, match=r'schema\["id"\]: "varchar" is not a type: use one of string, int64,'):
+        CLIENT.scan_codes(["id"], schema=schema, **ON_A_DAY)
+
+
+@pytest.mark.parametrize("bar", [tqdm.tqdm, tqdm.auto.tqdm, tqdm.tqdm(disable=True)])
+def test_a_bar_of_tqdm(bar: Any) -> None:
+    with pytest.raises(da.ValidationError, match=r"progress: is a bar of tqdm, .*: write progress=True"):
+        SCAN.collect(progress=bar)
+
+
+def silent(connection: Any, _number: int) -> None:
+    """Never responds."""
+    while connection.recv(1024):
+        pass
+
+
+@pytest.mark.both_clients
+def test_the_timeout_of_a_search_of_days_is_for_all_of_them(connect: Any, time_scale: Callable[[int], None]) -> None:
+    time_scale(20)
+    with serving(silent) as server:
+        client = connect(server.base_url)
+        with pytest.raises(da.errors.RequestTimeoutError) as caught:
+            client.search_codes(["id"], allocated_time=da.days("2024-01-01", "2024-03-01"), timeout=3)
+        assert "within timeout=3 s" in str(caught.value)
+        assert "timeout= is for all 60 requests together; for scan_codes it is the time of each request" in str(
+            caught.value
+        )
+        with pytest.raises(da.errors.RequestTimeoutError) as caught:
+            client.search_codes(["id"], allocated_time=da.on("2024-01-01"), timeout=3)
+        assert "for all" not in str(caught.value)
