@@ -174,7 +174,6 @@ def test_arguments_take_the_place_of_settings_of_the_connection(
             DataAccessSearchItemsOperator(
                 task_id="items",
                 attrs_format="string",
-                values_per_request=1,
                 path=f"{tmp_path}/one.jsonl",
                 **of_customers,
             ),
@@ -190,7 +189,7 @@ def test_arguments_take_the_place_of_settings_of_the_connection(
     assert set(names) <= {("available",), ("sent",), ("used",)}
     assert [stat.S_IMODE(path.stat().st_mode) for path in (file, tmp_path / "private.parquet")] == [0o600, 0o600]
     bodies = [request.body for request in sandbox.requests if request.body["itemTypeName"] == "customer"]
-    assert [body["attrs"] for body in bodies] == ["customer_id", "customer_id"]
+    assert [body["attrs"] for body in bodies] == ["customer_id"]
 
 
 def test_a_timeout_takes_the_place_of_that_of_the_connection(

@@ -90,12 +90,11 @@ def test_a_failed_export_can_be_accepted(dag: DAG, sandbox: da.Sandbox) -> None:
 
 @pytest.mark.parametrize("deferrable", [False, True])
 @pytest.mark.parametrize(("codes", "state"), [([200, 500], "success"), ([0], "failed")])
-def test_the_connection_says_which_codes_are_of_success(
-    dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], codes: list[int], state: str, *, deferrable: bool
+def test_the_sensor_knows_the_codes_of_success(
+    dag: DAG, sandbox: da.Sandbox, codes: list[int], state: str, *, deferrable: bool
 ) -> None:
-    connect(extra={"export_success_codes": codes})
     with export(sandbox, ends_at=2, succeeds=False) as export_id:
-        sensor(dag, export_id, deferrable=deferrable)
+        sensor(dag, export_id, deferrable=deferrable, success_codes=codes)
         assert run(dag).states == {"ended": state}
 
 

@@ -131,15 +131,10 @@ def _problem_of(given: object) -> str | None:
     """What is wrong with options. No frame of the error has a value of them."""
     if not isinstance(given, Mapping):
         return f"not {type(given).__name__}"
-    kinds = {name: type(value) for name, value in given.items()}
-    return next(
-        (
-            f"and {name!r} has a value of type {kind.__name__}"
-            for name, kind in kinds.items()
-            if not isinstance(name, str) or not issubclass(kind, str)
-        ),
-        None,
-    )
+    for name in given:
+        if not isinstance(name, str) or not isinstance(given[name], str):
+            return f"and {name!r} has a value of type {type(given[name]).__name__}"
+    return None
 
 
 def hidden(given: object) -> StorageOptions | None:

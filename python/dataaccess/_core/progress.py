@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -31,12 +31,9 @@ _PAUSE_OF_LINES = 1.0
 def follow(
     progress: ProgressArgument, label: str, convert: Callable[[], Callable[[Any], Progress]]
 ) -> Iterator[Callable[[Any], object] | None]:
-    """Follows a call: gives the callback for its updates, or None if nobody looks.
+    """Gives the callback for the updates of a call, or None if nobody looks.
 
-    Args:
-        progress: The argument of the user.
-        label: The name of the call, for a bar.
-        convert: Makes the function that turns an update into a `Progress`, for a call that begins now.
+    `label` names the call. `convert` makes the function that turns an update into a `Progress`, as the call begins.
 
     Raises:
         ValidationError: `progress` is not None, a bool or a function.
@@ -47,19 +44,13 @@ def follow(
     if callable(progress):
         of_update = convert()
         yield lambda update: progress(of_update(update))
-        return
-    if progress is not None and not isinstance(progress, bool):
+    elif progress is not None and not isinstance(progress, bool):
         raise invalid("progress", "must be True, False, None or a function", progress)
-    if progress:
-        optional("tqdm")
-    elif progress is False or not _has_viewer():
+    elif progress or (progress is None and _has_viewer()):
+        with closing(Bar(label, convert(), is_wanted=progress is True)) as bar:
+            yield bar
+    else:
         yield None
-        return
-    bar = Bar(label, convert(), is_wanted=progress is True)
-    try:
-        yield bar
-    finally:
-        bar.close()
 
 
 class Bar:
@@ -73,7 +64,13 @@ class Bar:
         is_wanted: bool,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Draws nothing yet. A wanted bar shows with the first update, and stays; another shows after a second."""
+        """A wanted bar shows with the first update, and stays; another shows after a second.
+
+        Raises:
+            ImportError: It is wanted, and tqdm is not installed.
+        """
+        if is_wanted:
+            optional("tqdm")
         self._label, self._convert, self._clock = cell(label), convert, clock
         self._stays, self._delay, self._pause = is_wanted, 0.0 if is_wanted else _DELAY, _PAUSE
         self._began = clock()
@@ -90,7 +87,7 @@ class Bar:
             self._draw()
 
     def close(self) -> None:
-        """Shows the end of a bar that stays, and removes another."""
+        """Draws the end of a bar that stays, and removes another."""
         if self._bar is not None:
             self._draw(is_last=True)
 

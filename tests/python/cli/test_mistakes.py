@@ -123,7 +123,6 @@ MISTAKES: list[tuple[list[str], str]] = [
     ([*SCAN, "-o", "a.parquet.gz"], "--output 'a.parquet.gz' ends with .gz, which --format parquet does not write"),
     ([*SCAN, "-o", "a.arrow.zst"], "--output 'a.arrow.zst' ends with .zst, which --format arrow does not write"),
     ([*SCAN, "-o", "a.csv", "--schema", "nope=int64"], "--schema nope: is not among attrs"),
-    ([*SCAN, "-o", "a.csv", "--known-row-cap", "0"], "--known-row-cap: 0 is less than 1: leave --known-row-cap out"),
     ([*SCAN, "--folder", "a", "--refresh", "2024-13-01"], "--refresh: `2024-13-01` is not a day: write --refresh"),
     (["sandbox", "--switch", "latency=abc"], "--switch: latency: `abc` is not a value of it"),
     (["sandbox", "--scopes", "foo"], "--scopes: there is no `foo`"),

@@ -88,7 +88,7 @@ def test_every_condition_is_on_the_page() -> None:
         if getattr(one, "section", "") == "Rows"
         for option in one.opts
     }
-    assert sorted(option for option in rows if option not in text) == ["--attrs-format", "--item-type-id"]
+    assert sorted(option for option in rows if option not in text) == ["--item-type-id"]
 
 
 def test_the_exit_codes_are_those_of_errors() -> None:
