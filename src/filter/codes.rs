@@ -6,7 +6,7 @@ use super::code_condition::{self, Column};
 use super::input::{Comparison, InputValue, Method};
 use super::problems::{ProblemPath, Problems};
 use super::values::{self, Times};
-use super::{Plan, Search, attributes, code_filters};
+use super::{Plan, Search, VALUES_PER_REQUEST, attributes, code_filters};
 use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::condition::Condition;
 use crate::contract::search::{Attributes, SearchBody};
@@ -41,11 +41,16 @@ pub fn check(arguments: CodesArguments, calendar: &Calendar) -> Result<Search> {
     Problems::collect(|problems| read(arguments, &Times { calendar, instead_of_range: Some(scan) }, problems))
 }
 
-/// Checks a scan of promotion codes that sends at most `values_per_request` values of a list in one request.
+/// Checks a scan of promotion codes. It sends at most a thousand values of a list in one request.
 ///
 /// # Errors
 /// As [`check`].
-pub fn plan(arguments: CodesArguments, values_per_request: &InputValue, calendar: &Calendar) -> Result<Plan> {
+pub fn plan(arguments: CodesArguments, calendar: &Calendar) -> Result<Plan> {
+    plan_in_parts(arguments, VALUES_PER_REQUEST, calendar)
+}
+
+/// [`plan`] with another number of values in one request.
+pub(crate) fn plan_in_parts(arguments: CodesArguments, values_per_request: usize, calendar: &Calendar) -> Result<Plan> {
     Problems::collect(|problems| {
         let search = read(arguments, &Times { calendar, instead_of_range: None }, problems);
         Plan::check(search, values_per_request, problems)

@@ -11,7 +11,7 @@ use super::nearest::did_you_mean;
 use super::problems::{ProblemPath, Problems};
 use super::values::{self, Times};
 use super::where_clause::WhereClause;
-use super::{Plan, Search};
+use super::{Plan, Search, VALUES_PER_REQUEST};
 use crate::contract::business_object::{KNOWN, PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::search::SearchBody;
 use crate::error::{Result, named};
@@ -47,11 +47,16 @@ pub fn check(arguments: ItemsArguments, calendar: &Calendar) -> Result<Search> {
     Problems::collect(|problems| read(arguments, &Times { calendar, instead_of_range: Some(scan) }, problems))
 }
 
-/// Checks a scan of items that sends at most `values_per_request` values of a list in one request.
+/// Checks a scan of items. It sends at most a thousand values of a list in one request.
 ///
 /// # Errors
 /// As [`check`].
-pub fn plan(arguments: ItemsArguments, values_per_request: &InputValue, calendar: &Calendar) -> Result<Plan> {
+pub fn plan(arguments: ItemsArguments, calendar: &Calendar) -> Result<Plan> {
+    plan_in_parts(arguments, VALUES_PER_REQUEST, calendar)
+}
+
+/// [`plan`] with another number of values in one request.
+pub(crate) fn plan_in_parts(arguments: ItemsArguments, values_per_request: usize, calendar: &Calendar) -> Result<Plan> {
     Problems::collect(|problems| {
         let search = read(arguments, &Times { calendar, instead_of_range: None }, problems);
         Plan::check(search, values_per_request, problems)

@@ -31,6 +31,7 @@ pub(crate) use nearest::did_you_mean;
 pub use normal_form::{MAX_GROUPS, Tree};
 pub use parts::{SearchPart, SearchParts, ValueList};
 pub use plan::Plan;
+pub(crate) use plan::VALUES_PER_REQUEST;
 
 /// A search that was checked.
 #[derive(Clone, Debug, PartialEq)]

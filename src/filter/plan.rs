@@ -10,15 +10,14 @@ use serde_json::Value;
 
 use super::input::InputValue;
 use super::problems::{ProblemPath, Problems};
-use super::{Search, SearchPart, values};
+use super::{Search, SearchPart};
 use crate::contract::condition::{Condition, MATCHES};
 use crate::contract::search::Filters;
-use crate::error::named;
 
 /// Requests of one scan.
 pub(super) const MAX_REQUESTS: usize = 100_000;
 /// Default number of values of one condition of one request. The API specification gives no maximum.
-const VALUES_PER_REQUEST: usize = 1_000;
+pub(crate) const VALUES_PER_REQUEST: usize = 1_000;
 
 /// The requests of one scan, in order: day by day, and within each day the parts of lists.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,22 +37,8 @@ struct Axis {
 
 impl Plan {
     /// The plan of a checked search that sends at most `values_per_request` values of a list in one request.
-    pub(super) fn check(
-        search: Option<Search>,
-        values_per_request: &InputValue,
-        problems: &mut Problems,
-    ) -> Option<Self> {
-        let location = ProblemPath::argument("values_per_request", "");
-        let read = values::count(
-            "values_per_request",
-            values_per_request,
-            "values",
-            &format!("{VALUES_PER_REQUEST} values a request"),
-        );
-        let count = problems.keep(&location, values_per_request, read);
+    pub(super) fn check(search: Option<Search>, values_per_request: usize, problems: &mut Problems) -> Option<Self> {
         let mut search = search?;
-        let values_per_request =
-            count?.map_or(VALUES_PER_REQUEST, |count| usize::try_from(count).unwrap_or(usize::MAX));
         let axes = match search.body.filters.or.as_mut_slice() {
             [group] => axes(&mut group.and, values_per_request),
             _ => Vec::new(),
@@ -63,11 +48,9 @@ impl Plan {
         let requests = counts.iter().try_fold(1_usize, |product, count| product.checked_mul(*count));
         if requests.is_none_or(|requests| requests > MAX_REQUESTS) {
             let counts = counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
-            let message = format!(
-                "the scan needs {counts} requests, more than {MAX_REQUESTS}: raise {}, or ask for less",
-                named("values_per_request")
-            );
-            problems.add(&location, &InputValue::Null, message);
+            let message =
+                format!("the scan needs {counts} requests, more than {MAX_REQUESTS}: ask for fewer days or values");
+            problems.add(&ProblemPath::argument("where", ""), &InputValue::Null, message);
         }
         Some(Self { template: Arc::new(search), axes, parts: Vec::new() })
     }
@@ -121,12 +104,6 @@ impl Plan {
             }
         }
         filters
-    }
-
-    /// The number of values of a list in one request, if a list is sent in parts.
-    #[must_use]
-    pub fn values_per_request(&self) -> Option<usize> {
-        self.axes.iter().find_map(|axis| Some(axis.values.first()?.as_array()?.len()))
     }
 
     /// What all requests have in common: the business object, the attributes, the limit.

@@ -69,9 +69,9 @@ mod _native {
     #[pymodule_export]
     use super::settings::{check_settings, is_of_this_machine, is_secret_header, origin, sandboxes_met};
     #[pymodule_export]
-    use super::stream::{RawPulled, RawStream};
+    use super::stream::RawStream;
     #[pymodule_export]
-    use super::table::{RawBatch, RawTable, read_files};
+    use super::table::{RawBatch, RawTable};
     #[pymodule_export]
     use super::token::RawToken;
     #[pymodule_export]

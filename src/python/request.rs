@@ -32,11 +32,7 @@ pub(super) fn search_of_codes(arguments: &Bound<'_, PyDict>, calendar: &Calendar
         InputValue::Comparison(comparison) => matches!(comparison.value, InputValue::Days(_)),
         time => matches!(time, InputValue::Days(_)),
     };
-    let plan = if is_range {
-        codes::plan(given, &InputValue::Null, calendar)
-    } else {
-        codes::check(given, calendar).map(Plan::from)
-    };
+    let plan = if is_range { codes::plan(given, calendar) } else { codes::check(given, calendar).map(Plan::from) };
     plan.map_err(|error| raise(arguments.py(), error))
 }
 
@@ -47,20 +43,20 @@ pub(super) fn items(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyRes
 
 /// The requests of a scan of promotion codes, or their problems.
 pub(super) fn plan_of_codes(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Result<Plan>> {
-    Ok(codes::plan(
-        codes_arguments(arguments)?,
-        &argument(arguments, intern!(arguments.py(), "values_per_request"))?,
-        calendar,
-    ))
+    Ok(codes::plan_in_parts(codes_arguments(arguments)?, values_per_request(), calendar))
 }
 
 /// The requests of a scan of any business object, or their problems.
 pub(super) fn plan_of_items(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Result<Plan>> {
-    Ok(items::plan(
-        items_arguments(arguments)?,
-        &argument(arguments, intern!(arguments.py(), "values_per_request"))?,
-        calendar,
-    ))
+    Ok(items::plan_in_parts(items_arguments(arguments)?, values_per_request(), calendar))
+}
+
+/// The most values of a list in one request.
+fn values_per_request() -> usize {
+    #[cfg(feature = "testing")]
+    return super::testing::values_per_request();
+    #[cfg(not(feature = "testing"))]
+    return crate::filter::VALUES_PER_REQUEST;
 }
 
 fn codes_arguments(arguments: &Bound<'_, PyDict>) -> PyResult<CodesArguments> {

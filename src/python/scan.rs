@@ -18,13 +18,13 @@ use super::rows::{self, RowsAndStats};
 use super::runs::{RawReport, RunArguments, Storage, location, raw_report};
 use super::scan_futures::RawFormat;
 use super::schema_preview::SchemaPreview;
-use super::stream::{Opened, Pulled, RawPulled, RawStream};
+use super::stream::{Opened, Pulled, RawStream};
 use super::table::RawTable;
 use super::unpublished::RawUnpublished;
 use super::updates::Updates;
 use super::{bridge, capsule};
 use crate::columns::Options;
-use crate::scan::{Collected, LastStats, Scan, TaskCount};
+use crate::scan::{LastStats, Scan, TaskCount};
 use crate::time::Zone;
 
 /// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
@@ -55,17 +55,12 @@ impl RawScan {
         Self { client, scan, last_stats: LastStats::default(), preview: ArcSwapOption::empty() }
     }
 
-    fn table(&self, collected: Collected) -> RawTable {
-        RawTable::new(collected, Arc::clone(self.scan.source_zone()))
-    }
-
     /// Opens a stream and sends its first requests.
     fn begin(&self, py: Python<'_>, scan: &Scan, options: Options) -> PyResult<Opened> {
         let core = self.client.get().core(py)?;
-        let (scan, progress) = scan.clone().reporting();
-        let stream = || scan.stream(&core, options, Arc::clone(&self.last_stats));
+        let stream = || scan.clone().stream(&core, options, Arc::clone(&self.last_stats));
         let (stream, records) = bridge::start(py, stream)?;
-        Ok(Opened::new(stream, records, progress))
+        Ok(Opened::new(stream, records))
     }
 
     /// Opens a stream and waits for its first batch. Returns the schema too.
@@ -180,7 +175,7 @@ impl RawScan {
     fn open(&self, py: Python<'_>, max_rows: usize, max_bytes: usize, ends_at_interrupt: bool) -> PyResult<RawStream> {
         let interrupt = Interrupt::new(ends_at_interrupt).after(GRACE);
         let opened = self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES })?;
-        Ok(RawStream::new(opened, Arc::clone(self.scan.source_zone()), interrupt))
+        Ok(RawStream::new(opened, interrupt))
     }
 
     /// Collects the rows in columns.
@@ -194,7 +189,7 @@ impl RawScan {
         let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
         let mut updates = Updates::new(py, on_progress)?;
         bridge::block_with(py, collecting, events, |py, progress| updates.take(py, progress.as_ref()))
-            .map(|collected| self.table(collected))
+            .map(RawTable::new)
     }
 
     /// As `collect`, awaited.
@@ -207,8 +202,7 @@ impl RawScan {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
         let updates = Updates::in_running_loop(py, on_progress)?;
-        let source = Arc::clone(self.scan.source_zone());
-        let table = move |_: Python<'_>, collected, _| Ok(RawTable::new(collected, source));
+        let table = |_: Python<'_>, collected, _| Ok(RawTable::new(collected));
         bridge::spawn_call(py, collecting, updates.relay(events), table)
     }
 
@@ -231,12 +225,11 @@ impl RawScan {
         py: Python<'_>,
         path: PathBuf,
         format: RawFormat,
-        private: bool,
         on_progress: Option<Py<PyAny>>,
         storage_options: Storage,
     ) -> PyResult<(Py<PyAny>, RawUnpublished)> {
         let location = location(py, path, storage_options, self.retry_for(py))?;
-        let (writing, events) = self.writing(py, location, format, private, on_progress.is_some())?;
+        let (writing, events) = self.writing(py, location, format, on_progress.is_some())?;
         let mut updates = Updates::new(py, on_progress)?;
         self.written(py, bridge::block_with(py, writing, events, |py, progress| updates.take(py, progress.as_ref()))?)
     }
@@ -246,13 +239,12 @@ impl RawScan {
         slf: Bound<'_, Self>,
         path: PathBuf,
         format: RawFormat,
-        private: bool,
         on_progress: Option<Py<PyAny>>,
         storage_options: Storage,
     ) -> PyResult<Bound<'_, PyAny>> {
         let py = slf.py();
         let location = location(py, path, storage_options, slf.get().retry_for(py))?;
-        let (writing, events) = slf.get().writing(py, location, format, private, on_progress.is_some())?;
+        let (writing, events) = slf.get().writing(py, location, format, on_progress.is_some())?;
         let updates = Updates::in_running_loop(py, on_progress)?;
         let scan = slf.unbind();
         let written = move |py: Python<'_>, written, _| scan.get().written(py, written);
@@ -288,7 +280,7 @@ impl RawScan {
         storage_options: Storage,
     ) -> PyResult<RawTable> {
         let folder = location(py, folder, storage_options, self.retry_for(py))?;
-        bridge::block(py, self.reading(folder, ignore_missing)).map(|collected| self.table(collected))
+        bridge::block(py, self.reading(folder, ignore_missing)).map(RawTable::new)
     }
 
     /// As `read`, awaited.
@@ -300,8 +292,7 @@ impl RawScan {
         storage_options: Storage,
     ) -> PyResult<Bound<'py, PyAny>> {
         let reading = self.reading(location(py, folder, storage_options, self.retry_for(py))?, ignore_missing);
-        let source = Arc::clone(self.scan.source_zone());
-        let table = move |_: Python<'_>, collected, ()| Ok(RawTable::new(collected, source));
+        let table = |_: Python<'_>, collected, ()| Ok(RawTable::new(collected));
         bridge::spawn_call(py, reading, ready(Ok(())), table)
     }
 
@@ -322,13 +313,9 @@ impl RawScan {
         capsule::of_schema(py, &preview.schema)
     }
 
-    /// Exports the stream that the last export of the schema opened, or a new one; and its progress. With
+    /// Exports the stream that the last export of the schema opened, or a new one. With
     /// `ends_at_interrupt`, Ctrl-C ends it in every thread.
-    fn stream_capsule<'py>(
-        &self,
-        py: Python<'py>,
-        ends_at_interrupt: bool,
-    ) -> PyResult<(Bound<'py, PyCapsule>, RawPulled)> {
+    fn stream_capsule<'py>(&self, py: Python<'py>, ends_at_interrupt: bool) -> PyResult<Bound<'py, PyCapsule>> {
         let interrupt = Interrupt::new(ends_at_interrupt);
         let (opened, schema) = match self.preview.swap(None) {
             None => self.begun(py, &self.scan, &interrupt)?,
@@ -339,8 +326,6 @@ impl RawScan {
             },
         };
         opened.get().map_err(|error| raise(py, error))?.stream.limit_token_wait(TOKEN_WAIT, TOKEN_HINT);
-        let pulled = Pulled::new(opened, schema, interrupt);
-        let progress = pulled.progress();
-        Ok((capsule::of_stream(py, pulled)?, progress))
+        capsule::of_stream(py, Pulled::new(opened, schema, interrupt))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
@@ -12,7 +12,6 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pythonize::pythonize;
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::bridge;
@@ -23,40 +22,16 @@ use super::process::PerProcess;
 use super::raise::raise;
 use super::table::RawBatch;
 use crate::error::{Error, Kind, Result};
-use crate::scan::{Next, Progress, Stream, panicked};
-use crate::time::{Moment, Zone};
+use crate::scan::{Next, Stream, panicked};
+use crate::time::Moment;
 
-/// A stream, with the log records of its tasks and its progress.
+/// A stream, with the log records of its tasks.
 pub(super) struct Open {
     pub(super) stream: Stream,
     records: Records,
-    progress: Mutex<mpsc::Receiver<Progress>>,
-    pull: Mutex<Pull>,
 }
-
-/// What the library does that pulls a stream.
-#[derive(Clone, Copy)]
-enum Pull {
-    Waits,
-    /// With the last batch, since then.
-    Works(Instant),
-}
-
-/// A library that pulls nothing for so long is busy with something else.
-const IDLE: Duration = Duration::from_secs(1);
 
 impl Open {
-    /// The last progress, if there is one since this was called.
-    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut last = None;
-        while let Ok(next) = progress.try_recv() {
-            last = Some(next);
-        }
-        drop(progress);
-        Ok(last.map(|last| pythonize(py, &last)).transpose()?)
-    }
-
     /// Closes the stream and raises if Ctrl-C has come.
     fn check(&self, interrupt: &Interrupt) -> PyResult<()> {
         if !interrupt.has_come() {
@@ -65,17 +40,6 @@ impl Open {
         self.stream.close();
         Err(PyKeyboardInterrupt::new_err(()))
     }
-
-    fn set_pull(&self, pull: Pull) {
-        *self.pull.lock().unwrap_or_else(PoisonError::into_inner) = pull;
-    }
-
-    fn is_pulled(&self) -> bool {
-        match *self.pull.lock().unwrap_or_else(PoisonError::into_inner) {
-            Pull::Waits => true,
-            Pull::Works(since) => since.elapsed() < IDLE,
-        }
-    }
 }
 
 /// An open stream, for the process that opened it.
@@ -83,9 +47,8 @@ impl Open {
 pub(super) struct Opened(Arc<PerProcess<Open>>);
 
 impl Opened {
-    pub(super) fn new(stream: Stream, records: Records, progress: mpsc::Receiver<Progress>) -> Self {
-        let (progress, pull) = (Mutex::new(progress), Mutex::new(Pull::Works(Instant::now())));
-        Self(Arc::new(PerProcess::holding(Open { stream, records, progress, pull })))
+    pub(super) fn new(stream: Stream, records: Records) -> Self {
+        Self(Arc::new(PerProcess::holding(Open { stream, records })))
     }
 
     /// The stream, unless it was opened before a fork.
@@ -127,19 +90,13 @@ impl Opened {
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawStream {
     opened: Opened,
-    /// The zone of times in records.
-    source: Arc<Zone>,
     /// Ctrl-C, if it ends the stream also where another thread reads it.
     interrupt: Interrupt,
 }
 
 impl RawStream {
-    pub(super) fn new(opened: Opened, source: Arc<Zone>, interrupt: Interrupt) -> Self {
-        Self { opened, source, interrupt }
-    }
-
-    fn batch(&self, batch: RecordBatch) -> RawBatch {
-        RawBatch::new(batch, Arc::clone(&self.source))
+    pub(super) fn new(opened: Opened, interrupt: Interrupt) -> Self {
+        Self { opened, interrupt }
     }
 
     fn open(&self, py: Python<'_>) -> PyResult<Arc<Open>> {
@@ -160,7 +117,7 @@ impl RawStream {
     fn next(&self, py: Python<'_>) -> PyResult<Option<RawBatch>> {
         loop {
             match self.try_next(py)? {
-                Next::Batch(batch) => return Ok(Some(self.batch(batch))),
+                Next::Batch(batch) => return Ok(Some(RawBatch::new(batch))),
                 Next::End => return Ok(None),
                 Next::NotYet => self.opened.wait_for(py, Duration::MAX, &self.interrupt)?,
             }
@@ -177,7 +134,7 @@ impl RawStream {
             next = self.try_next(py)?;
         }
         match next {
-            Next::Batch(batch) => Ok(Some(self.batch(batch))),
+            Next::Batch(batch) => Ok(Some(RawBatch::new(batch))),
             Next::End | Next::NotYet => Ok(None),
         }
     }
@@ -207,11 +164,6 @@ impl RawStream {
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(self.open(py)?.stream.stats().map(|stats| pythonize(py, stats.as_ref())).transpose()?)
-    }
-
-    /// The last progress; None if there is none since this was called.
-    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.open(py)?.progress(py)
     }
 
     /// The schema of all batches. Types that are inferred wait for the first.
@@ -245,17 +197,8 @@ impl Pulled {
         Self { opened, schema, interrupt }
     }
 
-    /// The progress of the stream.
-    pub(super) fn progress(&self) -> RawPulled {
-        RawPulled(Arc::downgrade(&self.opened.0))
-    }
-
     fn pull(&self) -> Result<Option<RecordBatch>> {
-        let open = self.opened.get()?;
-        open.set_pull(Pull::Waits);
-        let pulled = self.next_of(&open.stream);
-        open.set_pull(Pull::Works(Instant::now()));
-        pulled
+        self.next_of(&self.opened.get()?.stream)
     }
 
     fn next_of(&self, stream: &Stream) -> Result<Option<RecordBatch>> {
@@ -275,20 +218,6 @@ impl Pulled {
                 })?,
             }
         }
-    }
-}
-
-/// The progress of a stream that another library pulls. It does not keep the stream.
-#[pyclass(frozen, module = "dataaccess._native")]
-pub(super) struct RawPulled(Weak<PerProcess<Open>>);
-
-#[pymethods]
-impl RawPulled {
-    /// Whether the library pulls it now, and the last progress since this was called; None once there is no stream.
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<Option<(bool, Option<Bound<'py, PyAny>>)>> {
-        let Some(open) = self.0.upgrade().and_then(|opened| opened.get()) else { return Ok(None) };
-        open.records.emit(py)?;
-        Ok(if open.stream.has_ended() { None } else { Some((open.is_pulled(), open.progress(py)?)) })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Functions for tests (feature `testing`, not in the wheel): a faster clock for time-outs and back-off,
-//! another today, and a panic.
+//! another today, lists that are split earlier, and a panic.
 
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
 
 use pyo3::prelude::*;
 
@@ -12,6 +12,7 @@ use crate::time::Moment;
 static TIME_SCALE: AtomicU32 = AtomicU32::new(1);
 /// The time that new searches and scans take for now, in Unix milliseconds; the least integer is the real one.
 static NOW: AtomicI64 = AtomicI64::new(i64::MIN);
+static VALUES_PER_REQUEST: AtomicUsize = AtomicUsize::new(crate::filter::VALUES_PER_REQUEST);
 
 /// How many times faster the time-outs and back-off of new clients run.
 pub(super) fn time_scale() -> u32 {
@@ -23,10 +24,16 @@ pub(super) fn now() -> Option<Moment> {
     Some(NOW.load(Ordering::Relaxed)).filter(|now| *now != i64::MIN).map(Moment::at)
 }
 
+/// The most values of a list in one request of a new scan.
+pub(super) fn values_per_request() -> usize {
+    VALUES_PER_REQUEST.load(Ordering::Relaxed)
+}
+
 /// Adds the functions of this file to the extension module.
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(set_time_scale, module)?)?;
     module.add_function(wrap_pyfunction!(set_now, module)?)?;
+    module.add_function(wrap_pyfunction!(set_values_per_request, module)?)?;
     module.add_function(wrap_pyfunction!(panic_for_test, module)?)
 }
 
@@ -40,6 +47,12 @@ fn set_time_scale(times: u32) {
 #[pyfunction]
 fn set_now(milliseconds: Option<i64>) {
     NOW.store(milliseconds.unwrap_or(i64::MIN), Ordering::Relaxed);
+}
+
+/// Sets the most values of a list in one request of a new scan; None is a thousand.
+#[pyfunction]
+fn set_values_per_request(count: Option<usize>) {
+    VALUES_PER_REQUEST.store(count.unwrap_or(crate::filter::VALUES_PER_REQUEST), Ordering::Relaxed);
 }
 
 /// Panics inside a call, for the test that no panic reaches the interpreter.

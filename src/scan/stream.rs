@@ -83,7 +83,7 @@ impl Scan {
     ///     allocated_time: InputValue::Days(Box::new(days)),
     ///     ..codes::CodesArguments::default()
     /// };
-    /// let plan = codes::plan(arguments, &InputValue::Null, &Calendar::default());
+    /// let plan = codes::plan(arguments, &Calendar::default());
     /// let scan = Scan::try_new("scan_codes", plan, &InputValue::Null, &Calendar::default())?;
     /// assert_eq!(scan.requests(), 3);
     ///

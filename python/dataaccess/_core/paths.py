@@ -31,7 +31,7 @@ def local_path(path: str | os.PathLike[str]) -> str:
     return str(Path(os.path.expanduser(os.fspath(path))).absolute())  # noqa: PTH111
 
 
-def location(argument: str, path: object, options: StorageOptions | None, *, private: bool = False) -> str:
+def location(argument: str, path: object, options: StorageOptions | None) -> str:
     """The path on this machine, with `~` as the home folder, or the URL of an object store. `file://` is a path.
 
     Raises:
@@ -45,7 +45,7 @@ def location(argument: str, path: object, options: StorageOptions | None, *, pri
         raise TypeError(f"{argument} must be a string or a path, not {type(text).__name__}")
     scheme = re.match(_SCHEME, text)
     if scheme is not None and scheme[1].lower() in _STORES:
-        return _of_store(argument, path, text, private=private)
+        return _of_store(argument, path, text)
     if options is not None:
         refuse(
             "storage_options",
@@ -72,11 +72,9 @@ def without_query(text: str) -> str:
     return re.split("[?#]", text, maxsplit=1)[0] if re.match(_SCHEME, text) else text
 
 
-def _of_store(argument: str, path: object, text: str, *, private: bool) -> str:
+def _of_store(argument: str, path: object, text: str) -> str:
     if not isinstance(path, str):
         refuse(argument, f"{type(path).__name__} drops a slash of a URL: pass it as a string")
-    if private:
-        refuse("private", "is for files of this machine: the policy of the bucket decides who may read an object")
     return text
 
 

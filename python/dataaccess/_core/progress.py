@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from dataaccess._core.bar import Bar
-    from dataaccess._native import RawPulled
     from dataaccess.reports import Progress, ProgressArgument
 
 
@@ -60,21 +59,6 @@ def follow_async(
     from dataaccess._core.bar import AsyncBar
 
     return AsyncBar(followed)
-
-
-def follow_pulled(
-    label: str, convert: Callable[[], Callable[[Any], Progress]], waits_for: Callable[[], str | None], pulled: RawPulled
-) -> None:
-    """Follows a stream that another library pulls, in a thread, if somebody looks."""
-    if _has_viewer():
-        from contextvars import copy_context
-        from threading import Thread
-
-        from dataaccess._core.pulled import show
-
-        # In its context, a notebook shows the bar below the cell.
-        arguments = (show, label, convert(), waits_for, pulled)
-        Thread(target=copy_context().run, args=arguments, name="dataaccess-progress", daemon=True).start()
 
 
 class WithoutBars:

@@ -30,7 +30,6 @@ class RequestingOperator(ClientOperator):
         known_row_cap: int | None = None,
         timeout: float | timedelta | None = None,
         on_doubt: Literal["warn", "error"] = "warn",
-        private: bool = False,
         min_rows: int | None = None,
         fail_on_empty: bool = False,
         dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
@@ -43,7 +42,6 @@ class RequestingOperator(ClientOperator):
         if on_doubt not in ("warn", "error"):
             raise invalid("on_doubt", 'must be "warn" or "error"', on_doubt)
         self.on_doubt = on_doubt
-        self.private = private
         self.min_rows = min_rows
         self.fail_on_empty = fail_on_empty
         self.dataaccess_conn_id = dataaccess_conn_id
@@ -88,13 +86,11 @@ class SearchingOperator(RequestingOperator):
         self,
         *,
         attrs_format: AttrsFormat | None = None,
-        values_per_request: int | None = None,
         **options: Any,
     ) -> None:
         """Checks what no template changes."""
         super().__init__(**options)
         self.attrs_format = attrs_format
-        self.values_per_request = values_per_request
 
     def client_settings(self) -> dict[str, Any]:
         """The settings of the client that arguments say; None where the connection says them."""

@@ -47,8 +47,6 @@ class _SearchOperator(SearchingOperator):
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        if path is None and self.private:
-            raise invalid("private", "is for a file: pass path=", self.private)
         for name, most in {"limit": limit, "max_xcom_rows": max_xcom_rows if path is None else None}.items():
             if most is not None and (self.min_rows or 0) > most:
                 raise invalid("min_rows", f"is more than {name}={most}, so each run would fail", self.min_rows)
@@ -91,7 +89,7 @@ class _SearchOperator(SearchingOperator):
             of_rows.update(of_stats(stats))
             return self.accept(stats)
 
-        written = write(scan, target, storage_options, on_doubt=accept, private=self.private)
+        written = write(scan, target, storage_options, on_doubt=accept)
         figures = {**written, **of_rows}
         log_figures(self.log, figures)
         self.describe_outlets(context, figures)
@@ -130,9 +128,7 @@ class DataAccessSearchCodesOperator(_SearchOperator):
         decode_status: As in `Client.scan_codes`, for the file. Rows in XCom keep the numbers.
         attrs_format: As in `Client`, in place of the connection's.
         timeout: As in `Client`, in place of the connection's: seconds, or a timedelta.
-        values_per_request: As in `Client.scan_codes`.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and the file is as before.
-        private: Whether only the user of the worker may read the file.
         min_rows: The fewest rows; fewer fail the task, and the file is as before. Each try searches again, so `retries`
             and `retry_delay` say how long to wait for late rows.
         fail_on_empty: Whether a result without rows fails the task, likewise.
@@ -204,7 +200,6 @@ class DataAccessSearchCodesOperator(_SearchOperator):
             limit=limit,
             schema=self.schema,
             decode_status=self.decode_status,
-            values_per_request=self.values_per_request,
         )
 
 
@@ -228,9 +223,7 @@ class DataAccessSearchItemsOperator(_SearchOperator):
         known_row_cap: As in `Client`, in place of the connection's.
         attrs_format: As in `Client`, in place of the connection's.
         timeout: As in `Client`, in place of the connection's: seconds, or a timedelta.
-        values_per_request: As in `Client.scan_items`.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and the file is as before.
-        private: Whether only the user of the worker may read the file.
         min_rows: The fewest rows; fewer fail the task, and the file is as before. Each try searches again, so `retries`
             and `retry_delay` say how long to wait for late rows.
         fail_on_empty: Whether a result without rows fails the task, likewise.
@@ -297,5 +290,4 @@ class DataAccessSearchItemsOperator(_SearchOperator):
             item_type_id=item_type_id(self.item_type_id),
             limit=limit,
             schema=self.schema,
-            values_per_request=self.values_per_request,
         )

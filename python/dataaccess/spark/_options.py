@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import NoReturn
 
-    from dataaccess._scan.synchronous.scan import Scan
+    from dataaccess._scan.scan import Scan
     from dataaccess._types import Schema
     from dataaccess.errors._text import Argument
 
@@ -100,7 +100,7 @@ _integer, _boolean = _shown(integer), _shown(boolean)
 _Parsers = Mapping[str, "Callable[[str], Any]"]
 
 _TOKEN: _Parsers = {"token_file": _string, "token_callable": _string}
-_BOTH: _Parsers = {"attrs": _words, "values_per_request": _integer, "on_suspected_cap": _string}
+_BOTH: _Parsers = {"attrs": _words, "on_suspected_cap": _string}
 _CODES: _Parsers = {
     **_BOTH,
     "allocated_time": parse,

@@ -18,19 +18,19 @@ use crate::time::Calendar;
 const DAY: i64 = 86_400_000;
 const NEW_YEAR: i64 = 1_704_067_200_000;
 
-fn of_codes(allocated_time: InputValue, audience: Value, values_per_request: &InputValue) -> Result<Plan> {
+fn of_codes(allocated_time: InputValue, audience: Value, values_per_request: usize) -> Result<Plan> {
     let arguments = CodesArguments { allocated_time, allocated_audience: input(audience), ..CodesArguments::default() };
-    codes::plan(arguments, values_per_request, &Calendar::default())
+    codes::plan_in_parts(arguments, values_per_request, &Calendar::default())
 }
 
-fn of_items(tree: Tree<ColumnCondition>, values_per_request: &InputValue) -> Result<Plan> {
+fn of_items(tree: Tree<ColumnCondition>, values_per_request: usize) -> Result<Plan> {
     let arguments = ItemsArguments {
         item_type_name: InputValue::text("customer"),
         attrs: input(json!(["name"])),
         where_clause: expression(tree),
         ..ItemsArguments::default()
     };
-    items::plan(arguments, values_per_request, &Calendar::default())
+    items::plan_in_parts(arguments, values_per_request, &Calendar::default())
 }
 
 /// The values of each request's conditions.
@@ -44,7 +44,7 @@ fn values(plan: &Plan) -> Vec<Vec<Value>> {
 
 #[test]
 fn a_range_is_a_request_a_day_and_a_long_list_several() {
-    let plan = of_codes(days("2024-01-01", "2024-01-03"), json!(["a", "b", "a", "c"]), &InputValue::Integer(2));
+    let plan = of_codes(days("2024-01-01", "2024-01-03"), json!(["a", "b", "a", "c"]), &2);
     let (first, second) = (json!(NEW_YEAR), json!(NEW_YEAR + DAY));
     assert_eq!(
         values(&plan.expect("a valid plan")),
@@ -59,7 +59,7 @@ fn a_range_is_a_request_a_day_and_a_long_list_several() {
 
 #[test]
 fn a_request_of_a_plan_is_the_search_of_its_day() {
-    let plan = of_codes(days("2024-01-01", "2024-03-01"), json!(["a"]), &InputValue::Null).expect("a valid plan");
+    let plan = of_codes(days("2024-01-01", "2024-03-01"), json!(["a"]), 1_000).expect("a valid plan");
     assert_eq!(plan.requests(), 60);
     let arguments = CodesArguments {
         allocated_time: on("2024-02-29"),
@@ -71,31 +71,28 @@ fn a_request_of_a_plan_is_the_search_of_its_day() {
 
 #[test]
 fn the_conditions_of_all_requests_are_known_together() {
-    let (audience, two) = (json!(["a", "b", "a", "c"]), InputValue::Integer(2));
-    let plan = of_codes(days("2024-01-01", "2024-01-03"), audience.clone(), &two).expect("a valid plan");
+    let (audience, two) = (json!(["a", "b", "a", "c"]), 2);
+    let plan = of_codes(days("2024-01-01", "2024-01-03"), audience, two).expect("a valid plan");
     let filters = plan.filters();
     let found: Vec<_> = filters.or.iter().flat_map(|group| &group.and).map(|condition| &condition.value).collect();
     assert_eq!(found, [&json!(["a", "b", "c"]), &json!([NEW_YEAR, NEW_YEAR + DAY])]);
-    assert_eq!(plan.values_per_request(), Some(2));
-    let days = of_codes(days("2024-01-01", "2024-01-03"), audience, &InputValue::Null).expect("a valid plan");
-    assert_eq!(days.values_per_request(), None);
 }
 
 #[test]
 fn values_that_fit_into_one_request_stay_one() {
-    let plan = of_codes(after("2024-01-01"), json!(["a", "b"]), &InputValue::Integer(2)).expect("a valid plan");
+    let plan = of_codes(after("2024-01-01"), json!(["a", "b"]), &2).expect("a valid plan");
     assert_eq!((plan.requests(), plan.axes.len()), (1, 0));
     let ids: Vec<String> = (0..1_001).map(|id| id.to_string()).collect();
-    assert_eq!(of_codes(after("2024-01-01"), json!(ids[..1_000]), &InputValue::Null).expect("a plan").requests(), 1);
-    assert_eq!(of_codes(after("2024-01-01"), json!(ids), &InputValue::Null).expect("a plan").requests(), 2);
+    assert_eq!(of_codes(after("2024-01-01"), json!(ids[..1_000]), 1_000).expect("a plan").requests(), 1);
+    assert_eq!(of_codes(after("2024-01-01"), json!(ids), 1_000).expect("a plan").requests(), 2);
 }
 
 #[test]
 fn groups_that_may_overlap_stay_one_request() {
     let tree = any([matches("a", json!(["1", "2", "3"])), matches("b", json!(["1", "2", "3"]))]);
-    assert_eq!(of_items(tree, &InputValue::Integer(1)).expect("a valid plan").requests(), 1);
+    assert_eq!(of_items(tree, 1).expect("a valid plan").requests(), 1);
     let tree = any([equals("a", "1"), col("b", compared_days("2024-01-01", "2024-01-03"))]);
-    let problem = problem(of_items(tree, &InputValue::Null));
+    let problem = problem(of_items(tree, 1_000));
     assert_eq!((problem.argument.as_str(), problem.path.as_str()), ("where", "filters.OR[1].AND[0].value"));
     assert!(problem.message.contains("one of 2 groups joined by OR"), "{problem}");
 }
@@ -103,7 +100,7 @@ fn groups_that_may_overlap_stay_one_request() {
 #[test]
 fn items_can_be_requested_by_day_too() {
     let tree = all([matches("a", json!(["1", "2"])), col("created", compared_days("2024-01-01", "2024-01-03"))]);
-    let plan = of_items(tree, &InputValue::Integer(1)).expect("a valid plan");
+    let plan = of_items(tree, 1).expect("a valid plan");
     let found: Vec<_> = values(&plan).into_iter().map(|values| (values[0][0].clone(), values[1].clone())).collect();
     let (first, second) = (json!(NEW_YEAR), json!(NEW_YEAR + DAY));
     let (one, two) = (json!("1"), json!("2"));
@@ -116,7 +113,7 @@ fn equal_numbers_are_one_value() {
         "[1, 1.0, 2, 2.5, 9007199254740993, 9223372036854775807, 9223372036854775808.0, 1e300, -1.0, -1, 0, -0.0]";
     let once = "[1, 2, 2.5, 9007199254740993, 9223372036854775807, 9223372036854775808.0, 1e300, -1.0, 0]";
     let [given, once] = [given, once].map(|values| serde_json::from_str::<Value>(values).expect("JSON"));
-    let plan = of_items(matches("a", given), &InputValue::Integer(1));
+    let plan = of_items(matches("a", given), 1);
     let found: Vec<_> = values(&plan.expect("a valid plan")).into_iter().map(|values| values[0][0].clone()).collect();
     assert_eq!(json!(found), once);
 }
@@ -129,24 +126,15 @@ fn a_plan_that_is_impossible_is_refused() {
         (days("1500-01-01", "2024-01-01"), "the range has more than 100000 days"),
         (days("soon", "2024-01-01"), "\"soon\" is not ISO 8601"),
     ] {
-        let problem = problem(of_codes(range, Value::Null, &InputValue::Null));
+        let problem = problem(of_codes(range, Value::Null, 1_000));
         assert_eq!(problem.argument, "allocated_time");
         assert!(problem.message.contains(advice), "{problem}");
     }
     let ids: Vec<String> = (0..300).map(|id| id.to_string()).collect();
-    let problem = problem(of_codes(days("2023-01-01", "2024-01-01"), json!(&ids), &InputValue::Integer(1)));
+    let problem = problem(of_codes(days("2023-01-01", "2024-01-01"), json!(&ids), 1));
     assert!(problem.message.contains("365 x 300 requests"), "{problem}");
-    let most = of_codes(days("2023-01-01", "2024-02-05"), json!(ids[..250]), &InputValue::Integer(1));
+    let most = of_codes(days("2023-01-01", "2024-02-05"), json!(ids[..250]), 1);
     assert_eq!(most.expect("a valid plan").requests(), MAX_REQUESTS);
-    for (values_per_request, advice) in
-        [(InputValue::Integer(0), "less than 1"), (InputValue::text("many"), "\"many\" is a string")]
-    {
-        let found = problems(of_codes(InputValue::Null, Value::Null, &values_per_request));
-        assert_eq!(found.len(), 2, "reported together");
-        assert!(
-            found.iter().any(|problem| problem.argument == "values_per_request" && problem.message.contains(advice))
-        );
-    }
 }
 
 proptest! {
@@ -180,8 +168,7 @@ fn check_combinations(
         code_status: input(json!(statuses)),
         ..CodesArguments::default()
     };
-    let given_count = InputValue::Integer(i64::try_from(values_per_request).expect("a small number"));
-    let plan = codes::plan(arguments, &given_count, &Calendar::default()).expect("a valid plan");
+    let plan = codes::plan_in_parts(arguments, values_per_request, &Calendar::default()).expect("a valid plan");
     let mut requested: HashMap<(Value, Value, Value), usize> = HashMap::new();
     for values in values(&plan) {
         let [audience, status, day] = values.as_slice() else { panic!("three conditions") };

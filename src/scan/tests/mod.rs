@@ -118,7 +118,7 @@ fn scan_of(start: i64, stop: i64) -> Scan {
         ..CodesArguments::default()
     };
     let calendar = Calendar::default();
-    let plan = codes::plan(arguments, &InputValue::Null, &calendar);
+    let plan = codes::plan(arguments, &calendar);
     Scan::try_new("scan_codes", plan, &InputValue::Null, &calendar).unwrap()
 }
 

@@ -38,7 +38,7 @@ def plans(client: da.Client) -> dict[str, da.Scan]:
         "before": client.scan_codes(allocated_time=da.before("2024-01-18"), decode_status=True),
         "people": client.scan_codes(allocated_time=da.since("2024-01-08"), allocated_audience=people),
         "split": client.scan_codes(
-            allocated_time=da.days("2024-01-14", "2024-01-17"), allocated_audience=people, values_per_request=150
+            allocated_time=da.days("2024-01-14", "2024-01-17"), allocated_audience=[*people, *map(str, range(1_000))]
         ),
         "limited": client.scan_codes(allocated_time=da.days("2024-01-14", "2024-01-17"), limit=100),
         "types": client.scan_codes(

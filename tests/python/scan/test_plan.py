@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.parts import in_parts
 from support.scan_plans import conditions, day_starts, items, values
 
 import dataaccess as da
@@ -45,11 +46,12 @@ def count(scan: Any) -> str:
 
 def test_requests_lists_exactly_what_is_sent(connect: Any) -> None:
     with da.Sandbox.demo(until="2024-02-29") as service:
-        scan = connect(service, concurrency=1).scan_codes(
+        scan = in_parts(
+            2,
+            connect(service, concurrency=1).scan_codes,
             ["id"],
             allocated_time=da.days("2024-01-01", "2024-01-04"),
             allocated_audience=["demo-customer-0001", "demo-customer-0002", "demo-visitor-0001"],
-            values_per_request=2,
         )
         explained = [request["body"] for request in scan.requests()]
         assert service.requests == []
@@ -108,9 +110,7 @@ def test_a_long_list_is_cut_into_parts(client: Any) -> None:
     ids = [f"id-{number}" for number in range(2_500)]
     scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"), allocated_audience=ids)
     assert values(scan, "allocated_audience") == [ids[:1_000], ids[1_000:2_000], ids[2_000:]]
-    scan = client.scan_codes(
-        ["id"], allocated_time=da.after("2024-01-01"), allocated_audience=ids, values_per_request=2_500
-    )
+    scan = in_parts(2_500, client.scan_codes, ["id"], allocated_time=da.after("2024-01-01"), allocated_audience=ids)
     assert values(scan, "allocated_audience") == [ids]
 
 
@@ -122,17 +122,18 @@ def test_a_long_list_is_cut_into_parts(client: Any) -> None:
 def test_any_iterable_is_cut(client: Any, kind: Any) -> None:
     ids = kind(["a", "b", "c"])
     ids = ids.keys() if isinstance(ids, dict) else ids
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), allocated_audience=ids, values_per_request=2)
+    scan = in_parts(2, client.scan_codes, ["id"], allocated_time=da.on("2024-01-15"), allocated_audience=ids)
     assert values(scan, "allocated_audience") == [["a", "b"], ["c"]]
 
 
 def test_days_come_first_and_parts_within_them(client: Any) -> None:
-    scan = client.scan_codes(
+    scan = in_parts(
+        1,
+        client.scan_codes,
         ["id"],
         allocated_time=da.days("2024-01-01", "2024-01-03"),
         allocated_audience=["a", "b", "c"],
         code_status=["sent", "used"],
-        values_per_request=1,
     )
     asked = [tuple(condition["value"] for condition in group) for group in conditions(scan)]
     days = [1_704_067_200_000, 1_704_153_600_000]
@@ -141,9 +142,7 @@ def test_days_come_first_and_parts_within_them(client: Any) -> None:
 
 
 def test_a_value_that_occurs_twice_is_asked_for_once(client: Any) -> None:
-    scan = client.scan_codes(
-        ["id"], allocated_time=da.on("2024-01-15"), allocated_audience=list("abacab"), values_per_request=2
-    )
+    scan = in_parts(2, client.scan_codes, ["id"], allocated_time=da.on("2024-01-15"), allocated_audience=list("abacab"))
     assert values(scan, "allocated_audience") == [["a", "b"], ["c"]]
     x = da.col("x")
     assert values(items(client, x.matches([1, 1.0, 2, 2.5, 2]), values_per_request=1), "x") == [[1], [2], [2.5]]
@@ -183,9 +182,7 @@ def test_numbers_are_compared_exactly(numbers: list[float]) -> None:
 def test_only_matches_lists_are_split(client: Any) -> None:
     for operator, parts in [("matches", [[3], [4]]), ("not_matches", [[3, 4]])]:
         condition = da.op(operator, [3, 4])
-        scan = client.scan_codes(
-            ["id"], allocated_time=da.on("2024-01-15"), code_status=condition, values_per_request=1
-        )
+        scan = in_parts(1, client.scan_codes, ["id"], allocated_time=da.on("2024-01-15"), code_status=condition)
         assert values(scan, "code_status") == parts
         scan = items(client, da.col("x").op(operator, [3, 4], data_type="number"), values_per_request=1)
         assert values(scan, "x") == parts
@@ -240,9 +237,9 @@ def test_values_per_request_accepts_numpy_integers(client: Any) -> None:
 def test_a_plan_has_its_limit(client: Any) -> None:
     ids = [str(number) for number in range(274)]
     days = da.days("2023-01-01", "2024-01-01")
-    most = client.scan_codes(["id"], allocated_time=days, allocated_audience=ids[:273], values_per_request=1)
+    most = in_parts(1, client.scan_codes, ["id"], allocated_time=days, allocated_audience=ids[:273])
     assert count(most) == "99,645"
     with pytest.raises(da.ValidationError, match="365 x 274 requests, more than 100000: raise values_per_request"):
-        client.scan_codes(["id"], allocated_time=days, allocated_audience=ids, values_per_request=1)
+        in_parts(1, client.scan_codes, ["id"], allocated_time=days, allocated_audience=ids)
     start, stop = dt.date(1800, 1, 1), dt.date(2070, 1, 1)
     assert count(client.scan_codes(["id"], allocated_time=da.days(start, stop))) == f"{(stop - start).days:,}"

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow.dataset
 import pytest
+from support.parts import in_parts
 from support.runs import (
     DAYS,
     HIDDEN,
@@ -140,8 +141,12 @@ def test_a_day_without_rows_has_a_file_of_all_columns(folder: Path) -> None:
 
 
 def test_no_file_of_a_run_has_the_values_of_its_conditions(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = connect(service).scan_codes(
-        ["id", "pool_id"], allocated_time=DAYS, allocated_audience=["holder-1", "holder-4"], values_per_request=1
+    scan = in_parts(
+        1,
+        connect(service).scan_codes,
+        ["id", "pool_id"],
+        allocated_time=DAYS,
+        allocated_audience=["holder-1", "holder-4"],
     )
     assert scan.to_folder(tmp_path).rows > 0
     files = [path for path in tmp_path.rglob("*") if path.is_file()]

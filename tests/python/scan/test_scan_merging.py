@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from support.cycled import cycled
+from support.parts import in_parts
 from support.scan_requests import (
     OUTPUTS,
     TYPES,
@@ -34,7 +35,7 @@ def of(*responses: list[Any]) -> Any:
 
 def scan_of_values(client: Any, parts: int, **options: Any) -> Any:
     names = da.col("n").matches([str(part) for part in range(parts)])
-    return client.scan_items("store", ["a"], names, item_type_id=7, values_per_request=1, **options)
+    return in_parts(1, client.scan_items, "store", ["a"], names, item_type_id=7, **options)
 
 
 @pytest.mark.parametrize(

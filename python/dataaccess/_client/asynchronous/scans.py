@@ -12,7 +12,7 @@ from dataaccess._core.tracebacks import short_tracebacks
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess._scan.asynchronous.scan import AsyncScan
+    from dataaccess._scan.asynchronous import AsyncScan
     from dataaccess._types import (
         Attributes,
         AttrsFormat,
@@ -101,7 +101,7 @@ class AsyncScans(BaseClient):
             >>> list(frame.columns)
             ['id', 'pool_id']
         """
-        from dataaccess._scan.asynchronous.scan import AsyncScan
+        from dataaccess._scan.asynchronous import AsyncScan
 
         arguments = code_arguments(
             attrs,
@@ -113,8 +113,7 @@ class AsyncScans(BaseClient):
             timeout,
             self._cap(known_row_cap),
         )
-        arguments["values_per_request"] = values_per_request
-        scan = AsyncScan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap, decode_status)
+        scan = AsyncScan(self, "scan_codes", arguments, schema, on_suspected_cap, decode_status)
         self._note_days()
         return scan
 
@@ -181,7 +180,7 @@ class AsyncScans(BaseClient):
             >>> customers["customer_id"].to_list()
             ['demo-customer-0001']
         """
-        from dataaccess._scan.asynchronous.scan import AsyncScan
+        from dataaccess._scan.asynchronous import AsyncScan
 
         arguments = item_arguments(
             item_type_name,
@@ -195,7 +194,6 @@ class AsyncScans(BaseClient):
             self._cap(known_row_cap),
             usual_format=self._setting("attrs_format"),
         )
-        arguments["values_per_request"] = values_per_request
-        scan = AsyncScan(self, "scan_items", arguments, schema, ordered, on_suspected_cap)
+        scan = AsyncScan(self, "scan_items", arguments, schema, on_suspected_cap)
         self._note_days(partial(scan._raw.body, 0))
         return scan

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from dataaccess._client.synchronous.client import Client
-    from dataaccess._scan.synchronous.scan import Scan
+    from dataaccess._scan.scan import Scan
     from dataaccess._types import (
         Attributes,
         AttrsFormat,

@@ -14,7 +14,7 @@ from dataaccess._core.tracebacks import short_tracebacks
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess._scan.synchronous.scan import Scan
+    from dataaccess._scan.scan import Scan
     from dataaccess._types import (
         Attributes,
         AttrsFormat,
@@ -103,7 +103,7 @@ class Scans(BaseClient):
             >>> list(frame.columns)
             ['id', 'pool_id']
         """
-        from dataaccess._scan.synchronous.scan import Scan
+        from dataaccess._scan.scan import Scan
 
         arguments = code_arguments(
             attrs,
@@ -115,8 +115,7 @@ class Scans(BaseClient):
             timeout,
             self._cap(known_row_cap),
         )
-        arguments["values_per_request"] = values_per_request
-        scan = Scan(self, "scan_codes", arguments, schema, ordered, on_suspected_cap, decode_status)
+        scan = Scan(self, "scan_codes", arguments, schema, on_suspected_cap, decode_status)
         self._note_days()
         return scan
 
@@ -183,7 +182,7 @@ class Scans(BaseClient):
             >>> customers["customer_id"].to_list()
             ['demo-customer-0001']
         """
-        from dataaccess._scan.synchronous.scan import Scan
+        from dataaccess._scan.scan import Scan
 
         arguments = item_arguments(
             item_type_name,
@@ -197,7 +196,6 @@ class Scans(BaseClient):
             self._cap(known_row_cap),
             usual_format=self._setting("attrs_format"),
         )
-        arguments["values_per_request"] = values_per_request
-        scan = Scan(self, "scan_items", arguments, schema, ordered, on_suspected_cap)
+        scan = Scan(self, "scan_items", arguments, schema, on_suspected_cap)
         self._note_days(partial(scan._raw.body, 0))
         return scan
