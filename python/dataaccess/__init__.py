@@ -34,14 +34,14 @@ if TYPE_CHECKING:
         wait_for_segment,
     )
     from dataaccess._native import VERSION as __version__
-    from dataaccess._scan.asynchronous.batches import AsyncBatches as AsyncBatches
-    from dataaccess._scan.asynchronous.scan import AsyncScan
-    from dataaccess._scan.asynchronous.scan import AsyncTask as AsyncTask
-    from dataaccess._scan.batch import Batch as Batch
+    from dataaccess._scan.asynchronous import AsyncBatches as AsyncBatches
+    from dataaccess._scan.asynchronous import AsyncScan
+    from dataaccess._scan.asynchronous import AsyncTask as AsyncTask
+    from dataaccess._scan.batches import Batch as Batch
+    from dataaccess._scan.batches import Batches as Batches
     from dataaccess._scan.folder_status import folder_status
-    from dataaccess._scan.synchronous.batches import Batches as Batches
-    from dataaccess._scan.synchronous.scan import Scan
-    from dataaccess._scan.synchronous.scan import Task as Task
+    from dataaccess._scan.scan import Scan
+    from dataaccess._scan.scan import Task as Task
     from dataaccess._scan.table import Table
     from dataaccess._types import PROMOTION_CODE_ATTRIBUTES, AudienceType, CodeStatus
     from dataaccess.errors import *  # noqa: F403 - its __all__
@@ -152,12 +152,10 @@ _MODULES = {
         "validate_items",
         "wait_for_segment",
     ],
-    "_scan.asynchronous.batches": ["AsyncBatches"],
-    "_scan.asynchronous.scan": ["AsyncScan", "AsyncTask"],
-    "_scan.batch": ["Batch"],
+    "_scan.asynchronous": ["AsyncBatches", "AsyncScan", "AsyncTask"],
     "_scan.folder_status": ["folder_status"],
-    "_scan.synchronous.batches": ["Batches"],
-    "_scan.synchronous.scan": ["Scan", "Task"],
+    "_scan.batches": ["Batch", "Batches"],
+    "_scan.scan": ["Scan", "Task"],
     "_scan.table": ["Table"],
     "filters": [
         "after",

@@ -143,13 +143,13 @@ fn links_to_open_file(path: &Path) -> bool {
 }
 
 impl AtomicFile {
-    /// Creates an empty temporary file beside `path`. Its errors are of this kind. A private one is for its owner
-    /// alone; otherwise the umask decides.
+    /// Creates an empty temporary file beside `path`. Its errors are of this kind. Its mode is that
+    /// of the file that it replaces, else the umask decides.
     ///
     /// # Errors
     /// No file can be created there, or the path is a folder or a device.
-    pub fn create(path: &Path, kind: Kind, is_private: bool) -> Result<Self> {
-        Self::begin(path, None, kind, is_private)
+    pub fn create(path: &Path, kind: Kind) -> Result<Self> {
+        Self::begin(path, None, kind)
     }
 
     /// As [`AtomicFile::create`], with the temporary file in another folder of the same file system. The folder of
@@ -157,8 +157,8 @@ impl AtomicFile {
     ///
     /// # Errors
     /// As [`AtomicFile::create`].
-    pub fn staged(path: &Path, staging: &Path, kind: Kind, is_private: bool) -> Result<Self> {
-        Self::begin(path, Some(staging), kind, is_private)
+    pub fn staged(path: &Path, staging: &Path, kind: Kind) -> Result<Self> {
+        Self::begin(path, Some(staging), kind)
     }
 
     /// A file of an object store. Sends nothing before it is longer than a part of an upload.
@@ -168,7 +168,7 @@ impl AtomicFile {
         Self { path, kind, target: Target::Upload(Upload::new(object.clone(), replaces)), bytes: 0, failure: None }
     }
 
-    fn begin(path: &Path, staging: Option<&Path>, kind: Kind, is_private: bool) -> Result<Self> {
+    fn begin(path: &Path, staging: Option<&Path>, kind: Kind) -> Result<Self> {
         let refused = |problem: &str| {
             Error::new(kind, format!("`{}` {problem}", path.display())).with_path(path).with_hint("name a file")
         };
@@ -186,10 +186,10 @@ impl AtomicFile {
             _ => {}
         }
         let folder = staging.unwrap_or_else(|| parent(&absolute));
-        let created = Temporary::create(folder, &name.to_string_lossy(), is_private);
+        let created = Temporary::create(folder, &name.to_string_lossy());
         let (file, temporary) = created.map_err(|cause| failure(kind, path, "written", cause))?;
         // A file keeps its mode. What a link leads to is not replaced.
-        if let Some(replaced) = fs::symlink_metadata(&absolute).ok().filter(|found| found.is_file() && !is_private) {
+        if let Some(replaced) = fs::symlink_metadata(&absolute).ok().filter(|found| found.is_file()) {
             // Some file systems have no modes.
             _ = file.set_permissions(replaced.permissions());
         }

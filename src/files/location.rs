@@ -40,13 +40,13 @@ impl Location {
         paths.into_iter().map(location).collect()
     }
 
-    /// A file that appears there when it is complete. A private one is for its owner alone.
+    /// A file that appears there when it is complete.
     ///
     /// # Errors
     /// No file can be created.
-    pub fn create(&self, kind: Kind, is_private: bool) -> Result<AtomicFile> {
+    pub fn create(&self, kind: Kind) -> Result<AtomicFile> {
         match self {
-            Self::Path(path) => AtomicFile::create(path, kind, is_private),
+            Self::Path(path) => AtomicFile::create(path, kind),
             Self::Object(object) if object.has_name() => Ok(AtomicFile::of_object(object, Replaces::Anything, kind)),
             Self::Object(object) => {
                 let message = format!("`{object}` names no file");

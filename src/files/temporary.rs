@@ -30,14 +30,14 @@ pub(super) struct Temporary(Option<PathBuf>);
 
 impl Temporary {
     /// Makes an empty file in a folder, whose name begins with this one and belongs to nobody else.
-    pub fn create(folder: &Path, name: &str, is_private: bool) -> io::Result<(File, Self)> {
+    pub fn create(folder: &Path, name: &str) -> io::Result<(File, Self)> {
         let beginning: String = name.chars().take(REPEATED).collect();
         let random = getrandom::u64().map_err(|cause| io::Error::other(cause.to_string()))?;
         let path = folder.join(format!(".{beginning}.{random:0DIGITS$x}{ENDING}"));
         // Counted before it exists, so that the process cannot end between the two.
         COUNT.add();
         let mut temporary = Self(Some(path.clone()));
-        match options(is_private).read(true).write(true).create_new(true).open(&path) {
+        match options(false).read(true).write(true).create_new(true).open(&path) {
             Ok(file) => Ok((file, temporary)),
             Err(cause) => {
                 temporary.forget();

@@ -3,10 +3,10 @@
 //! Readers of datasets (pyarrow, pandas, Spark) skip names that begin with `_` or `.` and read every other file as rows;
 //! this module does the same.
 
-use std::fs::{self, DirBuilder, File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
 #[cfg(unix)]
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{self, Path, PathBuf};
 
 use super::error::{failure, missing, refused};
@@ -20,15 +20,14 @@ use crate::files::{AtomicFile, Footer, metadata_of_new_file, remove_stale, sync_
 #[derive(Debug)]
 pub(super) struct Local {
     path: PathBuf,
-    is_private: bool,
     /// None for a reader.
     writer: Option<(Access, Lock)>,
 }
 
 impl Local {
-    pub(super) fn open(folder: &Path, is_private: bool) -> Result<(Self, Names)> {
+    pub(super) fn open(folder: &Path) -> Result<(Self, Names)> {
         let path = path::absolute(folder).map_err(|cause| failure(folder, "named", cause))?;
-        make(&path, is_private)?;
+        make(&path)?;
         let access = Access::of_new_files(&path)?;
         // A link to the folder is the user's own.
         access.check(&path, &fs::metadata(&path).map_err(|cause| failure(&path, "inspected", cause))?)?;
@@ -36,12 +35,12 @@ impl Local {
         names(&path, visible(&path)?)?;
         let hidden = path.join(HIDDEN);
         access.check_path(&hidden)?;
-        make(&hidden, is_private)?;
+        make(&hidden)?;
         let lock = Lock::take(&path, &hidden, &access)?;
         // Of runs that were killed; the folder itself may have the temporary file of one.
         [&path, &hidden].into_iter().try_for_each(|folder| remove_stale(folder, Kind::FolderFile))?;
         let names = names(&path, visible(&path)?)?;
-        Ok((Self { path, is_private, writer: Some((access, lock)) }, names))
+        Ok((Self { path, writer: Some((access, lock)) }, names))
     }
 
     pub(super) fn read_only(folder: &Path) -> Result<(Self, Names)> {
@@ -54,7 +53,7 @@ impl Local {
             });
         }
         let names = names(&path, visible(&path)?)?;
-        Ok((Self { path, is_private: false, writer: None }, names))
+        Ok((Self { path, writer: None }, names))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -75,7 +74,7 @@ impl Local {
 
     pub(super) fn create(&self, name: &PartName) -> Result<AtomicFile> {
         let hidden = self.path.join(HIDDEN);
-        AtomicFile::staged(&self.path.join(name.path()), &hidden, Kind::FolderFile, self.is_private)
+        AtomicFile::staged(&self.path.join(name.path()), &hidden, Kind::FolderFile)
     }
 
     /// What it holds now.
@@ -110,14 +109,8 @@ impl Local {
 }
 
 /// Creates a folder, unless it exists.
-fn make(folder: &Path, is_private: bool) -> Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    if is_private {
-        builder.mode(0o700);
-    }
-    builder.create(folder).map_err(|cause| failure(folder, "made", cause))
+fn make(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|cause| failure(folder, "made", cause))
 }
 
 /// The names that a reader would read; none of a folder that does not exist.

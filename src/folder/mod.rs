@@ -58,16 +58,15 @@ pub struct Names {
 }
 
 impl Folder {
-    /// Opens a folder to write into it, or makes it. It is locked until it is dropped. With `is_private`, what is made
-    /// on this machine is for its owner alone; otherwise the umask decides.
+    /// Opens a folder to write into it, or makes it. It is locked until it is dropped.
     ///
     /// # Errors
     /// `FolderLocked` while another process uses it, `Folder` if it holds other files or others may write to
     /// it, `FolderFile` for an error of the system or the store.
-    pub async fn open(location: &Location, is_private: bool) -> Result<(Self, Names)> {
+    pub async fn open(location: &Location) -> Result<(Self, Names)> {
         match location {
             Location::Path(path) => {
-                let (folder, names) = blocking(|| Local::open(path, is_private))?;
+                let (folder, names) = blocking(|| Local::open(path))?;
                 Ok((Self(Place::Local(folder)), names))
             }
             Location::Object(object) => {

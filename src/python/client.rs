@@ -124,14 +124,12 @@ impl RawClient {
         slf: Bound<'_, Self>,
         arguments: &Bound<'_, PyDict>,
         schema: &Bound<'_, PyAny>,
-        ordered: bool,
         splits: bool,
         now: Option<i64>,
     ) -> PyResult<RawScan> {
         let calendar = &slf.get().calendar(now);
         let scan = request::scan("scan_codes", request::plan_of_codes(arguments, calendar)?, schema, calendar)?;
-        let timeout = timeout(arguments)?;
-        let scan = slf.get().timed(scan.ordered(ordered).splitting(splits).within(timeout));
+        let scan = slf.get().timed(scan.splitting(splits));
         Ok(RawScan::new(slf.unbind(), scan))
     }
 
@@ -140,14 +138,12 @@ impl RawClient {
         slf: Bound<'_, Self>,
         arguments: &Bound<'_, PyDict>,
         schema: &Bound<'_, PyAny>,
-        ordered: bool,
         splits: bool,
         now: Option<i64>,
     ) -> PyResult<RawScan> {
         let calendar = &slf.get().calendar(now);
         let scan = request::scan("scan_items", request::plan_of_items(arguments, calendar)?, schema, calendar)?;
-        let timeout = timeout(arguments)?;
-        let scan = slf.get().timed(scan.ordered(ordered).splitting(splits).within(timeout));
+        let scan = slf.get().timed(scan.splitting(splits));
         Ok(RawScan::new(slf.unbind(), scan))
     }
 
@@ -162,8 +158,7 @@ impl RawClient {
         let calendar = &slf.get().calendar(None);
         let call = if call == "scan_codes" { "scan_codes" } else { "scan_items" };
         let scan = request::scan(call, request::plan_of_task(arguments, calendar)?, schema, calendar)?;
-        let timeout = timeout(arguments)?;
-        let scan = slf.get().timed(scan.as_task().splitting(splits).within(timeout));
+        let scan = slf.get().timed(scan.as_task().splitting(splits));
         Ok(RawScan::new(slf.unbind(), scan))
     }
 

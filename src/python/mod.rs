@@ -72,7 +72,7 @@ mod _native {
     #[pymodule_export]
     use super::stream::RawStream;
     #[pymodule_export]
-    use super::table::{RawBatch, RawTable, read_files};
+    use super::table::{RawBatch, RawTable};
     #[pymodule_export]
     use super::token::RawToken;
     #[pymodule_export]

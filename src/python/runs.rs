@@ -44,7 +44,6 @@ pub(super) struct RunArguments<'py> {
     on_doubt: Bound<'py, PyAny>,
     requested_at: bool,
     same_service: bool,
-    private: bool,
     fail_fast: bool,
 }
 
@@ -52,7 +51,7 @@ impl RunArguments<'_> {
     /// The options of the core.
     pub(super) fn options(self, py: Python<'_>, retry_for: Option<Duration>) -> PyResult<RunOptions> {
         let folder = location(py, self.folder, self.storage_options, retry_for)?;
-        let Self { service, layout, refresh, on_doubt: on_doubt_given, same_service, private, fail_fast, .. } = self;
+        let Self { service, layout, refresh, on_doubt: on_doubt_given, same_service, fail_fast, .. } = self;
         let settle = Duration::try_from_secs_f64(self.settle).unwrap_or(Duration::MAX);
         let layout = layout.map(|layout| if layout == "days" { Layout::Days } else { Layout::Flat });
         let refresh = input(&refresh)?;
@@ -72,7 +71,6 @@ impl RunArguments<'_> {
             on_doubt: on_doubt(&on_doubt_given)?,
             requested_at: self.requested_at,
             same_service,
-            is_private: private,
             fail_fast,
         })
     }

@@ -24,7 +24,7 @@ use super::unpublished::RawUnpublished;
 use super::updates::Updates;
 use super::{bridge, capsule};
 use crate::columns::Options;
-use crate::scan::{Collected, LastStats, Scan, TaskCount};
+use crate::scan::{LastStats, Scan, TaskCount};
 use crate::time::Zone;
 
 /// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
@@ -53,10 +53,6 @@ pub(super) struct RawScan {
 impl RawScan {
     pub(super) fn new(client: Py<RawClient>, scan: Scan) -> Self {
         Self { client, scan, last_stats: LastStats::default(), preview: ArcSwapOption::empty() }
-    }
-
-    fn table(&self, collected: Collected) -> RawTable {
-        RawTable::new(collected, Arc::clone(self.scan.source_zone()))
     }
 
     /// Opens a stream and sends its first requests.
@@ -180,7 +176,7 @@ impl RawScan {
     fn open(&self, py: Python<'_>, max_rows: usize, max_bytes: usize, ends_at_interrupt: bool) -> PyResult<RawStream> {
         let interrupt = Interrupt::new(ends_at_interrupt).after(GRACE);
         let opened = self.begin(py, &self.scan, Options { max_rows, max_bytes, ..BATCHES })?;
-        Ok(RawStream::new(opened, Arc::clone(self.scan.source_zone()), interrupt))
+        Ok(RawStream::new(opened, interrupt))
     }
 
     /// Collects the rows in columns.
@@ -194,7 +190,7 @@ impl RawScan {
         let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
         let mut updates = Updates::new(on_progress);
         bridge::block_with(py, collecting, events, |py, progress| updates.take(py, progress.as_ref()))
-            .map(|collected| self.table(collected))
+            .map(RawTable::new)
     }
 
     /// As `collect`, awaited.
@@ -207,8 +203,7 @@ impl RawScan {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (collecting, events) = self.collecting(py, limit, views, on_progress.is_some())?;
         let updates = Updates::in_running_loop(py, on_progress)?;
-        let source = Arc::clone(self.scan.source_zone());
-        let table = move |_: Python<'_>, collected, _| Ok(RawTable::new(collected, source));
+        let table = |_: Python<'_>, collected, _| Ok(RawTable::new(collected));
         bridge::spawn_call(py, collecting, updates.relay(events), table)
     }
 
@@ -231,12 +226,11 @@ impl RawScan {
         py: Python<'_>,
         path: PathBuf,
         format: RawFormat,
-        private: bool,
         on_progress: Option<Py<PyAny>>,
         storage_options: Storage,
     ) -> PyResult<(Py<PyAny>, RawUnpublished)> {
         let location = location(py, path, storage_options, self.retry_for(py))?;
-        let (writing, events) = self.writing(py, location, format, private, on_progress.is_some())?;
+        let (writing, events) = self.writing(py, location, format, on_progress.is_some())?;
         let mut updates = Updates::new(on_progress);
         self.written(py, bridge::block_with(py, writing, events, |py, progress| updates.take(py, progress.as_ref()))?)
     }
@@ -246,13 +240,12 @@ impl RawScan {
         slf: Bound<'_, Self>,
         path: PathBuf,
         format: RawFormat,
-        private: bool,
         on_progress: Option<Py<PyAny>>,
         storage_options: Storage,
     ) -> PyResult<Bound<'_, PyAny>> {
         let py = slf.py();
         let location = location(py, path, storage_options, slf.get().retry_for(py))?;
-        let (writing, events) = slf.get().writing(py, location, format, private, on_progress.is_some())?;
+        let (writing, events) = slf.get().writing(py, location, format, on_progress.is_some())?;
         let updates = Updates::in_running_loop(py, on_progress)?;
         let scan = slf.unbind();
         let written = move |py: Python<'_>, written, _| scan.get().written(py, written);
@@ -288,7 +281,7 @@ impl RawScan {
         storage_options: Storage,
     ) -> PyResult<RawTable> {
         let folder = location(py, folder, storage_options, self.retry_for(py))?;
-        bridge::block(py, self.reading(folder, ignore_missing)).map(|collected| self.table(collected))
+        bridge::block(py, self.reading(folder, ignore_missing)).map(RawTable::new)
     }
 
     /// As `read`, awaited.
@@ -300,8 +293,7 @@ impl RawScan {
         storage_options: Storage,
     ) -> PyResult<Bound<'py, PyAny>> {
         let reading = self.reading(location(py, folder, storage_options, self.retry_for(py))?, ignore_missing);
-        let source = Arc::clone(self.scan.source_zone());
-        let table = move |_: Python<'_>, collected, ()| Ok(RawTable::new(collected, source));
+        let table = |_: Python<'_>, collected, ()| Ok(RawTable::new(collected));
         bridge::spawn_call(py, reading, ready(Ok(())), table)
     }
 

@@ -42,13 +42,12 @@ impl RawScan {
         py: Python<'_>,
         location: Location,
         format: RawFormat,
-        private: bool,
         reports: bool,
     ) -> PyResult<(impl Future<Output = Result<Written>> + Send + use<>, mpsc::Receiver<Progress>)> {
         let core = self.client.get().core(py)?;
         let (scan, events) = updates::reporting(self.scan.clone(), reports);
         let format = format_of(format);
-        Ok((async move { scan.write(&core, &location, format, private).await }, events))
+        Ok((async move { scan.write(&core, &location, format).await }, events))
     }
 
     /// Stores the figures of a complete use and returns them as a dict, with the file that it wrote.

@@ -23,7 +23,7 @@ use super::raise::raise;
 use super::table::RawBatch;
 use crate::error::{Error, Kind, Result};
 use crate::scan::{Next, Stream, panicked};
-use crate::time::{Moment, Zone};
+use crate::time::Moment;
 
 /// A stream, with the log records of its tasks.
 pub(super) struct Open {
@@ -90,19 +90,13 @@ impl Opened {
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawStream {
     opened: Opened,
-    /// The zone of times in records.
-    source: Arc<Zone>,
     /// Ctrl-C, if it ends the stream also where another thread reads it.
     interrupt: Interrupt,
 }
 
 impl RawStream {
-    pub(super) fn new(opened: Opened, source: Arc<Zone>, interrupt: Interrupt) -> Self {
-        Self { opened, source, interrupt }
-    }
-
-    fn batch(&self, batch: RecordBatch) -> RawBatch {
-        RawBatch::new(batch, Arc::clone(&self.source))
+    pub(super) fn new(opened: Opened, interrupt: Interrupt) -> Self {
+        Self { opened, interrupt }
     }
 
     fn open(&self, py: Python<'_>) -> PyResult<Arc<Open>> {
@@ -123,7 +117,7 @@ impl RawStream {
     fn next(&self, py: Python<'_>) -> PyResult<Option<RawBatch>> {
         loop {
             match self.try_next(py)? {
-                Next::Batch(batch) => return Ok(Some(self.batch(batch))),
+                Next::Batch(batch) => return Ok(Some(RawBatch::new(batch))),
                 Next::End => return Ok(None),
                 Next::NotYet => self.opened.wait_for(py, Duration::MAX, &self.interrupt)?,
             }
@@ -140,7 +134,7 @@ impl RawStream {
             next = self.try_next(py)?;
         }
         match next {
-            Next::Batch(batch) => Ok(Some(self.batch(batch))),
+            Next::Batch(batch) => Ok(Some(RawBatch::new(batch))),
             Next::End | Next::NotYet => Ok(None),
         }
     }

@@ -71,7 +71,6 @@ pub use data_warning::{DataWarning, DataWarningKind};
 pub use folder_status::{FolderStatus, PartStatus, folder_status};
 pub use progress::Progress;
 #[cfg(feature = "files")]
-pub use read::read_files;
 #[cfg(feature = "files")]
 pub use report::{FailedTask, Report, TaskReport};
 #[cfg(feature = "python")]
@@ -120,7 +119,6 @@ pub struct Scan {
     /// Whether it is one request of a larger scan.
     is_task: bool,
     /// Whether rows come in the order of the plan.
-    is_ordered: bool,
     limit: Option<u64>,
     /// In place of the client's `timeout=`.
     timeout: Option<Duration>,
@@ -183,7 +181,6 @@ impl Scan {
             operation,
             chosen: 0..plan.requests(),
             is_task: false,
-            is_ordered: true,
             limit: plan.template().limit,
             timeout: None,
             is_bounded: false,
@@ -260,12 +257,6 @@ impl Scan {
     #[must_use]
     pub fn limited(&self, limit: Option<u64>) -> Self {
         Self { limit: [self.limit, limit].into_iter().flatten().min(), ..self.clone() }
-    }
-
-    /// The same scan with its rows in the order of the plan, or as they arrive.
-    #[must_use]
-    pub fn ordered(self, is_ordered: bool) -> Self {
-        Self { is_ordered, ..self }
     }
 
     /// The same scan with a time-out in place of the client's.

@@ -46,9 +46,6 @@ impl Scan {
         if let Some(zone) = self.result_zone() {
             query.add(TZ, zone.name());
         }
-        if let Some(count) = self.plan.values_per_request() {
-            query.add("values_per_request", &count.to_string());
-        }
         match filters.or.as_slice() {
             [group] => group.and.iter().for_each(|condition| query.add(&condition.column, &text(condition))),
             groups => {

@@ -89,18 +89,6 @@ impl Scan {
     }
 }
 
-/// The rows of parts of one folder, for the report of the run that wrote them.
-///
-/// # Errors
-/// As [`Scan::read`].
-pub async fn read_files(parts: &[Location], attributes: &[String], memory: &RowMemory) -> Result<Collected> {
-    let columns: Vec<Column> = attributes.iter().map(|name| Column::inferred(name)).collect();
-    let (schema, batches) = rows(parts, &columns, memory).await?;
-    let rows = batches.iter().map(|batch| batch.num_rows() as u64).sum();
-    let stats = Stats { figures: Figures { rows, ..Figures::default() }, ..Stats::default() };
-    Ok(Collected { schema, batches, stats: Arc::new(stats) })
-}
-
 /// The rows of parts. A column without values in a part has the type that it has in another. Without parts, columns
 /// without a known type are strings.
 async fn rows(parts: &[Location], columns: &[Column], memory: &RowMemory) -> Result<(SchemaRef, Vec<RecordBatch>)> {

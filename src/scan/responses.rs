@@ -162,25 +162,18 @@ where
         loop {
             self.remove_evicted();
             self.send_requests();
-            if self.open.is_empty() {
-                return Poll::Ready(Ok(None));
-            }
-            let polled = if self.scan.is_ordered { 1 } else { self.open.len() };
-            let mut open = self.open.iter_mut().take(polled).enumerate();
-            let next = open.find_map(|(position, response)| match response.poll(context) {
-                Poll::Ready(next) => Some((position, next)),
-                Poll::Pending => None,
-            });
-            match next {
-                Some((position, Arrival::Batch(batch))) => {
-                    self.last = self.open.get(position).map_or(0, |response| response.index);
+            // Rows come in the order of the plan.
+            let Some(response) = self.open.front_mut() else { return Poll::Ready(Ok(None)) };
+            match response.poll(context) {
+                Poll::Ready(Arrival::Batch(batch)) => {
+                    self.last = response.index;
                     if let Some(reporter) = &self.scan.reporter {
                         reporter.batch(|| self.progress());
                     }
                     return Poll::Ready(Ok(Some(batch)));
                 }
-                Some((position, Arrival::End(outcome))) => {
-                    let Some(response) = self.open.remove(position) else {
+                Poll::Ready(Arrival::End(outcome)) => {
+                    let Some(response) = self.open.pop_front() else {
                         return Poll::Ready(Err(defect("an open response is missing")));
                     };
                     if let Err(error) = self.ended(response, outcome) {
@@ -188,7 +181,7 @@ where
                         return Poll::Ready(Err(error));
                     }
                 }
-                None => return Poll::Pending,
+                Poll::Pending => return Poll::Pending,
             }
         }
     }

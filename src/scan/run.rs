@@ -485,7 +485,7 @@ impl Run {
 async fn open(options: &RunOptions) -> Result<(Folder, Names)> {
     let deadline = Instant::now() + UNLOCKING;
     loop {
-        match Folder::open(&options.folder, options.is_private).await {
+        match Folder::open(&options.folder).await {
             Err(error) if may_be_ours(&error) && Instant::now() < deadline => {
                 tokio::time::sleep(UNLOCKING / 40).await;
             }

@@ -35,8 +35,6 @@ pub struct RunOptions {
     pub requested_at: bool,
     /// Whether parts of another service are expected.
     pub same_service: bool,
-    /// Whether the folder and its files are for their owner alone.
-    pub is_private: bool,
     /// Whether the first task that fails ends the run.
     pub fail_fast: bool,
 }

@@ -44,15 +44,9 @@ impl Scan {
     ///
     /// # Errors
     /// `File` if it cannot be written, else any failure of a search. Then the path is as before.
-    pub async fn write(
-        &self,
-        client: &Arc<Client>,
-        location: &Location,
-        format: Format,
-        is_private: bool,
-    ) -> Result<(Stats, Complete)> {
-        let location = writable(location, is_private).await?;
-        let file = || location.create(Kind::File, is_private);
+    pub async fn write(&self, client: &Arc<Client>, location: &Location, format: Format) -> Result<(Stats, Complete)> {
+        let location = writable(location).await?;
+        let file = || location.create(Kind::File);
         // A file without rows has columns too.
         let empty = self.empty_schema(false)?;
         match format {
@@ -215,8 +209,8 @@ fn begun<W>(writer: &mut Option<W>, create: impl FnOnce() -> Result<W>) -> Resul
 }
 
 /// Where the file will be, absolutely. A place that cannot be written fails before a request is sent.
-async fn writable(location: &Location, is_private: bool) -> Result<Location> {
-    let file = blocking(|| location.create(Kind::File, is_private))?;
+async fn writable(location: &Location) -> Result<Location> {
+    let file = blocking(|| location.create(Kind::File))?;
     match location {
         Location::Path(_) => Ok(Location::Path(file.path().to_path_buf())),
         Location::Object(object) => {

@@ -22,15 +22,7 @@ def test_the_suffix_decides(name: str, separator: str, sandbox: da.Sandbox, tmp_
     lines = (tmp_path / name).read_text().splitlines()
     assert lines[0] == f"id{separator}pool_id"
     assert {line.count(separator) for line in lines} == {1}
-    scan.collect().to_csv(tmp_path / f"table-{name}")
-    assert (tmp_path / f"table-{name}").read_bytes() == (tmp_path / name).read_bytes()
     with sandbox.environment():
         options = ["--attrs", "id,pool_id", "--on", DAY, "--format", "csv", "-o", f"{tmp_path / f'command-{name}'}"]
         assert run("scan", "codes", *options).returncode == 0
     assert (tmp_path / f"command-{name}").read_bytes() == (tmp_path / name).read_bytes()
-
-
-def test_a_separator_that_is_given_is_used(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    scan = sandbox.client().scan_codes(["id", "pool_id"], allocated_time=da.on(DAY))
-    scan.to_csv(tmp_path / "x.tsv", separator=";")
-    assert (tmp_path / "x.tsv").read_text().startswith("id;pool_id\n")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from dataaccess._client.check import ClientCheck
     from dataaccess._client.segment import OnUpdate, SegmentStatus
-    from dataaccess._scan.asynchronous.scan import AsyncScan
+    from dataaccess._scan.asynchronous import AsyncScan
     from dataaccess._types import (
         Attributes,
         AudienceTypes,
@@ -115,11 +115,11 @@ class AsyncClient(BaseClient):
         decode_status: bool = False,
     ) -> AsyncScan:
         """As `Client.scan_codes`: makes a scan whose uses are awaited."""
-        from dataaccess._scan.asynchronous.scan import AsyncScan  # as in `Client`
+        from dataaccess._scan.asynchronous import AsyncScan  # as in `Client`
 
         given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
         arguments = code_arguments(*given, known_row_cap=self._setting("known_row_cap"))
-        scan = AsyncScan(self, "scan_codes", arguments, schema, True, on_suspected_cap, decode_status)
+        scan = AsyncScan(self, "scan_codes", arguments, schema, on_suspected_cap, decode_status)
         self._note_days()
         return scan
 
@@ -135,10 +135,10 @@ class AsyncClient(BaseClient):
         schema: Schema | None = None,
     ) -> AsyncScan:
         """As `Client.scan_items`: makes a scan whose uses are awaited."""
-        from dataaccess._scan.asynchronous.scan import AsyncScan  # as in `Client`
+        from dataaccess._scan.asynchronous import AsyncScan  # as in `Client`
 
         arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit)
-        scan = AsyncScan(self, "scan_items", arguments, schema, True, on_suspected_cap)
+        scan = AsyncScan(self, "scan_items", arguments, schema, on_suspected_cap)
         self._note_days(partial(scan._raw.body, 0))
         return scan
 

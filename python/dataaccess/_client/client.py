@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from dataaccess._client.check import ClientCheck
     from dataaccess._client.segment import OnUpdate, SegmentStatus
-    from dataaccess._scan.synchronous.scan import Scan
+    from dataaccess._scan.scan import Scan
     from dataaccess._types import (
         Attributes,
         AudienceTypes,
@@ -272,7 +272,7 @@ class Client(BaseClient):
             ['id', 'pool_id']
         """
         # Scans are many modules, and a client may send searches only.
-        from dataaccess._scan.synchronous.scan import Scan
+        from dataaccess._scan.scan import Scan
 
         arguments = code_arguments(
             attrs,
@@ -283,7 +283,7 @@ class Client(BaseClient):
             limit,
             known_row_cap=self._setting("known_row_cap"),
         )
-        scan = Scan(self, "scan_codes", arguments, schema, True, on_suspected_cap, decode_status)
+        scan = Scan(self, "scan_codes", arguments, schema, on_suspected_cap, decode_status)
         self._note_days()
         return scan
 
@@ -334,10 +334,10 @@ class Client(BaseClient):
             >>> customers["customer_id"].to_list()
             ['demo-customer-0001']
         """
-        from dataaccess._scan.synchronous.scan import Scan  # as in `scan_codes`
+        from dataaccess._scan.scan import Scan  # as in `scan_codes`
 
         arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit)
-        scan = Scan(self, "scan_items", arguments, schema, True, on_suspected_cap)
+        scan = Scan(self, "scan_items", arguments, schema, on_suspected_cap)
         self._note_days(partial(scan._raw.body, 0))
         return scan
 

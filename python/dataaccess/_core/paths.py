@@ -55,7 +55,7 @@ def local_path(path: str | os.PathLike[str]) -> str:
     return str(Path(os.path.expanduser(os.fspath(path))).absolute())  # noqa: PTH111
 
 
-def location(argument: str, path: object, options: StorageOptions | None, *, private: bool = False) -> str:
+def location(argument: str, path: object, options: StorageOptions | None) -> str:
     """The path on this machine, with `~` as the home folder, or the URL of an object store. `file://` is a path.
 
     Raises:
@@ -69,8 +69,6 @@ def location(argument: str, path: object, options: StorageOptions | None, *, pri
     if url is not None and url[1].lower() in STORE_SCHEMES:
         if not isinstance(path, str):
             refuse(argument, f"{type(path).__name__} drops a slash of a URL: pass it as a string")
-        if private:
-            refuse("private", "is for files of this machine: the policy of the bucket decides who may read an object")
         return text
     if options is not None:
         refuse("storage_options", f"is for URLs of object stores, and {shortened(plain)} is not one: leave it out")
@@ -156,7 +154,7 @@ def checked(options: StorageOptions | str | None) -> StorageOptions | None:
 
 def format_of(file: str) -> str | None:
     """The format by the suffix, or None."""
-    suffix, _ = _suffixes(file)
+    suffix, _ = suffixes_of(file)
     return next((name for name, suffixes in FORMATS.items() if suffix in suffixes), None)
 
 
@@ -178,7 +176,7 @@ def check_suffix(file: str, method: str) -> None:
 
 def not_written(file: str, name: str, writer: str) -> str | None:
     """What is wrong with the suffix for the writer of a format, or None."""
-    suffix, packed = _suffixes(file)
+    suffix, packed = suffixes_of(file)
     is_of_another = suffix in _NOT_WRITTEN or format_of(file) not in (name, None)
     if not is_of_another and (not packed or name in _TEXTS):
         return None
@@ -192,7 +190,7 @@ def compression_of(file: str, compression: object) -> object:
     Raises:
         ValidationError: They differ.
     """
-    _, suffix = _suffixes(file)
+    _, suffix = suffixes_of(file)
     usual = _COMPRESSIONS.get(suffix)
     if compression == "infer":
         return usual
@@ -204,11 +202,11 @@ def compression_of(file: str, compression: object) -> object:
 
 def separator_of(file: str, separator: object) -> object:
     """The separator of the caller, or the one by the suffix."""
-    usual = "\t" if _suffixes(file)[0] == ".tsv" else ","
+    usual = "\t" if suffixes_of(file)[0] == ".tsv" else ","
     return usual if separator is None else separator
 
 
-def _suffixes(file: str) -> tuple[str, str]:
+def suffixes_of(file: str) -> tuple[str, str]:
     """The suffixes of the format and of the compression, in small letters."""
     name, suffix = os.path.splitext(os.path.basename(file).lower())  # noqa: PTH119, PTH122 - of a URL too
     if suffix in _COMPRESSIONS:

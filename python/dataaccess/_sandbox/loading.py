@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.optional import optional
-from dataaccess._scan.synchronous.scan import Scan
+from dataaccess._scan.scan import Scan
 from dataaccess._scan.table import Table
 from dataaccess.reports import Progress
 

@@ -5,48 +5,25 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from dataaccess._core.checks import time_zone
-from dataaccess._core.suggest import Suggesting
-from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._display.text import counted, shorten
 from dataaccess._scan import frames
-from dataaccess._scan.outcome import warn_without_times
 
 if TYPE_CHECKING:
     from datetime import tzinfo
-    from typing import Any, NoReturn, Self
+    from typing import Any
 
     import pandas as pd
     import polars as pl
 
-    from dataaccess._types import DtypeBackend, Row, TimeZone
+    from dataaccess._types import DtypeBackend, Row
 
 
-@short_tracebacks
-class Rows(Suggesting):
+class Rows:
     """The columns of a batch or a table."""
 
     __slots__ = ("_raw",)
 
     _raw: Any
-
-    if not TYPE_CHECKING:  # so that type checkers report its use
-
-        def serialize(self) -> NoReturn:
-            """Raises a `TypeError` that says what to return. Airflow calls it for a value that goes to XCom.
-
-            Examples:
-                >>> import dataaccess as da
-                >>> client = da.Client("sandbox:demo?until=2024-02-29")
-                >>> scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-                >>> scan.collect().serialize()
-                Traceback (most recent call last):
-                ...
-                TypeError: a table or batch does not go to XCom, which is a database: return to_dicts() ...
-            """
-            from dataaccess._core.advice import ROWS_TO_XCOM
-
-            raise TypeError(ROWS_TO_XCOM)
 
     @property
     def num_rows(self) -> int:
@@ -59,11 +36,6 @@ class Rows(Suggesting):
         """Names of the columns."""
         names: list[str] = self._raw.column_names
         return names
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns, as `column_names`."""
-        return self.column_names
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -124,13 +96,12 @@ class Rows(Suggesting):
         rows: list[Row] = self._raw.to_dicts(None)
         return rows
 
-    def to_pandas(self, dtype_backend: DtypeBackend | None = None, *, tz: TimeZone | None = None) -> pd.DataFrame:
+    def to_pandas(self, dtype_backend: DtypeBackend | None = None) -> pd.DataFrame:
         """Returns a pandas DataFrame (extra `pandas`).
 
         Args:
             dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None is pandas' own string type, `Int64`,
                 `boolean`, `float64` and `datetime64[us]`, which are all nullable.
-            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as they are.
 
         Returns:
             A DataFrame with the types of `Scan.to_pandas`.
@@ -145,13 +116,10 @@ class Rows(Suggesting):
             >>> str(scan.head().to_pandas()["pool_id"].dtype)
             'Int64'
         """
-        return frames.to_pandas(self._zoned(tz), dtype_backend)
+        return frames.to_pandas(self, dtype_backend)
 
-    def to_polars(self, *, tz: TimeZone | None = None) -> pl.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """Returns a polars DataFrame (extra `polars`).
-
-        Args:
-            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as they are.
 
         Returns:
             A DataFrame.
@@ -166,16 +134,7 @@ class Rows(Suggesting):
             >>> dict(scan.head().to_polars().schema)
             {'pool_id': Int64}
         """
-        return frames.to_polars(self._zoned(tz))
-
-    def _zoned(self, tz: TimeZone | None) -> Self:
-        zone = time_zone("tz", tz)
-        if zone is None:
-            return self
-        warn_without_times(zone, self._raw.types)
-        copy = object.__new__(type(self))
-        copy._raw = self._raw.zoned(zone)
-        return copy
+        return frames.to_polars(self)
 
     def __arrow_c_schema__(self) -> object:
         """The schema as an Arrow PyCapsule."""

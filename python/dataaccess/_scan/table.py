@@ -5,31 +5,25 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, overload
 
-from dataaccess._core.checks import count, time_zone
-from dataaccess._core.paths import checked, hidden
-from dataaccess._core.tracebacks import short_tracebacks
+from dataaccess._core.checks import count
 from dataaccess._display.text import counted, duration, size
-from dataaccess._native import read_files
 from dataaccess._public import public
 from dataaccess._scan import frames
-from dataaccess._scan.outcome import stats_of
-from dataaccess._scan.table_files import TableFiles
+from dataaccess._scan.outcome import stats_of, warn_of, warn_without_times
+from dataaccess._scan.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import NoReturn
 
     import pyarrow as pa
 
-    from dataaccess._core.paths import StorageOptions
     from dataaccess._native import RawTable
-    from dataaccess._types import Row, TimeZone
+    from dataaccess._types import Row
     from dataaccess.reports import ScanStats
 
 
 @public
-@short_tracebacks
-class Table(TableFiles):
+class Table(Rows):
     """The rows of a scan as columns in memory: what `Scan.collect` returns. It can be read any number of times.
 
     Examples:
@@ -45,26 +39,6 @@ class Table(TableFiles):
     def __init__(self, raw: RawTable, *, is_of_files: bool = False) -> None:
         """Use `Scan.collect`."""
         self._raw, self._is_of_files = raw, is_of_files
-
-    @classmethod
-    def _of_files(
-        cls,
-        folder: str,
-        paths: list[str],
-        column_names: list[str],
-        source_zone: str,
-        own: StorageOptions | str | None,
-        tz: TimeZone | None,
-        given: object,
-    ) -> Callable[[], Table]:
-        """Reads files that a run wrote, with its own storage options or with those that are given."""
-        options, zone = own if given is None else hidden(given), time_zone("tz", tz)
-
-        def read() -> Table:
-            raw = read_files(folder, paths, column_names, checked(options), source_zone)
-            return cls(raw if zone is None else raw.zoned(zone))
-
-        return read
 
     @property
     def stats(self) -> ScanStats:
@@ -87,11 +61,8 @@ class Table(TableFiles):
         """
         return self._raw.missing_ids()  # type: ignore[no-any-return] # of either kind of rows
 
-    def to_arrow(self, *, tz: TimeZone | None = None) -> pa.Table:
+    def to_arrow(self) -> pa.Table:
         """Returns a pyarrow table (extra `arrow`), without a copy.
-
-        Args:
-            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as they are.
 
         Returns:
             A table.
@@ -105,7 +76,7 @@ class Table(TableFiles):
             >>> scan.collect().to_arrow().column_names
             ['id']
         """
-        return frames.to_arrow(self._zoned(tz))
+        return frames.to_arrow(self)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The columns as an Arrow PyCapsule. `requested_schema` is ignored."""
@@ -180,3 +151,10 @@ class Table(TableFiles):
             return f"from {counted(stats.requests, 'file')}"
         retries = f", {counted(stats.retries, 'retry', 'retries')}" if stats.retries else ""
         return f"{size(stats.bytes)} in {duration(stats.seconds)}, {counted(stats.requests, 'request')}{retries}"
+
+
+def checked_table(raw: RawTable, tz: str | None, *, is_of_files: bool = False) -> Table:
+    """The table. Warns of what is doubtful in the data, and of a `tz` that changes nothing."""
+    warn_of(raw.stats)
+    warn_without_times(tz, raw.types)
+    return Table(raw, is_of_files=is_of_files)

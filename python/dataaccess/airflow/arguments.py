@@ -30,7 +30,6 @@ class RequestingOperator(ClientOperator):
         known_row_cap: int | None = None,
         timeout: float | timedelta | None = None,
         on_doubt: Literal["warn", "error"] = "warn",
-        private: bool = False,
         min_rows: int | None = None,
         fail_on_empty: bool = False,
         dataaccess_conn_id: str | None = DataAccessHook.default_conn_name,
@@ -43,7 +42,6 @@ class RequestingOperator(ClientOperator):
         if on_doubt not in ("warn", "error"):
             raise invalid("on_doubt", 'must be "warn" or "error"', on_doubt)
         self.on_doubt = on_doubt
-        self.private = private
         self.min_rows = min_rows
         self.fail_on_empty = fail_on_empty
         self.dataaccess_conn_id = dataaccess_conn_id

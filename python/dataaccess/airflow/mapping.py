@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._core.checks import call_timeout
 from dataaccess.airflow.arguments import RequestingOperator
 from dataaccess.airflow.figures import log_figures, of_stats
 from dataaccess.airflow.output import write
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from airflow.sdk import Context, ObjectStoragePath
+
+    from dataaccess.reports import ScanStats
 
 
 class DataAccessScanRequestOperator(RequestingOperator):
@@ -33,7 +34,6 @@ class DataAccessScanRequestOperator(RequestingOperator):
         known_row_cap: As in `Client.scan_codes`, in place of the one of the scan.
         timeout: As in `Client.scan_codes`, in place of the one of the scan: seconds.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and writes no file.
-        private: Whether only the user of the worker may read the file.
         min_rows: The fewest rows; fewer fail the task, which writes no file. Each try sends the request again.
         fail_on_empty: Whether a response without rows fails the task, likewise.
         dataaccess_conn_id: Id of the connection; None: everything from the worker's environment.
@@ -78,19 +78,17 @@ class DataAccessScanRequestOperator(RequestingOperator):
         """Sends the request. Airflow calls it."""
         with self.without_useless_retries():
             folder, storage_options = located(self.folder)
-            task = task_of(self.connect(), self._overridden(self.request))
+            task = task_of(self.connect(), self.request)
             refuse_other_files(folder, storage_options, self.request)
-            table = task.collect()
-            self.accept(table.stats)
             target = f"{folder.rstrip('/')}/{self.request['file']}"
-            written = write(table, target, storage_options, private=self.private)
-            figures = {**of_stats(table.stats), **written}
+            of_rows: dict[str, Any] = {}
+
+            def accept(stats: ScanStats) -> bool:
+                of_rows.update(of_stats(stats))
+                return self.accept(stats)
+
+            written = write(task, target, storage_options, on_doubt=accept)
+            figures = {**of_rows, **written}
             log_figures(self.log, figures)
             self.describe_outlets(context, figures)
             return figures
-
-    def _overridden(self, request: Any) -> Any:
-        """The request, with the settings that arguments give in place of the settings of its scan."""
-        settings = {"known_row_cap": self.known_row_cap, "timeout": call_timeout(self.timeout)}
-        given = {name: value for name, value in settings.items() if value is not None}
-        return {**request, **given} if given and isinstance(request, dict) else request

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dataaccess import Scan
 from dataaccess._core.paths import without_query
 from dataaccess._public import CLIENT_ZONE
-from dataaccess._scan.output import parquet_format, text_format
+from dataaccess._scan.files import parquet_format, text_format
 from dataaccess.airflow.storage import is_remote
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dataaccess import Table
     from dataaccess._core.paths import StorageOptions
     from dataaccess.reports import ScanStats
 
@@ -23,11 +22,10 @@ _LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 
 def write(
-    source: Scan | Table,
+    source: Scan,
     target: str,
     options: StorageOptions | None,
     *,
-    private: bool = False,
     on_doubt: Callable[[ScanStats], bool] | None = None,
 ) -> dict[str, object]:
     """Writes the rows into a file by its suffix: Parquet or JSON lines. The file appears only when it is complete.
@@ -36,27 +34,21 @@ def write(
         source: The rows.
         target: The file, as `located` returns it.
         options: How to reach its store.
-        private: Whether only the user of the worker may read the file.
         on_doubt: Accepts the result of a scan, or raises.
 
     Returns:
         Its path or URL, and its size in bytes.
 
     Raises:
-        ConfigError: The suffix is another one, or `private` is for an object store.
+        ConfigError: The suffix is another one.
     """
     if not target.endswith((".parquet", *_LINES)):
         raise ConfigError(f"path must end in .parquet, {', '.join(_LINES)}, and {without_query(target)} does not")
     if not is_remote(target):
         Path(target).parent.mkdir(parents=True, exist_ok=True)
-    elif private:
-        problem = f"is for files on the worker, and {without_query(target)} is in a store, whose access is its own"
-        raise ConfigError(f"private {problem}")
     is_parquet = target.endswith(".parquet")
     file_format = parquet_format() if is_parquet else text_format("jsonl", target, "infer")
-    arguments: dict[str, Any] = {"private": private, "storage_options": options}
-    if isinstance(source, Scan):
-        arguments |= {"tz": CLIENT_ZONE, "on_doubt": on_doubt or "warn", "progress": None}
     # The methods of users do not return the size, which the client alone knows of an object.
-    size = source._write(target, "to_parquet" if is_parquet else "to_jsonl", file_format, **arguments)
+    method = "to_parquet" if is_parquet else "to_jsonl"
+    size = source._write(target, method, file_format, CLIENT_ZONE, on_doubt or "warn", None, options)
     return {"path": target, "bytes": size}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dataaccess._core.paths import StorageOptions
 
 # The parts of a pickled task behind its client, by name: JSON that XCom takes.
-_PARTS = ("call", "body", "schema", "id", "timeout", "known_row_cap", "splits")
+_PARTS = ("call", "body", "schema", "id", "splits")
 _DAY = len("2024-01-15")
 # Hexadecimal digits of a query in the names of its files.
 _DIGITS = 12

@@ -86,7 +86,6 @@ class DataAccessScanOperator(SearchingOperator):
         decode_status: As in `Client.scan_codes`. Promotion codes only.
         attrs_format: As in `Client`, in place of the connection's.
         timeout: As in `Client`, in place of the connection's: seconds, or a timedelta, for each request.
-        private: Whether only the user of the worker may read the files, as in `Scan.to_folder`.
         min_rows: The fewest rows of the days of the run together; fewer fail the task. Each try requests the days
             again, also those that the folder has, so `retries` and `retry_delay` say how long to wait for late rows.
         fail_on_empty: Whether a day without rows fails the task, likewise. In a scan without days, no rows at all do.
@@ -233,7 +232,6 @@ class DataAccessScanOperator(SearchingOperator):
                     settle=self.settle,
                     on_shrink=self.on_shrink,
                     on_doubt=self.on_doubt,
-                    private=self.private,
                     requested_at=self.requested_at,
                     same_service=self.same_service,
                     progress=self._log_progress(),

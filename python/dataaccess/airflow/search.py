@@ -47,8 +47,6 @@ class _SearchOperator(SearchingOperator):
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        if path is None and self.private:
-            raise invalid("private", "is for a file: pass path=", self.private)
         for name, most in {"limit": limit, "max_xcom_rows": max_xcom_rows if path is None else None}.items():
             if most is not None and (self.min_rows or 0) > most:
                 raise invalid("min_rows", f"is more than {name}={most}, so each run would fail", self.min_rows)
@@ -91,7 +89,7 @@ class _SearchOperator(SearchingOperator):
             of_rows.update(of_stats(stats))
             return self.accept(stats)
 
-        written = write(scan, target, storage_options, on_doubt=accept, private=self.private)
+        written = write(scan, target, storage_options, on_doubt=accept)
         figures = {**written, **of_rows}
         log_figures(self.log, figures)
         self.describe_outlets(context, figures)
@@ -131,7 +129,6 @@ class DataAccessSearchCodesOperator(_SearchOperator):
         attrs_format: As in `Client`, in place of the connection's.
         timeout: As in `Client`, in place of the connection's: seconds, or a timedelta.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and the file is as before.
-        private: Whether only the user of the worker may read the file.
         min_rows: The fewest rows; fewer fail the task, and the file is as before. Each try searches again, so `retries`
             and `retry_delay` say how long to wait for late rows.
         fail_on_empty: Whether a result without rows fails the task, likewise.
@@ -227,7 +224,6 @@ class DataAccessSearchItemsOperator(_SearchOperator):
         attrs_format: As in `Client`, in place of the connection's.
         timeout: As in `Client`, in place of the connection's: seconds, or a timedelta.
         on_doubt: "warn", or "error": the task fails if something is in doubt, and the file is as before.
-        private: Whether only the user of the worker may read the file.
         min_rows: The fewest rows; fewer fail the task, and the file is as before. Each try searches again, so `retries`
             and `retry_delay` say how long to wait for late rows.
         fail_on_empty: Whether a result without rows fails the task, likewise.

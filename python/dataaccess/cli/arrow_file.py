@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from dataaccess.cli.doubts import Doubts
 
 
-def write(scan: Scan, file: str | None, judge: Doubts, *, private: bool) -> None:
+def write(scan: Scan, file: str | None, judge: Doubts) -> None:
     """Writes the rows batch by batch. A file can be read at any place; standard output gets a stream, once complete."""
     if file is not None:
-        with appearing(Path(file), private=private) as opened:
+        with appearing(Path(file)) as opened:
             _write_batches(scan, opened, "new_file", judge)
         return
     with TemporaryFile() as complete:

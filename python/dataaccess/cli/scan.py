@@ -43,7 +43,6 @@ _WRITING = all_of(
             help="Format, if the suffix does not say it. [jsonl]",
         ),
         output.escaping(_WHERE),
-        option("--private", is_flag=True, section=_WHERE, help="Nobody else may read what is written."),
         option("--explain", is_flag=True, section=_WHERE, help="Print the plan and send nothing."),
         option("--json", "as_json", is_flag=True, section=_WHERE, help="Print a report of what was written, as JSON."),
         doubts.options(_WHERE),
@@ -139,7 +138,6 @@ def _run(
     file: str | None,
     folder: str | None,
     kind: str | None,
-    private: bool,
     escape_formulas: bool,
     strict: bool,
     fail_empty: bool,
@@ -147,7 +145,7 @@ def _run(
 ) -> None:
     if explain and as_json:
         raise click.UsageError("--explain prints text: leave --json out; `dataaccess validate` prints requests as JSON")
-    target = target_of(file, folder, kind, private=private, run=run, is_written=not explain)
+    target = target_of(file, folder, kind, run=run, is_written=not explain)
     if escape_formulas and target.kind != "csv":
         raise click.UsageError("--escape-formulas is for CSV: add --format csv, or leave it out")
     cap = "split" if split_capped else "warn"
@@ -185,7 +183,7 @@ def _into_folder(scan: Scan, target: Target, run: dict[str, Any], judge: doubts.
             chosen = {name: value for name, value in run.items() if value not in (None, ())}
             if "refresh" in chosen:
                 chosen["refresh"] = list(chosen["refresh"])
-            report = scan.to_folder(target.folder or "", private=target.private, **chosen, **judge.of_run)
+            report = scan.to_folder(target.folder or "", **chosen, **judge.of_run)
     except KeyboardInterrupt as error:
         message, code = signaled(error)
         kept = f"finished tasks are kept in {target.folder}; the same command resumes"
@@ -235,7 +233,7 @@ def _write(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str,
     if target.kind == "arrow":
         from dataaccess.cli.arrow_file import write
 
-        write(scan, target.file, judge, private=target.private)
+        write(scan, target.file, judge)
         return
     settings["on_doubt"] = judge.accept
     with retries_shown():
@@ -244,4 +242,4 @@ def _write(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str,
             with output.binary_stdout() as stdout:
                 write_as(stdout, **settings)
             return
-        write_as(target.file, private=target.private, **settings)
+        write_as(target.file, **settings)

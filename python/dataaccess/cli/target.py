@@ -22,11 +22,10 @@ class Target:
     file: str | None
     folder: str | None
     kind: str
-    private: bool
 
 
 def target_of(
-    file: str | None, folder: str | None, kind: str | None, *, private: bool, run: dict[str, Any], is_written: bool
+    file: str | None, folder: str | None, kind: str | None, *, run: dict[str, Any], is_written: bool
 ) -> Target:
     """The target of the options.
 
@@ -40,22 +39,20 @@ def target_of(
         if os.path.isfile(os.path.expanduser(folder)):  # noqa: PTH111, PTH113 - it may be a URL, which is no path
             message = f"--folder: {folder!r} is a file: name a folder, or write the file with --output"
             raise CommandError(message, _FOLDER_FAILED)
-        return Target(None, folder, "parquet", private)
+        return Target(None, folder, "parquet")
     if unused := [f"--{name.replace('_', '-')}" for name, value in run.items() if value]:
         raise click.UsageError(f"{', '.join(unused)}: only with --folder")
     if file is None or file == "-":
-        if private:
-            raise click.UsageError("--private is for --output FILE and --folder")
         if is_written and sys.stdout.isatty():
             raise click.UsageError("write --output FILE or --folder FOLDER, or pipe standard output into a program")
-        return Target(None, None, kind or "jsonl", private)
-    return _file(file, kind, private=private)
+        return Target(None, None, kind or "jsonl")
+    return _file(file, kind)
 
 
-def _file(file: str, kind: str | None, *, private: bool) -> Target:
+def _file(file: str, kind: str | None) -> Target:
     from dataaccess._core.paths import FORMATS, format_of, known_suffixes, location, not_written
 
-    path = location("path", file, None, private=private)
+    path = location("path", file, None)
     found = format_of(path)
     chosen = kind or found
     if os.path.isdir(path):  # noqa: PTH112 - it may be a URL, which is no path
@@ -69,7 +66,7 @@ def _file(file: str, kind: str | None, *, private: bool) -> Target:
         raise _refused(file, problem)
     if chosen == "arrow" and "://" in path:
         raise _refused(file, "is in an object store: Arrow is written to this machine only, Parquet to both")
-    return Target(path, None, chosen, private)
+    return Target(path, None, chosen)
 
 
 def _refused(file: str, problem: str) -> click.UsageError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
 from dataaccess._display import html
@@ -10,16 +10,10 @@ from dataaccess._display.text import cell, counted, duration, open_text, size
 from dataaccess._public import public
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
     from pathlib import Path
     from typing import Any
 
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
-    from dataaccess._types import DtypeBackend, StorageOptions, TimeZone
 
 # Tasks that are shown on a click.
 _MAX_TASKS = 400
@@ -114,8 +108,6 @@ class ScanReport:
     stray_days: list[str]
     absent: list[str]
     warnings: list[str]
-    # Reads the files of these tasks. It holds no client, so that a report pickles.
-    _reader: Callable[[Any, Any], Callable[[], Any]] = field(compare=False)
 
     @property
     def new(self) -> int:
@@ -168,7 +160,7 @@ class ScanReport:
             >>> json.loads(text)["rows"]
             73
         """
-        names = [each.name for each in fields(self) if each.name not in ("folder", "tasks", "_reader")]
+        names = [each.name for each in fields(self) if each.name not in ("folder", "tasks")]
         tasks = [
             {
                 **asdict(task),
@@ -210,106 +202,6 @@ class ScanReport:
             {'rows': 73}
         """
         return data
-
-    def to_pandas(
-        self,
-        dtype_backend: DtypeBackend | None = None,
-        *,
-        tz: TimeZone | None = None,
-        storage_options: StorageOptions | None = None,
-    ) -> pd.DataFrame:
-        """Reads the rows of these tasks as a pandas DataFrame (extra `pandas`). Sends nothing.
-
-        Only the tasks that the scan asked for are read: the folder may hold other days.
-
-        Args:
-            dtype_backend: As in pandas: "numpy_nullable" or "pyarrow". None uses the types of `Scan.to_pandas`.
-            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as the files have
-                them.
-            storage_options: Instead of the options of the run, which a pickled report does not have.
-
-        Returns:
-            A DataFrame with the columns and types of `Scan.to_pandas`.
-
-        Raises:
-            ValidationError: `tz` is not a time zone.
-            ImportError: pandas or pyarrow is not installed.
-            FolderCorruptError: A file has changed since it was written.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo?until=2024-02-29")
-            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
-            >>> report.to_pandas().shape
-            (73, 1)
-        """
-        read = self._reader(tz, storage_options)
-        # A traceback shows no credentials.
-        del storage_options
-        rows: pd.DataFrame = read().to_pandas(dtype_backend)
-        return rows
-
-    def to_polars(self, *, tz: TimeZone | None = None, storage_options: StorageOptions | None = None) -> pl.DataFrame:
-        """Reads the rows of these tasks as a polars DataFrame (extra `polars`). Sends nothing.
-
-        Only the tasks that the scan asked for are read: the folder may hold other days.
-
-        Args:
-            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as the files have
-                them.
-            storage_options: Instead of the options of the run, which a pickled report does not have.
-
-        Returns:
-            A DataFrame with the columns and types of `Scan.to_polars`.
-
-        Raises:
-            ValidationError: `tz` is not a time zone.
-            ImportError: polars is not installed.
-            FolderCorruptError: A file has changed since it was written.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo?until=2024-02-29")
-            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
-            >>> report.to_polars().shape
-            (73, 1)
-        """
-        read = self._reader(tz, storage_options)
-        # A traceback shows no credentials.
-        del storage_options
-        rows: pl.DataFrame = read().to_polars()
-        return rows
-
-    def to_arrow(self, *, tz: TimeZone | None = None, storage_options: StorageOptions | None = None) -> pa.Table:
-        """Reads the rows of these tasks as a pyarrow table (extra `arrow`). Sends nothing.
-
-        Only the tasks that the scan asked for are read: the folder may hold other days.
-
-        Args:
-            tz: Time zone of the timestamp columns: an IANA name or a `ZoneInfo`. None leaves them as the files have
-                them.
-            storage_options: Instead of the options of the run, which a pickled report does not have.
-
-        Returns:
-            A table with the columns and types of `Scan.to_arrow`.
-
-        Raises:
-            ValidationError: `tz` is not a time zone.
-            ImportError: pyarrow is not installed.
-            FolderCorruptError: A file has changed since it was written.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> client = da.Client("sandbox:demo?until=2024-02-29")
-            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
-            >>> report.to_arrow().shape
-            (73, 1)
-        """
-        read = self._reader(tz, storage_options)
-        # A traceback shows no credentials.
-        del storage_options
-        rows: pa.Table = read().to_arrow()
-        return rows
 
     def __str__(self) -> str:
         """A line for each fact: what `print(report)` shows."""

@@ -20,7 +20,7 @@ from dataaccess._core.warn import warn_caller
 from dataaccess.errors import AbsentAttributeWarning, DataAccessWarning, DoubtfulDataError, IncompleteWarning
 
 if TYPE_CHECKING:
-    from dataaccess._scan.synchronous.scan import Task
+    from dataaccess._scan.scan import Task
 
     # By the index of the request: what `cap_reasons` takes.
     _Counts = dict[int, tuple[str, int, bool, str | None]]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import NoReturn
 
-    from dataaccess._scan.synchronous.scan import Scan
+    from dataaccess._scan.scan import Scan
     from dataaccess._types import Schema
     from dataaccess.errors._text import Argument
 

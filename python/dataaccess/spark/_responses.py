@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._scan.batch import Batch
+from dataaccess._core.optional import optional
+from dataaccess._scan.batches import Batch
 from dataaccess._scan.table import Table
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from dataaccess._scan.synchronous.scan import Task
+    from dataaccess._scan.scan import Task
     from dataaccess.spark._columns import Columns
 
 _ROWS = 8_192
@@ -59,7 +60,17 @@ class Response:
     def _forms(self, rows: Batch | Table) -> tuple[Any, Any]:
         """The rows with times as the service wrote them, and with instants where a column needs them."""
         written = rows.to_arrow()
-        return written, rows.to_arrow(tz="UTC") if self._columns.has_instants else written
+        return written, self._instants(written) if self._columns.has_instants else written
+
+    def _instants(self, written: Any) -> Any:
+        """The same columns with instants: a repeated time is the earlier one, a skipped time the first one after it."""
+        zone, compute = self._task._raw.source_zone, optional("pyarrow.compute")
+        for position, field in enumerate(written.schema):
+            if str(field.type) == "timestamp[us]":
+                times = compute.assume_timezone(written.column(position), zone, "earliest", "latest")
+                times = times.cast(optional("pyarrow").timestamp("us", "UTC"))
+                written = written.set_column(position, field.name, times)
+        return written
 
     def _batch(self, written: Any, instants: Any, requested_at: int | None) -> pa.RecordBatch:
         time = None if requested_at is None else datetime.fromtimestamp(requested_at / 1000, UTC)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._scan.synchronous.scan import Task
+from dataaccess._scan.scan import Task
 
 if TYPE_CHECKING:
     from dataaccess import Client, Scan
@@ -43,18 +43,18 @@ class Shared:
         client: The pickled client, which has no token.
         call: The method that made the scan.
         schema: The types of the columns.
-        options: The options of each task: its time-out, the known cap, whether it may be split.
+        splits: Whether a response that looks capped is split.
     """
 
     client: bytes
     call: str
     schema: dict[str, Any] | None
-    options: tuple[float | None, int | None, bool]
+    splits: bool
 
     def task(self, planned: PlannedTask) -> Task:
         """The task, with the client of this process."""
-        given = _client(self.client), self.call, planned.body, self.schema, planned.id
-        return Task._from_body(*given, *self.options)
+        client = _client(self.client)
+        return Task._from_body(client, self.call, planned.body, self.schema, planned.id, self.splits)
 
 
 def planned_tasks(scan: Scan) -> list[PlannedTask]:
@@ -64,9 +64,7 @@ def planned_tasks(scan: Scan) -> list[PlannedTask]:
 
 def shared_by_tasks(scan: Scan) -> Shared:
     """What the tasks of a scan share."""
-    arguments = scan._arguments
-    options = arguments["timeout"], arguments["known_row_cap"], scan._splits
-    return Shared(pickle.dumps(scan._client), scan._call, scan._schema, options)
+    return Shared(pickle.dumps(scan._client), scan._call, scan._schema, scan._splits)
 
 
 @lru_cache(_CLIENTS)

@@ -21,7 +21,6 @@ fn options(folder: &Path) -> RunOptions {
         on_doubt: OnDoubt::Warn,
         requested_at: false,
         same_service: false,
-        is_private: false,
         fail_fast: false,
     }
 }
@@ -189,7 +188,7 @@ async fn a_file_of_another_version_is_neither_read_nor_replaced() {
     let (part, batches) = Footer::read(&path, &any_memory()).unwrap();
     let mut record = part.record;
     record["format"] = 3.into();
-    let file = AtomicFile::create(&path, Kind::FolderFile, false).unwrap();
+    let file = AtomicFile::create(&path, Kind::FolderFile).unwrap();
     let mut parquet = Parquet::new(file, batches[0].schema_ref(), batches[0].schema_ref()).unwrap();
     parquet.write(&batches[0]).unwrap();
     parquet.finish_part(&record).unwrap().publish().await.unwrap();

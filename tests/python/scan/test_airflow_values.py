@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 import dataaccess as da
 
@@ -16,12 +13,3 @@ def test_a_report_becomes_its_figures(sandbox: da.Sandbox, tmp_path: Path) -> No
     assert report.to_dict() == {**figures, "tasks": report.to_dict()["tasks"]}
     assert "tasks" not in figures
     assert da.ScanReport.deserialize(figures, 1) == figures
-
-
-def test_rows_and_scans_say_what_to_return(client: Any) -> None:
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    scans = r"return dataaccess.airflow.scan_requests\(scan\)"
-    rows = r"return to_dicts\(\) of a few rows"
-    for each, advice in [(scan, scans), (scan.tasks()[0], scans), (scan.collect(), rows), (next(scan.batches()), rows)]:
-        with pytest.raises(TypeError, match=advice):
-            each.serialize()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import polars as pl
 import pytest
 from support.raw_server import always, serving
 from support.streams import response_of
@@ -78,38 +76,6 @@ def test_rows_of_several_batches_are_sliced_across_them(sandbox: da.Sandbox) -> 
         assert table[start : start + 20]["id"] == ids[start : start + 20]
 
 
-def test_a_table_is_written_to_parquet(table: da.Table, tmp_path: Path) -> None:
-    table.to_parquet(tmp_path / "codes.parquet")
-    assert pl.read_parquet(tmp_path / "codes.parquet").equals(table.to_polars())
-    with pytest.raises(da.FileError, match="make its folder"):
-        table.to_parquet(tmp_path / "no" / "codes.parquet")
-    with pytest.raises(da.ValidationError, match="write to_csv, or another suffix"):
-        table.to_parquet(tmp_path / "codes.csv")
-    assert [path.name for path in tmp_path.iterdir()] == ["codes.parquet"]
-    table.to_parquet(tmp_path.as_uri() + "/private.parquet", private=True)
-    assert (tmp_path / "private.parquet").stat().st_mode & 0o077 == 0 or os.name == "nt"
-
-
-def files_of(rows: Any, folder: Path) -> list[bytes]:
-    """What a table or a scan writes into each kind of text file."""
-    rows.to_csv(folder / "a.csv", separator=";", escape_formulas=True)
-    rows.to_csv(folder / "a.csv.gz")
-    rows.to_jsonl(folder / "a.jsonl")
-    with (folder / "open.jsonl").open("wb") as file:
-        rows.to_jsonl(file, compression="zstd")
-    names = ("a.csv", "a.csv.gz", "a.jsonl", "open.jsonl")
-    return [(folder / name).read_bytes() for name in names]
-
-
-def test_a_table_writes_the_text_files_of_its_scan(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    scan = sandbox.client().scan_codes(allocated_time=da.days("2024-01-14", "2024-01-17"))
-    folders = [tmp_path / "table", tmp_path / "scan"]
-    for folder in folders:
-        folder.mkdir()
-    written = [files_of(each, folder) for each, folder in zip((scan.collect(), scan), folders, strict=True)]
-    assert written[0] == written[1]
-
-
 def test_values_of_each_type_are_written(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"a": '=x;"\n', "b": 2**53 + 1, "c": 0.1, "d": True, "e": "2024-01-15 10:00:00", "f": {"k": [1, None]}},
@@ -119,21 +85,18 @@ def test_values_of_each_type_are_written(tmp_path: Path) -> None:
     types: Any = {"a": "string", "b": "int64", "c": "float64", "d": "bool", "e": "timestamp", "f": "json"}
     with serving(always(response_of(rows))) as server:
         client = da.Client(server.base_url, token="tok", item_types={"store": 7})
-        table = client.scan_items("store", list(types), schema=types).collect()
-    table.to_jsonl(tmp_path / "a.jsonl")
+        scan = client.scan_items("store", list(types), schema=types)
+        scan.to_jsonl(tmp_path / "a.jsonl")
+        table = scan.collect()
     lines = (tmp_path / "a.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
     assert [json.loads(line) for line in lines] == rows == table.to_dicts()
-    table[["b"]][1:1].to_jsonl(tmp_path / "none.jsonl")
-    assert (tmp_path / "none.jsonl").read_bytes() == b""
-    with pytest.raises(da.ValidationError, match="write to_parquet, or another suffix"):
-        table.to_jsonl(tmp_path / "a.parquet")
 
 
 def test_times_in_a_zone_have_its_offset_in_text_files(sandbox: da.Sandbox, tmp_path: Path) -> None:
     scan = sandbox.client().scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
     table = scan.collect(tz="Asia/Ho_Chi_Minh")
-    table.to_csv(tmp_path / "a.csv")
-    table.to_jsonl(tmp_path / "a.jsonl")
+    scan.to_csv(tmp_path / "a.csv", tz="Asia/Ho_Chi_Minh")
+    scan.to_jsonl(tmp_path / "a.jsonl", tz="Asia/Ho_Chi_Minh")
     times = [row["allocated_time"] for row in table.to_dicts()]
     assert times[0].endswith("+07:00")
     assert (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines() == ["allocated_time", *times]
@@ -142,6 +105,6 @@ def test_times_in_a_zone_have_its_offset_in_text_files(sandbox: da.Sandbox, tmp_
 
 
 def test_a_table_has_plain_values_and_columns(table: da.Table) -> None:
-    assert table.columns == table.column_names == ["id", "pool_id", "allocated_time"]
+    assert table.column_names == ["id", "pool_id", "allocated_time"]
     assert json.loads(json.dumps(table.to_dicts())) == table.to_dicts()
     assert [row["allocated_time"] for row in table.to_dicts()] == [str(time) for time in table["allocated_time"]]

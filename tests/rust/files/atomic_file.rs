@@ -13,11 +13,11 @@ use tokio_util::sync::CancellationToken;
 use super::folder::{Folder, Published, names};
 
 fn file(path: &Path) -> AtomicFile {
-    AtomicFile::create(path, Kind::File, false).unwrap()
+    AtomicFile::create(path, Kind::File).unwrap()
 }
 
 fn refusal(path: &Path) -> Error {
-    let error = AtomicFile::create(path, Kind::File, false).unwrap_err();
+    let error = AtomicFile::create(path, Kind::File).unwrap_err();
     assert_eq!(error.kind(), Kind::File);
     assert!(error.details().path.as_deref().is_some_and(|shown| Path::new(shown) == path), "{error:?}");
     error
@@ -195,7 +195,7 @@ fn a_staged_file_makes_its_folder_when_it_is_complete() {
     let folder = Folder::new();
     let path = folder.file("day").join("a.csv");
     for content in ["abc", "de"] {
-        let mut file = AtomicFile::staged(&path, folder.path(), Kind::File, false).unwrap();
+        let mut file = AtomicFile::staged(&path, folder.path(), Kind::File).unwrap();
         file.write_all(content.as_bytes()).unwrap();
         assert_eq!(path.exists(), content == "de");
         file.finish().unwrap().published().unwrap();
@@ -209,7 +209,7 @@ fn staged_files_that_are_complete_at_the_same_moment_make_their_folder_once() {
     let folder = Folder::new();
     for round in 0..200 {
         let path = |number: usize| folder.file(&round.to_string()).join(number.to_string());
-        let file = |number| AtomicFile::staged(&path(number), folder.path(), Kind::File, false).unwrap();
+        let file = |number| AtomicFile::staged(&path(number), folder.path(), Kind::File).unwrap();
         let barrier = Barrier::new(2);
         std::thread::scope(|scope| {
             for mut file in [file(0), file(1)] {
@@ -227,21 +227,19 @@ fn staged_files_that_are_complete_at_the_same_moment_make_their_folder_once() {
 
 #[cfg(unix)]
 #[test]
-fn a_private_file_is_for_its_owner_alone_and_others_follow_the_umask_or_the_file_that_they_replace() {
+fn a_file_has_the_mode_of_the_file_that_it_replaces_or_follows_the_umask() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     let usual = folder.file("usual");
     fs::write(&usual, "").unwrap();
-    for (is_private, replaced, expected) in
-        [(true, Some(0o644), 0o600), (false, None, mode(&usual)), (false, Some(0o640), 0o640)]
-    {
-        let path = folder.file(&format!("{is_private}-{replaced:?}.csv"));
+    for (replaced, expected) in [(None, mode(&usual)), (Some(0o640), 0o640)] {
+        let path = folder.file(&format!("{replaced:?}.csv"));
         if let Some(replaced) = replaced {
             fs::write(&path, "before").unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(replaced)).unwrap();
         }
-        let mut file = AtomicFile::create(&path, Kind::File, is_private).unwrap();
+        let mut file = AtomicFile::create(&path, Kind::File).unwrap();
         let name = names(folder.path()).into_iter().find(|name| name.starts_with('.')).unwrap();
         assert_eq!(mode(&folder.file(&name)), expected);
         file.finish().unwrap().published().unwrap();

@@ -64,11 +64,7 @@ fn at(path: &Path) -> Location {
 }
 
 pub fn open(folder: &Path) -> Result<(folder::Folder, Names)> {
-    wait(folder::Folder::open(&at(folder), false))
-}
-
-pub fn open_private(folder: &Path) -> Result<(folder::Folder, Names)> {
-    wait(folder::Folder::open(&at(folder), true))
+    wait(folder::Folder::open(&at(folder)))
 }
 
 pub fn read_only(folder: &Path) -> Result<(folder::Folder, Names)> {

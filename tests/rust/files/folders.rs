@@ -7,7 +7,7 @@ use std::path::Path;
 use dataaccess::error::{Error, Kind};
 use dataaccess::folder::{Query, digest, mismatch};
 
-use super::folder::{Folder, HIDDEN, found, names, of_day, open, open_private, part, put, read_only, wait};
+use super::folder::{Folder, HIDDEN, found, names, of_day, open, part, put, read_only, wait};
 
 fn refusal(folder: &Path) -> Error {
     open(folder).unwrap_err()
@@ -151,19 +151,6 @@ fn symbolic_links_are_refused() {
         fs::rename(&target, &ours).unwrap();
     }
     assert_eq!(open(&path).unwrap().0.parts_of_day("2024-01-15").unwrap().len(), 1);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_private_folder_is_for_its_owner_alone() {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = Folder::new();
-    let path = folder.file("runs").join("2024q1");
-    let (opened, _) = open_private(&path).unwrap();
-    put(&opened, &part(0));
-    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
-    assert_eq!([&path, path.parent().unwrap(), &path.join(HIDDEN)].map(mode), [0o700; 3]);
-    assert_eq!([&path.join(HIDDEN).join("lock"), &opened.path_of(&part(0))].map(|path| mode(path)), [0o600; 2]);
 }
 
 #[cfg(unix)]

@@ -18,7 +18,7 @@ fn attributes(names: &[&str]) -> Vec<String> {
 /// What a block becomes in a file.
 fn lines(attributes: &[String], block: &Block) -> String {
     let folder = Folder::new();
-    let file = AtomicFile::create(&folder.file("a.jsonl"), Kind::File, false).unwrap();
+    let file = AtomicFile::create(&folder.file("a.jsonl"), Kind::File).unwrap();
     let mut writer = JsonLines::new(Output::new(file, Compression::None).unwrap(), attributes).unwrap();
     writer.write(block).unwrap();
     let written = writer.finish().unwrap().published().unwrap();

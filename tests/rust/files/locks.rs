@@ -100,11 +100,11 @@ fn fills_the_disk() {
     )]));
     let place = path.join("_a.csv");
     for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
-        let output = Output::new(AtomicFile::create(&place, Kind::File, false).unwrap(), compression).unwrap();
+        let output = Output::new(AtomicFile::create(&place, Kind::File).unwrap(), compression).unwrap();
         let options = CsvOptions { separator: b',', escape_formulas: false };
         is_full(&Csv::new(output, options, &schema).and_then(Writer::finish).unwrap_err(), Kind::File);
     }
-    let file = AtomicFile::create(&place, Kind::File, false).unwrap();
+    let file = AtomicFile::create(&place, Kind::File).unwrap();
     let ended = dataaccess::files::Parquet::new(file, &schema, &schema).unwrap().finish();
     is_full(&ended.unwrap_err(), Kind::File);
     assert_eq!(names(&path), [HIDDEN.to_owned(), part(0).to_string(), part(1).to_string()]);

@@ -65,7 +65,7 @@ fn read(path: &std::path::Path) -> (RecordBatch, Arc<ParquetMetaData>) {
 }
 
 fn file(folder: &Folder, name: &str) -> AtomicFile {
-    AtomicFile::create(&folder.file(name), Kind::File, false).unwrap()
+    AtomicFile::create(&folder.file(name), Kind::File).unwrap()
 }
 
 fn output(folder: &Folder) -> Output {

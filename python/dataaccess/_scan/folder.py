@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from dataaccess import errors
@@ -10,16 +9,15 @@ from dataaccess._core.checks import boolean_argument, choice, duration
 from dataaccess._core.log import log_run
 from dataaccess._core.paths import checked, location
 from dataaccess._display.text import counted
-from dataaccess._scan.doubt import TaskDoubt, task_of
+from dataaccess._scan.doubts import TaskDoubt, task_of
 from dataaccess._scan.outcome import progress_of, warn_of
 from dataaccess.errors._text import marked, text_of
 
 if TYPE_CHECKING:
     from typing import Any, Self
 
+    from dataaccess._client.base import BaseClient
     from dataaccess._core.paths import StorageOptions
-    from dataaccess._native import RawScan
-    from dataaccess._scan.client import ScanClient
     from dataaccess.reports import Progress, ScanReport
 
 # Days that an error names.
@@ -27,7 +25,7 @@ _NAMED = 5
 
 
 def run_options(
-    client: ScanClient,
+    client: BaseClient,
     folder: object,
     storage_options: StorageOptions | None,
     *,
@@ -42,7 +40,7 @@ def run_options(
     """The checked options of a run, as the core takes them."""
     switches = {name: boolean_argument(name, switch) for name, switch in switches.items()}
     return {
-        "folder": location("folder", folder, storage_options, private=bool(switches["private"])),
+        "folder": location("folder", folder, storage_options),
         "storage_options": checked(storage_options),
         "service": service_of(client),
         "layout": choice("layout", layout, ("days", "flat")),
@@ -64,7 +62,7 @@ def read_options(
     return place, is_ignored, checked(storage_options)
 
 
-def service_of(client: ScanClient) -> tuple[str, bool]:
+def service_of(client: BaseClient) -> tuple[str, bool]:
     """The address of the service, or its name if it is `sandbox:demo`, and whether it is known to be a sandbox."""
     return client._embedded or client.base_url, client._is_sandbox
 
@@ -75,7 +73,7 @@ class RunProgress:
     If Ctrl-C ends its block, or asyncio cancels it, a note of the exception says what is kept.
     """
 
-    def __init__(self, client: ScanClient, options: dict[str, Any]) -> None:
+    def __init__(self, client: BaseClient, options: dict[str, Any]) -> None:
         """A run that begins now."""
         self._convert, self._options = progress_of(client), options
         self._last: Progress | None = None
@@ -114,7 +112,6 @@ class RunProgress:
 
 def report_of(
     options: dict[str, Any],
-    scan: RawScan,
     result: tuple[dict[str, Any], list[tuple[str, str | None, errors.DataAccessError]], errors.DataAccessError | None],
     on_doubt: TaskDoubt,
 ) -> ScanReport:
@@ -127,7 +124,6 @@ def report_of(
     """
     from pathlib import Path
 
-    from dataaccess._scan.table import Table
     from dataaccess.reports import ScanReport
 
     on_doubt.raise_again()
@@ -135,20 +131,11 @@ def report_of(
     # `Path` drops a slash of a URL.
     path = str if "://" in options["folder"] else Path
     tasks = [task_of(task, path) for task in outcome["tasks"]]
-    parts = [task["path"] for task in outcome["tasks"] if task["path"]]
     figures = ("rows", "bytes", "file_bytes", "seconds", "reasons", "open_days", "stray_days", "absent")
     report = ScanReport(
         folder=path(options["folder"]),
         tasks=tasks,
         maybe_capped=outcome["complete"] == "capped",
-        _reader=partial(
-            Table._of_files,
-            options["folder"],
-            parts,
-            scan.column_names,
-            scan.source_zone,
-            options["storage_options"],
-        ),
         warnings=[text_of(warning["message"]) for warning in outcome["warnings"]],
         **{name: outcome[name] for name in figures},
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import os
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from dataaccess._core.paths import check_suffix, compression_of, location, refuse, separator_of
-from dataaccess.errors import ValidationError
+from dataaccess._core.checks import choice
+from dataaccess._core.paths import check_suffix, compression_of, location, refuse, suffixes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,30 +30,16 @@ def parquet_format() -> Format:
     return "parquet", 0, False, None
 
 
-def text_format(
-    name: str, target: FileTarget, compression: object, separator: object = None, *, escapes: bool = False
-) -> Format:
-    """The format of a text file."""
-    from pathlib import Path
-
-    from dataaccess.errors import Problem
-
-    file = Path(target).name if isinstance(target, str | os.PathLike) else ""
-    separator = separator_of(file, separator)
-    problems = []
-    if compression not in ("infer", "gzip", "zstd", None):
-        problems.append(Problem("compression", "", 'must be "infer", "gzip", "zstd" or None', compression))
-    if not (isinstance(separator, str) and len(separator) == 1 and separator.isascii() and separator not in '"\r\n'):
-        problems.append(Problem("separator", "", "must be one ASCII character, and no quote or line break", separator))
-    if problems:
-        raise ValidationError(problems=problems)
-    compression = compression_of(file, compression)
-    return name, ord(str(separator)), escapes, None if compression is None else str(compression)
+def text_format(name: str, target: FileTarget, compression: object, *, escapes: bool = False) -> Format:
+    """The format of a text file. The suffix `.tsv` stands for tabs."""
+    file = os.path.basename(target) if isinstance(target, str | os.PathLike) else ""  # noqa: PTH119 - of a URL too
+    compression = choice("compression", compression_of(file, compression), ("infer", "gzip", "zstd"))
+    return name, ord("\t" if suffixes_of(file)[0] == ".tsv" else ","), escapes, compression
 
 
 @contextmanager
 def output_path(
-    target: FileTarget, method: str, storage_options: StorageOptions | None, *, private: bool = False
+    target: FileTarget, method: str, storage_options: StorageOptions | None
 ) -> Iterator[tuple[PathArgument, WritableFile | None]]:
     """Where the core writes, and the open file that gets the complete rows from there, if the target is one.
 
@@ -60,7 +48,7 @@ def output_path(
     if isinstance(target, io.TextIOBase):
         raise TypeError('the file is open in text mode: open it in binary mode ("wb"), or pass its .buffer')
     if isinstance(target, str | os.PathLike):
-        path = location("path", target, storage_options, private=private)
+        path = location("path", target, storage_options)
         check_suffix(path, method)
         yield path, None
         return
@@ -68,19 +56,12 @@ def output_path(
         raise TypeError(f"rows go to a path or a file opened in binary mode, not to a {type(target).__name__}")
     if storage_options is not None:
         refuse("storage_options", "is for URLs of object stores, and the target is an open file: leave it out")
-    if private:
-        refuse("private", "is for paths: an open file has the mode that it was made with")
-    from pathlib import Path
-    from tempfile import TemporaryDirectory
-
     with TemporaryDirectory(prefix="dataaccess-") as folder:
         yield Path(folder) / "rows", target
 
 
 def copy_into(file: Any, path: PathArgument) -> None:
     """Writes the content of a path into an open file."""
-    from pathlib import Path
-
     with Path(path).open("rb") as source:
         while piece := source.read(_PIECE):
             rest = memoryview(piece)

@@ -1,1 +1,0 @@
-"""The asynchronous classes of scans: written by hand."""
