@@ -284,6 +284,7 @@ def test_the_trigger_is_made_again_from_what_is_stored() -> None:
             "poll_interval": 30,
             "dataaccess_conn_id": "cdp",
             "check": False,
+            "success_codes": [200],
             "until": None,
             "retry_permission_denied": False,
         },

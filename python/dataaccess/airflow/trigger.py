@@ -76,7 +76,7 @@ class DataAccessSegmentExportTrigger(BaseTrigger):
             "poll_interval": self.poll_interval,
             "dataaccess_conn_id": self.dataaccess_conn_id,
             "check": self.check,
-            "success_codes": self.success_codes,
+            "success_codes": list(self.success_codes),
             "until": self.until,
             "retry_permission_denied": self.retry_permission_denied,
         }
