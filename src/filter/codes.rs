@@ -53,7 +53,7 @@ pub fn plan(arguments: CodesArguments, calendar: &Calendar) -> Result<Plan> {
 pub(crate) fn plan_in_parts(arguments: CodesArguments, values_per_request: usize, calendar: &Calendar) -> Result<Plan> {
     Problems::collect(|problems| {
         let search = read(arguments, &Times { calendar, instead_of_range: None }, problems);
-        Plan::check(search, values_per_request, problems)
+        Plan::check(search, values_per_request, "allocated_time", problems)
     })
 }
 

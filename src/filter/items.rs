@@ -59,7 +59,7 @@ pub fn plan(arguments: ItemsArguments, calendar: &Calendar) -> Result<Plan> {
 pub(crate) fn plan_in_parts(arguments: ItemsArguments, values_per_request: usize, calendar: &Calendar) -> Result<Plan> {
     Problems::collect(|problems| {
         let search = read(arguments, &Times { calendar, instead_of_range: None }, problems);
-        Plan::check(search, values_per_request, problems)
+        Plan::check(search, values_per_request, "where", problems)
     })
 }
 

@@ -16,7 +16,7 @@ use crate::contract::search::Filters;
 
 /// Requests of one scan.
 pub(super) const MAX_REQUESTS: usize = 100_000;
-/// Default number of values of one condition of one request. The API specification gives no maximum.
+/// Values of one condition in one request, at most. The API specification gives no maximum.
 pub(crate) const VALUES_PER_REQUEST: usize = 1_000;
 
 /// The requests of one scan, in order: day by day, and within each day the parts of lists.
@@ -36,8 +36,14 @@ struct Axis {
 }
 
 impl Plan {
-    /// The plan of a checked search that sends at most `values_per_request` values of a list in one request.
-    pub(super) fn check(search: Option<Search>, values_per_request: usize, problems: &mut Problems) -> Option<Self> {
+    /// The plan of a checked search that sends at most `values_per_request` values of a list in one request. Problems
+    /// belong to `argument`.
+    pub(super) fn check(
+        search: Option<Search>,
+        values_per_request: usize,
+        argument: &str,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         let mut search = search?;
         let axes = match search.body.filters.or.as_mut_slice() {
             [group] => axes(&mut group.and, values_per_request),
@@ -50,7 +56,7 @@ impl Plan {
             let counts = counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
             let message =
                 format!("the scan needs {counts} requests, more than {MAX_REQUESTS}: ask for fewer days or values");
-            problems.add(&ProblemPath::argument("where", ""), &InputValue::Null, message);
+            problems.add(&ProblemPath::argument(argument, ""), &InputValue::Null, message);
         }
         Some(Self { template: Arc::new(search), axes, parts: Vec::new() })
     }

@@ -160,7 +160,7 @@ impl RawClient {
     ) -> PyResult<RawScan> {
         let calendar = &slf.get().calendar(None);
         let call = if call == "scan_codes" { "scan_codes" } else { "scan_items" };
-        let scan = request::scan(call, request::plan_of_items(arguments, calendar)?, schema, calendar)?;
+        let scan = request::scan(call, request::plan_of_task(arguments, calendar)?, schema, calendar)?;
         let scan = slf.get().timed(scan.as_task().splitting(splits));
         Ok(RawScan::new(slf.unbind(), scan))
     }

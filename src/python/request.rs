@@ -51,6 +51,11 @@ pub(super) fn plan_of_items(arguments: &Bound<'_, PyDict>, calendar: &Calendar) 
     Ok(items::plan_in_parts(items_arguments(arguments)?, values_per_request(), calendar))
 }
 
+/// The one request of a task, whatever its lists.
+pub(super) fn plan_of_task(arguments: &Bound<'_, PyDict>, calendar: &Calendar) -> PyResult<Result<Plan>> {
+    Ok(items::plan_in_parts(items_arguments(arguments)?, usize::MAX, calendar))
+}
+
 /// The most values of a list in one request.
 fn values_per_request() -> usize {
     #[cfg(feature = "testing")]

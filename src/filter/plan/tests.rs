@@ -44,7 +44,7 @@ fn values(plan: &Plan) -> Vec<Vec<Value>> {
 
 #[test]
 fn a_range_is_a_request_a_day_and_a_long_list_several() {
-    let plan = of_codes(days("2024-01-01", "2024-01-03"), json!(["a", "b", "a", "c"]), &2);
+    let plan = of_codes(days("2024-01-01", "2024-01-03"), json!(["a", "b", "a", "c"]), 2);
     let (first, second) = (json!(NEW_YEAR), json!(NEW_YEAR + DAY));
     assert_eq!(
         values(&plan.expect("a valid plan")),
@@ -80,7 +80,7 @@ fn the_conditions_of_all_requests_are_known_together() {
 
 #[test]
 fn values_that_fit_into_one_request_stay_one() {
-    let plan = of_codes(after("2024-01-01"), json!(["a", "b"]), &2).expect("a valid plan");
+    let plan = of_codes(after("2024-01-01"), json!(["a", "b"]), 2).expect("a valid plan");
     assert_eq!((plan.requests(), plan.axes.len()), (1, 0));
     let ids: Vec<String> = (0..1_001).map(|id| id.to_string()).collect();
     assert_eq!(of_codes(after("2024-01-01"), json!(ids[..1_000]), 1_000).expect("a plan").requests(), 1);

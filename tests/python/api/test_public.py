@@ -43,70 +43,40 @@ def test_both_clients_make_scans_of_the_same_arguments(name: str) -> None:
     assert inspect.signature(one).parameters == inspect.signature(other).parameters
     assert arguments_of(one) == arguments_of(other)
     search = inspect.signature(getattr(da.Client, name.replace("scan", "search"))).parameters
-    more = {"on_suspected_cap", "schema", "values_per_request", "ordered"}
+    more = {"on_suspected_cap", "schema"}
     more |= {"decode_status"} if name == "scan_codes" else set()
     assert inspect.signature(one).parameters.keys() - search.keys() == more
 
 
-READINGS = ["head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts", "to_pylist"]
+READINGS = ["head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts"]
 SHOWN = ["explain", "requests", "column_names", "schema", "last_stats"]
 USES = [*READINGS, "read_folder", "to_parquet", "to_csv", "to_jsonl", "to_folder"]
 
 
-@pytest.mark.parametrize("name", [*USES, "count", "batches", "tasks", "explain", "requests"])
+@pytest.mark.parametrize("name", [*USES, "count", "batches", "iter_rows", "tasks", "explain", "requests"])
 def test_both_kinds_of_scan_have_the_same_uses(name: str) -> None:
-    check_twins(da.Scan, da.AsyncScan, name)
-
-
-@pytest.mark.parametrize("name", [*READINGS, "batches", "explain"])
-def test_both_kinds_of_task_have_the_same_uses(name: str) -> None:
-    check_twins(da.Task, da.AsyncTask, name)
-
-
-def check_twins(kind: type, asynchronous: type, name: str) -> None:
-    one, other = getattr(kind, name), getattr(asynchronous, name)
+    one, other = getattr(da.Scan, name), getattr(da.AsyncScan, name)
     assert inspect.signature(one).parameters == inspect.signature(other).parameters
-    assert message_of(one) == message_of(other) != ""
+    assert (inspect.getdoc(other) or "").startswith((f"As `Scan.{name}`", inspect.getdoc(one) or "-"))
     assert inspect.iscoroutinefunction(other) == (name in {*USES, "count"})
     assert not inspect.iscoroutinefunction(one)
 
 
-def message_of(call: Any) -> str:
-    """A docstring up to its example, in the words of the synchronous half."""
-    text = " ".join((inspect.getdoc(call) or "").partition("Examples:")[0].split())
-    for asynchronous, synchronous in WORDS.items():
-        text = text.replace(asynchronous, synchronous)
-    return text
-
-
-WORDS = {
-    "An asynchronous iterator": "An iterator",
-    "`async with`": "`with`",
-    "`AsyncTask`": "`Task`",
-    "in the thread of the event loop": "in the calling thread",
-}
-
-
 def names(kind: type) -> set[str]:
-    # Airflow calls `serialize` for a value that goes to XCom.
-    return {name for name in dir(kind) if not name.startswith("_")} - {"serialize"}
+    return {name for name in dir(kind) if not name.startswith("_")}
 
 
 def test_what_comes_of_scans_has_no_other_names() -> None:
     # polars does not await.
-    assert (
-        names(da.Scan) - {"to_lazyframe", "explain_query"}
-        == names(da.AsyncScan)
-        == {*USES, *SHOWN, "batches", "iter_rows", "tasks", "count"}
-    )
-    writings = {"to_csv", "to_jsonl", "to_parquet"}
-    assert names(da.Task) == names(da.AsyncTask) == {*READINGS, *SHOWN, *writings, "batches", "iter_rows", "count"}
+    of_scans = {*USES, *SHOWN, "batches", "iter_rows", "tasks", "count"}
+    assert names(da.Scan) - {"to_lazyframe"} == names(da.AsyncScan) == of_scans
+    assert names(da.Task) - names(da.Scan) == names(da.AsyncTask) - names(da.AsyncScan) == set()
     # As asynchronous generators have it beside their own.
     assert names(Batches) | {"aclose"} == names(AsyncBatches)
     forms = {"to_arrow", "to_pylist", "to_dicts", "to_pandas", "to_polars"}
-    forms |= {"num_rows", "column_names", "columns", "shape", "schema"}
+    forms |= {"num_rows", "column_names", "shape", "schema"}
     assert names(da.Batch) == forms
-    assert names(da.Table) == forms | {"stats", "head", "missing_ids", *writings}
+    assert names(da.Table) == forms | {"stats", "head", "missing_ids"}
 
 
 def test_the_clients_have_no_other_names() -> None:

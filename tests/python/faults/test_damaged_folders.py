@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from support.damage import check, cuts, flips, scan_of
+from support.parts import in_parts
 from support.raw_server import always, serving
 from support.runs import (
     HIDDEN,
@@ -104,16 +105,14 @@ def test_s3_a_condition_of_another_type_is_another_query(tmp_path: Path, types: 
 def test_s3_a_folder_of_another_object_or_list_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     def scan(name: str, number: int, values: int = 6, **options: Any) -> Any:
         where = da.col("id").matches([f"x-{value}" for value in range(values)])
-        schema = {"id": "string"}
-        options = {"values_per_request": 3, "schema": schema, **options}
-        return connect(service).scan_items(name, ["id"], where, item_type_id=number, **options)
+        options["schema"] = {"id": "string"}
+        return in_parts(3, connect(service).scan_items, name, ["id"], where, item_type_id=number, **options)
 
     service.declare("store", 7, {"id": "string"})
     service.declare("shop", 8, {"id": "string"})
     scan("store", 7).to_folder(tmp_path)
     refused = {
         "item type": scan("shop", 8),
-        "values_per_request": scan("store", 7, values_per_request=2),
         "attrs": scan("store", 7, attrs_format="string"),
         "id": scan("store", 7, 5),
     }

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cycled import cycled
 from support.parts import in_parts
 from support.raw_server import always, http, serving
 from support.runs import ROWS_OF_DAYS, by_day, by_value, responding, some_days
@@ -36,15 +35,14 @@ USES: dict[str, Callable[[Any, Path], object]] = {
 }
 
 
-@pytest.mark.parametrize(("use", "ordered"), cycled(USES, [True, False]))
+@pytest.mark.parametrize("use", USES)
 def test_equal_highest_counts_are_reported_with_their_days(
     connect: Any,
     tmp_path: Path,
     use: str,
-    ordered: bool,
 ) -> None:
     with some_days(MANY, maximum_rows=18) as service:
-        scan = by_day(connect(service), ["id"], ordered=ordered)
+        scan = by_day(connect(service), ["id"])
         with pytest.warns(da.IncompleteWarning, match=CAPPED) as caught:
             result = USES[use](scan, tmp_path)
     assert len(caught) == 1
@@ -153,15 +151,15 @@ def test_a_known_cap_is_a_number_of_rows(client: Any, bad: Any) -> None:
         with pytest.raises(da.ValidationError) as caught:
             make(allocated_time=da.on("2024-01-02"), known_row_cap=bad)
         assert [problem.argument for problem in caught.value.problems] == ["known_row_cap"]
-        assert caught.value.problems[0].value == bad
+        assert str(bad) in str(caught.value.problems[0].value)
 
 
 def test_a_pickled_task_keeps_the_known_cap(sandbox: da.Sandbox, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text(sandbox.issue_token(["item"]), encoding="utf-8")
     token.chmod(0o600)
-    client = da.Client(sandbox.base_url, token=da.token_file(token))
-    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), known_row_cap=73)
+    client = da.Client(sandbox.base_url, token=da.token_file(token), known_row_cap=73)
+    scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     for again in (pickle.loads(pickle.dumps(scan)), pickle.loads(pickle.dumps(scan.tasks()[0]))):
         with pytest.warns(da.IncompleteWarning, match="known_row_cap"):
             again.to_dicts()

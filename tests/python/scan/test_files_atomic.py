@@ -131,7 +131,7 @@ def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: 
 
     options: dict[str, Any] = {"concurrency": 1} if case == "one at a time" else {}
     with scan_server(respond) as parts:
-        scan = scan_of_parts(connect(parts.base_url, **options), 3, ordered=case == "one at a time")
+        scan = scan_of_parts(connect(parts.base_url, **options), 3)
         with pytest.raises(da.TruncatedResponseError, match="request 2 of 3"):
             write(scan, kind_of(path), path)
         assert parts.asked.count(1) == 1

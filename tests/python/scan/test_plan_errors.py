@@ -65,29 +65,16 @@ def test_a_range_of_days_in_another_unit_is_refused(client: Any) -> None:
     assert problems_of(items, client, da.col("opened").on(DAYS, unit="WEEK"))
 
 
-@pytest.mark.parametrize("count", [0, -1, True, 1.5, "7", 2**63, [3]])
-def test_an_invalid_count_of_values_per_request_is_refused(client: Any, count: Any) -> None:
-    expected, day = [("values_per_request", "")], da.on("2024-01-15")
-    assert problems_of(client.scan_codes, allocated_time=day, values_per_request=count) == expected
-    assert problems_of(items, client, da.col("x").equals("a"), values_per_request=count) == expected
-
-
-@pytest.mark.parametrize("ordered", [0, 1, None, "yes"])
-def test_an_order_that_is_invalid_is_refused(client: Any, ordered: Any) -> None:
-    assert problems_of(client.scan_codes, allocated_time=da.on("2024-01-15"), ordered=ordered) == [("ordered", "")]
-
-
 def test_all_problems_are_reported_together(client: Any) -> None:
     places = problems_of(
         client.scan_codes,
         ["id", "nmae"],
         allocated_time=da.days("2024-01-02", "2024-01-01"),
         code_status=9,
-        values_per_request=0,
         limit=0,
         schema={"id": "strng"},
     )
-    arguments = ["attrs[1]", "code_status", "allocated_time", "limit", "values_per_request", 'schema["id"]']
+    arguments = ["attrs[1]", "code_status", "allocated_time", "limit", 'schema["id"]']
     assert [argument for argument, _ in places] == arguments
 
 

@@ -42,7 +42,7 @@ def test_the_files_of_a_scan_by_days_are_named_by_day(connect: Any, service: da.
 
 
 def test_several_requests_of_a_day_are_its_parts(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = by_day(connect(service), allocated_audience=["holder-1", "holder-2", "holder-4"], values_per_request=2)
+    scan = in_parts(2, by_day, connect(service), allocated_audience=["holder-1", "holder-2", "holder-4"])
     report = scan.to_folder(tmp_path)
     assert names(tmp_path) == [f"day=2024-01-0{day}/part-{part}.parquet" for day in range(1, 9) for part in range(2)]
     assert [task.day for task in report.tasks] == [f"2024-01-0{day}" for day in range(1, 9) for _ in range(2)]

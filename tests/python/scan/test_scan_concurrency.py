@@ -15,7 +15,7 @@ from support.scan_requests import (
     scan_of_parts,
     scan_server,
 )
-from support.scan_waits import LONG, by_number
+from support.scan_waits import LONG
 
 import dataaccess as da
 
@@ -48,16 +48,15 @@ def test_one_at_a_time_is_one_at_a_time(connect: Any) -> None:
         assert parts.asked == [*range(5)] * len(OUTPUTS)
 
 
-@pytest.mark.parametrize("ordered", [True, False])
-def test_a_slow_consumer_slows_the_requests(connect: Any, ordered: bool) -> None:
+def test_a_slow_consumer_slows_the_requests(connect: Any) -> None:
     with scan_server(ok_response) as parts:
-        scan = scan_of_parts(connect(parts.base_url, concurrency=3), 12, ordered=ordered)
+        scan = scan_of_parts(connect(parts.base_url, concurrency=3), 12)
         rows: list[dict[str, Any]] = []
         for taken, batch in enumerate(scan.batches(), start=1):
             rows.extend(batch.to_pylist())
             time.sleep(0.05)
             assert len(parts.asked) <= taken + 3, "more than `concurrency` responses are buffered"
-    assert by_number(rows) == rows_of_all(12)
+    assert rows == rows_of_all(12)
     assert parts.most <= 3
 
 

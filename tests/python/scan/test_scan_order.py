@@ -50,31 +50,6 @@ def test_rows_come_in_the_order_of_the_plan_however_responses_arrive(connect: An
         assert OUTPUTS[output](scan) == rows_of_all(6)
 
 
-@every_output
-def test_without_order_the_rows_are_the_same(connect: Any, output: str) -> None:
-    with scan_server(backwards(6)) as parts:
-        scan = scan_of_parts(connect(parts.base_url, concurrency=6), 6, ordered=False)
-        assert by_number(OUTPUTS[output](scan)) == rows_of_all(6)
-
-
-def test_without_order_nothing_waits_for_the_first_response(connect: Any) -> None:
-    taken = threading.Event()
-
-    def respond(asked: ScanRequest) -> bytes:
-        assert asked.part > 0 or taken.wait(LONG)
-        return ok_response(asked)
-
-    with scan_server(respond) as parts:
-        scan = scan_of_parts(connect(parts.base_url, concurrency=2), 4, ordered=False)
-        rows = []
-        for batch in scan.batches():
-            rows.extend(batch.to_pylist())
-            if len(rows) == 6:
-                taken.set()
-    assert by_number(rows[:6]) == rows_of_all(4)[2:]
-    assert rows[6:] == rows_of(0)
-
-
 def rows_of_duckdb(scan: Any) -> list[dict[str, Any]]:
     assert scan is not None, "found by its name below"
     relation = duckdb.sql("from scan")

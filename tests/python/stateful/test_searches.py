@@ -45,7 +45,6 @@ USES: dict[str, Callable[[da.Scan], Any]] = {
     "iter_rows": lambda scan: scan.iter_rows(),
     "batches": in_batches,
     "tasks": lambda scan: [row for task in scan.tasks() for row in task.to_dicts()],
-    "unordered": lambda scan: scan.to_dicts(),
 }
 # These give rows before all have arrived.
 STREAMS = ("iter_rows", "batches")
@@ -70,7 +69,7 @@ class Searches(ServiceMachine):
     @rule(some=some_days, chosen=statuses, use=st.sampled_from(list(USES)))
     def a_scan(self, some: tuple[date, ...], chosen: Any, use: str) -> None:
         when = da.days(some[0], some[-1] + timedelta(days=1))
-        scan = self.client.scan_codes(ATTRS, allocated_time=when, code_status=chosen, ordered=use != "unordered")
+        scan = self.client.scan_codes(ATTRS, allocated_time=when, code_status=chosen)
         self.calls(some, chosen, lambda: USES[use](scan), use)
         assert_hidden(self.tokens.issued, scan, scan.explain(), scan.requests(), self.client, self.client.settings)
 
@@ -113,8 +112,6 @@ class Searches(ServiceMachine):
                 assert delivered <= len(rows) if use == "count" else delivered == len(found)
             return
         assert not kinds, kinds
-        if use == "unordered":
-            found.sort(key=rows.index)
         assert count == len(rows) if use == "count" else found == rows
         self.check_requests(Counter(some))
         assert {each.category for each in caught} <= {da.EmptyResultWarning}

@@ -46,8 +46,6 @@ class Scans(BaseClient):
         known_row_cap: int | None = None,
         on_suspected_cap: OnSuspectedCap = "warn",
         schema: Schema | None = None,
-        values_per_request: int | None = None,
-        ordered: bool = True,
         decode_status: bool = False,
         timeout: float | timedelta | None = None,
     ) -> Scan:
@@ -76,9 +74,6 @@ class Scans(BaseClient):
             schema: Column types that override the defaults: a dict of attribute to "string", "int64", "float64",
                 "bool", "timestamp" or "json", or to a type of Python, pandas, polars or pyarrow, or its name. A
                 "float64" column holds the nearest float of a fraction, and an integer only if it is exact.
-            values_per_request: Values of one list in one request, at most; default: 1,000. The API specification
-                states no limit.
-            ordered: Whether rows come in the order of the plan; otherwise as they arrive.
             decode_status: Whether the columns `code_status` and `audience_type` hold names ("used", "customer") in
                 frames, files and folders: a category of pandas, an Enum of polars, a dictionary of Arrow.
                 `da.CodeStatus.USED` equals names and numbers in pandas. Dicts keep the numbers.
@@ -131,8 +126,6 @@ class Scans(BaseClient):
         known_row_cap: int | None = None,
         on_suspected_cap: OnSuspectedCap = "warn",
         schema: Schema | None = None,
-        values_per_request: int | None = None,
-        ordered: bool = True,
         timeout: float | timedelta | None = None,
     ) -> Scan:
         """Makes a lazy search of a business object, for columns, files, or more rows than fit into memory.
@@ -159,9 +152,6 @@ class Scans(BaseClient):
                 "timestamp" or "json", or to a type of Python, pandas, polars or pyarrow, or its name. Types are
                 inferred from all rows if they are collected, and from the first batch if they are streamed, where a
                 later value of another type is an error.
-            values_per_request: Values of one `matches` in one request, at most; default: 1,000. Conditions joined by
-                `|` may overlap, so they stay in one request.
-            ordered: Whether rows come in the order of the plan; otherwise as they arrive.
             timeout: Seconds, or a timedelta, for each request with its retries, not for the scan as a whole: a scan of
                 many requests may take longer. It counts up to the first row of a response; from then on only a stall
                 ends it. None is the client's.
