@@ -16,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.parts import in_parts
 from support.pool_workers import ids_of
 from support.raw_server import http
 from support.scan_requests import OUTPUTS, ScanRequest, ok_response, rows_of, scan_of_parts, scan_server
@@ -175,6 +176,27 @@ def test_tasks_fill_the_folder_of_their_scan(connect: Any, of: Any, tmp_path: Pa
     report = scan.to_folder(tmp_path)
     assert (report.kept, report.new) == (10, 0)
     assert scan.read_folder(tmp_path).to_dicts() == scan.collect().to_dicts()
+
+
+@pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
+@pytest.mark.parametrize("days", [DAY, da.days("2024-01-10", "2024-01-13")], ids=["flat", "days"])
+@pytest.mark.usefixtures("elsewhere")
+def test_a_part_of_a_list_has_a_folder_of_its_own(connect: Any, of: Any, days: Any, tmp_path: Path) -> None:
+    who = ["demo-customer-0001", "demo-customer-0002", "demo-visitor-0001"]
+    options: Any = {"allocated_time": days, "allocated_audience": who}
+    scan = in_parts(1, connect(None, token=None).scan_codes, ["id"], **options)
+    scan.to_folder(tmp_path / "scan")
+    before = {path: path.read_bytes() for path in (tmp_path / "scan").rglob("*.parquet")}
+    for number, task in enumerate(map(of, scan.tasks())):
+        for use in (task.to_folder, task.read_folder):
+            with pytest.raises(da.FolderMismatchError):
+                use(tmp_path / "scan")
+        own = tmp_path / str(number)
+        assert task.to_folder(own).new == 1
+        assert task.read_folder(own).to_dicts() == task.to_dicts()
+        with pytest.raises(da.FolderMismatchError):
+            scan.to_folder(own)
+    assert before == {path: path.read_bytes() for path in (tmp_path / "scan").rglob("*.parquet")} != {}
 
 
 @pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
