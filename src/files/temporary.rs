@@ -74,7 +74,7 @@ impl Drop for Temporary {
 /// # Errors
 /// No file can be created there.
 pub fn metadata_of_new_file(folder: &Path) -> io::Result<Metadata> {
-    let (file, _removed_at_the_end) = Temporary::create(folder, "dataaccess", false)?;
+    let (file, _removed_at_the_end) = Temporary::create(folder, "dataaccess")?;
     file.metadata()
 }
 

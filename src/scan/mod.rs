@@ -71,7 +71,6 @@ pub use data_warning::{DataWarning, DataWarningKind};
 pub use folder_status::{FolderStatus, PartStatus, folder_status};
 pub use progress::Progress;
 #[cfg(feature = "files")]
-#[cfg(feature = "files")]
 pub use report::{FailedTask, Report, TaskReport};
 #[cfg(feature = "python")]
 pub(crate) use responses::panicked;
@@ -118,7 +117,6 @@ pub struct Scan {
     chosen: Range<usize>,
     /// Whether it is one request of a larger scan.
     is_task: bool,
-    /// Whether rows come in the order of the plan.
     limit: Option<u64>,
     /// In place of the client's `timeout=`.
     timeout: Option<Duration>,

@@ -29,7 +29,12 @@ impl Scan {
         query.add("item type", &format!("{} ({})", body.item_type_name, body.item_type_id));
         // As they are sent: an array or a string.
         query.add("attrs", &json!(body.attrs).to_string());
-        let mut filters = self.plan.filters();
+        let mut filters = if self.chosen.len() == self.plan.requests() {
+            self.plan.filters()
+        } else {
+            // Of a task: with a part of a list, its query is another one than that of its scan.
+            self.plan.search(self.chosen.start).body.filters.clone()
+        };
         match self.by_day.as_ref().filter(|_| layout == Layout::Days) {
             Some(by_day) => {
                 query.add("layout", "days");

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -170,15 +169,12 @@ def test_arguments_take_the_place_of_settings_of_the_connection(
     of_customers: dict[str, Any] = {"item_type_name": "customer", "attrs": ["customer_id"], "where": who}
     with dag:
         chain(
-            DataAccessScanOperator(task_id="codes", decode_status=True, private=True, **folder),
+            DataAccessScanOperator(task_id="codes", decode_status=True, **folder),
             DataAccessSearchItemsOperator(
                 task_id="items",
                 attrs_format="string",
                 path=f"{tmp_path}/one.jsonl",
                 **of_customers,
-            ),
-            DataAccessSearchCodesOperator(
-                task_id="private", allocated_time=ON_15, path=f"{tmp_path}/private.parquet", private=True
             ),
         )
     done = run(dag)
@@ -187,7 +183,6 @@ def test_arguments_take_the_place_of_settings_of_the_connection(
     (file,) = (tmp_path / "codes").glob("day=*/*.parquet")
     names = query(f"select distinct code_status from '{file}' order by all")
     assert set(names) <= {("available",), ("sent",), ("used",)}
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, tmp_path / "private.parquet")] == [0o600, 0o600]
     bodies = [request.body for request in sandbox.requests if request.body["itemTypeName"] == "customer"]
     assert [body["attrs"] for body in bodies] == ["customer_id"]
 
@@ -291,7 +286,6 @@ def test_an_empty_day_beside_others_fails(
         ({"min_rows": 2_000}, "min_rows: is more than max_xcom_rows=1000"),
         ({"min_rows": "1"}, "min_rows"),
         ({"on_doubt": "fail"}, "on_doubt"),
-        ({"private": True}, "private: is for a file"),
     ],
     ids=lambda value: str(value)[:40],
 )

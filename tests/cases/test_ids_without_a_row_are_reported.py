@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from support.environment import split_lists
+from support.parts import in_parts
 
 import dataaccess as da
 
@@ -37,15 +37,11 @@ def client(service: da.Sandbox) -> da.Client:
 USES: dict[str, Callable[..., Any]] = {
     "search": lambda client, *request: client.search_items("customer", *request),
     "dicts": lambda client, *request: client.scan_items("customer", *request).to_dicts(),
-    "several requests": lambda client, *request: split_lists(
-        client.scan_items, "customer", *request, values_per_request=3
-    ).to_dicts(),
+    "several requests": lambda client, *request: in_parts(3, client.scan_items, "customer", *request).to_dicts(),
     "split": lambda client, *request: client.scan_items("customer", *request, on_suspected_cap="split").to_dicts(),
     "table": lambda client, *request: client.scan_items("customer", *request).collect(),
     "pandas": lambda client, *request: client.scan_items("customer", *request).to_pandas(),
-    "polars": lambda client, *request: split_lists(
-        client.scan_items, "customer", *request, values_per_request=3
-    ).to_polars(),
+    "polars": lambda client, *request: in_parts(3, client.scan_items, "customer", *request).to_polars(),
 }
 
 

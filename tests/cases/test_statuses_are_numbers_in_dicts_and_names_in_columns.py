@@ -44,8 +44,8 @@ def columns(scan: Any, folder: Path) -> dict[str, list[Any]]:
     scan.to_csv(folder / "codes.csv")
     scan.to_parquet(folder / "codes.parquet")
     scan.to_jsonl(folder / "codes.jsonl")
-    scan.collect().to_jsonl(folder / "table.jsonl")
-    lines = {name: (folder / name).read_text(encoding="utf-8").splitlines() for name in ("codes.jsonl", "table.jsonl")}
+    scan.to_folder(folder / "codes")
+    lines = (folder / "codes.jsonl").read_text(encoding="utf-8").splitlines()
     return {
         "column of a table": scan.collect()["code_status"],
         "pandas": scan.to_pandas()["code_status"].tolist(),
@@ -54,8 +54,8 @@ def columns(scan: Any, folder: Path) -> dict[str, list[Any]]:
         "query": scan.to_lazyframe().collect()["code_status"].to_list(),
         "csv": pd.read_csv(folder / "codes.csv")["code_status"].tolist(),
         "parquet": pq.read_table(folder / "codes.parquet")["code_status"].to_pylist(),
-        **{name: [json.loads(line)["code_status"] for line in text] for name, text in lines.items()},
-        "folder": scan.to_folder(folder / "codes").to_pandas()["code_status"].tolist(),
+        "lines": [json.loads(line)["code_status"] for line in lines],
+        "folder": scan.read_folder(folder / "codes").to_pandas()["code_status"].tolist(),
     }
 
 

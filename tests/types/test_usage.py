@@ -109,7 +109,7 @@ def test_a_table_and_files() -> None:
         assert_type(table[:2], da.Table)
         assert_type(table[["id"]].head(), da.Table)
         memory = io.BytesIO()
-        scan.to_csv(memory, separator=";", compression="gzip")
+        scan.to_csv(memory, compression="gzip")
         assert memory.getvalue()
         assert_type(scan.explain(), str)
 

@@ -43,8 +43,9 @@ _RELEASE = 0.5
 _CAUSED = ("AbsentAttributeWarning", "EmptyResultWarning")
 
 _TIME = "allocated_time"
-# How far the time of a record can be from the day that found it: a day, as the service may cut its days in another zone
-# than the client; 14 hours, as times may be written in any zone; an hour for a change of clocks. docs/open-points.md
+# How far the time of a record can be from the beginning of the day that found it: a day, as the service may cut its
+# days in another zone than the client; 14 hours, as times may be written in any zone; an hour for a change of clocks.
+# docs/open-points.md
 _DOUBT = timedelta(days=2)
 _DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -132,7 +133,9 @@ class Source:
         # Figures of the query are those of the scan.
         raw = chosen._raw.for_use_of(self._raw)
         empty = self._polars.DataFrame(schema=self.schema()).select(columns)
-        with self._released(), closing(raw.open(*LARGE_BATCH, ends_at_interrupt=ends)) as stream:
+        stream = raw.open(*LARGE_BATCH, ends_at_interrupt=ends)
+        # Closed twice: polars may end this while a Ctrl-C is pending, which is raised in the first call.
+        with self._released(), closing(stream), closing(stream):
             while not stream.ended:
                 batch = stream.take(_PATIENCE)
                 yield empty if batch is None else self._checked(Batch(batch).to_polars())
@@ -294,7 +297,8 @@ def _fewer_days(
         begin, end = max(day_of(bounds.least), bounds.first_day), min(day_of(bounds.most), bounds.last_day)
     else:
         least, most = bounds.instants()
-        begin, end = day_of(least - _DOUBT), day_of(most + _DOUBT)
+        # The first day that begins after the first of these instants.
+        begin, end = day_of(least - _DOUBT) + _DAY, day_of(most + _DOUBT)
     begin, end = max(begin, start), min(end, stop)
     if begin > end:
         return _NOTHING

@@ -90,7 +90,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "scan_codes.invalid": lambda client, _: client.scan_codes(["id"], allocated_time="yesterday"),
     "scan_items": lambda client, _: client.scan_items("customer", ["customer_id"], WHO).to_dicts(),
     "to_dicts": lambda client, _: codes(client).to_dicts(),
-    "to_pylist": lambda client, _: codes(client, decode_status=True).to_pylist(),
+    "to_pylist": lambda client, _: codes(client, decode_status=True).collect().to_pylist(),
     "collect": lambda client, _: codes(client).collect().to_dicts(),
     "to_arrow": lambda client, _: codes(client).to_arrow().to_pylist(),
     "to_pandas": lambda client, _: codes(client).to_pandas().to_dict(),

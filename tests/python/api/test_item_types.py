@@ -169,7 +169,7 @@ def test_a_time_zone_that_no_column_has_is_warned_of(connect: Any, service: da.S
     uses: list[Any] = [
         lambda: plain.to_pandas(tz="Asia/Tokyo"),
         lambda: plain.to_polars(tz="Asia/Tokyo"),
-        lambda: plain.collect().to_pandas(tz="Asia/Tokyo"),
+        lambda: plain.collect(tz="Asia/Tokyo"),
         lambda: list(plain.batches(tz="Asia/Tokyo")),
     ]
     for use in uses:

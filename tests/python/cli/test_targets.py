@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -46,7 +47,6 @@ KNOWN = (
         ("--folder file.csv", 74, "--folder: 'file.csv' is a file: name a folder, or write the file with --output"),
         ("--explain --folder a --format csv", 2, "--folder holds Parquet files: leave out --output and --format"),
         ("--explain --fail-fast", 2, "--fail-fast: only with --folder"),
-        ("--private", 2, "--private is for --output FILE and --folder"),
         ("--explain -o a.x", 2, "--output 'a.x' has none of the suffixes"),
         ("--explain --json", 2, "--explain prints text: leave --json out; `dataaccess validate` prints requests as"),
     ],
@@ -80,16 +80,15 @@ def test_explaining_takes_each_target_and_writes_none(
 
 @pytest.mark.usefixtures("demo")
 def test_an_arrow_file_is_as_other_files(run: Any, tmp_path: Path) -> None:
-    for name, private in (("a.arrow", False), ("private.ipc", True)):
+    for name, mode in (("a.arrow", 0o644), ("private.ipc", 0o600)):
         file = tmp_path / name
         file.write_text("old", encoding="utf-8")
-        file.chmod(0o644)
-        words = ["-o", file.as_uri(), *(["--private"] if private else [])]
-        assert run(*DAY, *words).code == 0
+        file.chmod(mode)
+        assert run(*DAY, "-o", file.as_uri()).code == 0
         with pa.ipc.open_file(file) as reader:
             assert reader.read_all().num_rows == 73
         if sys.platform != "win32":
-            assert file.stat().st_mode & 0o077 == (0 if private else 0o044)
+            assert stat.S_IMODE(file.stat().st_mode) == mode
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.arrow", "private.ipc"]
 
 

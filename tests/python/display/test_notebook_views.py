@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.environment import split_lists
+from support.parts import in_parts
 from support.raw_server import ENTRY, always, http, serving
 
 import dataaccess as da
@@ -45,13 +45,9 @@ def test_so_does_the_plan_of_items(sandbox: da.Sandbox) -> None:
     [(da.on("2024-01-15"), "a, b … e, in 3 requests\n"), (DAYS, "a, b … e, in 3 requests a day\n")],
 )
 def test_a_plan_counts_the_requests_of_a_list(sandbox: da.Sandbox, condition: Any, shown: str) -> None:
-    scan = split_lists(
-        sandbox.client().scan_codes, allocated_time=condition, allocated_audience=[*"abcde"], values_per_request=2
-    )
+    scan = in_parts(2, sandbox.client().scan_codes, allocated_time=condition, allocated_audience=[*"abcde"])
     assert f"allocated_audience matches {shown}" in scan.explain()
-    one_each = split_lists(
-        sandbox.client().scan_codes, allocated_time=condition, allocated_audience=[*"abcde"], values_per_request=1
-    )
+    one_each = in_parts(1, sandbox.client().scan_codes, allocated_time=condition, allocated_audience=[*"abcde"])
     assert "allocated_audience matches a … e, one per request" in one_each.explain()
 
 

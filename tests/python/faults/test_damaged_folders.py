@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from support.damage import check, cuts, flips, scan_of
-from support.environment import split_lists
+from support.parts import in_parts
 from support.raw_server import always, serving
 from support.runs import (
     HIDDEN,
@@ -106,9 +106,15 @@ def test_s3_a_folder_of_another_object_or_list_is_refused(connect: Any, service:
     def scan(name: str, number: int, values: int = 6, attrs_format: Any = "array", **options: Any) -> Any:
         where = da.col("id").matches([f"x-{value}" for value in range(values)])
         schema = {"id": "string"}
-        options = {"values_per_request": 3, "schema": schema, **options}
-        return split_lists(
-            connect(service, attrs_format=attrs_format).scan_items, name, ["id"], where, item_type_id=number, **options
+        options = {"schema": schema, **options}
+        return in_parts(
+            3,
+            connect(service, attrs_format=attrs_format).scan_items,
+            name,
+            ["id"],
+            where,
+            item_type_id=number,
+            **options,
         )
 
     service.declare("store", 7, {"id": "string"})
@@ -116,7 +122,6 @@ def test_s3_a_folder_of_another_object_or_list_is_refused(connect: Any, service:
     scan("store", 7).to_folder(tmp_path)
     refused = {
         "item type": scan("shop", 8),
-        "values_per_request": scan("store", 7, values_per_request=2),
         "attrs": scan("store", 7, attrs_format="string"),
         "id": scan("store", 7, 5),
     }

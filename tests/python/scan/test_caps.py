@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.environment import split_lists
+from support.parts import in_parts
 from support.raw_server import always, http, serving
 from support.runs import ROWS_OF_DAYS, by_day, by_value, responding, some_days
 from support.streams import response_of, scan_of, search_of
@@ -223,9 +223,7 @@ def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, use: str) -> 
         service.declare("store", 7, {"store_id": "string", "name": "string"})
         service.load("store", [{"store_id": store, "name": "x"} for store in ids])
         where = da.col("store_id").matches(ids)
-        scan = split_lists(
-            connect(service).scan_items, "store", ["store_id"], where, item_type_id=7, values_per_request=20
-        )
+        scan = in_parts(20, connect(service).scan_items, "store", ["store_id"], where, item_type_id=7)
         result = USES[use](scan, tmp_path)
     reported = result if isinstance(result, da.ScanReport) else scan.last_stats
     assert not reported.maybe_capped
@@ -239,7 +237,7 @@ def test_the_ids_of_customers_need_not_be_among_the_attributes(connect: Any, tmp
         service.declare("customer", -1003, {"customer_id": "string", "name": "string"})
         service.load("customer", [{"customer_id": customer, "name": "x"} for customer in ids])
         where = da.col("customer_id").matches(ids)
-        scan = split_lists(connect(service).scan_items, "customer", ["name"], where, values_per_request=20)
+        scan = in_parts(20, connect(service).scan_items, "customer", ["name"], where)
         assert len(scan.to_dicts()) == 100
         assert not scan.last_stats.maybe_capped
         assert not scan.to_folder(tmp_path).maybe_capped
@@ -269,13 +267,13 @@ def test_a_cap_below_the_number_of_ids_is_found_in_the_folder_too(connect: Any, 
     with da.Sandbox(switches={"maximum_rows": 15}) as service:
         service.declare("store", 7, {"store_id": "string", "name": "string"})
         service.load("store", [{"store_id": store, "name": "x"} for store in ids])
-        scan = split_lists(
+        scan = in_parts(
+            16,
             connect(service).scan_items,
             "store",
             ["store_id"],
             da.col("store_id").matches(ids),
             item_type_id=7,
-            values_per_request=16,
         )
         with pytest.warns(da.IncompleteWarning, match="5 of 5 responses have exactly 15 rows"):
             report = scan.to_folder(tmp_path)

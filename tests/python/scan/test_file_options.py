@@ -101,39 +101,22 @@ def test_a_suffix_that_would_be_wrong_is_refused_before_anything_is_sent(
     assert (list(tmp_path.iterdir()), len(sandbox.requests)) == ([], sent)
 
 
-def test_a_table_refuses_the_same_suffixes(client: Any, tmp_path: Path) -> None:
-    table = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()
-    with pytest.raises(da.ValidationError, match=r"ends with \.gz, which to_parquet does not write"):
-        table.to_parquet(tmp_path / "x.parquet.gz")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_other_suffixes_are_the_users_own(client: Any, tmp_path: Path) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    for name in ("x.tsv", "x.txt", "x.2024-01-15", "x.v1.5", "x.tmp", "gz"):
+    for name in ("x.txt", "x.2024-01-15", "x.v1.5", "x.tmp", "gz"):
         scan.to_csv(tmp_path / name)
     assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"separator": ""}, "separator: must be one ASCII character"),
-        ({"separator": '"'}, "separator: "),
-        ({"separator": "\n"}, "separator: "),
-        ({"separator": "é"}, "separator: "),
-        ({"separator": 44}, "separator: "),
-        ({"compression": "bz2"}, 'compression: must be "infer", "gzip", "zstd" or None'),
-        ({"compression": "bz2", "separator": "ab"}, r"compression: [^;]*; and 1 more \(separator\)"),
-    ],
-)
 def test_options_of_files_are_checked_before_anything_is_sent(
-    connect: Any, sandbox: da.Sandbox, tmp_path: Path, options: Any, message: str
+    connect: Any, sandbox: da.Sandbox, tmp_path: Path
 ) -> None:
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     sent = len(sandbox.requests)
-    with pytest.raises(da.ValidationError, match=message):
-        scan.to_csv(tmp_path / "x.csv", **options)
+    for options in ({"compression": "bz2"}, {"escape_formulas": 1}):
+        with pytest.raises(da.ValidationError) as caught:
+            scan.to_csv(tmp_path / "x.csv", **options)
+        assert [problem.argument for problem in caught.value.problems] == list(options)
     assert (list(tmp_path.iterdir()), len(sandbox.requests)) == ([], sent)
 
 
@@ -189,6 +172,4 @@ def test_a_file_in_text_mode_is_refused_before_anything_is_sent(connect: Any, sa
         scan.to_csv(io.StringIO())
     with pytest.raises(TypeError, match="rows go to a path"):
         scan.to_jsonl(5)
-    with pytest.raises(da.ValidationError, match="private: is for paths"):
-        scan.to_parquet(io.BytesIO(), private=True)
     assert len(sandbox.requests) == sent

@@ -193,13 +193,12 @@ def test_rows_of_several_responses_are_in_the_order_of_the_plan(connect: Any, pa
         assert (scan.last_stats.rows, scan.last_stats.requests) == (12, 6)
 
 
-def test_the_separator_of_csv_is_chosen(connect: Any, odd: str, tmp_path: Path) -> None:
+def test_the_suffix_of_csv_chooses_its_separator(connect: Any, odd: str, tmp_path: Path) -> None:
     scan = odd_scan(connect(odd))
     scan.to_csv(tmp_path / "comma.csv")
-    for separator in (";", "\t", "|"):
-        scan.to_csv(tmp_path / "x.csv", separator=separator)
-        with (tmp_path / "comma.csv").open(newline="") as comma, (tmp_path / "x.csv").open(newline="") as other:
-            assert list(csv.reader(other, delimiter=separator)) == list(csv.reader(comma))
+    scan.to_csv(tmp_path / "tabs.tsv")
+    with (tmp_path / "comma.csv").open(newline="") as comma, (tmp_path / "tabs.tsv").open(newline="") as other:
+        assert list(csv.reader(other, delimiter="\t")) == list(csv.reader(comma))
 
 
 def test_a_file_with_a_limit(connect: Any, path: Path) -> None:

@@ -78,25 +78,28 @@ def test_a_doubt_is_a_warning() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_filter_that_finds_nothing_is_no_doubt(engine: Any) -> None:
-    sent = [{"id": str(day), "code_status": 3, "allocated_time": f"2024-01-0{day} 12:00:00"} for day in (1, 3)]
+    sent = [{"id": str(day), "code_status": 3, "allocated_time": f"2024-01-0{day} 12:00:00"} for day in (1, 9)]
     with da.Sandbox() as sandbox:
         sandbox.load("promotion_code", sent)
-        scan = sandbox.client(timezone="UTC").scan_codes(allocated_time=da.days("2024-01-01", "2024-01-04"))
+        client = sandbox.client(timezone="UTC")
+        frame = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-10")).to_lazyframe()
         # Warnings are errors here.
-        found = scan.to_lazyframe().filter(TIME.dt.date() == date(2024, 1, 2)).collect(engine=engine)
-        assert found.height == 0
+        between = TIME.dt.date().is_between(date(2024, 1, 3), date(2024, 1, 5))
+        assert frame.filter(between).collect(engine=engine).height == 0
         with pytest.warns(da.EmptyResultWarning):
-            sandbox.client().scan_codes(allocated_time=da.on("2024-01-02")).to_polars()
+            client.scan_codes(allocated_time=da.days("2024-01-03", "2024-01-06")).to_polars()
 
 
 def test_an_attribute_that_only_other_rows_have_is_no_doubt() -> None:
-    with serving(
-        lambda connection, _number: connection.sendall(response_of([{"id": "a", "code_status": 3}]))
-    ) as server:
-        scan = client_of(server).scan_codes(
-            ["id", "code_status", "last_used_source"], allocated_time=da.on("2024-01-15")
+    row = {"id": "a", "allocated_time": "2024-01-15 10:00:00"}
+    with serving(lambda connection, _number: connection.sendall(response_of([row]))) as server:
+        scan = client_of(server, timezone="UTC").scan_codes(
+            ["id", "allocated_time", "last_used_source"], allocated_time=da.days("2024-01-15", "2024-01-16")
         )
-        assert scan.to_lazyframe().filter(STATUS == 3).collect().height == 1
+        week = client_of(server, timezone="UTC").scan_codes(
+            ["id", "allocated_time", "last_used_source"], allocated_time=da.days("2024-01-12", "2024-01-19")
+        )
+        assert week.to_lazyframe().filter(TIME.dt.date() == date(2024, 1, 15)).collect().height == 1
         with pytest.warns(da.AbsentAttributeWarning, match="last_used_source"):
             scan.to_lazyframe().filter(pl.col("id") == "a").collect()
 

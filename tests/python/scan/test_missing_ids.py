@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.environment import split_lists
+from support.parts import in_parts
 
 import dataaccess as da
 
@@ -30,17 +30,19 @@ def customers() -> Any:
         yield service
 
 
-def by_ids(client: Any, ids: list[str], attrs: tuple[str, ...] = ("customer_id", "name"), **options: Any) -> Any:
-    """The customers of these ids."""
-    return client.scan_items("customer", list(attrs), da.col("customer_id").matches(ids), **options)
+def by_ids(
+    client: Any, ids: list[str], attrs: tuple[str, ...] = ("customer_id", "name"), size: int = 1_000, **options: Any
+) -> Any:
+    """The customers of these ids, so many in one request."""
+    return in_parts(size, client.scan_items, "customer", list(attrs), da.col("customer_id").matches(ids), **options)
 
 
-@pytest.mark.parametrize("values_per_request", [3, 1_000])
+@pytest.mark.parametrize("size", [3, 1_000])
 def test_a_folder_that_is_read_has_the_ids_that_were_not_found(
-    connect: Any, customers: da.Sandbox, tmp_path: Path, values_per_request: int
+    connect: Any, customers: da.Sandbox, tmp_path: Path, size: int
 ) -> None:
     ids = [f"c-{number:03}" for number in range(10)]
-    scan = split_lists(by_ids, connect(customers), ids, values_per_request=values_per_request)
+    scan = in_parts(size, by_ids, connect(customers), ids)
     scan.to_folder(tmp_path)
     assert scan.read_folder(tmp_path).missing_ids() == ids[1::2]
     # Of a refresh that finds one more.
@@ -52,7 +54,7 @@ def test_a_folder_that_is_read_has_the_ids_that_were_not_found(
 @pytest.mark.parametrize("split", ["warn", "split"])
 def test_a_response_that_is_cut_is_void(connect: Any, customers: da.Sandbox, split: Any) -> None:
     ids = [f"c-{number:03}" for number in range(10)]
-    scan = split_lists(by_ids, connect(customers), ids, values_per_request=4, on_suspected_cap=split)
+    scan = in_parts(4, by_ids, connect(customers), ids, on_suspected_cap=split)
     with customers.fault("cut", after_bytes=200, times=1):
         assert scan.collect().missing_ids() == ids[1::2]
 
@@ -106,7 +108,7 @@ def test_an_oracle_agrees(customers: da.Sandbox) -> None:
             size=st.integers(1, 12),
         )
         def check(numbers: list[int], size: int) -> None:
-            scan = split_lists(by_ids, client, [f"c-{number:03}" for number in numbers], values_per_request=size)
+            scan = in_parts(size, by_ids, client, [f"c-{number:03}" for number in numbers])
             assert scan.collect().missing_ids() == [f"c-{number:03}" for number in numbers if number % 2]
 
         check()

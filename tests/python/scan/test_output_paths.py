@@ -85,14 +85,16 @@ def test_a_name_that_is_too_long_is_reported_before_anything_is_sent(connect: An
 
 @on_posix
 @every_kind
-def test_a_private_file_is_for_its_owner_alone(connect: Any, kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_a_file_has_the_mode_of_any_new_file(connect: Any, kind: str, umask: int, mode: int, tmp_path: Path) -> None:
     path = tmp_path / f"rows.{kind}"
-    with scan_server(ok_response) as parts:
-        scan = scan_of_parts(connect(parts.base_url), 1)
-        getattr(scan, f"to_{kind}")(path, private=True)
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        with pytest.raises(da.ValidationError, match=r"^private: must be True or False"):
-            getattr(scan, f"to_{kind}")(path, private=1)
+    before = os.umask(umask)
+    try:
+        with scan_server(ok_response) as parts:
+            write(scan_of_parts(connect(parts.base_url), 1), kind, path)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
 @every_kind

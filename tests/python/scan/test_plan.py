@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.environment import split_lists
+from support.parts import in_parts
 from support.scan_plans import conditions, day_starts, items, values
 
 import dataaccess as da
@@ -46,12 +46,12 @@ def count(scan: Any) -> str:
 
 def test_requests_lists_exactly_what_is_sent(connect: Any) -> None:
     with da.Sandbox.demo(until="2024-02-29") as service:
-        scan = split_lists(
+        scan = in_parts(
+            2,
             connect(service, concurrency=1).scan_codes,
             ["id"],
             allocated_time=da.days("2024-01-01", "2024-01-04"),
             allocated_audience=["demo-customer-0001", "demo-customer-0002", "demo-visitor-0001"],
-            values_per_request=2,
         )
         explained = [request["body"] for request in scan.requests()]
         assert service.requests == []
@@ -110,12 +110,12 @@ def test_a_long_list_is_cut_into_parts(client: Any) -> None:
     ids = [f"id-{number}" for number in range(2_500)]
     scan = client.scan_codes(["id"], allocated_time=da.after("2024-01-01"), allocated_audience=ids)
     assert values(scan, "allocated_audience") == [ids[:1_000], ids[1_000:2_000], ids[2_000:]]
-    scan = split_lists(
+    scan = in_parts(
+        2_500,
         client.scan_codes,
         ["id"],
         allocated_time=da.after("2024-01-01"),
         allocated_audience=ids,
-        values_per_request=2_500,
     )
     assert values(scan, "allocated_audience") == [ids]
 
@@ -128,20 +128,18 @@ def test_a_long_list_is_cut_into_parts(client: Any) -> None:
 def test_any_iterable_is_cut(client: Any, kind: Any) -> None:
     ids = kind(["a", "b", "c"])
     ids = ids.keys() if isinstance(ids, dict) else ids
-    scan = split_lists(
-        client.scan_codes, ["id"], allocated_time=da.on("2024-01-15"), allocated_audience=ids, values_per_request=2
-    )
+    scan = in_parts(2, client.scan_codes, ["id"], allocated_time=da.on("2024-01-15"), allocated_audience=ids)
     assert values(scan, "allocated_audience") == [["a", "b"], ["c"]]
 
 
 def test_days_come_first_and_parts_within_them(client: Any) -> None:
-    scan = split_lists(
+    scan = in_parts(
+        1,
         client.scan_codes,
         ["id"],
         allocated_time=da.days("2024-01-01", "2024-01-03"),
         allocated_audience=["a", "b", "c"],
         code_status=["sent", "used"],
-        values_per_request=1,
     )
     asked = [tuple(condition["value"] for condition in group) for group in conditions(scan)]
     days = [1_704_067_200_000, 1_704_153_600_000]
@@ -150,24 +148,24 @@ def test_days_come_first_and_parts_within_them(client: Any) -> None:
 
 
 def test_a_value_that_occurs_twice_is_asked_for_once(client: Any) -> None:
-    scan = split_lists(
+    scan = in_parts(
+        2,
         client.scan_codes,
         ["id"],
         allocated_time=da.on("2024-01-15"),
         allocated_audience=list("abacab"),
-        values_per_request=2,
     )
     assert values(scan, "allocated_audience") == [["a", "b"], ["c"]]
     x = da.col("x")
-    assert values(split_lists(items, client, x.matches([1, 1.0, 2, 2.5, 2]), values_per_request=1), "x") == [
+    assert values(in_parts(1, items, client, x.matches([1, 1.0, 2, 2.5, 2])), "x") == [
         [1],
         [2],
         [2.5],
     ]
-    assert values(split_lists(items, client, x.matches([1.0, 1]), values_per_request=1), "x") == [[1.0]]
-    assert values(split_lists(items, client, x.matches(["1", "01", "1"]), values_per_request=1), "x") == [["1"], ["01"]]
+    assert values(in_parts(1, items, client, x.matches([1.0, 1])), "x") == [[1.0]]
+    assert values(in_parts(1, items, client, x.matches(["1", "01", "1"])), "x") == [["1"], ["01"]]
     exact = [2**53, 2**53 + 1, 2.0**53]
-    assert values(split_lists(items, client, x.matches(exact), values_per_request=1), "x") == [[2**53], [2**53 + 1]]
+    assert values(in_parts(1, items, client, x.matches(exact)), "x") == [[2**53], [2**53 + 1]]
 
 
 def same(one: float, other: float) -> bool:
@@ -188,7 +186,7 @@ NUMBERS = st.one_of(
 @example([0, -0.0])
 def test_numbers_are_compared_exactly(numbers: list[float]) -> None:
     client = da.Client("http://127.0.0.1:9", token="tok-test")
-    scan = split_lists(items, client, da.col("x").matches(numbers), values_per_request=1)
+    scan = in_parts(1, items, client, da.col("x").matches(numbers))
     asked = [value for (value,) in values(scan, "x")]
     distinct: list[float] = []
     for number in numbers:
@@ -200,36 +198,34 @@ def test_numbers_are_compared_exactly(numbers: list[float]) -> None:
 def test_only_matches_lists_are_split(client: Any) -> None:
     for operator, parts in [("matches", [[3], [4]]), ("not_matches", [[3, 4]])]:
         condition = da.op(operator, [3, 4])
-        scan = split_lists(
-            client.scan_codes, ["id"], allocated_time=da.on("2024-01-15"), code_status=condition, values_per_request=1
-        )
+        scan = in_parts(1, client.scan_codes, ["id"], allocated_time=da.on("2024-01-15"), code_status=condition)
         assert values(scan, "code_status") == parts
-        scan = split_lists(items, client, da.col("x").op(operator, [3, 4], data_type="number"), values_per_request=1)
+        scan = in_parts(1, items, client, da.col("x").op(operator, [3, 4], data_type="number"))
         assert values(scan, "x") == parts
 
 
 def test_each_list_of_a_where_is_split(client: Any) -> None:
     where = da.col("x").matches(["a", "b", "c"]) & da.col("y").matches([1, 2]) & da.col("z").equals("q")
-    scan = split_lists(items, client, where, values_per_request=2)
+    scan = in_parts(2, items, client, where)
     asked = [tuple(condition["value"] for condition in group) for group in conditions(scan)]
     assert asked == [(["a", "b"], [1, 2], ["q"]), (["c"], [1, 2], ["q"])]
 
 
 def test_raw_filters_are_split_too(client: Any) -> None:
     condition = {"column": "x", "data_type": "string", "operator": "matches", "value": ["a", "b", "c"]}
-    scan = split_lists(items, client, {"OR": [{"AND": [condition]}]}, values_per_request=2)
+    scan = in_parts(2, items, client, {"OR": [{"AND": [condition]}]})
     assert values(scan, "x") == [["a", "b"], ["c"]]
 
 
 def test_groups_that_may_overlap_stay_one_request(client: Any) -> None:
     where = da.col("x").matches(["a", "b", "c"]) | da.col("y").matches(["a", "b", "c"])
-    (request,) = split_lists(items, client, where, values_per_request=1).requests()
+    (request,) = in_parts(1, items, client, where).requests()
     assert [group["AND"][0]["value"] for group in request["body"]["filters"]["OR"]] == [["a", "b", "c"]] * 2
 
 
 def test_days_of_a_where(client: Any) -> None:
     days = da.days("2024-01-01", "2024-01-04")
-    scan = split_lists(items, client, da.col("opened").on(days) & da.col("x").matches(["a", "b"]), values_per_request=1)
+    scan = in_parts(1, items, client, da.col("opened").on(days) & da.col("x").matches(["a", "b"]))
     assert days_of(scan, "opened") == [f"2024-01-0{day} 00:00" for day in (1, 1, 2, 2, 3, 3)]
     assert values(scan, "x") == [["a"], ["b"]] * 3
     codes = client.scan_items("promotion_code", ["id"], da.col("allocated_time").on(days))
@@ -252,12 +248,10 @@ def test_two_ranges_of_days_are_every_pair(client: Any) -> None:
 def test_a_plan_has_its_limit(client: Any) -> None:
     ids = [str(number) for number in range(274)]
     days = da.days("2023-01-01", "2024-01-01")
-    most = split_lists(
-        client.scan_codes, ["id"], allocated_time=days, allocated_audience=ids[:273], values_per_request=1
-    )
+    most = in_parts(1, client.scan_codes, ["id"], allocated_time=days, allocated_audience=ids[:273])
     assert count(most) == "99,645"
     with pytest.raises(da.ValidationError, match="365 x 274 requests, more than 100000") as caught:
-        split_lists(client.scan_codes, ["id"], allocated_time=days, allocated_audience=ids, values_per_request=1)
+        in_parts(1, client.scan_codes, ["id"], allocated_time=days, allocated_audience=ids)
     assert caught.value.problems[0].argument == "allocated_time"
     start, stop = dt.date(1800, 1, 1), dt.date(2070, 1, 1)
     assert count(client.scan_codes(["id"], allocated_time=da.days(start, stop))) == f"{(stop - start).days:,}"

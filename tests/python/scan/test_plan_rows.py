@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.environment import split_lists
+from support.parts import in_parts
 from support.scan_plans import QUARTER, day_starts
 
 import dataaccess as da
@@ -123,12 +123,12 @@ def test_a_scan_gives_each_row_of_its_days_once(
     days = [FIRST + dt.timedelta(days=day) for day in range(start, min(start + length, LENGTH))]
     stop = days[-1] + dt.timedelta(days=1)
     asked: dict[str, Any] = {"allocated_audience": audience, "code_status": statuses}
-    scan = split_lists(
+    scan = in_parts(
+        values_per_request,
         stocked.client.scan_codes,
         attrs,
         allocated_time=da.days(days[0], stop),
         **asked,
-        values_per_request=values_per_request,
     )
     requests = list(product(days, parts(audience, values_per_request), parts(statuses, values_per_request)))
     expected = [row for day, members, kinds in requests for row in stocked.rows_of(day, members, kinds)]

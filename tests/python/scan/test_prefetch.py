@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.environment import split_lists
+from support.parts import in_parts
 from support.raw_server import Received, reset, serving
 from support.scan_requests import ok_response, rows_of_all, scan_of_parts, scan_server
 from support.streams import CLOSING, HEAD, OPENING
@@ -81,13 +81,13 @@ class Impatient:
 
 def scan_of_days(client: Any) -> Any:
     where = da.col("day").matches([str(day) for day in range(DAYS)])
-    return split_lists(
+    return in_parts(
+        1,
         client.scan_items,
         "store",
         ["n", "text"],
         where,
         item_type_id=7,
-        values_per_request=1,
         schema={"n": "int64", "text": "string"},
     )
 

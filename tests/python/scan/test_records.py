@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -16,16 +15,6 @@ DAYS = da.days("2024-01-14", "2024-01-17")
 
 def bodies(sandbox: da.Sandbox) -> list[Any]:
     return [request.body for request in sandbox.requests]
-
-
-def test_a_list_has_the_values_of_the_columns(client: Any) -> None:
-    scan = client.scan_codes(["id", "allocated_time"], allocated_time=DAYS)
-    rows = scan.to_pylist()
-    assert rows == scan.collect().to_pylist()
-    assert isinstance(rows[0]["allocated_time"], datetime)
-    assert scan.to_pylist(tz="Asia/Ho_Chi_Minh") == scan.collect(tz="Asia/Ho_Chi_Minh").to_pylist()
-    (task, *_) = scan.tasks()
-    assert task.to_pylist() == task.collect().to_pylist() != []
 
 
 def test_rows_are_counted_with_one_attribute(client: Any, sandbox: da.Sandbox) -> None:

@@ -281,7 +281,7 @@ class TestOtherLibraries:
     def test_none_can_await(self, service: da.Sandbox) -> None:
         scan = service.async_client().scan_codes(NAMES, allocated_time=da.on("2024-01-15"))
         for take in (pl.DataFrame, pa.table, pa.RecordBatchReader.from_stream):
-            with pytest.raises(TypeError, match=r"await scan\.to_polars\(\)"):
+            with pytest.raises(TypeError, match=r"await scan\.collect\(\)"):
                 take(scan)
         with da.Sandbox() as other, pytest.raises(TypeError, match=r"await scan\.collect\(\)"):
             other.load("promotion_code", scan)

@@ -142,14 +142,14 @@ def test_a_folder_that_is_no_path_is_refused(connect: Any, service: da.Sandbox, 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="only POSIX has these modes")
-@pytest.mark.parametrize(("private", "folders", "files"), [(False, "0o755", "0o644"), (True, "0o700", "0o600")])
-def test_what_is_written_has_the_mode_of_any_new_file_unless_it_is_private(
-    connect: Any, service: da.Sandbox, tmp_path: Path, folders: str, files: str, *, private: bool
+@pytest.mark.parametrize(("umask", "folders", "files"), [(0o022, "0o755", "0o644"), (0o077, "0o700", "0o600")])
+def test_what_is_written_has_the_mode_of_any_new_file(
+    connect: Any, service: da.Sandbox, tmp_path: Path, umask: int, folders: str, files: str
 ) -> None:
     folder = tmp_path / "made" / "here"
-    before = os.umask(0o022)
+    before = os.umask(umask)
     try:
-        by_day(connect(service)).to_folder(folder, private=private)
+        by_day(connect(service)).to_folder(folder)
     finally:
         os.umask(before)
     modes = {path: oct(path.stat().st_mode & 0o777) for path in [folder.parent, folder, *folder.rglob("*")]}

@@ -57,7 +57,6 @@ def test_a_smaller_range_is_a_part_of_the_folder(connect: Any, service: da.Sandb
             client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-02")).to_folder(tmp_path).tasks
         )
     assert (report.rows, table.num_rows, one.rows) == (48, 48, 41)
-    assert report.to_pandas()["id"].to_list() == [row["id"] for row in table.to_pylist()]
     assert days_done(report) == {2: True, 3: True}
     assert service.requests == []
     assert len(parts(tmp_path)) == 8
@@ -195,8 +194,11 @@ def test_other_days_keep_a_folder_to_its_types(connect: Any, service: da.Sandbox
         scan(client, 4, 6, schema=strings).to_folder(tmp_path)
     with pytest.raises(da.FolderMismatchError, match="schema"):
         scan(client, 2, 4, schema=strings).to_folder(tmp_path, refresh="last 2 days")
-    report = scan(client, 1, 4, schema=strings).to_folder(tmp_path, refresh="last 3 days")
-    assert str(report.to_pandas()["allocated_time"].dtype) in {"str", "string"}, "the type of pandas 3 or 2"
+    as_strings = scan(client, 1, 4, schema=strings)
+    as_strings.to_folder(tmp_path, refresh="last 3 days")
+    assert str(as_strings.read_folder(tmp_path).to_pandas()["allocated_time"].dtype) in {"str", "string"}, (
+        "the type of pandas 3 or 2"
+    )
 
 
 def test_inferred_types_hold_for_later_tasks_of_other_calls(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:

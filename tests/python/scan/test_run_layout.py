@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow.dataset
 import pytest
-from support.environment import split_lists
+from support.parts import in_parts
 from support.runs import (
     DAYS,
     HIDDEN,
@@ -42,9 +42,7 @@ def test_the_files_of_a_scan_by_days_are_named_by_day(connect: Any, service: da.
 
 
 def test_several_requests_of_a_day_are_its_parts(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = split_lists(
-        by_day, connect(service), allocated_audience=["holder-1", "holder-2", "holder-4"], values_per_request=2
-    )
+    scan = in_parts(2, by_day, connect(service), allocated_audience=["holder-1", "holder-2", "holder-4"])
     report = scan.to_folder(tmp_path)
     assert names(tmp_path) == [f"day=2024-01-0{day}/part-{part}.parquet" for day in range(1, 9) for part in range(2)]
     assert [task.day for task in report.tasks] == [f"2024-01-0{day}" for day in range(1, 9) for _ in range(2)]
@@ -143,12 +141,12 @@ def test_a_day_without_rows_has_a_file_of_all_columns(folder: Path) -> None:
 
 
 def test_no_file_of_a_run_has_the_values_of_its_conditions(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = split_lists(
+    scan = in_parts(
+        1,
         connect(service).scan_codes,
         ["id", "pool_id"],
         allocated_time=DAYS,
         allocated_audience=["holder-1", "holder-4"],
-        values_per_request=1,
     )
     assert scan.to_folder(tmp_path).rows > 0
     files = [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -15,7 +15,7 @@ from support.scan_requests import (
     scan_of_parts,
     scan_server,
 )
-from support.scan_waits import LONG, by_number
+from support.scan_waits import LONG
 
 import dataaccess as da
 
@@ -56,7 +56,7 @@ def test_a_slow_consumer_slows_the_requests(connect: Any) -> None:
             rows.extend(batch.to_pylist())
             time.sleep(0.05)
             assert len(parts.asked) <= taken + 3, "more than `concurrency` responses are buffered"
-    assert by_number(rows) == rows_of_all(12)
+    assert rows == rows_of_all(12)
     assert parts.most <= 3
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from support.environment import split_lists
+from support.parts import in_parts
 from support.scan_requests import (
     OUTPUTS,
     TYPES,
@@ -34,7 +34,7 @@ def of(*responses: list[Any]) -> Any:
 
 def scan_of_values(client: Any, parts: int, **options: Any) -> Any:
     names = da.col("n").matches([str(part) for part in range(parts)])
-    return split_lists(client.scan_items, "store", ["a"], names, item_type_id=7, values_per_request=1, **options)
+    return in_parts(1, client.scan_items, "store", ["a"], names, item_type_id=7, **options)
 
 
 @pytest.mark.parametrize(
@@ -171,11 +171,11 @@ def test_rows_of_other_days_are_warned_of_once(connect: Any, output: str) -> Non
     times = [f"2024-01-{day} {hour:02}:30:00" for day in range(14, 18) for hour in range(24)]
     days = {"allocated_time": da.days("2024-01-14", "2024-01-25")}
     with cut_in_vietnam(times) as service:
-        scan = connect(service).scan_codes(["id", "allocated_time"], **days)
+        scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=days)
         with pytest.warns(da.StrayDayWarning, match=r"outside the requested day in 4 of 5 days.*UTC\+07:00") as caught:
             assert len(OUTPUTS[output](scan)) == len(times)
         assert len(caught) == 1
-        right = connect(service, timezone="Asia/Ho_Chi_Minh").scan_codes(["id", "allocated_time"], **days)
+        right = connect(service, timezone="Asia/Ho_Chi_Minh").scan_codes(["id", "allocated_time"], allocated_time=days)
         assert len(OUTPUTS[output](right)) == len(times)
 
 

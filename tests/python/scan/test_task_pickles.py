@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from support.environment import split_lists
+from support.parts import in_parts
 from support.pool_workers import any_token, arrow_of, ids_of
 from support.raw_server import http
 from support.scan_requests import ScanRequest, ThenClose, ok_response, rows_of, scan_of_parts, scan_server
@@ -50,14 +50,14 @@ RAW = {
 WAYS: dict[str, Callable[[Any], Any]] = {
     "codes": lambda client: client.scan_codes(allocated_time=DAY),
     "codes of days": by_day,
-    "codes of members": lambda client: split_lists(
+    "codes of members": lambda client: in_parts(
+        2,
         client.scan_codes,
         ["id"],
         allocated_time=da.after("2024-01-01"),
         audience_type=["customer", "visitor"],
         allocated_audience=MEMBERS,
         code_status=["sent", 4],
-        values_per_request=2,
     ),
     "codes by operators": lambda client: client.scan_codes(
         ["channel_id"], allocated_time=da.op("since", "2024-01-15T10:00", unit="HOUR"), code_status=da.op("not", [3, 4])
@@ -68,13 +68,13 @@ WAYS: dict[str, Callable[[Any], Any]] = {
         "promotion_code", ["id"], da.col("allocated_time").on(DAYS) & da.col("code_status").matches([3])
     ),
     "items": lambda client: client.scan_items("customer", ["customer_id"], da.col("customer_id").matches(MEMBERS)),
-    "items in chunks": lambda client: split_lists(
+    "items in chunks": lambda client: in_parts(
+        3,
         client.scan_items,
         "store",
         ["a"],
         X.matches([1, 2.5, 2**53 + 1, 2**64 - 1]) & da.col("opened").on(DAYS),
         item_type_id=7,
-        values_per_request=3,
     ),
     "items in groups": lambda client: client.scan_items(
         "store",
@@ -91,13 +91,13 @@ WAYS: dict[str, Callable[[Any], Any]] = {
         X.op("like", "a%") & X.op("has", [True], data_type="bool") & X.op("at", 1e300, data_type="number"),
         item_type_id=7,
     ),
-    "more values than a request has": lambda client: split_lists(
+    "more values than a request has": lambda client: in_parts(
+        3_000,
         client.scan_items,
         "store",
         ["a"],
         X.matches([str(number) for number in range(3_000)]),
         item_type_id=7,
-        values_per_request=3_000,
     ),
     "typed": lambda client: client.scan_codes(["id", "pool_id"], allocated_time=DAY, schema={"pool_id": "string"}),
 }

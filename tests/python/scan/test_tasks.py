@@ -7,6 +7,7 @@ import concurrent.futures
 import os
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.parts import in_parts
 from support.pool_workers import ids_of
 from support.raw_server import http
 from support.scan_requests import OUTPUTS, ScanRequest, ok_response, rows_of, scan_of_parts, scan_server
@@ -141,6 +143,73 @@ def test_a_task_writes_its_rows_into_a_file(client: Any, tmp_path: Path) -> None
     task.to_jsonl(tmp_path / "day.jsonl")
     assert pq.read_table(tmp_path / "day.parquet").to_pylist() == task.collect().to_pylist()
     assert len((tmp_path / "day.jsonl").read_text().splitlines()) == task.collect().num_rows > 0
+
+
+@pytest.mark.both_clients
+@pytest.mark.parametrize("status", [None, "used", ["sent", "used"]], ids=str)
+@pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
+@pytest.mark.usefixtures("elsewhere")
+def test_a_task_is_a_scan_of_one_request(connect: Any, of: Any, status: Any, tmp_path: Path) -> None:
+    scan = by_day(connect(None, token=None), code_status=status)
+    scan.to_folder(tmp_path)
+    tasks = [of(task) for task in scan.tasks()]
+    assert [task.count() for task in tasks] == [len(task.collect()) for task in tasks]
+    assert sum(task.count() for task in tasks) == scan.count()
+    assert [task.head(2).to_dicts() for task in tasks] == [task.to_dicts()[:2] for task in tasks]
+    for task in tasks:
+        report = task.to_folder(tmp_path)
+        assert (report.kept, report.new, report.refreshed) == (1, 0, 0)
+        assert task.read_folder(tmp_path).to_dicts() == task.collect().to_dicts()
+        assert task.tasks()[0].requests() == task.requests()
+    refreshed = tasks[3].to_folder(tmp_path, refresh="all")
+    assert (refreshed.refreshed, refreshed.rows) == (1, len(tasks[3].collect()))
+    assert scan.to_folder(tmp_path).kept == len(tasks)
+    assert scan.read_folder(tmp_path).to_dicts() == scan.collect().to_dicts()
+
+
+@pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
+@pytest.mark.usefixtures("elsewhere")
+def test_tasks_fill_the_folder_of_their_scan(connect: Any, of: Any, tmp_path: Path) -> None:
+    scan = by_day(connect(None, token=None))
+    for task in scan.tasks():
+        of(task).to_folder(tmp_path)
+    report = scan.to_folder(tmp_path)
+    assert (report.kept, report.new) == (10, 0)
+    assert scan.read_folder(tmp_path).to_dicts() == scan.collect().to_dicts()
+
+
+@pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
+@pytest.mark.parametrize("days", [DAY, da.days("2024-01-10", "2024-01-13")], ids=["flat", "days"])
+@pytest.mark.usefixtures("elsewhere")
+def test_a_part_of_a_list_has_a_folder_of_its_own(connect: Any, of: Any, days: Any, tmp_path: Path) -> None:
+    who = ["demo-customer-0001", "demo-customer-0002", "demo-visitor-0001"]
+    options: Any = {"allocated_time": days, "allocated_audience": who}
+    scan = in_parts(1, connect(None, token=None).scan_codes, ["id"], **options)
+    scan.to_folder(tmp_path / "scan")
+    before = {path: path.read_bytes() for path in (tmp_path / "scan").rglob("*.parquet")}
+    for number, task in enumerate(map(of, scan.tasks())):
+        for use in (task.to_folder, task.read_folder):
+            with pytest.raises(da.FolderMismatchError):
+                use(tmp_path / "scan")
+        own = tmp_path / str(number)
+        assert task.to_folder(own).new == 1
+        assert task.read_folder(own).to_dicts() == task.to_dicts()
+        with pytest.raises(da.FolderMismatchError):
+            scan.to_folder(own)
+    assert before == {path: path.read_bytes() for path in (tmp_path / "scan").rglob("*.parquet")} != {}
+
+
+@pytest.mark.parametrize("of", [lambda task: task, travelled], ids=["held", "travelled"])
+@pytest.mark.usefixtures("elsewhere")
+def test_a_task_has_lazy_queries(connect: Any, of: Any) -> None:
+    scan = by_day(da.Client(connect(None, token=None).base_url), code_status="used")
+    for task in map(of, scan.tasks()):
+        frame, rows = task.to_lazyframe(), task.to_polars()
+        assert frame.collect().equals(rows)
+        assert frame.head(2).collect().equals(rows.head(2))
+        assert frame.select("pool_id").collect().equals(rows.select("pool_id"))
+        late = pl.col("allocated_time") >= datetime(2024, 1, 15, 12)  # noqa: DTZ001 - columns have no zone
+        assert frame.filter(late).collect().equals(rows.filter(late))
 
 
 def test_a_task_without_known_types_is_asked_for_once() -> None:

@@ -53,7 +53,6 @@ def orders(zone: Any) -> st.SearchStrategy[Order]:
         settle=st.sampled_from([1, 0, 6, 30]),
         on_shrink=st.sampled_from(["keep", "keep", "replace", "error"]),
         on_doubt=st.sampled_from(["warn", "warn", "error", "rows"]),
-        private=st.booleans(),
     )
 
 
@@ -116,7 +115,6 @@ class Folders(FolderMachine):
             }
         assert report is not None
         self.check_report(order, before, parts, report, replaced)
-        assert not order.private or all(self.path(day).stat().st_mode & 0o077 == 0 for day in replaced)
 
     @rule(number=st.integers(1, 4), data=st.data())
     def a_run_is_stopped(self, number: int, data: Draw) -> None:

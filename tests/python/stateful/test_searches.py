@@ -17,9 +17,9 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 from support.changing_codes import ATTRS, as_row
-from support.environment import split_lists
 from support.folder_model import Row
 from support.machines import assert_hidden, run_machine
+from support.parts import in_parts
 from support.service_machine import ServiceMachine, days, some_days, zones
 
 import dataaccess as da
@@ -196,9 +196,7 @@ class Searches(ServiceMachine):
             chosen = [n for n in self.stores if (n in chunk or holds(n) if either else n in chunk and holds(n))]
             expected += [{"store_id": name, "area": self.stores[name]} for name in sorted(chosen)]
         self.faults.clear_requests()
-        scan = split_lists(
-            self.client.scan_items, "store", ["store_id", "area"], where, item_type_id=7, values_per_request=size
-        )
+        scan = in_parts(size, self.client.scan_items, "store", ["store_id", "area"], where, item_type_id=7)
         assert scan.to_dicts() == expected
         assert len(self.service.requests) == len(chunks) + self.faults.again()
 

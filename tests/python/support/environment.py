@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -30,17 +29,6 @@ def now() -> Iterator[Callable[[str], None]]:
         pytest.skip("the extension was built without the feature `testing`")
     yield lambda time: _native.set_now(round(datetime.fromisoformat(time).timestamp() * 1_000))
     _native.set_now(None)
-
-
-def split_lists(scan: Callable[..., Any], *arguments: Any, values_per_request: int, **keywords: Any) -> Any:
-    """Makes a scan that sends so many values of a list in one request, in place of 1,000."""
-    if not hasattr(_native, "set_values_per_request"):
-        pytest.skip("the extension was built without the feature `testing`")
-    _native.set_values_per_request(values_per_request)
-    try:
-        return scan(*arguments, **keywords)
-    finally:
-        _native.set_values_per_request(None)
 
 
 @pytest.fixture(autouse=True)

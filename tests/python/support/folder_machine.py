@@ -76,7 +76,6 @@ class FolderMachine(ServiceMachine):
                 settle=order.settle * 3600,
                 on_shrink=order.on_shrink,
                 on_doubt=on_doubt,
-                private=order.private,
                 progress=progress or False,
             )
         except (da.DataAccessError, Stopped) as error:

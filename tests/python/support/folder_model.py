@@ -64,7 +64,6 @@ class Order:
     on_shrink: Literal["keep", "replace", "error"] = "keep"
     # `rows`: a function that accepts what has rows.
     on_doubt: Literal["warn", "error", "rows"] = "warn"
-    private: bool = False
 
     def is_settled(self, day: date, part: Part) -> bool:
         """Whether it was requested after its day was over, plus the hours of `settle`."""

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from support.environment import split_lists
+from support.parts import in_parts
 from support.raw_server import RawServer, serving
 from support.streams import response_of
 
@@ -70,7 +70,7 @@ def by_day(client: Any, *arguments: Any, **options: Any) -> Any:
 def by_value(client: Any, values: list[str], attrs: tuple[str, ...] = ("n", "text"), **options: Any) -> Any:
     """A scan of an object without rules, a request a value."""
     where = da.col(attrs[0]).matches(values)
-    return split_lists(client.scan_items, "store", list(attrs), where, item_type_id=7, values_per_request=1, **options)
+    return in_parts(1, client.scan_items, "store", list(attrs), where, item_type_id=7, **options)
 
 
 @contextmanager

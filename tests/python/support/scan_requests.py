@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from support.environment import split_lists
+from support.parts import in_parts
 from support.raw_server import Close, RawServer, Received
 from support.streams import response_of
 
@@ -99,8 +99,8 @@ def ok_response(asked: ScanRequest) -> bytes:
 def scan_of_parts(client: Any, count: int, **options: Any) -> Any:
     """A scan of so many requests, whose types are known unless `schema` is another."""
     parts = da.col("n").matches([str(part) for part in range(count)])
-    options = {"schema": TYPES, "values_per_request": 1, **options}
-    return split_lists(client.scan_items, "store", ["n", "text"], parts, item_type_id=7, **options)
+    options = {"schema": TYPES, **options}
+    return in_parts(1, client.scan_items, "store", ["n", "text"], parts, item_type_id=7, **options)
 
 
 def rows_of_batches(scan: Any, **options: Any) -> list[Row]:

@@ -21,7 +21,7 @@ from support.changed_responses import (
     renamed,
     without_data,
 )
-from support.environment import split_lists
+from support.parts import in_parts
 from support.story import ATTRS, BEGINS, CUSTOMERS, FIRST, REFRESH, REFRESHED, TOKEN, Story, doubtful_days
 from support.story_processes import SCALE, another_process, take_over, wait_for
 
@@ -60,12 +60,12 @@ def ages(story: Story) -> None:
 def snapshot(story: Story) -> da.ScanReport:
     """Runs a scan without days of several requests, into a folder of its own."""
     story.load(story.day(), f"late-{story.night}-{len(story.rows)}", 3)
-    since = split_lists(
+    since = in_parts(
+        1,
         story.client.scan_codes,
         ATTRS,
         allocated_time=da.since(str(FIRST)),
         allocated_audience=CUSTOMERS,
-        values_per_request=1,
     )
     with story.logged() as logged:
         report: da.ScanReport = since.to_folder(story.folder.beside().url)
