@@ -60,19 +60,6 @@ def failed_code(session: Session) -> tuple[str, str]:
     return _code(_entry(session, has_failed=True)), "the responseCode of an entry that has ended"
 
 
-def export_success_codes(session: Session) -> tuple[object, str]:
-    """The codes of success of the client, if an entry has one of them."""
-    codes = list(dict.fromkeys(map(_code, session.entries())))
-    if not any(code in session.success for code in codes):
-        shown = " and ".join(codes)
-        raise NotSettledError(
-            f"the entries of export {session.export_id} ended with {shown}: if that is success, set it"
-        )
-    return session.client.settings[
-        "export_success_codes"
-    ].value, f"the entries of export {session.export_id} ended with {' and '.join(codes)}"
-
-
 def finished_types(session: Session) -> tuple[str, str]:
     """Types of the members that are null until the end."""
     names = ("durations", "responseCode", "responseMessage")

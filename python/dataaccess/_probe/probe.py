@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dataaccess._native import SWITCHES
 from dataaccess._probe.findings import Finding, ProbeReport
-from dataaccess._probe.questions import NOT_ASKED, OF_SETTINGS, QUESTIONS
+from dataaccess._probe.questions import NOT_ASKED, QUESTIONS
 from dataaccess._probe.session import SURVIVED, Session
 from dataaccess.errors import DataAccessWarning, PermissionDeniedError
 
@@ -44,7 +44,6 @@ def probe(client: Client, day: date, *, export_id: int | None = None) -> ProbeRe
     report.findings += [_finding(question, session) for question in QUESTIONS]
     for name, reason in NOT_ASKED.items():
         report.findings.append(Finding(name, None, f"not asked: {reason}", is_switch=name in SWITCHES))
-    report.of_settings += [_finding(question, session) for question in OF_SETTINGS]
     if client.item_types:
         types = client.settings["item_types"]
         report.of_settings.append(Finding("item_types", types.value, f"of the {types.source}", is_switch=False))

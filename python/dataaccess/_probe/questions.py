@@ -105,9 +105,6 @@ QUESTIONS: list[Question] = [
     latency,
 ]
 
-# Settings of clients that no open point names.
-OF_SETTINGS: list[Question] = [exports.export_success_codes]
-
 NOT_ASKED = {
     "gzip": "a client reads compressed and plain responses alike, and shows no headers",
     "no_conditions": "the search could find every record",

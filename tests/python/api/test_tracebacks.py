@@ -36,7 +36,7 @@ CALLS: dict[str, Callable[[da.Client], object]] = {
 @pytest.fixture
 def client() -> da.Client:
     """A client of a port where nobody listens."""
-    return da.Client("http://127.0.0.1:9", token="tok", retries=0)
+    return da.Client("http://127.0.0.1:9", token="tok", retry_for=0)
 
 
 def frames(error: BaseException) -> list[str]:
@@ -55,7 +55,7 @@ def test_a_traceback_ends_at_the_line_of_the_caller(client: da.Client, name: str
 
 def test_so_does_one_of_a_coroutine() -> None:
     async def search() -> None:
-        client = da.AsyncClient("http://127.0.0.1:9", token="tok", retries=0)
+        client = da.AsyncClient("http://127.0.0.1:9", token="tok", retry_for=0)
         await client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 
     with pytest.raises(da.ConnectError) as caught:

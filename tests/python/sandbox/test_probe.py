@@ -98,8 +98,6 @@ def test_a_probe_finds_the_switches_of_a_service(switches: dict[str, Any]) -> No
             "day_comparison": switches["day_comparison"],
             **({"code_value_type": "normal"} if switches["value_type"] == "required" else {}),
             "attrs_format": "string" if switches["attrs_format"] == "string" else "array",
-            "strict_empty": switches["empty_shape"] == "array",
-            "export_success_codes": (200,),
         }
         assert report.requests == len(sandbox.requests) <= MOST_REQUESTS
 
@@ -295,13 +293,6 @@ def test_the_settings_of_a_probe_are_settings_of_clients() -> None:
     assert set(PLATFORM) <= SETTINGS.keys()
     page = (Path(__file__).parents[3] / "docs" / "your-platform.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(PLATFORM)
-
-
-def test_codes_of_success_that_are_not_known_are_named() -> None:
-    with da.Sandbox.demo(until="2024-02-29") as sandbox:
-        report = probe(sandbox.client(export_success_codes=0), DAY, export_id=5637054)
-    assert "export_success_codes" not in report.settings
-    assert "ended with 200 and 500: if that is success, set it" in finding(report, "export_success_codes").detail
 
 
 def test_objects_of_the_client_stay_in_its_settings() -> None:

@@ -31,6 +31,9 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
     Its calls write log records: `dataaccess.request` at `DEBUG` when an attempt starts and ends, `dataaccess.retry`
     at `WARNING` for each retry.
 
+    Each setting also has a variable `DATAACCESS_<NAME>`, such as `DATAACCESS_TIMEOUT=5m`, and a key of profiles. An
+    argument wins over the environment, and the environment over a profile.
+
     Args:
         base_url: Address of the service, such as `https://cdp.example.com`; default: `DATAACCESS_BASE_URL`.
             `sandbox:demo` is the sandbox with demo data of the 60 days up to yesterday: no account, no network.
@@ -60,17 +63,12 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         retry_for: Seconds, or a timedelta, from the first failure on, for which a request is tried again; 0 sends it
             once. Time in which rows arrive does not count. Unless it is given, a single call to a service that never
             responded to this client and cannot be reached ends after 4 seconds.
-        retries: Requests that may follow the first, in addition to `retry_for`; None: as many as fit. 0 sends one.
-            Otherwise one more is free if the service had closed the idle connection.
         concurrency: Requests of this client in flight at a time, over all calls and scans; None: no limit.
         requests_per_second: Requests per second, at most, over all users of this client.
-        max_response_bytes: Size of the largest response that is read, after decompression.
         max_result_bytes: Memory that the result of a call, such as a list of rows or a table, may take; None: half of
             the memory of this machine or container. Batches and files need little memory, and have no such limit.
-        max_buffered_bytes: How much of its responses a scan buffers in memory for a slow consumer. Responses that
-            come next in the plan are read ahead up to this size.
         ca_bundle: PEM file, or folder of them, with the CAs to trust instead of the system's; default:
-            `DATAACCESS_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR`, or `REQUESTS_CA_BUNDLE`.
+            `SSL_CERT_FILE` and `SSL_CERT_DIR`, or `REQUESTS_CA_BUNDLE`.
         proxy: Address of a proxy; default: the proxy of the environment, but never for this machine.
         allow_http: Whether plain http may leave this machine.
         headers: More headers for each request. `Accept-Encoding` sets how responses may be compressed: any of
@@ -79,13 +77,10 @@ class AsyncClient(AsyncManaged, AsyncSearches, AsyncScans, AsyncSegments):
         item_types: Your business objects: `{"store": 7}`, or `{"store": {"id": 7, "attributes": {"opened":
             "timestamp"}}}`. Calls then need no `item_type_id`, names of attributes are checked, and columns have the
             declared types.
-        strict_empty: Whether an empty result must be `[]`; otherwise `{}`, null and a missing `data` are empty too.
         attrs_format: How searches of other objects than promotion codes send `attrs`: "array", or "string" for one
             comma-separated string. The API specification describes both.
         known_row_cap: A number of rows at which the service is known to cap responses: one with exactly that number is
             reported (`IncompleteWarning`).
-        export_success_codes: `responseCode` of an export entry that succeeded: one, or several. Any other one of an
-            entry that has ended is a failure.
         record: File to record the exchanges into, without the token: requests, and responses with their customer data.
             It is made, readable by its owner only, or continued. `Sandbox.replay(path)` serves it.
 
