@@ -197,9 +197,7 @@ def client_of(values: Mapping[str, Any]) -> Client:
     except ConfigError as error:
         if not any(line.startswith("token") for line in error.problems):
             raise
-        advice = (
-            "the options token_file and token_callable set it, and a variable must be set before the session starts"
-        )
+        advice = "the options token_file and token_callable set it; a variable must be set before the session starts"
         raise ConfigError(f"{error}; {advice}", problems=error.problems, hint=error.hint) from None
 
 
