@@ -72,7 +72,7 @@ impl Client {
         let Some(envelope) = received.map_err(failed)? else {
             return Ok(AttemptEnd::Evicted);
         };
-        if let Err(failure) = classify::check_envelope(&envelope, call.content, self.settings.strict_empty) {
+        if let Err(failure) = classify::check_envelope(&envelope, call.content) {
             return Err(failure.with(|details| details.retry_after = response.retry_after));
         }
         while let Some(batch) = sink.take()? {

@@ -178,7 +178,7 @@ impl Client {
             if !to.delivery.suspend() {
                 return Err(failure);
             }
-            let may_renew = verdict.remedy == Remedy::NewToken && !is_renewed && state.consume_auth_retry();
+            let may_renew = verdict.remedy == Remedy::NewToken && !is_renewed && call.policy.has_retries();
             if may_renew {
                 self.auth.reject(&token);
             }

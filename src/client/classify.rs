@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::refusal::{EXCERPT_CHARACTERS, Refusal};
 use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
 use crate::decode::{Envelope, Member, RecordShape};
-use crate::error::{Details, Error, Kind, Result, Retry, argument, constant_argument, excerpt};
+use crate::error::{Details, Error, Kind, Result, Retry, constant_argument, excerpt};
 use crate::retry::{Pause, Remedy, Scope, Verdict};
 use crate::transport::Response;
 
@@ -65,7 +65,7 @@ fn asks_to_wait(status: u16, retry_after: Option<Duration>) -> Option<Pause> {
 }
 
 /// Checks that the envelope of a response with HTTP status 200 is as specified and reports success.
-pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent, strict_empty: bool) -> Result<()> {
+pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent) -> Result<()> {
     let code = envelope.code().map_err(|found| match found {
         None => wrong_field(field::CODE, "is absent"),
         Some(found) => wrong_field(field::CODE, &format!("is not an integer but {}", json_type(found))),
@@ -83,23 +83,17 @@ pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent, strict
         return Err(api_error(code, "data.status false", Refusal::of_envelope(envelope, code)));
     }
     match shape {
-        ExpectedContent::Records => records(envelope, strict_empty),
+        ExpectedContent::Records => records(envelope),
         ExpectedContent::Entries => entries(envelope),
         ExpectedContent::Any => Ok(()),
     }
 }
 
-fn records(envelope: &Envelope, strict_empty: bool) -> Result<()> {
+fn records(envelope: &Envelope) -> Result<()> {
     match envelope.record_shape() {
         RecordShape::Other("data") => Err(wrong_field("data", "is neither an object with records nor empty")),
         RecordShape::Other(place) => Err(wrong_field(place, "is neither a list of records nor empty")),
         RecordShape::Misplaced(place) => Err(wrong_field(place, "is absent, and the response has other members there")),
-        RecordShape::Empty(shape) if strict_empty && shape != "data.data []" => {
-            let (place, found) = shape.split_once(' ').unwrap_or((shape, ""));
-            let strict = argument("strict_empty").of("True");
-            let what = format!("is {found}; with {strict} only data.data [] means no records");
-            Err(wrong_field(place, &what))
-        }
         _ => Ok(()),
     }
 }

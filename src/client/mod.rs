@@ -103,7 +103,7 @@ impl Client {
     /// How long failed requests are retried; zero if none is.
     #[must_use]
     pub fn retry_for(&self) -> Duration {
-        self.policy.retry_for()
+        self.policy.retry_for
     }
 
     /// Prepares a client; does not connect. Shares the connections of `like` if the settings allow it.
@@ -115,7 +115,7 @@ impl Client {
             Some(like) => (like.transport.clone(), like.shared_limits.clone()),
             None => (Transport::try_new(&settings)?, Arc::default()),
         };
-        let policy = Policy::new(settings.retry_for, settings.retries);
+        let policy = Policy::new(settings.retry_for);
         let policy = if settings.is_retry_for_given { policy.patient_at_first() } else { policy };
         Ok(Self {
             policy: policy.scaled(settings.time_scale),
@@ -190,7 +190,7 @@ impl Client {
         delivery: &Delivery<G::Batch>,
     ) -> Result<Option<Completed>> {
         let plan =
-            DecodePlan { columns: Some(search.attributes.clone()), max_records: search.limit, limits: self.limits() };
+            DecodePlan { columns: Some(search.attributes.clone()), max_records: search.limit, ..DecodePlan::default() };
         let call = Call {
             operation: mode.operation,
             path: SEARCH_PATH,
@@ -214,7 +214,7 @@ impl Client {
     /// The buffer of a use of a scan whose consumer keeps at most a batch.
     #[must_use]
     pub fn buffer(&self) -> BufferBudget {
-        BufferBudget::new(self.settings.max_buffered_bytes, self.settings.timeouts.unread)
+        BufferBudget::new(self.settings.buffered_bytes, self.settings.timeouts.unread)
     }
 
     /// Bytes of memory that a result may take.
@@ -272,10 +272,10 @@ impl Client {
     ) -> Result<Envelope> {
         // The whole body is kept as text first.
         let limits = match self.settings.max_result_bytes {
-            body if body < self.settings.max_response_bytes => {
-                Limits { body, body_setting: "max_result_bytes", ..self.limits() }
+            body if body < Limits::default().body => {
+                Limits { body, body_setting: Some("max_result_bytes"), ..Limits::default() }
             }
-            _ => self.limits(),
+            _ => Limits::default(),
         };
         let plan = DecodePlan { columns: None, max_records: None, limits };
         let deadline = Deadline { timeout, scope: TimeoutScope::whole() };
@@ -308,10 +308,6 @@ impl Client {
     /// Ends every call in flight and refuses later ones.
     pub fn close(&self) {
         self.closed.cancel();
-    }
-
-    fn limits(&self) -> Limits {
-        Limits { body: self.settings.max_response_bytes, ..Limits::default() }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::transport::Meter;
 pub struct Stats {
     /// Requests sent, including retries.
     pub requests: u64,
-    /// Requests retried after a failure, as `retries=` allows.
+    /// Requests retried after a failure, as `retry_for` allows.
     pub retries: u64,
     /// Requests retried at once, because the service had closed the idle connection they were sent on.
     pub free_retries: u64,
@@ -218,7 +218,7 @@ impl SharedLimits {
         increment(&self.counters.retries);
     }
 
-    /// Counts a retry that `retries=` does not count.
+    /// Counts a retry on another connection.
     pub(super) fn count_free_retry(&self) {
         increment(&self.counters.free_retries);
     }
@@ -253,7 +253,7 @@ mod tests {
     const INTERVAL: Duration = Duration::from_millis(100);
 
     async fn start(shared_limits: &SharedLimits, rate_limiter: &RateLimiter) {
-        let policy = Policy::new(Duration::from_secs(60), None);
+        let policy = Policy::new(Duration::from_secs(60));
         drop(rate_limiter.wait_for_start(shared_limits, 1, &policy, 0.0).await);
     }
 
@@ -295,7 +295,7 @@ mod tests {
                 is_unsent: false,
                 cut_off_at: None,
             };
-            let policy = Policy::new(Duration::from_secs(60), None);
+            let policy = Policy::new(Duration::from_secs(60));
             lock(&shared_limits.gate).failed(Caller { call: 1, began: now }, &policy, &verdict, now, now, 0.0);
         };
         let (starts, ()) = tokio::join!(waiting, refusing);

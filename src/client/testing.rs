@@ -27,8 +27,8 @@ pub fn token() -> Result<Arc<dyn TokenSource>> {
 ///
 /// # Errors
 /// As the search would fail.
-pub fn check_search(envelope: &Envelope, strict_empty: bool) -> Result<()> {
-    check_envelope(envelope, ExpectedContent::Records, strict_empty)
+pub fn check_search(envelope: &Envelope) -> Result<()> {
+    check_envelope(envelope, ExpectedContent::Records)
 }
 
 /// Whether the envelope of a response with HTTP status 200 is the status of an export.
@@ -36,7 +36,7 @@ pub fn check_search(envelope: &Envelope, strict_empty: bool) -> Result<()> {
 /// # Errors
 /// As the call would fail.
 pub fn check_download(envelope: &Envelope) -> Result<()> {
-    check_envelope(envelope, ExpectedContent::Entries, false)
+    check_envelope(envelope, ExpectedContent::Entries)
 }
 
 impl Client {
@@ -53,7 +53,7 @@ impl Client {
         let mut arguments = Arguments {
             base_url: Some("http://127.0.0.1:9".to_owned()),
             max_result_bytes: Some(1 << 40),
-            max_buffered_bytes: 64 << 20,
+            buffered_bytes: 64 << 20,
             ..Arguments::default()
         };
         set(&mut arguments);

@@ -1,22 +1,4 @@
-//! All environment variables that the package reads.
-
-/// Base URL of the service, when `base_url=` is not given.
-pub const BASE_URL: &str = "DATAACCESS_BASE_URL";
-
-/// The bearer token, when `token=` is not given.
-pub const TOKEN: &str = "DATAACCESS_TOKEN";
-
-/// The file of the bearer token, when neither `token=` nor [`TOKEN`] is given.
-pub const TOKEN_FILE: &str = "DATAACCESS_TOKEN_FILE";
-
-/// The zone of days, when `timezone=` is not given.
-pub const TIMEZONE: &str = "DATAACCESS_TIMEZONE";
-
-/// The `value_type` of promotion codes, when `code_value_type=` is not given.
-pub const CODE_VALUE_TYPE: &str = "DATAACCESS_CODE_VALUE_TYPE";
-
-/// PEM file of trusted CA certificates, when `ca_bundle=` is not given.
-pub const CA_BUNDLE: &str = "DATAACCESS_CA_BUNDLE";
+//! The environment variables that many programs read. Those of this package are read in Python.
 
 /// The variable of OpenSSL for a file of trusted CA certificates.
 pub const SSL_CERT_FILE: &str = "SSL_CERT_FILE";
@@ -42,14 +24,8 @@ pub const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
 /// Set in a CGI program, where `HTTP_PROXY` comes from a request header ("httpoxy") and is no setting.
 pub const REQUEST_METHOD: &str = "REQUEST_METHOD";
 
-/// Every variable whose change may change a client.
-pub const ALL: [&str; 18] = [
-    BASE_URL,
-    TOKEN,
-    TOKEN_FILE,
-    TIMEZONE,
-    CODE_VALUE_TYPE,
-    CA_BUNDLE,
+/// Every variable that the core reads.
+pub const ALL: [&str; 12] = [
     SSL_CERT_FILE,
     SSL_CERT_DIR,
     REQUESTS_CA_BUNDLE,

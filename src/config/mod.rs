@@ -1,4 +1,4 @@
-//! The settings of a client, checked once, with where each came from. The environment is passed in.
+//! The settings of a client, checked once. The environment is passed in.
 
 mod base_url;
 pub mod environment;
@@ -7,10 +7,12 @@ mod proxy;
 mod timeouts;
 mod trust;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::Deserialize;
 use url::Url;
 
 pub use base_url::{is_of_this_machine, origin};
@@ -19,75 +21,83 @@ pub use proxy::Proxy;
 pub use timeouts::Timeouts;
 pub use trust::{CaSource, Trust};
 
-use crate::error::{Error, Kind, Result, argument};
+use crate::error::{Error, Kind, Result, defect};
 use crate::time::{DayComparison, Zone};
 
-/// Where a setting came from, for error messages.
+/// What names the proxy or the CA certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// An argument of the client.
-    Argument(&'static str),
-    /// An environment variable.
+    /// The setting of this name.
+    Setting(&'static str),
+    /// An environment variable that many programs read.
     Environment(&'static str),
 }
 
-impl fmt::Display for Origin {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Origin {
+    /// The end of an error about what it names.
+    #[must_use]
+    pub fn source(self) -> String {
         match self {
-            Self::Argument(name) => argument(name).fmt(formatter),
-            Self::Environment(name) => formatter.write_str(name),
+            Self::Setting(_) => String::new(),
+            Self::Environment(name) => format!(" (from {name})"),
         }
     }
 }
 
-/// The arguments of a client as given. [`Settings::resolve`] checks them.
-#[derive(Clone)]
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Setting(name) | Self::Environment(name)) = self;
+        formatter.write_str(name)
+    }
+}
+
+/// The settings of a client. [`Settings::resolve`] checks them.
+#[derive(Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Arguments {
-    /// Base URL of the service; else `DATAACCESS_BASE_URL`.
+    /// Base URL of the service.
     pub base_url: Option<String>,
     /// IANA name of the time zone of days, and of times without a zone that the caller gives.
     pub timezone: String,
     /// IANA name of the time zone of the times in records.
     pub source_timezone: String,
-    /// What `after_date` and `before_date` compare: `exclusive` or `inclusive`.
-    pub day_comparison: String,
+    /// What `after_date` and `before_date` compare.
+    pub day_comparison: DayComparison,
     /// `value_type` of the conditions of promotion codes; None sends none.
     pub code_value_type: Option<String>,
     /// Seconds for a collected call, including retries.
     pub timeout: f64,
-    /// Most retries: requests sent after the first.
-    pub retries: Option<i64>,
     /// Seconds for which a failing request is retried; 0 sends one.
     pub retry_for: f64,
     /// Most requests in flight. None: no limit.
     pub concurrency: Option<i64>,
     /// Most requests a second.
     pub requests_per_second: Option<f64>,
-    /// Most bytes of one response, decompressed.
-    pub max_response_bytes: i64,
     /// Most bytes of memory for a collected result; else half of what this machine or container has.
     pub max_result_bytes: Option<i64>,
-    /// Most bytes that a scan buffers for its consumer.
-    pub max_buffered_bytes: i64,
-    /// PEM file of CA certificates to trust instead of the system's; else from the environment.
+    /// PEM file of CA certificates to trust instead of the system's.
     pub ca_bundle: Option<PathBuf>,
-    /// URL of the proxy; else from the environment.
+    /// URL of the proxy.
     pub proxy: Option<String>,
     /// Whether plain HTTP is allowed to hosts other than loopback.
     pub allow_http: bool,
     /// Extra headers of each request.
     pub headers: Vec<(String, String)>,
-    /// Whether only `[]` counts as an empty result.
-    pub strict_empty: bool,
+    /// Rows at which the service is known to cut off responses. Searches have it as an argument.
+    pub known_row_cap: Option<i64>,
     /// File to record the exchanges into.
     pub record: Option<PathBuf>,
-    /// Variables of the environment that are not read: for a client of the sandbox all, else the variables of cleared
-    /// settings.
-    pub ignored_variables: Vec<String>,
-    /// Names of the arguments that the caller chose, of `timezone`, which is then the zone of results too, and
-    /// `retry_for`, which then holds for the first contact too.
-    pub given: Vec<String>,
+    /// The settings that are no defaults, each with the end of its errors, such as ` (from DATAACCESS_TIMEOUT)`. A
+    /// `timezone` among them is the zone of results too, a `retry_for` holds for the first contact too, and for `proxy`
+    /// and `ca_bundle` the environment is not read.
+    pub sources: BTreeMap<String, String>,
+    /// Whether proxy and CA certificates may come from the variables that many programs read.
+    pub trust_env: bool,
+    /// Most bytes that a scan buffers for its consumer: a constant, except in tests.
+    #[serde(skip)]
+    pub buffered_bytes: usize,
     /// Divisor of time-outs and back-offs: 1, except in tests.
+    #[serde(skip)]
     pub time_scale: u32,
 }
 
@@ -97,30 +107,53 @@ impl Default for Arguments {
             base_url: None,
             timezone: "UTC".to_owned(),
             source_timezone: "UTC".to_owned(),
-            day_comparison: DayComparison::NAMES[0].0.to_owned(),
+            day_comparison: DayComparison::default(),
             code_value_type: None,
             timeout: 300.0,
-            retries: None,
             retry_for: 60.0,
             concurrency: Some(8),
             requests_per_second: None,
-            max_response_bytes: 8 << 30,
             max_result_bytes: None,
-            max_buffered_bytes: 32 << 20,
             ca_bundle: None,
             proxy: None,
             allow_http: false,
             headers: Vec::new(),
-            strict_empty: false,
+            known_row_cap: None,
             record: None,
-            ignored_variables: Vec::new(),
-            given: Vec::new(),
+            sources: BTreeMap::new(),
+            trust_env: true,
+            buffered_bytes: 32 << 20,
             time_scale: 1,
         }
     }
 }
 
-/// Checked [`Arguments`], with those that the environment provides.
+impl Arguments {
+    /// Whether a setting is no default.
+    fn is_given(&self, name: &str) -> bool {
+        self.sources.contains_key(name)
+    }
+
+    /// The error of a setting, with where its value comes from.
+    #[must_use]
+    pub fn with_source(&self, name: &str, error: Error) -> Error {
+        let Some(source) = self.sources.get(name).filter(|source| !source.is_empty()) else { return error };
+        let named = Error::new(error.kind(), format!("{}{source}", error.message()));
+        match error.hint() {
+            Some(hint) => named.with_hint(hint),
+            None => named,
+        }
+    }
+
+    /// The CA certificates; `lookup` reads an environment variable.
+    #[must_use]
+    pub fn trust(&self, lookup: impl Fn(&str) -> Option<String>) -> Trust {
+        let is_read = self.trust_env && !self.is_given("ca_bundle");
+        Trust::resolve(self.ca_bundle.clone(), |name| lookup(name).filter(|_| is_read))
+    }
+}
+
+/// Checked [`Arguments`].
 #[derive(Clone)]
 pub struct Settings {
     /// Has no trailing slash, user, query or fragment.
@@ -136,21 +169,18 @@ pub struct Settings {
     /// `value_type` of the conditions of promotion codes.
     pub code_value_type: Option<String>,
     pub(crate) timeout: Duration,
-    pub(crate) retries: Option<u32>,
     pub(crate) retry_for: Duration,
     pub(crate) is_retry_for_given: bool,
     pub(crate) concurrency: Option<u32>,
     /// Shortest time between the starts of two requests, from `requests_per_second`.
     pub(crate) interval: Option<Duration>,
-    pub(crate) max_response_bytes: u64,
     pub(crate) max_result_bytes: u64,
-    pub(crate) max_buffered_bytes: usize,
     pub(crate) trust: Trust,
     pub(crate) proxy: Option<Proxy>,
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) strict_empty: bool,
     pub(crate) record: Option<PathBuf>,
     pub(crate) timeouts: Timeouts,
+    pub(crate) buffered_bytes: usize,
     pub(crate) time_scale: u32,
 }
 
@@ -179,58 +209,60 @@ impl Settings {
     /// Checks the arguments; `lookup` reads an environment variable.
     ///
     /// # Errors
-    /// `Config`, naming each invalid setting and where it came from.
+    /// `Config`, naming each invalid setting and where it comes from.
     pub fn resolve(arguments: Arguments, lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
-        let mut refused = Refused::default();
-        let ignored = arguments.ignored_variables;
-        let lookup = |name: &str| lookup(name).filter(|_| !ignored.iter().any(|one| one == name));
-        let base_url = refused.keep(base_url::resolve(arguments.base_url, arguments.allow_http, lookup));
-        // Which variable names the proxy depends on the URL.
+        let mut refused = Refused { arguments: &arguments, errors: Vec::new() };
+        let base_url = refused.keep("base_url", base_url::resolve(arguments.base_url.as_deref(), arguments.allow_http));
         let proxy = match &base_url {
-            Some(base_url) => refused.keep(Proxy::resolve(arguments.proxy.as_deref(), base_url, lookup)),
-            None => refused.keep(Proxy::of_argument(arguments.proxy.as_deref())),
+            Some(base_url) if arguments.trust_env && !arguments.is_given("proxy") => {
+                Proxy::of_environment(base_url, &lookup)
+            }
+            _ => Proxy::of_setting(arguments.proxy.as_deref()),
         };
-        let zone = refused.keep(Zone::of_argument("timezone", &arguments.timezone));
-        let source_zone = refused.keep(Zone::of_argument("source_timezone", &arguments.source_timezone));
-        let day_comparison = refused.keep(day_comparison(&arguments.day_comparison));
-        let timeout = refused.keep(seconds("timeout", arguments.timeout));
-        let retries = refused.keep(arguments.retries.map(|retries| integer("retries", retries, 0)).transpose());
-        let retry_for = refused.keep(retry_for(arguments.retry_for));
-        let concurrency = arguments.concurrency.map(|limit| integer("concurrency", limit, 1)).transpose();
-        let concurrency = refused.keep(concurrency);
-        let interval = refused.keep(arguments.requests_per_second.map(interval).transpose());
-        let max_response_bytes = refused.keep(bytes("max_response_bytes", arguments.max_response_bytes));
-        let max_result_bytes = arguments.max_result_bytes.map(|limit| bytes("max_result_bytes", limit));
-        let max_result_bytes = refused.keep(max_result_bytes.unwrap_or_else(|| Ok(memory::half())));
-        let max_buffered_bytes = refused.keep(bytes("max_buffered_bytes", arguments.max_buffered_bytes));
-        let headers = refused.keep(headers(arguments.headers));
+        let proxy = refused.keep("proxy", proxy);
+        let zone = refused.keep("timezone", Zone::of_argument("timezone", &arguments.timezone));
+        let source_zone = Zone::of_argument("source_timezone", &arguments.source_timezone);
+        let source_zone = refused.keep("source_timezone", source_zone);
+        let timeout = refused.keep("timeout", seconds("timeout", arguments.timeout));
+        let retry_for = refused.keep("retry_for", retry_for(arguments.retry_for));
+        let concurrency = arguments.concurrency.map(concurrency).transpose();
+        let concurrency = refused.keep("concurrency", concurrency);
+        let interval = refused.keep("requests_per_second", arguments.requests_per_second.map(interval).transpose());
+        let max_result_bytes = arguments.max_result_bytes.map(|limit| count("max_result_bytes", limit)).transpose();
+        let max_result_bytes = refused.keep("max_result_bytes", max_result_bytes);
+        let headers = refused.keep("headers", check_headers(&arguments.headers));
+        let known_row_cap = arguments.known_row_cap.map(|cap| count("known_row_cap", cap)).transpose();
+        refused.keep("known_row_cap", known_row_cap);
+        let refusal = Error::settings(refused.errors);
+        let trust = arguments.trust(lookup);
         let settings = || {
+            headers?;
             Some(Self {
-                trust: Trust::resolve(arguments.ca_bundle, lookup),
-                proxy: proxy?,
+                result_zone: zone.clone().filter(|_| arguments.is_given("timezone")),
+                is_retry_for_given: arguments.is_given("retry_for"),
                 base_url: base_url?,
-                result_zone: zone.clone().filter(|_| arguments.given.iter().any(|name| name == "timezone")),
                 zone: zone?,
                 source_zone: source_zone?,
-                day_comparison: day_comparison?,
+                day_comparison: arguments.day_comparison,
                 code_value_type: arguments.code_value_type,
                 timeout: timeout?,
-                retries: retries?,
                 retry_for: retry_for?,
-                is_retry_for_given: arguments.given.iter().any(|name| name == "retry_for"),
                 concurrency: concurrency?,
                 interval: interval?,
-                max_response_bytes: max_response_bytes?,
-                max_result_bytes: max_result_bytes?,
-                max_buffered_bytes: usize::try_from(max_buffered_bytes?).unwrap_or(usize::MAX),
-                headers: headers?,
-                strict_empty: arguments.strict_empty,
+                max_result_bytes: max_result_bytes?.unwrap_or_else(memory::half),
+                trust,
+                proxy: proxy?,
+                headers: arguments.headers,
                 record: arguments.record,
                 timeouts: Timeouts::scaled(arguments.time_scale),
+                buffered_bytes: arguments.buffered_bytes,
                 time_scale: arguments.time_scale.max(1),
             })
         };
-        settings().ok_or_else(|| refused.error())
+        match refusal {
+            Some(error) => Err(error),
+            None => settings().ok_or_else(|| defect("a setting was refused without an error")),
+        }
     }
 
     /// The proxy and the CA certificates that are used: the setting, its value without user and password, and where it
@@ -268,27 +300,20 @@ impl Settings {
     }
 }
 
-/// The settings that were refused so far.
-#[derive(Default)]
-struct Refused(Vec<Error>);
+/// The errors of the settings that were refused so far.
+struct Refused<'a> {
+    arguments: &'a Arguments,
+    errors: Vec<Error>,
+}
 
-impl Refused {
-    fn keep<T>(&mut self, checked: Result<T>) -> Option<T> {
-        checked.map_err(|error| self.0.push(error)).ok()
-    }
-
-    fn error(self) -> Error {
-        Error::settings(self.0).unwrap_or_else(|| Error::new(Kind::Internal, "no setting was refused"))
+impl Refused<'_> {
+    fn keep<T>(&mut self, name: &str, checked: Result<T>) -> Option<T> {
+        checked.map_err(|error| self.errors.push(self.arguments.with_source(name, error))).ok()
     }
 }
 
 fn refused(name: &str, value: impl fmt::Display, expected: &str) -> Error {
-    Error::new(Kind::Config, format!("{} must be {expected}, not {value}", argument(name)))
-}
-
-fn day_comparison(name: &str) -> Result<DayComparison> {
-    let names = DayComparison::NAMES.map(|(name, _)| format!("\"{name}\"")).join(" or ");
-    DayComparison::read(name).ok_or_else(|| refused("day_comparison", format_args!("{name:?}"), &names))
+    Error::new(Kind::Config, format!("{name} must be {expected}, not {value}"))
 }
 
 /// Seconds.
@@ -314,34 +339,34 @@ fn interval(requests_per_second: f64) -> Result<Duration> {
     }
 }
 
-fn bytes(name: &'static str, value: i64) -> Result<u64> {
-    u64::try_from(value).ok().filter(|bytes| *bytes > 0).ok_or_else(|| refused(name, value, "at least 1"))
+fn count(name: &'static str, value: i64) -> Result<u64> {
+    u64::try_from(value).ok().filter(|count| *count > 0).ok_or_else(|| refused(name, value, "at least 1"))
 }
 
-fn integer(name: &'static str, value: i64, least: u32) -> Result<u32> {
+fn concurrency(value: i64) -> Result<u32> {
     u32::try_from(value)
         .ok()
-        .filter(|number| (least..=10_000).contains(number))
-        .ok_or_else(|| refused(name, value, &format!("an integer from {least} to 10000")))
+        .filter(|number| (1..=10_000).contains(number))
+        .ok_or_else(|| refused("concurrency", value, "an integer from 1 to 10000"))
 }
 
-fn headers(headers: Vec<(String, String)>) -> Result<Vec<(String, String)>> {
-    for (name, value) in &headers {
-        let refuse = |what: String| Err(Error::new(Kind::Config, format!("{} {what}", argument("headers"))));
+fn check_headers(headers: &[(String, String)]) -> Result<()> {
+    for (name, value) in headers {
+        let refuse = |what: String| Err(Error::new(Kind::Config, format!("headers {what}")));
         let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if name.is_empty() || !name.bytes().all(is_token_byte) {
             return refuse(format!("has an invalid name: {name:?}"));
         }
         if RESERVED_HEADERS.split(' ').any(|reserved| name.eq_ignore_ascii_case(reserved)) {
             let is_token = name.eq_ignore_ascii_case("authorization");
-            let hint = if is_token { format!("; give the token as {}", argument("token")) } else { String::new() };
+            let hint = if is_token { "; set token instead" } else { "" };
             return refuse(format!("may not set {name}, which the client sets itself{hint}"));
         }
         if !value.bytes().all(|byte| byte == b'\t' || (0x20..0x7f).contains(&byte)) {
             return refuse(format!("has a value for {name} that is not printable ASCII"));
         }
     }
-    Ok(headers)
+    Ok(())
 }
 
 #[cfg(test)]

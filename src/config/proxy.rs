@@ -1,4 +1,4 @@
-//! The proxy to the service: of `proxy=` or the environment, with the hosts that `NO_PROXY` exempts.
+//! The proxy to the service: of the setting or the environment, with the hosts that `NO_PROXY` exempts.
 
 use std::fmt;
 
@@ -20,17 +20,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// The argument, else the environment variable for the scheme of the service.
-    ///
-    /// Requests to loopback go through a proxy only when the argument names one.
-    pub(super) fn resolve(
-        argument: Option<&str>,
-        service: &Url,
-        lookup: impl Fn(&str) -> Option<String>,
-    ) -> Result<Option<Self>> {
-        if argument.is_some() {
-            return Self::of_argument(argument);
-        }
+    /// The proxy of the environment for the scheme of the service, but none to this machine.
+    pub(super) fn of_environment(service: &Url, lookup: impl Fn(&str) -> Option<String>) -> Result<Option<Self>> {
         let first = |names: &[&'static str]| names.iter().find_map(|name| Some((*name, lookup(name)?)));
         let names = match service.scheme() {
             "https" => environment::HTTPS_PROXY.as_slice(),
@@ -47,9 +38,9 @@ impl Proxy {
         Self::try_new(&text, Origin::Environment(name)).map(Some)
     }
 
-    /// The argument alone.
-    pub(super) fn of_argument(argument: Option<&str>) -> Result<Option<Self>> {
-        argument.map(|text| Self::try_new(text, Origin::Argument("proxy"))).transpose()
+    /// The proxy of the setting.
+    pub(super) fn of_setting(text: Option<&str>) -> Result<Option<Self>> {
+        text.map(|text| Self::try_new(text, Origin::Setting("proxy"))).transpose()
     }
 
     /// Host and port.
@@ -70,12 +61,13 @@ impl Proxy {
             let is_host_alone = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
             matches!(url.scheme(), "http" | "https") && is_host_alone && base_url::is_sendable(url)
         };
+        let source = origin.source();
         match Url::parse(text).ok().filter(|url| base_url::ambiguity(text).is_none() && is_address(url)) {
             Some(url) => Ok(Self { url, origin }),
             // The URL may hold a password: it is never quoted.
             None => Err(Error::new(
                 Kind::Config,
-                format!("{origin} must be an http:// or https:// URL without a path, such as http://proxy:3128"),
+                format!("proxy must be an http:// or https:// URL without a path, such as http://proxy:3128{source}"),
             )
             .with_hint("in a user or password, write @ as %40, # as %23, / as %2F, ? as %3F and \\ as %5C")),
         }
@@ -167,7 +159,7 @@ mod tests {
         let lookup =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
         let service = Url::parse(service).expect(service);
-        Ok(Proxy::resolve(None, &service, lookup)?.map(|proxy| proxy.to_string()))
+        Ok(Proxy::of_environment(&service, lookup)?.map(|proxy| proxy.to_string()))
     }
 
     #[test]
@@ -196,16 +188,24 @@ mod tests {
     fn an_unsupported_proxy_is_refused_without_being_quoted() {
         let error = resolve("https://cdp.example.com", &[("ALL_PROXY", "socks5://u:hunter2@p:1")]).expect_err("socks");
         assert_eq!(error.kind(), Kind::Config);
-        assert!(error.message().starts_with("ALL_PROXY must be"), "{}", error.message());
+        assert!(
+            error.message().starts_with("proxy must be") && error.message().ends_with("(from ALL_PROXY)"),
+            "{}",
+            error.message()
+        );
         assert!(!error.message().contains("hunter2"));
         for ambiguous in [r"http://u\hunter2:pw@p:1", "http://p\thunter2:1", r"http:\\hunter2", "http:///hunter2"] {
             let error = resolve("https://cdp.example.com", &[("ALL_PROXY", ambiguous)]).expect_err(ambiguous);
-            assert!(error.message().starts_with("ALL_PROXY must be"), "{}", error.message());
+            assert!(
+                error.message().starts_with("proxy must be") && error.message().ends_with("(from ALL_PROXY)"),
+                "{}",
+                error.message()
+            );
             assert!(!error.message().contains("hunter2"));
         }
         for ambiguous in ["http:p:3128", r"http://p\@q", "http://p\n.example.com"] {
-            assert!(Proxy::of_argument(Some(ambiguous)).is_err(), "{ambiguous}");
+            assert!(Proxy::of_setting(Some(ambiguous)).is_err(), "{ambiguous}");
         }
-        assert!(Proxy::of_argument(Some("http://u:p%5C@proxy:3128\n")).is_ok());
+        assert!(Proxy::of_setting(Some("http://u:p%5C@proxy:3128\n")).is_ok());
     }
 }

@@ -1,7 +1,6 @@
-//! Settings: where each comes from, and which are refused.
+//! Settings: which are refused, and what the environment adds.
 
 use super::*;
-use crate::error::in_python;
 
 /// Arguments that resolve.
 pub(crate) fn arguments() -> Arguments {
@@ -12,15 +11,6 @@ fn resolve(change: impl FnOnce(&mut Arguments)) -> Result<Settings> {
     let mut arguments = arguments();
     change(&mut arguments);
     Settings::resolve(arguments, |_| None)
-}
-
-#[test]
-fn an_argument_wins_over_the_environment() {
-    let environment = |name: &str| (name == environment::BASE_URL).then(|| "https://other.example.com/cdp/".to_owned());
-    let given = Settings::resolve(arguments(), environment).expect("good settings");
-    assert_eq!(given.base_url.as_str(), "https://cdp.example.com/");
-    let taken = Settings::resolve(Arguments { base_url: None, ..arguments() }, environment).expect("good settings");
-    assert_eq!(taken.base_url.as_str(), "https://other.example.com/cdp");
 }
 
 #[test]
@@ -51,7 +41,7 @@ fn a_base_url_that_leaks_or_cannot_work_is_refused_without_being_quoted() {
     ] {
         let error = resolve(|arguments| arguments.base_url = Some(address.to_owned())).expect_err(address);
         assert_eq!(error.kind(), Kind::Config);
-        assert!(error.message().contains("base_url="), "{}", error.message());
+        assert!(error.message().starts_with("base_url "), "{}", error.message());
         assert!(!error.message().contains("hunter2"));
     }
 }
@@ -73,20 +63,45 @@ fn an_origin_is_that_of_the_requests_and_only_of_urls_that_clients_accept() {
 }
 
 #[test]
-fn the_environment_is_not_read_where_the_arguments_say_so() {
+fn the_environment_is_read_where_it_is_trusted_and_no_setting_says_otherwise() {
     let environment = |name: &str| (name == "HTTPS_PROXY" || name == "SSL_CERT_FILE").then(|| "http://p:1".to_owned());
-    let origins = |ignored_variables: &[&str]| {
-        let ignored_variables = ignored_variables.iter().map(ToString::to_string).collect();
-        let given = Arguments { ignored_variables, ..arguments() };
+    let origins = |trust_env, sources: &[&str]| {
+        let sources = sources.iter().map(|name| ((*name).to_owned(), String::new())).collect();
+        let given = Arguments { trust_env, sources, ..arguments() };
         let origins = Settings::resolve(given, environment).expect("good settings").origins();
         origins.into_iter().map(|(setting, ..)| setting).collect::<Vec<_>>()
     };
-    assert_eq!(origins(&[]), ["proxy", "ca_bundle"]);
-    assert_eq!(origins(&environment::HTTPS_PROXY), ["ca_bundle"]);
-    assert!(origins(&environment::ALL).is_empty());
-    let ignored_variables = vec![environment::BASE_URL.to_owned()];
-    let nameless = Arguments { base_url: None, ignored_variables, ..arguments() };
-    assert!(Settings::resolve(nameless, |_| Some("https://cdp.example.com".to_owned())).is_err());
+    assert_eq!(origins(true, &[]), ["proxy", "ca_bundle"]);
+    assert_eq!(origins(true, &["proxy"]), ["ca_bundle"]);
+    assert_eq!(origins(true, &["ca_bundle"]), ["proxy"]);
+    assert!(origins(false, &[]).is_empty());
+}
+
+#[test]
+fn each_error_has_the_source_of_its_setting() {
+    let error = resolve(|arguments| {
+        arguments.timeout = -1.0;
+        arguments.retry_for = -1.0;
+        arguments.base_url = Some("http://cdp.example.com".to_owned());
+        for (name, source) in [("timeout", " (from X)"), ("base_url", " (profile p in f)"), ("retry_for", "")] {
+            arguments.sources.insert(name.to_owned(), source.to_owned());
+        }
+    });
+    let problems = error.expect_err("three invalid settings").details().problems.clone().expect("problems");
+    assert!(problems[0].starts_with("base_url ") && problems[0].contains(" (profile p in f); use https://"));
+    assert!(problems[1].starts_with("timeout ") && problems[1].ends_with(" (from X)"), "{problems:?}");
+    assert!(problems[2].starts_with("retry_for ") && problems[2].ends_with("not -1"), "{problems:?}");
+}
+
+#[test]
+fn python_passes_the_settings_by_name() {
+    let read = |json| serde_json::from_value::<Arguments>(json).map_err(|error| error.to_string());
+    let read_one =
+        read(serde_json::json!({"day_comparison": "inclusive", "headers": [["X-A", "b"]]})).expect("settings");
+    assert_eq!(read_one.day_comparison, DayComparison::Inclusive);
+    assert_eq!(read_one.headers, [("X-A".to_owned(), "b".to_owned())]);
+    assert_eq!((read_one.timeout, read_one.time_scale), (300.0, 1));
+    assert!(read(serde_json::json!({"timeuot": 1})).is_err_and(|error| error.contains("timeuot")));
 }
 
 #[test]
@@ -96,7 +111,7 @@ fn a_host_without_a_scheme_is_refused_with_the_url_to_write() {
         ("127.0.0.1:8080/cdp/", "write http://127.0.0.1:8080/cdp"),
         ("cdp.example.com", "write https://cdp.example.com"),
         ("cdp.example.com:8443?key=hunter2", "write https://cdp.example.com:8443"),
-        ("sandbox", "the sandbox is base_url=\"sandbox:demo\""),
+        ("sandbox", "the sandbox is base_url \"sandbox:demo\""),
     ] {
         let error = resolve(|arguments| arguments.base_url = Some(address.to_owned())).expect_err(address);
         assert_eq!(error.hint().as_deref(), Some(hint));
@@ -123,26 +138,20 @@ fn all_invalid_settings_are_reported_together() {
         arguments.timeout = -1.0;
         arguments.timezone = "Berlin".to_owned();
         arguments.source_timezone = "Hanoi".to_owned();
-        arguments.retries = Some(-1);
+        arguments.known_row_cap = Some(0);
         arguments.proxy = Some("socks://user:hunter2@p".to_owned());
         arguments.headers = vec![("Host".to_owned(), "x".to_owned())];
     });
     let error = error.expect_err("seven invalid settings");
-    assert!(error.message().starts_with("7 settings are invalid: (1) no base URL; give base_url="), "{error}");
-    for part in [
-        "(2) proxy= must",
-        "(3) timezone=\"Berlin\"",
-        "(4) source_timezone=\"Hanoi\"",
-        "(5) timeout= must",
-        "(6) retries= must",
-        "(7) headers= may",
-    ] {
-        assert!(error.message().contains(part), "{error}");
+    let names = ["base_url", "proxy", "timezone", "source_timezone", "timeout", "headers", "known_row_cap"];
+    let problems = error.details().problems.clone().expect("problems");
+    for (name, problem) in names.iter().zip(&problems) {
+        assert!(problem.starts_with(name), "{problem}");
     }
     assert_eq!(error.details().problems.as_ref().map(Vec::len), Some(7));
     assert!(!error.message().contains("hunter2"));
     let one = resolve(|arguments| arguments.timeout = -1.0).expect_err("one invalid setting");
-    assert!(one.message().starts_with("timeout= must"), "{one}");
+    assert!(one.message().starts_with("timeout must"), "{one}");
     assert_eq!(one.details().problems.as_ref().map(Vec::len), Some(1));
 }
 
@@ -160,25 +169,21 @@ fn plain_http_is_for_loopback_unless_allowed() {
 
 #[test]
 fn the_most_specific_ca_setting_wins() {
-    let variables = ["DATAACCESS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"];
-    let trusted = |argument: Option<&str>, set: &[&str]| {
+    let variables = ["SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"];
+    let trusted = |setting: Option<&str>, set: &[&str]| {
         let lookup = |name: &str| set.contains(&name).then(|| format!("/of/{name}"));
-        in_python(&Trust::resolve(argument.map(PathBuf::from), lookup).to_string()).into_owned()
+        Trust::resolve(setting.map(PathBuf::from), lookup).to_string()
     };
     assert_eq!(trusted(Some("/given"), &variables), "ca_bundle=/given");
-    assert_eq!(trusted(None, &variables), "DATAACCESS_CA_BUNDLE=/of/DATAACCESS_CA_BUNDLE");
-    assert_eq!(trusted(None, &variables[1..]), "SSL_CERT_FILE=/of/SSL_CERT_FILE, SSL_CERT_DIR=/of/SSL_CERT_DIR");
-    assert_eq!(trusted(None, &variables[2..]), "SSL_CERT_DIR=/of/SSL_CERT_DIR");
-    assert_eq!(trusted(None, &variables[3..]), "REQUESTS_CA_BUNDLE=/of/REQUESTS_CA_BUNDLE");
+    assert_eq!(trusted(None, &variables), "SSL_CERT_FILE=/of/SSL_CERT_FILE, SSL_CERT_DIR=/of/SSL_CERT_DIR");
+    assert_eq!(trusted(None, &variables[1..]), "SSL_CERT_DIR=/of/SSL_CERT_DIR");
+    assert_eq!(trusted(None, &variables[2..]), "REQUESTS_CA_BUNDLE=/of/REQUESTS_CA_BUNDLE");
     assert_eq!(trusted(None, &[]), "the system's CA certificates");
 }
 
 #[test]
 fn every_variable_that_is_read_is_listed() {
-    // Those that the bindings read.
-    let of_bindings =
-        [environment::TOKEN, environment::TOKEN_FILE, environment::TIMEZONE, environment::CODE_VALUE_TYPE];
-    let read = std::cell::RefCell::new(of_bindings.map(str::to_owned).to_vec());
+    let read = std::cell::RefCell::new(Vec::new());
     for address in ["https://cdp.example.com", "http://cdp.example.com"] {
         let lookup = |name: &str| {
             read.borrow_mut().push(name.to_owned());
@@ -188,10 +193,6 @@ fn every_variable_that_is_read_is_listed() {
         let given = Arguments { base_url: Some(address.to_owned()), allow_http: true, ..arguments() };
         assert!(Settings::resolve(given, lookup).is_ok());
     }
-    let _ = Settings::resolve(Arguments { base_url: None, ..arguments() }, |name| {
-        read.borrow_mut().push(name.to_owned());
-        None
-    });
     let (mut read, mut listed) = (read.into_inner(), environment::ALL.map(str::to_owned).to_vec());
     read.sort();
     read.dedup();
@@ -200,22 +201,20 @@ fn every_variable_that_is_read_is_listed() {
 }
 
 #[test]
-fn numbers_out_of_range_name_their_argument() {
+fn values_out_of_range_name_their_setting() {
     type Change = fn(&mut Arguments);
-    let cases: [(&str, Change); 13] = [
-        ("timeout=", |arguments| arguments.timeout = 0.0),
-        ("timeout=", |arguments| arguments.timeout = f64::NAN),
-        ("timeout=", |arguments| arguments.timeout = 1e12),
-        ("retries=", |arguments| arguments.retries = Some(-1)),
-        ("concurrency=", |arguments| arguments.concurrency = Some(0)),
-        ("retry_for=", |arguments| arguments.retry_for = -1.0),
-        ("retry_for=", |arguments| arguments.retry_for = f64::INFINITY),
-        ("requests_per_second=", |arguments| arguments.requests_per_second = Some(-2.0)),
-        ("requests_per_second=", |arguments| arguments.requests_per_second = Some(1e-320)),
-        ("max_response_bytes=", |arguments| arguments.max_response_bytes = 0),
-        ("max_result_bytes=", |arguments| arguments.max_result_bytes = Some(0)),
-        ("max_buffered_bytes=", |arguments| arguments.max_buffered_bytes = 0),
-        ("proxy=", |arguments| arguments.proxy = Some("socks://user:hunter2@p".to_owned())),
+    let cases: [(&str, Change); 11] = [
+        ("timeout", |arguments| arguments.timeout = 0.0),
+        ("timeout", |arguments| arguments.timeout = f64::NAN),
+        ("timeout", |arguments| arguments.timeout = 1e12),
+        ("concurrency", |arguments| arguments.concurrency = Some(0)),
+        ("retry_for", |arguments| arguments.retry_for = -1.0),
+        ("retry_for", |arguments| arguments.retry_for = f64::INFINITY),
+        ("requests_per_second", |arguments| arguments.requests_per_second = Some(-2.0)),
+        ("requests_per_second", |arguments| arguments.requests_per_second = Some(1e-320)),
+        ("max_result_bytes", |arguments| arguments.max_result_bytes = Some(0)),
+        ("known_row_cap", |arguments| arguments.known_row_cap = Some(-1)),
+        ("proxy", |arguments| arguments.proxy = Some("socks://user:hunter2@p".to_owned())),
     ];
     for (name, change) in cases {
         let error = resolve(change).expect_err(name);

@@ -1,6 +1,6 @@
 //! The time-outs that are not settings of the user.
 //!
-//! The wait for response headers is limited by `timeout=` alone, as a query may take minutes. TCP keep-alive probes
+//! The wait for response headers is limited by `timeout` alone, as a query may take minutes. TCP keep-alive probes
 //! meanwhile keep the connection open and notice when the peer is gone.
 
 use std::time::Duration;

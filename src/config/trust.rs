@@ -5,7 +5,6 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::{Origin, environment};
-use crate::error::argument;
 
 /// The CA certificates that TLS trusts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,9 +25,9 @@ pub struct CaSource {
 }
 
 impl Trust {
-    /// The argument; else the environment, our own variable first; else the system.
+    /// The setting; else the environment; else the system.
     #[must_use]
-    pub fn resolve(argument: Option<PathBuf>, lookup: impl Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn resolve(setting: Option<PathBuf>, lookup: impl Fn(&str) -> Option<String>) -> Self {
         let one = |path: PathBuf, origin| vec![CaSource { path, origin }];
         let named = |name| lookup(name).map(|path| one(PathBuf::from(path), Origin::Environment(name)));
         let openssl = || {
@@ -39,30 +38,24 @@ impl Trust {
             let all: Vec<_> = file.into_iter().chain(folders).collect();
             (!all.is_empty()).then_some(all)
         };
-        argument
-            .map(|path| one(path, Origin::Argument("ca_bundle")))
-            .or_else(|| named(environment::CA_BUNDLE))
+        setting
+            .map(|path| one(path, Origin::Setting("ca_bundle")))
             .or_else(openssl)
             .or_else(|| named(environment::REQUESTS_CA_BUNDLE))
             .map_or(Self::System, Self::Only)
     }
 
-    /// Whether a setting of this package names them, and not a variable that all programs share.
+    /// Whether the setting names them, and not a variable that many programs share.
     #[must_use]
     pub fn is_ours(&self) -> bool {
-        let ours = |origin| matches!(origin, Origin::Argument(_) | Origin::Environment(environment::CA_BUNDLE));
-        matches!(self, Self::Only(all) if all.iter().any(|source| ours(source.origin)))
+        matches!(self, Self::Only(all) if all.iter().any(|source| matches!(source.origin, Origin::Setting(_))))
     }
 }
 
-/// As the user would write it: `SSL_CERT_FILE=/etc/ssl/ca.pem`.
+/// As `ca_bundle=/etc/ssl/ca.pem` or `SSL_CERT_FILE=/etc/ssl/ca.pem`.
 impl fmt::Display for CaSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        match self.origin {
-            Origin::Argument(name) => argument(name).of(path).fmt(formatter),
-            Origin::Environment(name) => write!(formatter, "{name}={path}"),
-        }
+        write!(formatter, "{}={}", self.origin, self.path.display())
     }
 }
 

@@ -87,7 +87,10 @@ impl Decoder {
     /// `NotJson`, `InvalidJson`, `Envelope`, `Record`, `ResponseTooLarge`. After an error the response is void.
     pub fn feed<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize> {
         if self.received() + bytes.len() as u64 > self.limits.body {
-            let hint = format!("raise {}=, or request fewer rows", self.limits.body_setting);
+            let hint = match self.limits.body_setting {
+                Some(setting) => format!("raise {setting}, or request fewer rows"),
+                None => "request fewer rows".to_owned(),
+            };
             return Err(too_large("body", self.limits.body).with_hint(hint));
         }
         let mut rest = bytes;

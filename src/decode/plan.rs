@@ -18,8 +18,8 @@ pub struct DecodePlan {
 pub struct Limits {
     /// Bytes of the body.
     pub body: u64,
-    /// The setting that limits the body.
-    pub body_setting: &'static str,
+    /// The setting that limits the body, if one does.
+    pub body_setting: Option<&'static str>,
     /// Bytes of one record.
     pub record: usize,
     /// Bytes of one value.
@@ -34,7 +34,14 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        let (body, body_setting) = (8 << 30, "max_response_bytes");
-        Self { body, body_setting, record: 64 << 20, value: 16 << 20, number: 1_024, members: 10_000, depth: 128 }
+        Self {
+            body: 8 << 30,
+            body_setting: None,
+            record: 64 << 20,
+            value: 16 << 20,
+            number: 1_024,
+            members: 10_000,
+            depth: 128,
+        }
     }
 }

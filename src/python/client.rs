@@ -16,14 +16,14 @@ use super::process::PerProcess;
 use super::raise::raise;
 use super::rows::{self, RowsAndStats};
 use super::scan::RawScan;
-use super::settings::{arguments, refused, resolve, timeout};
+use super::settings::{arguments, refused, timeout};
 use super::token::RawToken;
 use super::updates::Updates;
 use super::{bridge, json, request};
 use crate::client::Client;
-use crate::config::{Origin, Settings};
+use crate::config::{Origin, Settings, environment};
 use crate::decode::Envelope;
-use crate::error::{Error, Kind, in_python};
+use crate::error::{Error, Kind, Result, defect};
 use crate::filter::Plan;
 use crate::scan::Scan;
 use crate::time::{Calendar, Moment};
@@ -39,14 +39,27 @@ pub(super) struct RawClient {
 
 #[pymethods]
 impl RawClient {
-    /// Checks the settings. `like` is a client whose connections are shared where the settings allow it.
+    /// Checks the settings, and raises `problems`, which Python found, with its own. `like` is a client whose connections
+    /// are shared where the settings allow it.
     #[new]
-    fn new(py: Python<'_>, token: Py<RawToken>, settings: &Bound<'_, PyDict>, like: Option<&Self>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        token: Option<Py<RawToken>>,
+        settings: &Bound<'_, PyDict>,
+        problems: Vec<String>,
+        like: Option<&Self>,
+    ) -> PyResult<Self> {
         let given = arguments(settings)?;
-        let settings = resolve(settings)?;
+        let (settings, token) = match (Settings::resolve(given.clone(), environment::read), token) {
+            (Ok(settings), Some(token)) if problems.is_empty() => (settings, token),
+            (checked, _) => {
+                let error = refused(&given, checked.err(), problems);
+                return Err(raise(py, error.unwrap_or_else(|| defect("a client without a token"))));
+            }
+        };
         let like = like.map(|like| like.core(py)).transpose()?;
         let core = Client::try_new(settings.clone(), token.get().token(), like.as_deref());
-        let core = core.map_err(|error| raise(py, Error::settings(refused(&given)).unwrap_or(error)))?;
+        let core = core.map_err(|error| raise(py, refused(&given, None, Vec::new()).unwrap_or(error)))?;
         Ok(Self { settings, token, core: PerProcess::holding(core), closed: AtomicBool::new(false) })
     }
 
@@ -56,12 +69,14 @@ impl RawClient {
         self.settings.base_url.as_str().trim_end_matches('/')
     }
 
-    /// The proxy and the CA certificates that are used: setting, value, and the argument or variable that names it.
+    /// The proxy and the CA certificates that are used: setting, value, and the variable that names it, if one does.
     #[getter]
-    fn origins(&self) -> Vec<(&'static str, String, String)> {
-        let found = self.settings.origins().into_iter();
-        let text = |origin: Origin| in_python(&origin.to_string()).into_owned();
-        found.map(|(name, value, origin)| (name, value, text(origin))).collect()
+    fn origins(&self) -> Vec<(&'static str, String, Option<&'static str>)> {
+        let variable = |origin| match origin {
+            Origin::Setting(_) => None,
+            Origin::Environment(name) => Some(name),
+        };
+        self.settings.origins().into_iter().map(|(name, value, origin)| (name, value, variable(origin))).collect()
     }
 
     /// Unix milliseconds as the clocks of `timezone=` show them.

@@ -68,7 +68,7 @@ mod _native {
     #[pymodule_export]
     use super::scan::RawScan;
     #[pymodule_export]
-    use super::settings::{check_settings, is_of_this_machine, is_secret_header, origin, sandboxes_met};
+    use super::settings::{is_of_this_machine, is_secret_header, origin, sandboxes_met};
     #[pymodule_export]
     use super::stream::RawStream;
     #[pymodule_export]

@@ -6,11 +6,14 @@ use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
 use pyo3::prelude::*;
 
 use super::bridge::{block, spawn};
+use crate::config::Arguments;
 use crate::error::Result;
 use crate::filter::VALUES_PER_REQUEST;
 use crate::time::Moment;
 
 static TIME_SCALE: AtomicU32 = AtomicU32::new(1);
+/// Bytes that scans of new clients buffer; 0 is the usual number.
+static BUFFERED_BYTES: AtomicUsize = AtomicUsize::new(0);
 /// The time that new searches and scans take for now, in Unix milliseconds; the least integer is the real one.
 static NOW: AtomicI64 = AtomicI64::new(i64::MIN);
 /// The most values of a list in one request of new scans.
@@ -19,6 +22,15 @@ static VALUES: AtomicUsize = AtomicUsize::new(VALUES_PER_REQUEST);
 /// How many times faster the time-outs and back-off of new clients run.
 pub(super) fn time_scale() -> u32 {
     TIME_SCALE.load(Ordering::Relaxed)
+}
+
+/// Changes the settings of a new client as a test said.
+pub(super) fn change(arguments: &mut Arguments) {
+    arguments.time_scale = time_scale();
+    let buffered_bytes = BUFFERED_BYTES.load(Ordering::Relaxed);
+    if buffered_bytes > 0 {
+        arguments.buffered_bytes = buffered_bytes;
+    }
 }
 
 /// The time that a test set.
@@ -34,6 +46,7 @@ pub(super) fn values_per_request() -> usize {
 /// Adds the functions of this file to the extension module.
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(set_time_scale, module)?)?;
+    module.add_function(wrap_pyfunction!(set_buffered_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(set_now, module)?)?;
     module.add_function(wrap_pyfunction!(set_values_per_request, module)?)?;
     module.add_function(wrap_pyfunction!(panic_for_test, module)?)
@@ -43,6 +56,12 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn set_time_scale(times: u32) {
     TIME_SCALE.store(times, Ordering::Relaxed);
+}
+
+/// Sets how many bytes the scans of new clients buffer; 0 is the usual number.
+#[pyfunction]
+fn set_buffered_bytes(bytes: usize) {
+    BUFFERED_BYTES.store(bytes, Ordering::Relaxed);
 }
 
 /// Sets the time that new searches and scans take for now, in Unix milliseconds; None is the real one.

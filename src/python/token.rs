@@ -1,4 +1,4 @@
-//! `token=`: a string, or a callable, which runs on a thread of its own, so that no future of the core needs the
+//! A token: a string, or a callable, which runs on a thread of its own, so that no future of the core needs the
 //! interpreter.
 
 use std::cell::Cell;
@@ -18,8 +18,7 @@ use super::bridge::no_thread;
 use super::finalization;
 use super::raise::{no_unicode, raise};
 use crate::client::{Grant, TokenFuture, TokenSource};
-use crate::config::environment;
-use crate::error::{Error, Kind, Result, argument, excerpt};
+use crate::error::{Error, Kind, Result, excerpt, named};
 use crate::secret::Secret;
 
 /// In 2001: an `expires_at` before it is a duration by mistake.
@@ -37,7 +36,6 @@ thread_local! {
 #[pyclass(frozen, module = "dataaccess._native")]
 pub(super) struct RawToken {
     token: Arc<dyn TokenSource>,
-    source: &'static str,
     callable: Option<Py<PyAny>>,
 }
 
@@ -46,32 +44,19 @@ impl RawToken {
     #[new]
     fn new(token: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = token.py();
-        let fixed = |text: String, source| {
-            let token = Secret::try_new(text).map_err(|error| raise(py, error))?;
-            Ok(Self { token: Arc::new(token), source, callable: None })
-        };
-        if token.is_none() {
-            let text = environment::read(environment::TOKEN).ok_or_else(|| raise(py, missing()))?;
-            return fixed(text, "environment");
-        }
         if let Ok(text) = token.cast::<PyString>() {
-            return fixed(text.to_str().map_err(|_| no_unicode(py, &argument("token")))?.to_owned(), "text");
+            let text = text.to_str().map_err(|_| no_unicode(py, &named("token")))?;
+            let token = Secret::try_new(text.to_owned()).map_err(|error| raise(py, error))?;
+            return Ok(Self { token: Arc::new(token), callable: None });
         }
         if token.is_callable() {
             let callable = token.clone().unbind();
             let token = Arc::new(Callable(Arc::new(callable.clone_ref(py))));
-            return Ok(Self { token, source: "callable", callable: Some(callable) });
+            return Ok(Self { token, callable: Some(callable) });
         }
         let class = token.get_type().name()?;
-        let message =
-            format!("{} must be a string or a callable that returns one, not of type {class}", argument("token"));
+        let message = format!("token must be a string or a callable that returns one, not of type {class}");
         Err(raise(py, Error::new(Kind::Config, message)))
-    }
-
-    /// `text`, `environment` or `callable`.
-    #[getter]
-    fn source(&self) -> &'static str {
-        self.source
     }
 
     /// The callable, if it is one.
@@ -81,7 +66,7 @@ impl RawToken {
     }
 
     fn __repr__(&self) -> String {
-        format!("RawToken({})", self.source)
+        format!("RawToken({})", if self.callable.is_some() { "callable" } else { "text" })
     }
 }
 
@@ -94,12 +79,6 @@ impl RawToken {
     pub(super) fn token(&self) -> Arc<dyn TokenSource> {
         self.token.clone()
     }
-}
-
-fn missing() -> Error {
-    let (token, sandbox) = (argument("token"), argument("base_url").of_string("sandbox:demo"));
-    Error::new(Kind::Config, "no token")
-        .with_hint(format!("pass {token} or set {}; {sandbox} brings its own", environment::TOKEN))
 }
 
 /// A callable that returns a string or `(string, expires_at)`. Shared, so that a future can pass it to a thread without

@@ -269,7 +269,7 @@ mod tests {
 
     impl Test {
         fn new() -> Self {
-            Self { gate: Gate::default(), policy: Policy::new(60 * SECOND, None), now: Instant::now() }
+            Self { gate: Gate::default(), policy: Policy::new(60 * SECOND), now: Instant::now() }
         }
 
         fn start(&mut self, call: u64) -> Result<(), Option<Duration>> {
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!((holds, test.start(2)), ([true, false], Err(Some(9 * SECOND))));
         test.fail_with(1, Scope::Service, pause(100_000));
         assert_eq!(test.start(2), Err(Some(LONGEST)));
-        let once = Policy::new(Duration::ZERO, None);
+        let once = Policy::new(Duration::ZERO);
         assert_eq!(test.gate.try_start(2, &once, test.now, 0.0), Ok(()), "one that is sent once waits for nothing");
     }
 

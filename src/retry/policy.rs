@@ -16,8 +16,6 @@ pub struct Policy {
     pub retry_for: Duration,
     /// In place of `retry_for` while the service cannot be reached and never responded.
     pub first_contact: Duration,
-    /// Most retries: requests sent after the first. None: as many as fit.
-    pub retries: Option<u32>,
     /// First back-off of a request.
     pub base: Duration,
     /// First distance between two requests that probe.
@@ -32,13 +30,12 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The policy of `retry_for=` and `retries=`.
+    /// The policy of `retry_for`.
     #[must_use]
-    pub fn new(retry_for: Duration, retries: Option<u32>) -> Self {
+    pub fn new(retry_for: Duration) -> Self {
         Self {
             retry_for,
             first_contact: retry_for.min(FIRST_CONTACT),
-            retries,
             base: Duration::from_millis(400),
             probe_base: Duration::from_millis(1_500),
             throttled_base: Duration::from_secs(1),
@@ -56,32 +53,25 @@ impl Policy {
     /// Divides all durations by `time_scale`, for tests. `Retry-After` is not scaled.
     #[must_use]
     pub fn scaled(self, time_scale: u32) -> Self {
-        let Self { retry_for, first_contact, retries, base, probe_base, throttled_base, cap, restart } = self;
+        let Self { retry_for, first_contact, base, probe_base, throttled_base, cap, restart } = self;
         let [retry_for, first_contact, base, probe_base, throttled_base, cap, restart] =
             [retry_for, first_contact, base, probe_base, throttled_base, cap, restart]
                 .map(|duration| duration / time_scale);
-        Self { retry_for, first_contact, retries, base, probe_base, throttled_base, cap, restart }
-    }
-
-    /// How long failed requests are retried; zero if none is.
-    #[must_use]
-    pub fn retry_for(&self) -> Duration {
-        if self.has_retries() { self.retry_for } else { Duration::ZERO }
+        Self { retry_for, first_contact, base, probe_base, throttled_base, cap, restart }
     }
 
     /// Whether a request may be sent after the first.
     #[must_use]
     pub fn has_retries(&self) -> bool {
-        self.retries != Some(0) && !self.retry_for.is_zero()
+        !self.retry_for.is_zero()
     }
 
-    /// Whether a failed request may be retried at all, after `retries` retries. A request that is not `idempotent` may
-    /// be if it was never sent.
+    /// Whether a failed request may be retried at all. A request that is not `idempotent` may be if it was never sent.
     #[must_use]
-    pub fn may_retry(&self, retries: u32, verdict: &Verdict, idempotent: bool) -> bool {
+    pub fn may_retry(&self, verdict: &Verdict, idempotent: bool) -> bool {
         let is_final = matches!(verdict.remedy, Remedy::None | Remedy::NewToken);
         let is_safe = idempotent || verdict.is_unsent;
-        is_safe && !is_final && self.has_retries() && self.retries.is_none_or(|most| retries < most)
+        is_safe && !is_final && self.has_retries()
     }
 
     /// The back-off after failures for this long; `jitter` is uniform in 0 to 1.
@@ -127,7 +117,6 @@ pub struct RetryState {
     idempotent: bool,
     /// The call's `timeout=`, for its errors.
     timeout: Duration,
-    retries: u32,
     used_free_retry: bool,
     failed_kinds: Vec<Kind>,
     /// How many bytes were received of each response that was cut off.
@@ -147,7 +136,6 @@ impl RetryState {
             retry_for: policy.retry_for,
             idempotent,
             timeout: Duration::MAX,
-            retries: 0,
             used_free_retry: false,
             failed_kinds: Vec::new(),
             truncations: Vec::new(),
@@ -166,13 +154,6 @@ impl RetryState {
     /// Retries the request for this long from its first failure on.
     pub fn retry_for(&mut self, retry_for: Duration) {
         self.retry_for = retry_for;
-    }
-
-    /// Whether a request whose token was refused may be retried with another token. Counts it as a retry.
-    pub fn consume_auth_retry(&mut self) -> bool {
-        let may = self.policy.has_retries() && self.policy.retries.is_none_or(|most| self.retries < most);
-        self.retries += u32::from(may);
-        may
     }
 
     /// Since when the service fails for all. The time of the request began then, if it had not failed before.
@@ -218,7 +199,7 @@ impl RetryState {
         jitter: f64,
         hold: Option<Hold>,
     ) -> Result<RetryDecision> {
-        // With `retries=0` or `retry_for=0` exactly one request is sent.
+        // With `retry_for=0` exactly one request is sent.
         let may_be_free = self.idempotent && !self.used_free_retry && self.policy.has_retries();
         if verdict.remedy == Remedy::AtOnce && may_be_free && !left.is_zero() {
             self.used_free_retry = true;
@@ -226,15 +207,8 @@ impl RetryState {
         }
         let is_second = verdict.remedy == Remedy::Once && self.failed_kinds.contains(&failure.kind());
         self.failed_kinds.push(failure.kind());
-        if is_second || !self.policy.may_retry(self.retries, verdict, self.idempotent) {
-            // Had `retries=` been greater, the request would be retried.
-            let is_used_up = !is_second && self.policy.may_retry(0, verdict, self.idempotent);
-            let reason = format!(
-                "{} ended the retries: raise {} to retry more often",
-                argument("retries").of(self.retries),
-                argument("retries")
-            );
-            return Err(if is_used_up { failure.with_reason(reason) } else { failure });
+        if is_second || !self.policy.may_retry(verdict, self.idempotent) {
+            return Err(failure);
         }
         self.failing_since.get_or_insert(now);
         let delay = self.delay(&failure, verdict, left, now, jitter, hold)?;
@@ -249,7 +223,6 @@ impl RetryState {
                 return Err(failure.with_reason(format!("{reason} of responses. Request fewer rows per call")));
             }
         }
-        self.retries += 1;
         Ok(RetryDecision::After(delay))
     }
 

@@ -9,7 +9,7 @@ use crate::contract::codes::{POSITIONS, STATUSES};
 use crate::contract::condition::{AFTER_DATE, Condition, DATETIME, EQUALS, MATCHES};
 use crate::contract::envelope::field;
 use crate::decode::{Member, column_type};
-use crate::error::{argument, for_programs, named};
+use crate::error::{argument, named};
 use crate::filter::Search;
 use crate::time::Moment;
 
@@ -171,8 +171,7 @@ pub(super) fn without_data(names: &[String], responses: u64) -> Option<DataWarni
         count if count <= NAMED => format!("{count} of {responses} responses have no `data` ({shown})"),
         count => format!("{count} of {responses} responses have no `data` ({shown} and {} more)", count - NAMED),
     };
-    let refused = for_programs("; strict_empty=True of the client makes it an error");
-    let message = format!("{which}: nothing says whether there are records{refused}");
+    let message = format!("{which}: nothing says whether there are records");
     Some(DataWarning { kind: DataWarningKind::Incomplete, message })
 }
 

@@ -2,7 +2,7 @@
 //! the plan.
 //!
 //! How many requests are in flight follows from `concurrency=` and from the bytes that wait for the consumer
-//! (`max_buffered_bytes=`): once responses show their size, no more are requested than fit.
+//! (32 MiB): once responses show their size, no more are requested than fit.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::poll_fn;

@@ -3,10 +3,13 @@
 //! The API specification does not say what `after_date` and `before_date` compare. Each instant here gives the same
 //! rows in every reading that its [`DayComparison`] stands for.
 
+use serde::Deserialize;
+
 use super::{Moment, Zone};
 
 /// What the service does with the day of `after_date` and `before_date`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
 pub enum DayComparison {
     /// It compares whole days and excludes the named one, or it compares instants.
     #[default]

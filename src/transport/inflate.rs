@@ -1,6 +1,6 @@
 //! Decompresses a body while it is received. Pure: takes bytes in, and gives chunks out of one reused buffer.
 //!
-//! A small body may decompress to a large one: `max_response_bytes=` limits the decompressed size.
+//! A small body may decompress to a large one: the size of a response is limited decompressed.
 
 use std::fmt;
 use std::io;

@@ -163,18 +163,41 @@ impl Transport {
         Self { service: Some(scripted::Service(respond)), ..self }
     }
 
-    /// The settings that `try_new` would refuse, if others are refused before. What all programs share may not be used.
+    /// The settings that `try_new` would refuse, each with its error, if others are refused before. What many programs
+    /// share may not be used.
     #[must_use]
-    pub fn refused(trust: &Trust, headers: &[(String, String)]) -> Vec<Error> {
+    pub fn refused(trust: &Trust, headers: &[(String, String)]) -> Vec<(&'static str, Error)> {
         let certificates = if trust.is_ours() { tls::check(trust) } else { Ok(()) };
-        [certificates, Accepted::of_settings(headers).map(drop)].into_iter().filter_map(Result::err).collect()
+        let checks = [("ca_bundle", certificates), ("headers", Accepted::of_settings(headers).map(drop))];
+        checks.into_iter().filter_map(|(name, checked)| Some((name, checked.err()?))).collect()
     }
 
     /// Whether clients with these settings can share connections.
     #[must_use]
     pub fn is_same(one: &Settings, other: &Settings) -> bool {
         let parts = |settings: &Settings| {
-            let Settings { base_url, trust, proxy, headers, timeouts, record, .. } = settings.clone();
+            // Without `..`: whether a new setting is a part of connections is decided here.
+            let Settings {
+                base_url,
+                trust,
+                proxy,
+                headers,
+                timeouts,
+                record,
+                zone: _,
+                source_zone: _,
+                result_zone: _,
+                day_comparison: _,
+                code_value_type: _,
+                timeout: _,
+                retry_for: _,
+                is_retry_for_given: _,
+                concurrency: _,
+                interval: _,
+                max_result_bytes: _,
+                buffered_bytes: _,
+                time_scale: _,
+            } = settings.clone();
             (base_url, trust, proxy, headers, timeouts, record)
         };
         parts(one) == parts(other)

@@ -53,8 +53,10 @@ fn read(all: &[CaSource]) -> Result<Vec<Certificate>> {
         let is_folder = source.path.is_dir();
         let kind = if is_folder { "folder" } else { "file" };
         // The content of a file may be a private key: it is never quoted.
-        let refused =
-            |problem: String| Error::new(Kind::Config, format!("the {kind} of CA certificates, {source}, {problem}"));
+        let refused = |problem: String| {
+            let (path, from) = (source.path.display(), source.origin.source());
+            Error::new(Kind::Config, format!("ca_bundle: the {kind} {path} {problem}{from}"))
+        };
         let unreadable = |cause: io::Error| refused(format!("cannot be read: {cause}"));
         if is_folder {
             for entry in fs::read_dir(&source.path).map_err(unreadable)? {

@@ -81,7 +81,7 @@ def test_permission_and_validation_errors_are_not_retried(dag: DAG, sandbox: da.
 def test_a_connection_that_cannot_be_read_again_is_worth_a_retry(
     dag: DAG, sandbox: da.Sandbox, token: str, connect: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connect(password=token, extra={"retries": 1})
+    connect(password=token, extra={"retry_for": 5})
 
     def lose() -> None:
         sandbox.revoke(token)
@@ -95,7 +95,7 @@ def test_a_connection_that_cannot_be_read_again_is_worth_a_retry(
 
 
 def test_other_errors_are_retried(dag: DAG, sandbox: da.Sandbox, connect: Any) -> None:
-    connect(extra={"retries": 0})
+    connect(extra={"retry_for": 0})
     with dag:
         DataAccessSearchCodesOperator(task_id="codes", allocated_time=ON_15, retries=2)
     with sandbox.fault("status", status=502, times=2):

@@ -129,7 +129,7 @@ def test_a_token_that_is_replaced_while_the_trigger_waits(
 def test_a_secrets_backend_that_is_down_does_not_end_the_trigger(
     dag: DAG, sandbox: da.Sandbox, token: str, connect: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connect(password=token, extra={"retries": 1})
+    connect(password=token, extra={"retry_for": 5})
     backend_is_up_again = threading.Timer(0.5, connect)
 
     def lose() -> None:
@@ -152,7 +152,7 @@ MODES: list[dict[str, Any]] = [{"mode": "poke"}, {"mode": "reschedule"}, {"defer
 def test_an_outage_is_not_yet(
     dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], options: dict[str, Any], after: int
 ) -> None:
-    connect(extra={"retries": 0})
+    connect(extra={"retry_for": 0})
     outage = sandbox.fault("status", path="download", status=502, after=after, times=2)
     with export(sandbox, ends_at=5) as export_id, outage:
         sensor(dag, export_id, retries=1, **options)
@@ -177,7 +177,7 @@ def test_a_request_that_is_wrong_is_not_retried(
 def test_the_log_has_each_change_of_an_entry(
     dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], caplog: pytest.LogCaptureFixture, monkeypatch: Any
 ) -> None:
-    connect(extra={"retries": 0})
+    connect(extra={"retry_for": 0})
     export_id = sandbox.start_export(seconds=600, entries=2)
     sensor(dag, export_id)
     (task,) = dag.tasks
@@ -231,7 +231,7 @@ def timed_out(task: Any) -> None:
 def test_a_time_out_names_the_open_entries(
     dag: DAG, sandbox: da.Sandbox, connect: Callable[..., str], options: dict[str, Any]
 ) -> None:
-    connect(extra={"retries": 0})
+    connect(extra={"retry_for": 0})
     export_id = sandbox.start_export(seconds=600, entries=2)
     sandbox.advance(400)
     sensor(dag, export_id, **options)

@@ -144,7 +144,7 @@ def test_a_secrets_backend_that_hangs_leaves_no_thread_or_coroutine(
     connect: Connect, sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hook, "_SECONDS_FOR_TOKEN", 0.05)
-    token = connect(extra={"retries": 1})
+    token = connect(extra={"retry_for": 5})
     read = DataAccessHook.aget_connection
     hanging: list[bool] = []
 

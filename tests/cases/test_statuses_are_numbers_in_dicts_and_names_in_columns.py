@@ -97,7 +97,7 @@ def test_a_display_of_names_shows_names(sandbox: da.Sandbox) -> None:
 @pytest.mark.parametrize("make", [da.Client, da.AsyncClient])
 def test_the_client_has_no_such_setting(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "decode_status" not in inspect.signature(make).parameters
-    with pytest.raises(TypeError, match="scan_codes"):
+    with pytest.raises(TypeError, match="decode_status"):
         make("sandbox:demo", decode_status=True)
     client = make("sandbox:demo")
     assert "decode_status" not in client.settings

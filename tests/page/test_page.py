@@ -36,7 +36,7 @@ def test_a_link_opens_the_page_and_leaves_no_token_in_the_address(tab: Tab) -> N
 def test_requests_come_with_their_body_and_outcome(tab: Tab) -> None:
     tab.open()
     tab.wait("#request-rows", "No request has come yet.")
-    client = tab.sandbox.client(retries=0)
+    client = tab.sandbox.client(retry_for=0)
     client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
     tab.wait("#request-rows", "promotion_code: allocated_time equals 2024-01-15")
     with tab.sandbox.fault("status", status=500), pytest.raises(da.ServerError):

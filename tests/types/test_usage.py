@@ -22,7 +22,7 @@ from dataaccess.types import (
     Where,
 )
 
-OPTIONS: ClientOptions = {"timeout": dt.timedelta(minutes=5), "retries": 2, "item_types": {"store": 7}}
+OPTIONS: ClientOptions = {"timeout": dt.timedelta(minutes=5), "retry_for": 0, "item_types": {"store": 7}}
 SCHEMA: Schema = {"pool_id": "float64"}
 TYPES: Schema = {"pool_id": int, "name": str}
 ALIASES: Schema = {"name": "str", "pool_id": "Int64", "date_created": "timestamp[us]"}

@@ -1,172 +1,54 @@
-"""The common part of both clients: settings, the native client, copies and pickles. Nothing here waits."""
+"""What both clients share: constructor, settings, copies and pickles. Nothing here waits."""
 
 from __future__ import annotations
 
-import os
-from functools import partial
 from typing import TYPE_CHECKING
 
-from dataaccess._client.checked import UNUSED_URL, Refused, Settings, origin
-from dataaccess._client.given import find_profile, noting_arguments
-from dataaccess._client.settings import SETTINGS
-from dataaccess._client.sources import Sources
-from dataaccess._client.variables import (
-    OF_ENVIRONMENT,
-    TOKEN_FILE,
-    file_of_environment,
-    token_variable,
-    value_of_environment,
-    warn_of_unknown_variables,
-)
-from dataaccess._core.embedded import (
-    address_of,
-    embedded,
-    embedded_name,
-    is_sandbox,
-    may_warn_of_zone,
-    note_days_without_zone,
-)
+from dataaccess._client.item_types import declared_attributes
+from dataaccess._client.resolve import ARGUMENT, DEFAULT, SANDBOX, Settings, check_names, origin, resolve
+from dataaccess._core.embedded import may_warn_of_zone, note_days_without_zone
 from dataaccess._core.log import print_as_environment_asks
-from dataaccess._core.tracebacks import at_line, at_the_caller, suggestion
-from dataaccess._core.warn import warn_caller, warn_of_recording
-from dataaccess._native import ENVIRONMENT, RawClient, RawToken, check_settings
-from dataaccess.errors import ConfigError, DataAccessWarning
+from dataaccess._core.secret import Secret
+from dataaccess._core.warn import warn_of_recording
+from dataaccess._native import RawClient
+from dataaccess.errors import ConfigError
+from dataaccess.reports._client import ClientStats, Setting, SettingsByName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from datetime import timedelta
+    from collections.abc import Callable
     from typing import Any, Self, Unpack
-    from zoneinfo import ZoneInfo
 
-    from dataaccess._types import AttrsFormat, ClientSettings, CodeValueType, DayComparison, ItemTypes, Token
-    from dataaccess.reports import ClientStats, Setting
+    from dataaccess._types import ClientOptions, ClientSettings, Token
 
 
 class BaseClient:
     """A client's settings and its native half."""
 
     _settings: Settings
-    _token: RawToken
     _raw: RawClient
-    _embedded: str | None
-    _is_sandbox: bool
+    # A service that lives as long as this client.
     _service: object = None
-    _sources: Sources
-    # The names of the arguments, while it is made.
-    _given: set[str]
 
-    @noting_arguments
-    @at_line
     def __init__(
         self,
         base_url: str | None = None,
         *,
         token: Token | None = None,
         profile: str | None = None,
-        timezone: str | ZoneInfo = "UTC",
-        source_timezone: str | ZoneInfo = "UTC",
-        day_comparison: DayComparison = "exclusive",
-        code_value_type: CodeValueType | None = None,
-        timeout: float | timedelta = 300,
-        retry_for: float | timedelta = 60,
-        retries: int | None = None,
-        concurrency: int | None = 8,
-        requests_per_second: float | None = None,
-        max_response_bytes: int = 8 * 2**30,
-        max_result_bytes: int | None = None,
-        max_buffered_bytes: int = 32 * 2**20,
-        ca_bundle: str | os.PathLike[str] | None = None,
-        proxy: str | None = None,
-        allow_http: bool = False,
-        headers: Mapping[str, str] | None = None,
-        item_types: ItemTypes | None = None,
-        strict_empty: bool = False,
-        attrs_format: AttrsFormat = "array",
-        known_row_cap: int | None = None,
-        export_success_codes: Iterable[int | str] | int | str = (200,),
-        record: str | os.PathLike[str] | None = None,
+        **settings: Unpack[ClientOptions],
     ) -> None:
         """Checks the settings; connects to nothing."""
-        refused = Refused()
-        try:
-            settings = Settings.of(locals())
-            # Another address, token or profile is looked up.
-            given = self._given - {"token", "profile"} - ({"base_url"} if base_url is None else set())
-            found = find_profile(profile, base_url)
-            sources = self._sources = Sources(given, profile, found)
-            if found is not None or not (embedded_name(base_url) or is_sandbox(base_url)):
-                warn_of_unknown_variables()
-                for setting in OF_ENVIRONMENT:
-                    if (value := refused.keep(partial(value_of_environment, setting), given)) is not None:
-                        settings[setting] = value
-                        sources.of_environment.add(setting)
-            if found is not None:
-                sources.of_profile = found.fill(settings, given)
-            address = settings["base_url"]
-            settings.check(settings, refused)
-            name = embedded_name(address)
-            held = refused.keep(partial(self._found_token, address), token) if name is None else None
-        finally:
-            # No frame holds a secret from here on: a traceback with locals cannot show it.
-            token = proxy = headers = base_url = address = None
-        self._start(settings, held, name, None, refused)
+        given, secret = Secret({"base_url": base_url, **settings}), None if token is None else Secret(token)
+        # No frame holds a secret from here on: a traceback with locals cannot show it.
+        del base_url, token, settings
+        check_names(type(self).__name__, given)
+        self._start(resolve(given, secret, profile))
 
-    def _found_token(self, base_url: str | None, token: Token | None) -> RawToken:
-        """The token of the argument; else of the environment or of the profile, the first that is for this address.
-
-        If the environment or the profile names an address, the token of the environment is for that one alone.
-        """
-        if token is not None:
-            return RawToken(token)
-        sources, variable = self._sources, os.environ.get("DATAACCESS_BASE_URL")
-        profile, token_of = sources.profile, token_variable()
-        # The core reports what is wrong with an address that it refuses.
-        here = origin(base_url or variable)
-        of_profile = None if profile is None else profile.settings.get("base_url")
-        named = variable or of_profile
-        is_elsewhere = here is not None and named is not None and origin(named) != here
-        if token_of and not is_elsewhere:
-            if profile is not None and profile.token is not None and "base_url" in sources.of_profile:
-                message = f"the token of {token_of} is sent to the address of {profile}, which has its own"
-                warn_caller(f"{message}: unset {token_of} if it is for another service", DataAccessWarning)
-            sources.token_variable = token_of
-            return RawToken(file_of_environment() if token_of == TOKEN_FILE else None)
-        if profile is not None and profile.token is not None:
-            sources.is_token_of_profile = True
-            return RawToken(profile.token_for(base_url))
-        if token_of:
-            # It is for another address.
-            source = "DATAACCESS_BASE_URL" if variable else str(profile)
-            raise ConfigError(
-                f"no token: the token of {token_of} is for the address of {source}, and {here} is another; pass token"
-            )
-        return RawToken(None)
-
-    def _start(
-        self, settings: Settings, token: RawToken | None, name: str | None, like: RawClient | None, refused: Refused
-    ) -> None:
+    def _start(self, settings: Settings, like: RawClient | None = None) -> None:
         print_as_environment_asks()
         self._settings = settings
-        self._embedded = name
-        if name is not None:
-            address, issued = refused.keep(embedded, name) or (UNUSED_URL, None)
-            settings = Settings(settings, base_url=address)
-            token = None if issued is None else RawToken(issued)
-        elif is_sandbox(settings["base_url"]):
-            settings = Settings(settings, base_url=address_of(settings["base_url"]))
-        cleared = (SETTINGS[name].variables for name in self._sources.given if settings[name] is None)
-        self._is_sandbox = name is not None or is_sandbox(settings["base_url"])
-        ignored = ENVIRONMENT if self._is_sandbox else [variable for variables in cleared for variable in variables]
-        given = [name for name in ("timezone", "retry_for") if self._sources.of(name) != "default"]
-        settings = Settings({"ignored_variables": ignored, **settings, "given": given})
-        if refused or token is None:
-            # The problems that the core finds come first.
-            all_refused = Refused()
-            all_refused.keep(check_settings, settings)
-            all_refused.add(refused)
-            raise all_refused.error()
-        self._token = token
-        self._raw = RawClient(self._token, settings, like)
+        self._embedded, self._is_sandbox = settings.sandbox, settings.is_sandbox
+        self._raw = RawClient(settings.token, settings.of_core(), settings.problems, like)
         if settings["record"] is not None:
             warn_of_recording(settings["record"])
 
@@ -179,7 +61,7 @@ class BaseClient:
 
         `body` makes the body of a search that may have no condition on a day.
         """
-        if not may_warn_of_zone() or self._sources.of("timezone") != "default" or self.is_sandbox:
+        if not may_warn_of_zone() or self._settings.sources["timezone"] != DEFAULT or self.is_sandbox:
             return
         groups = [] if body is None else body()["filters"]["OR"]
         if body is None or any("time_unit" in condition for group in groups for condition in group["AND"]):
@@ -223,22 +105,22 @@ class BaseClient:
 
     @property
     def item_types(self) -> dict[str, Any]:
-        """Names of business objects with their ids, or with ids and attributes, as `item_types=` has them."""
+        """Names of business objects with their ids, or with ids and attributes, as the setting `item_types`."""
         return dict(self._settings["item_types"])
 
     def attributes(self, item_type_name: str) -> dict[str, str]:
-        """Returns the attributes of a business object and their types: what you declared in `item_types=`.
+        """Returns the attributes of a business object and their types: what you declared in `item_types`.
 
         The API specification shows no request that lists attributes. Ask the administrator of the platform for them.
 
         Args:
-            item_type_name: "promotion_code", or a name of `item_types=`.
+            item_type_name: "promotion_code", or a name of `item_types`.
 
         Returns:
-            A dict of names and types, as `schema=` takes them.
+            A dict of names and types, as `schema` takes them.
 
         Raises:
-            ConfigError: `item_types=` has no attributes of this object.
+            ConfigError: `item_types` has no attributes of this object.
 
         Examples:
             >>> import dataaccess as da
@@ -247,10 +129,7 @@ class BaseClient:
             >>> client.attributes("customer")
             {'customer_id': 'string', 'opened': 'timestamp'}
         """
-        from dataaccess._client.item_types import declared_attributes
-
-        with at_the_caller:
-            return declared_attributes(item_type_name, self._settings["item_types"])
+        return declared_attributes(item_type_name, self._settings["item_types"])
 
     def _setting(self, name: str) -> Any:
         """A setting of the client."""
@@ -268,8 +147,23 @@ class BaseClient:
             >>> client.settings["retry_for"].source
             'default'
         """
-        address = self._embedded or self.base_url
-        return self._sources.shown(self._settings, address, self._raw.origins, is_embedded=self._embedded is not None)
+        found, sources = self._settings, self._settings.sources
+        name = None if found.profile is None else found.profile.name
+        shown = {
+            "base_url": Setting(found.sandbox or self.base_url, sources["base_url"]),
+            "token": Setting("(hidden)", found.token_source),
+            "profile": Setting(name, found.profile_source),
+            **{name: Setting(found[name], source) for name, source in sources.items() if name != "base_url"},
+        }
+        if found["headers"] is not None:
+            shown["headers"] = Setting(found["headers"].shown(), sources["headers"])
+        # The core alone knows which variable counts, and whether NO_PROXY exempts the service.
+        for name in ("ca_bundle", "proxy"):
+            used = [(value, variable) for setting, value, variable in self._raw.origins if setting == name]
+            variables = ", ".join(variable for _, variable in used if variable is not None)
+            source = f"environment variable {variables}" if variables else sources[name]
+            shown[name] = Setting(", ".join(value for value, _ in used) or None, source)
+        return SettingsByName(shown)
 
     @property
     def stats(self) -> ClientStats:
@@ -285,8 +179,6 @@ class BaseClient:
             >>> stats.requests, stats.retries, stats.connections_opened
             (1, 0, 1)
         """
-        from dataaccess.reports import ClientStats
-
         return ClientStats(**self._raw.stats())
 
     def with_options(self, **options: Unpack[ClientSettings]) -> Self:
@@ -308,45 +200,22 @@ class BaseClient:
             >>> client = da.Client("sandbox:demo")
             >>> patient = client.with_options(timeout=900, retry_for=300)
         """
-        with at_the_caller:
-            unknown = options.keys() - self._settings.keys()
-            if unknown:
-                name = min(unknown)
-                # One of them may be a token.
-                options = {}
-                is_fixed = name in ("token", "profile")
-                advice = (
-                    f"; a new {name} needs a new client"
-                    if is_fixed
-                    else suggestion("with_options", name, self._settings)
-                )
-                raise TypeError(f"with_options() got an unexpected keyword argument {name!r}{advice}")
-            settings = Settings(self._settings, **options)
-            given = list(options)
-            # As in `__init__`: no frame holds a secret from here on.
-            options = {}
-            refused = Refused()
-            settings.check(given, refused)
-            copy = object.__new__(type(self))
-            copy._service = self._service
-            sources = copy._sources = self._sources.with_arguments(given)
-            if settings["base_url"] is None:
-                # Another one is looked up.
-                sources.given.discard("base_url")
-            if "base_url" in given and sources.profile is not None:
-                for name in sources.of_profile & sources.profile.unfit(settings["base_url"]):
-                    settings[name] = SETTINGS[name].default
-                    sources.of_profile.discard(name)
-            embedded = embedded_name(settings["base_url"]) if "base_url" in given else self._embedded
-            copy._start(settings, self._token, embedded, self._raw, refused)
-            copy._check_origin(self)
-            return copy
+        given = Secret(options)
+        # As in `__init__`.
+        del options
+        check_names("with_options", given)
+        copy = object.__new__(type(self))
+        copy._service = self._service
+        copy._start(self._settings.changed(given), self._raw)
+        copy._check_origin(self)
+        return copy
 
     def _check_origin(self, original: BaseClient) -> None:
         """Refuses to send the token of another client to another service: only a callable may know both."""
-        function = self._token.callable
+        token = self._settings.token
+        function = None if token is None else token.callable
         may_know_both = function is not None and not getattr(function, "is_of_one_service", False)
-        if self._token is not original._token or may_know_both:
+        if token is not original._settings.token or may_know_both:
             return
         here, there = origin(self.base_url), origin(original.base_url)
         if here != there:
@@ -357,11 +226,12 @@ class BaseClient:
 
     @property
     def _token_source(self) -> str:
-        if self._embedded is not None:
-            return "the sandbox"
-        if self._sources.is_token_of_profile and self._sources.profile:
-            return f"profile {self._sources.profile.name}"
-        return "environment" if self._sources.token_variable else self._token.source
+        source, token, profile = self._settings.token_source, self._settings.token, self._settings.profile
+        if source == ARGUMENT:
+            return "text" if token is None or token.callable is None else "callable"
+        if source == SANDBOX:
+            return source
+        return f"profile {profile.name}" if profile is not None and source == str(profile) else "environment"
 
     @classmethod
     def _unpickled(cls, settings: dict[str, Any], profile: str | None, token: Callable[[], Any] | None) -> Self:
@@ -369,29 +239,24 @@ class BaseClient:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments and the source of the token, never the token; a profile is looked up again."""
-        if secret := self._settings.secret(self._sources.given):
+        if secret := self._settings.secret_argument():
             raise TypeError(
                 f"a {type(self).__name__} with {secret} does not pickle, as the pickle would hold the secret: "
                 "make the client where it runs"
             )
-        if self._embedded is not None or self._sources.token is not None:
-            token = None
-        elif self._token.source == "callable":
-            token = self._token.callable
-        else:
+        held = self._settings.token
+        token = held.callable if held is not None and self._settings.token_source == ARGUMENT else None
+        if token is None and self._settings.token_source == ARGUMENT:
             raise TypeError(
                 f"a {type(self).__name__} with a literal token does not pickle, as the pickle would hold the token: "
                 "set DATAACCESS_TOKEN where it runs, or pass a module-level callable such as "
                 "dataaccess.token_file(path)"
             )
-        # Built last: the frame of an error has no header.
-        given = {name: self._settings[name] for name in sorted(self._sources.given)}
-        if given.get("headers") is not None:
-            given["headers"] = dict(given["headers"].pairs())
-        return self._unpickled, (given, self._sources.profile_name, token)
+        return self._unpickled, (self._settings.given(), self._settings.profile_name, token)
 
     def _repr_html_(self) -> str:
         """The address, the source of the token and the settings that are not defaults, for notebooks."""
+        # Only notebooks show it.
         from dataaccess._display.listing import listing_html
 
         if not hasattr(self, "_raw"):
@@ -399,12 +264,11 @@ class BaseClient:
         rows = [
             [name, setting.value, setting.source]
             for name, setting in self.settings.items()
-            if setting.source != "default"
+            if setting.source != DEFAULT
         ]
         note = "its data is synthetic" if self.is_sandbox else "closed" if self.is_closed else ""
-        return listing_html(
-            f"{type(self).__name__} of {self._embedded or self.base_url}", ["setting", "value", "from"], rows, note
-        )
+        head = f"{type(self).__name__} of {self._embedded or self.base_url}"
+        return listing_html(head, ["setting", "value", "from"], rows, note)
 
     def __repr__(self) -> str:
         if not hasattr(self, "_raw"):

@@ -9,8 +9,9 @@ from functools import cache, partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from dataaccess._client.client import Client
-from dataaccess._client.config_path import config_path
-from dataaccess._client.unconnected import unconnected_client
+from dataaccess._client.profiles import config_path
+from dataaccess._client.resolve import unconnected
+from dataaccess._client.settings import KNOWN, PROFILE, SETTINGS
 from dataaccess._core.process import ProcessLock
 from dataaccess._native import ENVIRONMENT
 from dataaccess._public import public
@@ -18,6 +19,7 @@ from dataaccess._public import public
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_VARIABLES = KNOWN.union(ENVIRONMENT)
 # The last client, by a digest of the settings it was made from: no copy of the token.
 _shared: dict[bytes, Client] = {}
 _lock = ProcessLock()
@@ -25,8 +27,16 @@ _lock = ProcessLock()
 
 def environment_client() -> Client:
     """The client of the current environment."""
-    settings = "\0".join([*(os.environ.get(name, "") for name in ENVIRONMENT), *_profile()])
-    digest = hashlib.sha256(settings.encode("utf-8", "surrogateescape")).digest()
+    # To look each variable up would take longer.
+    found = {name: os.environ[name] for name in sorted(_VARIABLES.intersection(os.environ))}
+    if found.get(PROFILE) or not found.get(SETTINGS["base_url"].variable):
+        try:
+            state = config_path().stat()
+        except OSError:
+            found["profile"] = str(config_path())
+        else:
+            found["profile"] = f"{config_path()} {state.st_mtime_ns} {state.st_size} {state.st_ino}"
+    digest = hashlib.sha256(repr(found).encode("utf-8", "surrogateescape")).digest()
     with _lock:
         if digest not in _shared:
             client = Client()
@@ -35,23 +45,12 @@ def environment_client() -> Client:
         return _shared[digest]
 
 
-def _profile() -> list[str]:
-    """What a change of the profile changes, if one is used: the name and the state of the file."""
-    name = os.environ.get("DATAACCESS_PROFILE", "")
-    if not name and os.environ.get("DATAACCESS_BASE_URL"):
-        return []
-    path = config_path()
-    try:
-        state = path.stat()
-    except OSError:
-        return [name, str(path)]
-    return [name, str(path), str(state.st_mtime_ns), str(state.st_size), str(state.st_ino)]
-
-
 @cache
 def checking_client() -> Client:
-    """A client that reads no environment. It has no service: it only checks requests, with times in UTC."""
-    return unconnected_client("UTC", "exclusive")
+    """A client without a service, which reads no environment: it only checks requests, with times in UTC."""
+    client = object.__new__(Client)
+    client._start(unconnected())
+    return client
 
 
 def of_environment(

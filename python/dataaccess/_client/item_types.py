@@ -1,18 +1,17 @@
-"""`item_types=`: the ids of business objects, and the attributes that the user declared, which the API cannot list."""
+"""`item_types`: the ids of business objects, and the attributes that the user declared, which the API cannot list."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from dataaccess._contract import ITEM_TYPES
 from dataaccess._core.checks import MAX_INTEGER, integer, string
+from dataaccess._display.column_types import COLUMN_TYPES
+from dataaccess._native import column_type
 from dataaccess._public import did_you_mean
 from dataaccess._scan.schema import type_names
 from dataaccess.errors import ConfigError
-
-if TYPE_CHECKING:
-    from typing import Any
 
 _KEYS = ("id", "attributes")
 
@@ -24,7 +23,7 @@ def checked_item_types(given: object) -> dict[str, Any]:
     types = {string("item_types", name): _checked(name, value) for name, value in given.items()}
     for name, fixed in ITEM_TYPES.items():
         if name in types and (found := id_of(types[name])) != fixed:
-            raise ConfigError(f"item_types[{name!r}]= must be {fixed}, as the service fixes it, not {found}")
+            raise ConfigError(f"item_types[{name!r}] must be {fixed}, as the service fixes it, not {found}")
     return types
 
 
@@ -41,6 +40,7 @@ def declared_attributes(name: str, item_types: Mapping[str, Any]) -> dict[str, s
         ConfigError: They are not declared.
     """
     if name == "promotion_code":
+        # Its annotations take a millisecond.
         from dataaccess._types import PROMOTION_CODE_ATTRIBUTES
 
         return {attribute: info.type for attribute, info in PROMOTION_CODE_ATTRIBUTES.items()}
@@ -70,18 +70,14 @@ def _checked(name: str, value: object) -> int | dict[str, Any]:
 
 
 def _attributes(name: str, where: str, value: Mapping[str, Any]) -> dict[str, str]:
-    from dataaccess._display.column_types import COLUMN_TYPES
-    from dataaccess._native import column_type
-
     where = f"{where}['attributes']"
     if name == "promotion_code":
         raise ConfigError(f"{where}: the API specification has the attributes of promotion codes")
     given = value["attributes"]
     if not isinstance(given, Mapping) or not given:
         raise ConfigError(f'{where} must be a dict of attributes and types, such as {{"opened": "timestamp"}}')
-    named = type_names(given) or {}
     types = {}
-    for attribute, kind in named.items():
+    for attribute, kind in (type_names(given) or {}).items():
         found = column_type(kind) if isinstance(kind, str) else None
         if found is None:
             advice = did_you_mean(str(kind), COLUMN_TYPES)

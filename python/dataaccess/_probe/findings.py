@@ -36,7 +36,6 @@ PLATFORM = (
     "code_value_type",
     "attrs_format",
     "known_row_cap",
-    "strict_empty",
     "item_types",
 )
 
@@ -49,7 +48,6 @@ _OF_POINTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "code_value_type": ("value_type", lambda taken: "normal" if taken == "required" else None),
     "attrs_format": ("attrs_format", lambda taken: "string" if taken == "string" else "array"),
     "known_row_cap": ("maximum_rows", lambda most: most),
-    "strict_empty": ("empty_shape", lambda shape: shape == "array"),
 }
 
 

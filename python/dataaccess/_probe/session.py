@@ -71,7 +71,7 @@ class Session:
         """Nothing is sent yet."""
         self.client = client
         # A service that ignores a condition finds more than a probe is after. Only a day may have many codes.
-        self._bounded = client.with_options(max_response_bytes=_MOST_MIB * 1024 * 1024)
+        self._bounded = client.with_options(max_result_bytes=_MOST_MIB * 1024 * 1024)
         self.day = day
         self.export_id = export_id
         self.sent = 0

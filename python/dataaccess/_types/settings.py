@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias, TypedDict
 from zoneinfo import ZoneInfo
@@ -38,21 +38,16 @@ class ClientOptions(TypedDict, total=False):
     code_value_type: CodeValueType | None
     timeout: float | timedelta
     retry_for: float | timedelta
-    retries: int | None
     concurrency: int | None
     requests_per_second: float | None
-    max_response_bytes: int
     max_result_bytes: int | None
-    max_buffered_bytes: int
     ca_bundle: PathArgument | None
     proxy: str | None
     allow_http: bool
     headers: Mapping[str, str] | None
     item_types: ItemTypes | None
-    strict_empty: bool
     attrs_format: AttrsFormat
     known_row_cap: int | None
-    export_success_codes: Iterable[int | str] | int | str
     record: PathArgument | None
 
 

@@ -7,10 +7,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dataaccess._client.checked import origin
-from dataaccess._client.given import named_address
+from dataaccess._client.resolve import named_address, origin, token_variable
 from dataaccess._client.settings import SETTINGS
-from dataaccess._client.variables import token_variable
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError
 

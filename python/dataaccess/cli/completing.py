@@ -89,14 +89,18 @@ def _profiles(_context: click.Context) -> list[str]:
 
 def _tables() -> dict[str, Any]:
     """The profiles as they are written."""
-    from dataaccess._client.config_path import config_path, parsed
+    import warnings
+
+    from dataaccess._client.profiles import config_path, read
+    from dataaccess.errors import ConfigError
 
     try:
-        tables, _ = parsed(config_path())
-        profiles = tables.get("profiles", {})
-    except (OSError, ValueError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            profiles: dict[str, Any] = read(config_path()).value
+    except ConfigError:
         return {}
-    return profiles if isinstance(profiles, dict) else {}
+    return profiles
 
 
 def _platforms(typed: str) -> list[str]:

@@ -38,11 +38,10 @@ def command(name: str, base_url: str | None, timezone: str | None, token_file: s
     The token is asked for, or read from a pipe, and written into a file that nobody else may read. A profile that
     exists gets a new token, and is otherwise left as it is.
     """
-    from dataaccess._client.config_path import config_path
-    from dataaccess._client.profiles import mistakes_of, profiles_in
+    from dataaccess._client.profiles import config_path, read
 
     path = config_path()
-    known = profiles_in(path)
+    known = read(path).value
     before = known.get(name)
     if before is None and base_url is None:
         base_url = _asked("Address of the service", "--base-url")
@@ -52,8 +51,7 @@ def command(name: str, base_url: str | None, timezone: str | None, token_file: s
         _check_unchanged(name, path, before, values)
     token = path.parent / f"{name}.token"
     settings = {"token_file": str(token_file or token.name), **values}
-    if "/" in name or "\\" in name or (lines := list(mistakes_of(name, dict(settings), path.parent))):
-        problem = "a name has no slashes" if "/" in name or "\\" in name else "; ".join(lines).lstrip(".")
+    if problem := "a name has no slashes" if "/" in name or "\\" in name else _problem(base_url, timezone):
         raise CommandError(f"the profile {name} cannot be written: {problem}", USAGE)
     profile = [toml.pair(*setting) for setting in settings.items()]
     if before is None:
@@ -69,6 +67,18 @@ def command(name: str, base_url: str | None, timezone: str | None, token_file: s
         append(path, name, profile)
         note(f"wrote the profile {name} to {path}")
     note(f"check it: dataaccess doctor{'' if name == 'default' else f' --profile {name}'}")
+
+
+def _problem(base_url: str | None, timezone: str | None) -> str | None:
+    """Why no client takes an address and a zone."""
+    from dataaccess import Client
+    from dataaccess.errors import ConfigError
+
+    try:
+        Client(base_url or "http://localhost", token="-", timezone=timezone or "UTC")  # noqa: S106 - nothing is sent
+    except ConfigError as error:
+        return str(error)
+    return None
 
 
 def _asked(what: str, instead: str) -> str:

@@ -95,7 +95,7 @@ class Connection:
 
 
 def _absent_profile() -> str:
-    from dataaccess._client.config_path import config_path
+    from dataaccess._client.profiles import config_path
 
     path = config_path()
     # `Path.exists` raises where HOME may not be read.

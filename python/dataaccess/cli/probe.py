@@ -78,7 +78,7 @@ def command(
 
 def _write(name: str, report: ProbeReport) -> None:
     """Adds the settings to a profile."""
-    from dataaccess._client.config_path import config_path
+    from dataaccess._client.profiles import config_path
     from dataaccess.cli.profile_file import complete
 
     path = config_path()

@@ -55,9 +55,9 @@ def complete(
     Raises:
         CommandError: The profile has other values, which are yours to change, or is written in another form.
     """
-    from dataaccess._client.profiles import profiles_in
+    from dataaccess._client.profiles import read
 
-    before = profiles_in(path).get(name)
+    before = read(path).value.get(name)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if before is None:
         append(path, name, lines_of(()))

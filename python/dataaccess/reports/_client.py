@@ -54,9 +54,9 @@ class ClientStats:
 
     Attributes:
         requests: Requests sent, retries included.
-        retries: Retries after a failure, which `retry_for=` and `retries=` bound.
-        free_retries: Requests retried at once, beyond `retries=`, because the service had closed the idle connection.
-            A call has at most one.
+        retries: Retries after a failure, which `retry_for` bounds.
+        free_retries: Requests retried at once, because the service had closed the idle connection. A call has at most
+            one.
         throttled: Responses that asked to slow down (HTTP 429 and 503).
         in_flight: Requests whose response has not ended yet.
         bytes_received: Size of all bodies as transferred (compressed if they were).

@@ -7,15 +7,13 @@ among the addresses and tokens that the environment of Spark allows. Nothing her
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import Client
-from dataaccess._client.checked import origin
-from dataaccess._client.given import named_address
+from dataaccess._client.resolve import named_address, origin
 from dataaccess._client.settings import SETTINGS, boolean, integer
 from dataaccess._core.checks import invalid, words
 from dataaccess._core.paths import local_path
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
     from dataaccess._scan.scan import Scan
     from dataaccess._types import Schema
-    from dataaccess.errors._text import Argument
 
 # Lists of what options may name, separated by commas, in the environment of Spark's processes.
 _HOSTS = "DATAACCESS_SPARK_ALLOW_HOSTS"
@@ -197,18 +194,10 @@ def client_of(values: Mapping[str, Any]) -> Client:
     try:
         return Client(**settings, token=_token_of(values))
     except ConfigError as error:
-        text = error.spelled(_as_option)
-        if any(argument.name == "token" for argument in error.arguments):
-            text += "; a variable must be set before the session starts"
-        raise ConfigError(text, problems=error.problems, hint=error.hint) from None
-
-
-def _as_option(argument: Argument) -> str:
-    if argument.name == "token":
-        return "the option token_file or token_callable"
-    if argument.value is None:
-        return argument.name if argument.python == argument.name else f"the option {argument.name}"
-    return f'.option("{argument.name}", {json.dumps(argument.value.strip(chr(34)))})'
+        if not any(line.startswith("token") for line in error.problems):
+            raise
+        advice = "the options token_file and token_callable set it; a variable must be set before the session starts"
+        raise ConfigError(f"{error}; {advice}", problems=error.problems, hint=error.hint) from None
 
 
 def _check_host(address: str) -> None:

@@ -116,7 +116,10 @@ async fn any_response_is_a_first_contact() {
 #[tokio::test(start_paused = true)]
 async fn a_given_retry_for_holds_for_the_first_contact() {
     let (respond, arrivals) = service(|_| refused());
-    let set = |arguments: &mut Arguments| (arguments.retry_for, arguments.given) = (30.0, vec!["retry_for".to_owned()]);
+    let set = |arguments: &mut Arguments| {
+        arguments.retry_for = 30.0;
+        arguments.sources.insert("retry_for".to_owned(), String::new());
+    };
     post(&client(respond, set)).await.unwrap_err();
     assert_eq!(seconds(&arrivals).last(), Some(&30));
 }

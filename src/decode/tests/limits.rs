@@ -9,15 +9,7 @@ use crate::error::Kind;
 fn everything_that_could_grow_without_bound_is_limited() {
     let deep = refusal("[".repeat(100_000).replacen('[', "{\"x\":[", 1).as_bytes());
     assert_eq!((deep.kind(), deep.details().offset), (Kind::InvalidJson, Some(132)));
-    let limits = Limits {
-        body: 500,
-        body_setting: "max_response_bytes",
-        record: 300,
-        value: 100,
-        number: 20,
-        members: 4,
-        depth: 128,
-    };
+    let limits = Limits { body: 500, body_setting: None, record: 300, value: 100, number: 20, members: 4, depth: 128 };
     let small =
         |body: &str| decode_with(DecodePlan { limits, ..plan(&["a"]) }, &[body.as_bytes()]).expect_err("over a limit");
     for number in ["1".repeat(21), format!("0.{}", "1".repeat(19)), format!("1e{}1", "0".repeat(18))] {

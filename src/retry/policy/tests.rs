@@ -17,13 +17,9 @@ fn server() -> Failure {
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-fn retries(most: u32) -> Policy {
-    Policy::new(MINUTE, Some(most))
-}
-
 #[test]
 fn back_off_grows_with_the_time_of_failing_up_to_the_cap() {
-    let policy = Policy::new(MINUTE, None);
+    let policy = Policy::new(MINUTE);
     let pause =
         |milliseconds, jitter| policy.backoff(Duration::from_millis(milliseconds), policy.base, jitter).as_millis();
     assert_eq!([0, 100, 3_000, 60_000].map(|failing| pause(failing, 0.0)), [400, 450, 1_900, 30_000]);
@@ -31,18 +27,9 @@ fn back_off_grows_with_the_time_of_failing_up_to_the_cap() {
 }
 
 #[test]
-fn the_number_of_retries_is_limited_only_if_it_is_given() {
+fn nothing_is_retried_for_no_time() {
     let (_, server) = server();
-    for (most, sent) in [(0, 0), (1, 1), (7, 7)] {
-        assert_eq!((0..9).filter(|count| retries(most).may_retry(*count, &server, true)).count(), sent);
-    }
-    assert!(Policy::new(MINUTE, None).may_retry(1_000, &server, true));
-    assert!(!Policy::new(Duration::ZERO, None).may_retry(0, &server, true));
-}
-
-#[test]
-fn a_policy_without_retries_retries_for_no_time() {
-    assert_eq!([0, 1].map(|most| retries(most).retry_for()), [Duration::ZERO, MINUTE]);
+    assert_eq!([MINUTE, Duration::ZERO].map(|time| Policy::new(time).may_retry(&server, true)), [true, false]);
 }
 
 #[test]
@@ -51,19 +38,18 @@ fn a_scaled_policy_is_faster_in_all_it_does() {
     let scaled = Policy {
         retry_for: seconds(6),
         first_contact: milliseconds(400),
-        retries: Some(3),
         base: milliseconds(40),
         probe_base: milliseconds(150),
         throttled_base: milliseconds(100),
         cap: seconds(3),
         restart: milliseconds(500),
     };
-    assert_eq!(retries(3).scaled(10), scaled);
+    assert_eq!(Policy::new(MINUTE).scaled(10), scaled);
 }
 
 #[test]
 fn the_first_contact_is_retried_for_less_unless_the_policy_is_patient() {
-    let policy = Policy::new(MINUTE, None);
+    let policy = Policy::new(MINUTE);
     let patient = policy.patient_at_first();
     assert_eq!([policy, patient].map(|policy| policy.first_contact), [FIRST_CONTACT, MINUTE]);
     let mut call = Call::new(policy, true);
@@ -77,27 +63,16 @@ fn the_first_contact_is_retried_for_less_unless_the_policy_is_patient() {
 #[test]
 fn a_permanent_failure_is_not_retried() {
     for remedy in [Remedy::None, Remedy::NewToken] {
-        assert!(!retries(9).may_retry(0, &failure(Kind::PermissionDenied, remedy).1, true));
-    }
-}
-
-#[test]
-fn retries_are_named_where_more_of_them_would_help() {
-    let mut call = Call::with_retries(1);
-    assert!(call.after(server()).is_ok());
-    let error = call.after(server()).expect_err("the end");
-    assert!(error.hint().is_some_and(|hint| hint.contains("retries=1 ended the retries")), "{error}");
-    for failure in [failure(Kind::PermissionDenied, Remedy::None), server()] {
-        assert_eq!(Call::with_retries(0).after(failure).expect_err("final").hint(), None);
+        assert!(!Policy::new(MINUTE).may_retry(&failure(Kind::PermissionDenied, remedy).1, true));
     }
 }
 
 #[test]
 fn a_request_that_may_have_arrived_is_retried_only_if_idempotent() {
     let [(_, lost), (_, unsent)] = [Kind::ConnectionLost, Kind::Connect].map(|kind| failure(kind, Remedy::BackOff));
-    assert!(!retries(3).may_retry(0, &lost, false));
-    assert!(retries(3).may_retry(0, &lost, true));
-    assert!(retries(3).may_retry(0, &unsent, false));
+    assert!(!Policy::new(MINUTE).may_retry(&lost, false));
+    assert!(Policy::new(MINUTE).may_retry(&lost, true));
+    assert!(Policy::new(MINUTE).may_retry(&unsent, false));
 }
 
 /// A call on a clock of its own, with `left` of its `timeout=`.
@@ -110,10 +85,6 @@ struct Call {
 impl Call {
     fn new(policy: Policy, idempotent: bool) -> Self {
         Self { state: RetryState::new(policy, idempotent), now: Instant::now(), left: 5 * MINUTE }
-    }
-
-    fn with_retries(most: u32) -> Self {
-        Self::new(retries(most), true)
     }
 
     fn after(&mut self, (failure, verdict): Failure) -> Result<RetryDecision> {
@@ -139,30 +110,28 @@ fn stale() -> Failure {
 
 #[test]
 fn one_retry_of_a_request_on_a_stale_connection_is_free() {
-    let mut call = Call::with_retries(1);
+    let mut call = Call::new(Policy::new(MINUTE), true);
     assert_eq!(call.after(stale()).expect("again"), RetryDecision::Immediate);
     assert!(matches!(call.after(stale()), Ok(RetryDecision::After(_))));
-    assert!(call.after(stale()).is_err());
 }
 
 #[test]
-fn nothing_is_free_without_retries_time_or_idempotence() {
-    assert!(Call::with_retries(0).after(stale()).is_err());
-    assert!(Call::new(Policy::new(Duration::ZERO, None), true).after(stale()).is_err());
-    assert!(Call::new(retries(3), false).after(stale()).is_err());
-    assert!(Call { left: Duration::ZERO, ..Call::with_retries(3) }.after(stale()).is_err());
+fn nothing_is_free_without_time_or_idempotence() {
+    assert!(Call::new(Policy::new(Duration::ZERO), true).after(stale()).is_err());
+    assert!(Call::new(Policy::new(MINUTE), false).after(stale()).is_err());
+    assert!(Call { left: Duration::ZERO, ..Call::new(Policy::new(MINUTE), true) }.after(stale()).is_err());
 }
 
 #[test]
 fn a_delay_longer_than_the_time_left_is_not_begun() {
-    let mut call = Call { left: Duration::from_millis(200), ..Call::with_retries(3) };
+    let mut call = Call { left: Duration::from_millis(200), ..Call::new(Policy::new(MINUTE), true) };
     assert!(call.after(server()).is_err());
 }
 
 #[test]
 fn two_long_responses_cut_off_at_the_same_byte_end_the_retries() {
     const LONG: u64 = (8 << 20) + 1;
-    let mut call = Call::with_retries(9);
+    let mut call = Call::new(Policy::new(MINUTE), true);
     assert!(call.after(cut_off(LONG)).is_ok());
     assert!(call.after(cut_off(70)).is_ok());
     call.now += Duration::from_secs(4);
@@ -175,7 +144,7 @@ fn two_long_responses_cut_off_at_the_same_byte_end_the_retries() {
     assert!(call.after(cut_off(LONG + 2)).is_ok(), "another byte");
     let error = call.after(cut_off(LONG)).expect_err("the same again");
     assert!(error.hint().expect("a hint").contains(&format!("at byte {LONG}")));
-    let mut call = Call::with_retries(9);
+    let mut call = Call::new(Policy::new(MINUTE), true);
     for _ in 0..2 {
         let lost = failure(Kind::ConnectionLost, Remedy::BackOff);
         assert!(call.after(lost).is_ok(), "no byte is no offset");
@@ -184,7 +153,7 @@ fn two_long_responses_cut_off_at_the_same_byte_end_the_retries() {
 
 #[test]
 fn a_possible_accident_is_retried_once_for_each_kind() {
-    let mut call = Call::with_retries(9);
+    let mut call = Call::new(Policy::new(MINUTE), true);
     let mangled = || failure(Kind::MalformedHttp, Remedy::Once);
     assert!(call.after(server()).is_ok());
     assert!(call.after(mangled()).is_ok(), "the first of its kind");
@@ -194,7 +163,7 @@ fn a_possible_accident_is_retried_once_for_each_kind() {
 
 #[test]
 fn a_request_is_retried_until_retry_for_is_over_and_once_more_at_its_end() {
-    let mut call = Call::new(Policy::new(MINUTE, None), true);
+    let mut call = Call::new(Policy::new(MINUTE), true);
     let began = call.now;
     let mut sent = 1;
     let error = loop {
@@ -215,7 +184,7 @@ fn a_request_is_retried_until_retry_for_is_over_and_once_more_at_its_end() {
 #[test]
 fn a_service_that_returns_is_noticed_before_its_outage_lasted_half_as_long_again() {
     for outage in [300, 3_000, 11_000].map(Duration::from_millis) {
-        let policy = Policy::new(MINUTE, None);
+        let policy = Policy::new(MINUTE);
         let mut call = Call::new(policy, true);
         let began = call.now;
         while call.now - began < outage {
@@ -228,7 +197,7 @@ fn a_service_that_returns_is_noticed_before_its_outage_lasted_half_as_long_again
 
 #[test]
 fn time_in_which_a_response_arrives_is_not_time_of_failing() {
-    let mut call = Call::new(Policy::new(MINUTE, None), true);
+    let mut call = Call::new(Policy::new(MINUTE), true);
     assert!(call.after(cut_off(1)).is_ok());
     for received in 2..30 {
         call.now += 2 * MINUTE;
@@ -243,21 +212,11 @@ fn time_in_which_a_response_arrives_is_not_time_of_failing() {
 fn retry_after_is_obeyed_within_retry_for() {
     let asked_for =
         |seconds| failure(Kind::Throttled, Remedy::Pause(Pause { asked: Some(Duration::from_secs(seconds)) }));
-    let mut call = Call::new(Policy::new(MINUTE, None), true);
+    let mut call = Call::new(Policy::new(MINUTE), true);
     assert_eq!(call.delay(asked_for(60)).ok(), Some(MINUTE));
     assert_eq!(call.delay(asked_for(0)).ok(), Some(Duration::from_millis(400)));
     assert_eq!(call.delay(asked_for(50)).ok(), Some(Duration::from_secs(50)));
     call.now += Duration::from_secs(50);
     let error = call.after(asked_for(11)).expect_err("only 10 s are left");
     assert_eq!(error.hint().as_deref(), Some("not retried: Retry-After asks for 11 s, retry_for= is 60 s"));
-}
-
-#[test]
-fn a_retry_with_a_renewed_token_counts() {
-    let mut call = Call::with_retries(1);
-    assert!(call.state.consume_auth_retry());
-    assert!(!call.state.consume_auth_retry());
-    assert!(call.after(server()).is_err());
-    assert!(!Call::with_retries(0).state.consume_auth_retry());
-    assert!(!Call::new(Policy::new(Duration::ZERO, None), true).state.consume_auth_retry());
 }

@@ -21,7 +21,7 @@ async fn rows_come_in_the_order_of_the_plan_and_no_more_are_in_flight_than_allow
 #[tokio::test(start_paused = true)]
 async fn a_response_that_waits_for_memory_too_long_is_dropped_and_requested_again() {
     let (client, requests) =
-        client(|arguments| arguments.max_buffered_bytes = 1, |asked| rows(asked.day, &ids(&asked.day.to_string(), 4)));
+        client(|arguments| arguments.buffered_bytes = 1, |asked| rows(asked.day, &ids(&asked.day.to_string(), 4)));
     let stream = scan(2).stream(&client, ROW_BY_ROW, LastStats::default());
     let mut rows = 0;
     loop {

@@ -18,9 +18,9 @@ PROFILE = """
 [profiles.p]
 base_url = "https://cdp.example.com"
 token = "tok-profile"
-retries = 2
 concurrency = 3
 requests_per_second = 5
+known_row_cap = 9
 ca_bundle = "ca.pem"
 proxy = "http://proxy:3128"
 headers = { X-Tenant = "acme" }
@@ -29,7 +29,7 @@ record = "exchanges.jsonl"
 timeout = 20
 """
 CLEARED: dict[str, Any] = {
-    "retries": None,
+    "known_row_cap": None,
     "concurrency": None,
     "requests_per_second": None,
     "ca_bundle": None,

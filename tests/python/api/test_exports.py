@@ -137,10 +137,10 @@ def test_a_failure_that_succeeds_later_does_not_end_a_wait(connect: Any) -> None
     end = "2024-01-15T08:05:00.000Z"
     failures = [http(b"", "502 Bad")] * 3
     with serving(in_turn(*failures, http(export(end)))) as server:
-        client = connect(server.base_url, retries=0)
+        client = connect(server.base_url, retry_for=0)
         assert client.wait_for_segment(7, timeout=20, poll=0.01)["entries"]
     with serving(always(failures[0])) as server, pytest.raises(da.ServerError):
-        connect(server.base_url, retries=0).wait_for_segment(7, timeout=0.5, poll=0.1)
+        connect(server.base_url, retry_for=0).wait_for_segment(7, timeout=0.5, poll=0.1)
 
 
 @pytest.mark.async_only

@@ -129,7 +129,7 @@ def test_a_hostile_text_arrives_as_it_was_given_or_is_refused(connect: Any, posi
     texts = texts_of(list(ARRIVES).index(position))
     sent = 0
     with serving(always(NOTHING)) as server:
-        client = connect(server.base_url, retries=0)
+        client = connect(server.base_url, retry_for=0)
         for name, text in texts.items():
             error = attempt(call, client, text)
             if error is None:
@@ -146,7 +146,7 @@ def test_a_hostile_text_arrives_as_it_was_given_or_is_refused(connect: Any, posi
 @pytest.mark.parametrize("position", REFUSED)
 def test_a_hostile_text_where_no_text_is_good_is_refused_before_it_is_sent(connect: Any, position: str) -> None:
     with serving(always(NOTHING)) as server:
-        client = connect(server.base_url, retries=0)
+        client = connect(server.base_url, retry_for=0)
         for name, text in texts_of(list(REFUSED).index(position)).items():
             error = attempt(REFUSED[position], client, text)
             assert error is not None, name
@@ -157,7 +157,7 @@ def test_a_hostile_text_where_no_text_is_good_is_refused_before_it_is_sent(conne
 @pytest.mark.parametrize("function", [da.after, da.before, da.on])
 def test_a_hostile_text_as_a_time_is_a_time_or_is_refused(connect: Any, function: Any) -> None:
     with serving(always(NOTHING)) as server:
-        client = connect(server.base_url, retries=0)
+        client = connect(server.base_url, retry_for=0)
         good = []
         for name, text in TEXTS.items():
             error = attempt(lambda client, text: codes(client, allocated_time=function(text)), client, text)
@@ -188,7 +188,7 @@ def refusal(call: Callable[..., Any], *arguments: Any) -> str | None:
 
 def test_a_hostile_path_is_refused_or_stays_below_the_base_url(connect: Any) -> None:
     with serving(always(http(EXPORT))) as server:
-        client = connect(f"{server.base_url}/base", retries=0)
+        client = connect(f"{server.base_url}/base", retry_for=0)
         for name, text in TEXTS.items():
             for path in (text, f"/{text}", f"/a/{text}"):
                 before = len(server.requests)
@@ -209,7 +209,7 @@ def test_a_hostile_setting_is_refused_or_sent_as_it_is(connect: Any, setting: st
         for name, text in TEXTS.items():
             before = len(server.requests)
             options = {"token": {"token": text}, "headers": {"headers": {"X-Own": text}}}[setting]
-            reported = refusal(lambda options: codes(connect(server.base_url, retries=0, **options)), options)
+            reported = refusal(lambda options: codes(connect(server.base_url, retry_for=0, **options)), options)
             if reported is None:
                 headers = server.requests[-1].headers
                 sent = headers["authorization"].removeprefix("Bearer ") if setting == "token" else headers["x-own"]

@@ -142,10 +142,10 @@ def test_a_profile_has_them_too(kind: Any, config: Config) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"attrs_format": "csv"}, """attrs_format= must be "array" or "string", not 'csv'"""),
-        ({"attrs_format": None}, 'attrs_format= must be "array" or "string", not None'),
-        ({"known_row_cap": 0}, "known_row_cap= must be an integer of at least 1, or None, not 0"),
-        ({"known_row_cap": "many"}, "known_row_cap= must be an integer of at least 1, or None, not 'many'"),
+        ({"attrs_format": "csv"}, """attrs_format must be "array" or "string", not 'csv'"""),
+        ({"attrs_format": None}, 'attrs_format must be "array" or "string", not None'),
+        ({"known_row_cap": 0}, "known_row_cap must be at least 1, not 0"),
+        ({"known_row_cap": "many"}, "known_row_cap must be an integer of at least 1, or None, not 'many'"),
     ],
 )
 def test_a_wrong_one_is_refused_by_name(kind: Any, given: dict[str, Any], message: str) -> None:

@@ -113,7 +113,7 @@ FORMS = [
     "{}",
     "# before\n\n{}# behind",
     "{}\n[profiles.last]\ntimeout = 7\n",
-    "[profiles.first] # 1\nretries = 1\n\n{}",
+    "[profiles.first] # 1\nretry_for = 1\n\n{}",
 ]
 
 

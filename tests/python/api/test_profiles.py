@@ -29,7 +29,9 @@ def test_a_profile_says_what_nothing_else_says(kind: Any, config: Config) -> Non
     # An argument wins, even one that equals the default.
     assert (client.timezone, client.settings["timeout"].value, client.item_types) == ("UTC", 300.0, {"store": 7})
     assert sources(client) == {
-        **dict.fromkeys(["base_url", "token", "retries", "concurrency", "proxy", "headers", "item_types"], of_profile),
+        **dict.fromkeys(
+            ["base_url", "token", "retry_for", "concurrency", "proxy", "headers", "item_types"], of_profile
+        ),
         **dict.fromkeys(["profile", "timezone", "timeout"], "argument"),
     }
     assert client.settings["token"].value == "(hidden)"
@@ -69,7 +71,9 @@ def test_the_default_profile_is_used_only_where_nothing_says_an_address(
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_a_token_of_a_profile_stays_with_its_service(kind: Any, config: Config) -> None:
-    with pytest.raises(da.ConfigError, match=r"is for https://staging\.example\.com, and the address is another"):
+    with pytest.raises(
+        da.ConfigError, match=r"is for https://staging\.example\.com, and https://evil\.example\.com is another"
+    ):
         kind("https://evil.example.com", profile="staging")
     client = kind("https://other.example.com", profile="staging", token="t")
     assert client.timezone == "Asia/Tokyo"
@@ -144,12 +148,12 @@ def test_a_pickle_looks_the_profile_up_again(kind: Any, config: Config) -> None:
     )
     assert pickle.loads(of_task)._client.timezone == "Asia/Ho_Chi_Minh"
     config.path.unlink()
-    with pytest.raises(da.ConfigError, match=r"no profile 'staging': .*config\.toml does not exist"):
+    with pytest.raises(da.ConfigError, match=r"no profile 'staging' in .*config\.toml"):
         pickle.loads(data)
 
 
 def test_the_folder_is_that_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from dataaccess._client.config_path import config_path
+    from dataaccess._client.profiles import config_path
 
     if sys.platform != "win32":
         monkeypatch.setenv("HOME", str(tmp_path))

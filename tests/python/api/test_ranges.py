@@ -330,5 +330,5 @@ def test_the_setting_is_one_of_two(sandbox: da.Sandbox) -> None:
     assert client.day_comparison == "inclusive"
     assert client.with_options(day_comparison="exclusive").day_comparison == "exclusive"
     for other in ("instants", "", None, True):
-        with pytest.raises(da.ConfigError, match='day_comparison= must be "exclusive" or "inclusive"'):
+        with pytest.raises(da.ConfigError, match='day_comparison must be "exclusive" or "inclusive"'):
             sandbox.client(day_comparison=other)  # type: ignore[arg-type] # on purpose

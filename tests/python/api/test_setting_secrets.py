@@ -38,7 +38,7 @@ def test_a_client_pickles_when_its_token_can_be_found_again(
 
 def test_no_pickle_carries_a_secret_of_another_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
-    with pytest.raises(TypeError, match="proxy="):
+    with pytest.raises(TypeError, match="a password in proxy"):
         pickle.dumps(da.Client("https://cdp.example.com", proxy="http://user:hunter2@proxy:3128"))
 
 
@@ -96,8 +96,8 @@ def test_no_traceback_shows_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     secrets: dict[str, Any] = {"proxy": "http://user:hunter2@proxy:3128", "headers": {"X-Api-Key": "hunter2"}}
     refused: list[dict[str, Any]] = [
         {"base_url": "http://cdp.example.com"},
-        {"base_url": "https://x", "retries": -1},
-        {"base_url": "https://x", "timezone": 5, "item_types": 5, "retries": -1},
+        {"base_url": "https://x", "timeout": -1},
+        {"base_url": "https://x", "timezone": 5, "item_types": 5, "timeout": -1},
     ]
     for options in refused:
         with pytest.raises(da.ConfigError) as caught:

@@ -37,13 +37,13 @@ def test_all_settings_that_cannot_be_used_are_reported_together(kind: Any) -> No
             token="tok-hunter2\n",
             timezone=5,
             timeout=-1,
-            retries=-1,
+            known_row_cap=0,
             headers="X-Key: hunter2",
             item_types={"customer": 3},
         )
     lines = caught.value.problems
-    parts = ["no base URL", "timeout=", "retries=", "timezone=", "headers=", "item_types['customer']=", "the token has"]
-    assert [part for part, line in zip(parts, lines, strict=True) if part in line] == parts
+    parts = ["base_url", "timeout", "known_row_cap", "timezone", "headers", "item_types['customer']", "token"]
+    assert [part for part, line in zip(parts, lines, strict=True) if line.startswith(part)] == parts
     assert str(caught.value) == "7 settings are invalid: " + " ".join(
         f"({number}) {line}" for number, line in enumerate(lines, 1)
     )
@@ -54,7 +54,7 @@ def test_all_settings_that_cannot_be_used_are_reported_together(kind: Any) -> No
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_a_constructor_is_named_by_its_class_in_errors(kind: Any) -> None:
-    with pytest.raises(TypeError, match=rf"^{kind.__name__}\(\) takes from 1 to 2 positional"):
+    with pytest.raises(TypeError, match=r"takes from 1 to 2 positional"):
         kind("https://cdp.example.com", 5)
 
     class Own(kind):  # type: ignore[misc] # one class or the other
@@ -114,19 +114,17 @@ def test_the_token_of_the_sandbox_stays_there_too() -> None:
         ({"base_url": "cdp.example.com"}, "https://"),
         ({"base_url": "sandbox:other"}, "sandbox:demo"),
         ({"timezone": "Europe/Atlantis"}, "Europe/Atlantis"),
-        ({"source_timezone": "Europe/Atlantis"}, "source_timezone="),
-        ({"timeout": 0}, "timeout="),
-        ({"timeout": timedelta(0)}, "timeout="),
-        ({"retries": -1}, "retries="),
-        ({"retry_for": -1}, "retry_for="),
-        ({"concurrency": 0}, "concurrency="),
-        ({"requests_per_second": 0}, "requests_per_second="),
-        ({"max_response_bytes": 0}, "max_response_bytes="),
-        ({"max_result_bytes": 0}, "max_result_bytes="),
-        ({"proxy": "proxy.example.com"}, "proxy="),
-        ({"headers": {"Authorization": "Bearer x"}}, "token="),
-        ({"headers": {"X-A": "a\r\nb"}}, "headers="),
-        ({"headers": {"Accept-Encoding": "br"}}, "headers=.*br"),
+        ({"source_timezone": "Europe/Atlantis"}, "^source_timezone"),
+        ({"timeout": 0}, "^timeout "),
+        ({"timeout": timedelta(0)}, "^timeout "),
+        ({"retry_for": -1}, "^retry_for "),
+        ({"concurrency": 0}, "^concurrency "),
+        ({"requests_per_second": 0}, "^requests_per_second "),
+        ({"max_result_bytes": 0}, "^max_result_bytes "),
+        ({"proxy": "proxy.example.com"}, "^proxy "),
+        ({"headers": {"Authorization": "Bearer x"}}, "set token instead"),
+        ({"headers": {"X-A": "a\r\nb"}}, "^headers "),
+        ({"headers": {"Accept-Encoding": "br"}}, "headers.*br"),
         ({"headers": {"Accept-Encoding": "gzip;q=1"}}, "without weights"),
         ({"ca_bundle": "/nowhere/ca.pem"}, "/nowhere/ca.pem"),
         ({"token": "tok\n"}, "position 3"),
@@ -151,7 +149,7 @@ def test_a_ca_file_without_certificates_is_refused(tmp_path: Any, monkeypatch: p
 def test_options_make_a_copy_that_shares_connections() -> None:
     with serving(always(http())) as server:
         client = da.Client(server.base_url, token="tok-1", timezone="Asia/Tokyo")
-        copy = client.with_options(timeout=timedelta(seconds=9), retries=0)
+        copy = client.with_options(timeout=timedelta(seconds=9), retry_for=0)
         for one in (client, copy, client):
             one.search_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert server.connections == 1
@@ -180,7 +178,7 @@ def test_options_refuse_what_they_do_not_know() -> None:
     with pytest.raises(TypeError, match="token"):
         client.with_options(token="other")  # type: ignore[call-arg] # on purpose
     with pytest.raises(da.ConfigError):
-        client.with_options(retries=-2)
+        client.with_options(retry_for=-2)
 
 
 @pytest.mark.both_clients
@@ -217,26 +215,6 @@ def test_rate_spaces_requests() -> None:
         assert time.monotonic() - started >= 4 / 20
 
 
-def test_strict_takes_only_the_plain_empty_list(connect: Any) -> None:
-    for data, wrong in [
-        ({"status": True, "data": []}, None),
-        ({"status": True}, "data.data"),
-        ({"status": True, "data": {}}, "data.data"),
-        ([], "data"),
-        (None, "data"),
-    ]:
-        with serving(always(http({"code": 200, "message": "", "data": data}))) as server:
-            search = {"attrs": ["id"], "allocated_time": da.on("2024-01-15")}
-            assert connect(server.base_url).search_codes(**search) == []
-            strict = connect(server.base_url, strict_empty=True)
-            if wrong is None:
-                assert strict.search_codes(**search) == []
-            else:
-                with pytest.raises(da.EnvelopeError, match=f": {wrong} is ") as caught:
-                    strict.search_codes(**search)
-                assert caught.value.field == wrong
-
-
 @pytest.mark.parametrize(
     ("data", "wrong"),
     [("none", "data"), (7, "data"), ([1], "data"), ({"data": "none"}, "data.data"), ({"data": {"a": 1}}, "data.data")],
@@ -246,11 +224,3 @@ def test_records_that_are_none_are_reported_by_their_field(connect: Any, data: A
         with pytest.raises(da.EnvelopeError, match=f": {wrong} is neither") as caught:
             connect(server.base_url).search_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert caught.value.field == wrong
-
-
-def test_a_response_beyond_the_limit_is_refused(connect: Any) -> None:
-    with serving(always(http())) as server:
-        client = connect(server.base_url, max_response_bytes=64)
-        with pytest.raises(da.ResponseTooLargeError) as caught:
-            client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-    assert (caught.value.what, caught.value.limit) == ("body", 64)

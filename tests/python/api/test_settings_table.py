@@ -13,8 +13,7 @@ from support.profiles import Config
 
 import dataaccess as da
 from dataaccess import _contract, _native
-from dataaccess._client.settings import SETTINGS
-from dataaccess._client.variables import KNOWN
+from dataaccess._client.settings import KNOWN, SETTINGS
 from dataaccess._types import AttributeInfo, ClientSettings
 from dataaccess._types import codes as names_of_codes
 from dataaccess.spark._options import _ALL, _REFUSED
@@ -24,18 +23,35 @@ ROOT = Path(__file__).parents[3]
 CLASSES = [da.Client, da.AsyncClient]
 
 
-def test_a_client_takes_the_settings_with_their_defaults() -> None:
-    taken = inspect.signature(da.Client).parameters
-    assert [name for name in taken if name not in ("token", "profile")] == list(SETTINGS)
-    assert {name: taken[name].default for name in SETTINGS} == {name: spec.default for name, spec in SETTINGS.items()}
-    for name, spec in SETTINGS.items():
-        is_optional = "None" in str(taken[name].annotation)
-        assert is_optional == spec.is_optional, name
-
-
-def test_annotations_have_the_settings() -> None:
+def test_annotations_and_documentation_have_the_settings() -> None:
     assert list(ClientOptions.__annotations__) == [name for name in SETTINGS if name != "base_url"]
     assert ClientSettings.__annotations__.keys() == SETTINGS.keys()
+    for name, annotation in ClientSettings.__annotations__.items():
+        is_optional = "None" in getattr(annotation, "__forward_arg__", str(annotation))
+        assert is_optional == SETTINGS[name].is_optional, name
+    for kind in CLASSES:
+        documented = re.findall(r"^        (\w+): ", inspect.getdoc(kind) or "", re.MULTILINE)
+        documented = documented or re.findall(r"^    (\w+): ", inspect.getdoc(kind) or "", re.MULTILINE)
+        assert [name for name in documented if name not in ("token", "profile", "ConfigError")] == list(SETTINGS)
+
+
+def test_the_core_has_the_defaults() -> None:
+    text = (ROOT / "src" / "config" / "mod.rs").read_text(encoding="utf-8")
+    found = dict(
+        re.findall(r"^            (\w+): (.+),$", text.partition("impl Default for Arguments")[2], re.MULTILINE)
+    )
+    for name, spec in SETTINGS.items():
+        match spec.default:
+            case _ if name not in found:
+                assert name in ("item_types", "attrs_format")
+            case None:
+                assert found[name] in ("None", "Vec::new()"), name
+            case bool():
+                assert found[name] == str(spec.default).lower()
+            case int() | float():
+                assert found[name].removeprefix("Some(").removesuffix(")") == str(spec.default)
+            case _:
+                assert found[name] in (f'"{spec.default}".to_owned()', "DayComparison::default()")
 
 
 def test_spark_takes_or_refuses_each_setting() -> None:
@@ -44,9 +60,10 @@ def test_spark_takes_or_refuses_each_setting() -> None:
 
 
 def test_the_core_reads_the_variables_of_the_settings() -> None:
-    variables = {variable for spec in SETTINGS.values() for variable in spec.variables}
-    assert variables <= {*_native.ENVIRONMENT}
-    assert {name for name in _native.ENVIRONMENT if name.startswith("DATAACCESS_")} <= KNOWN
+    shared = {variable for spec in SETTINGS.values() for variable in spec.shared}
+    assert {*_native.ENVIRONMENT} - shared == {"no_proxy", "NO_PROXY", "REQUEST_METHOD"}
+    assert shared <= {*_native.ENVIRONMENT}
+    assert {spec.variable for spec in SETTINGS.values()} <= KNOWN
 
 
 @pytest.mark.parametrize(
@@ -55,10 +72,10 @@ def test_the_core_reads_the_variables_of_the_settings() -> None:
         ("timeout", "5m", 300),
         ("timeout", " 90 ", 90),
         ("retry_for", "1.5h", 5_400),
-        ("retries", "3", 3),
+        ("concurrency", "3", 3),
         ("requests_per_second", "0.5", 0.5),
         ("allow_http", "True", True),
-        ("strict_empty", "0", False),
+        ("allow_http", "0", False),
         ("item_types", '{"store": 7}', {"store": 7}),
         ("timezone", "Asia/Ho_Chi_Minh", "Asia/Ho_Chi_Minh"),
     ],
@@ -67,7 +84,7 @@ def test_a_text_says_a_value(name: str, text: str, value: Any) -> None:
     assert SETTINGS[name].of_text(text) == SETTINGS[name].read(text) == value
 
 
-@pytest.mark.parametrize("name", ["timeout", "retries", "requests_per_second", "allow_http", "headers"])
+@pytest.mark.parametrize("name", ["timeout", "concurrency", "requests_per_second", "allow_http", "headers"])
 def test_another_text_is_left_to_the_check_and_not_shown(name: str) -> None:
     with pytest.raises(ValueError, match=r"^is (?:not|neither) ") as caught:
         SETTINGS[name].of_text("hunter2")
@@ -77,9 +94,9 @@ def test_another_text_is_left_to_the_check_and_not_shown(name: str) -> None:
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_a_profile_takes_texts(kind: Any, config: Config) -> None:
-    config.write('[profiles.p]\nbase_url = "https://cdp.example.com"\ntoken = "t"\ntimeout = "5m"\nretries = "2"\n')
+    config.write('[profiles.p]\nbase_url = "https://cdp.example.com"\ntoken = "t"\ntimeout = "5m"\nconcurrency = "2"\n')
     client = kind(profile="p")
-    assert (client.settings["timeout"].value, client.settings["retries"].value) == (300, 2)
+    assert (client.settings["timeout"].value, client.settings["concurrency"].value) == (300, 2)
 
 
 def constants(file: str) -> dict[str, str]:

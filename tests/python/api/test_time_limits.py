@@ -52,8 +52,6 @@ def test_the_days_of_a_search_come_in_their_order(client: Any) -> None:
     ("options", "ended"),
     [
         ({"retry_for": 0.3}, "retry_for=0.3 s ended the retries"),
-        ({"retries": 1}, "retries=1 ended the retries: raise retries= to retry more often"),
-        ({"retries": 0}, None),
         ({"retry_for": 0}, None),
     ],
 )
@@ -106,7 +104,7 @@ def test_a_check_waits_its_timeout_once(connect: Any) -> None:
 
 @pytest.mark.parametrize("timeout", [0, -1, "5", True])
 def test_the_timeout_of_a_check_is_a_positive_number(client: Any, timeout: Any) -> None:
-    with pytest.raises(da.ConfigError, match="timeout= must be"):
+    with pytest.raises(da.ConfigError, match="timeout must be"):
         client.check(timeout=timeout)
 
 

@@ -15,7 +15,7 @@ from support.raw_server import RawServer, always, http, serving
 from support.searches import search
 
 import dataaccess as da
-from dataaccess._client.checked import origin
+from dataaccess._client.resolve import origin
 
 CLASSES = [da.Client, da.AsyncClient]
 GOOD = "http://localhost:8"
@@ -139,7 +139,7 @@ def test_code_names_an_address_where_the_environment_names_none(
     # What a profile names counts as well.
     config.write(PROFILE)
     message = refused(lambda: da.Client(evil.base_url, profile="good"))
-    assert f"is for {GOOD}, and the address is another" in message
+    assert f"is for {GOOD}, and {evil.base_url} is another" in message
     # Of two tokens, that for the address is used.
     monkeypatch.setenv("DATAACCESS_BASE_URL", evil.base_url)
     assert repr(da.Client(GOOD, profile="good")).endswith("token from profile good)")
@@ -148,9 +148,9 @@ def test_code_names_an_address_where_the_environment_names_none(
 def test_the_error_says_whose_token_it_is(evil: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", "https://user:hunter2@cdp.example.com")
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok-env")
-    source = "the token of DATAACCESS_TOKEN is for the address of DATAACCESS_BASE_URL"
+    source = "that of DATAACCESS_TOKEN is for the address of DATAACCESS_BASE_URL"
     message = refused(lambda: da.Client(evil.base_url))
-    assert message == f"no token: {source}, and {evil.base_url} is another; pass token="
+    assert message == f"token: {source}, and {evil.base_url} is another; pass token"
     assert da.Client(evil.base_url, token="tok-own").base_url == evil.base_url
 
 

@@ -72,7 +72,7 @@ def test_r8_a_valid_token_is_sent_whatever_an_early_renewal_does(connect: Any, r
         return "tok-1", datetime.now(UTC) + timedelta(seconds=5)
 
     with serving(always(http())) as server:
-        client = connect(server.base_url, token=token, retries=0)
+        client = connect(server.base_url, token=token, retry_for=0)
         search(client)
         time.sleep(2.6)
         took = 0.0
@@ -103,7 +103,7 @@ def test_a_source_that_fails_is_retried(connect: Any, caplog: Any) -> None:
     with serving(always(http())) as server:
         asked.clear()
         with pytest.raises(da.ConfigError, match="raised OSError"):
-            search(connect(server.base_url, token=token, retries=0))
+            search(connect(server.base_url, token=token, retry_for=0))
         assert asked == [1]
 
 

@@ -148,10 +148,10 @@ async def failing_token() -> str:
 
 def test_a_coroutine_that_fails_is_the_cause(connect: Any) -> None:
     with serving(always(http())) as server, pytest.raises(da.ConfigError, match="KeyError") as caught:
-        search(connect(server.base_url, token=failing_token, retries=0))
+        search(connect(server.base_url, token=failing_token, retry_for=0))
     assert isinstance(caught.value.__cause__, KeyError)
     client = da.Client(server.base_url, token=failing_token)
-    assert pickle.loads(pickle.dumps(client))._token.callable is failing_token
+    assert pickle.loads(pickle.dumps(client))._settings.token.callable is failing_token
 
 
 def test_a_callable_may_use_a_client_itself(connect: Any, sandbox: da.Sandbox) -> None:

@@ -22,7 +22,7 @@ CASES = {
 def test_an_offset_is_named_as_one(offset: str) -> None:
     with pytest.raises(da.ConfigError) as caught:
         da.Client("https://cdp.example.com", token="tok", timezone=offset)
-    assert str(caught.value) == f"timezone={offset!r} {ADVICE}{CASES[offset]}"
+    assert str(caught.value) == f"timezone: {offset!r} {ADVICE}{CASES[offset]}"
 
 
 def test_so_it_is_as_tz() -> None:

@@ -64,7 +64,7 @@ def test_a_profile_gets_the_settings_of_the_platform(run: Any, demo: da.Sandbox,
     found = json.loads(ended.output)["client"]
     profile = tomllib.loads(config.read_text())["profiles"]["cdp"]
     assert profile == {"base_url": demo.base_url, **found}
-    assert {"timezone", "source_timezone", "day_comparison", "attrs_format", "strict_empty"} <= found.keys()
+    assert {"timezone", "source_timezone", "day_comparison", "attrs_format"} <= found.keys()
     assert "wrote base_url, timezone, " in ended.reported
     assert str(config) in ended.reported
 
@@ -74,7 +74,7 @@ def test_what_a_profile_has_stays_and_what_it_lacks_is_added(run: Any, demo: da.
     before = (
         "# mine\n[profiles.a]\ntimeout = 5\n\n"
         f'[profiles.cdp] # ours\nbase_url = "{demo.base_url}"\ntimezone = "UTC"\n\n'
-        "[profiles.b]\nretries = 1\n"
+        "[profiles.b]\nretry_for = 1\n"
     )
     config.write_text(before)
     for _ in range(2):
@@ -83,8 +83,8 @@ def test_what_a_profile_has_stays_and_what_it_lacks_is_added(run: Any, demo: da.
     assert "wrote nothing new into the profile cdp" in ended.reported
     text = config.read_text()
     profiles = tomllib.loads(text)["profiles"]
-    assert (profiles["a"], profiles["b"]) == ({"timeout": 5}, {"retries": 1})
-    assert (profiles["cdp"]["timezone"], profiles["cdp"]["strict_empty"]) == ("UTC", True)
+    assert (profiles["a"], profiles["b"]) == ({"timeout": 5}, {"retry_for": 1})
+    assert (profiles["cdp"]["timezone"], profiles["cdp"]["attrs_format"]) == ("UTC", "array")
     assert [line for line in before.splitlines() if line not in text.splitlines()] == []
 
 

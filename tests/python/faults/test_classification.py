@@ -62,7 +62,7 @@ def test_h26_each_status_has_a_class_and_is_retried_or_not(connect: Any) -> None
     statuses = Statuses()
     statuses.body = b"<html>of something on the way"
     with serving(statuses) as server:
-        client = connect(server.base_url, retries=1)
+        client = connect(server.base_url, retry_for=0.05)
         for status in STATUSES:
             statuses.status = status
             before = len(server.requests)
@@ -80,7 +80,7 @@ def test_h26_no_body_makes_a_result_of_another_status(connect: Any) -> None:
     statuses = Statuses()
     bodies = [b"", json.dumps(RESPONSE).encode(), json.dumps(EXPORT).encode()]
     with serving(statuses) as server:
-        client = connect(server.base_url, retries=0)
+        client = connect(server.base_url, retry_for=0)
         for status in STATUSES:
             statuses.status, statuses.body = status, bodies[status % len(bodies)]
             error = raised_by(WAYS[status % len(WAYS)], client)
@@ -90,7 +90,7 @@ def test_h26_no_body_makes_a_result_of_another_status(connect: Any) -> None:
 @pytest.mark.parametrize("response", [b"HTTP/1.1 204 Empty\r\n\r\n", http(b""), packed(b""), packed(b"", "zstd")])
 def test_h28_a_response_without_a_body_is_asked_for_once_more(connect: Any, response: bytes) -> None:
     with serving(always(response)) as server:
-        client = connect(server.base_url, retries=5)
+        client = connect(server.base_url)
         for number, ask in enumerate(WAYS, 1):
             error = raised_by(ask, client)
             assert isinstance(error, da.TruncatedResponseError), repr(error)
@@ -103,9 +103,9 @@ def test_h28_a_connection_lost_before_the_body_is_another_matter(connect: Any) -
         raise Close
 
     with serving(cut) as server:
-        error = raised_by(search, connect(server.base_url, retries=2))
+        error = raised_by(search, connect(server.base_url, retry_for=0.05))
         assert isinstance(error, da.TruncatedResponseError)
-        assert len(server.requests) == 3
+        assert len(server.requests) == 2
 
 
 @pytest.mark.slow
@@ -113,7 +113,7 @@ def test_h19_h22_only_the_services_own_words_make_a_refusal(connect: Any) -> Non
     statuses = Statuses()
     statuses.body = json.dumps(REFUSAL).encode()
     with serving(statuses) as server:
-        client = connect(server.base_url, retries=0)
+        client = connect(server.base_url, retry_for=0)
         found: Counter[type[da.DataAccessError]] = Counter()
         for status in STATUSES:
             statuses.status = status
@@ -123,7 +123,7 @@ def test_h19_h22_only_the_services_own_words_make_a_refusal(connect: Any) -> Non
             assert type(error) is expected, (status, repr(error))
         assert found[da.PermissionDeniedError] == 2, "403 and 401"
         # The client of before was asked to slow down.
-        client = connect(server.base_url, retries=0)
+        client = connect(server.base_url, retry_for=0)
         statuses.status = 403
         for words in (b"<html>no", b"", b"null", b"[301]", b'{"code":"301"}', b'{"code":403}', b'{"code":301'):
             statuses.body = words
@@ -145,7 +145,7 @@ def test_h19_a_refusal_that_is_cut_off_is_retried_until_it_can_be_read(connect: 
 
     with serving(respond) as server:
         assert search(connect(server.base_url, token=lambda: next(tokens)))
-        assert len(server.requests) == 3
+        assert len(server.requests) == 2
 
 
 # The response to a refused token: the HTTP status and the code.
@@ -170,7 +170,7 @@ def test_a_refused_token_is_renewed_once_and_only_when_another_is_given(connect:
     def refused(tokens: list[str]) -> tuple[list[str], int]:
         given = iter(tokens)
         with serving(refuse) as server:
-            error = raised_by(ask, connect(server.base_url, token=lambda: next(given), retries=3))
+            error = raised_by(ask, connect(server.base_url, token=lambda: next(given)))
             assert isinstance(error, da.PermissionDeniedError), repr(error)
             sent = [request.headers["authorization"] for request in server.requests]
             assert error.attempts == len(sent)
@@ -179,7 +179,7 @@ def test_a_refused_token_is_renewed_once_and_only_when_another_is_given(connect:
     assert refused(["tok-1", "tok-2", "tok-3"]) == (["Bearer tok-1", "Bearer tok-2"], 1)
     assert refused(["tok-1", "tok-1", "tok-3"]) == (["Bearer tok-1"], 1)
     with serving(refuse) as server:
-        assert raised_by(ask, connect(server.base_url, token="tok", retries=3)).attempts == len(server.requests) == 1
+        assert raised_by(ask, connect(server.base_url, token="tok")).attempts == len(server.requests) == 1
 
 
 @pytest.mark.parametrize("ask", WAYS)
@@ -214,7 +214,7 @@ def test_h21_a_code_or_a_status_that_is_not_success_is_no_result(connect: Any, a
     responses: Iterator[bytes] = iter([])
 
     with serving(lambda connection, _number: connection.sendall(next(responses))) as server:
-        client = connect(server.base_url, retries=3)
+        client = connect(server.base_url)
         for members, expected in verdicts:
             for last in (False, True):
                 body = {**good, **members}
@@ -237,7 +237,7 @@ LATE: dict[int, type[da.DataAccessError]] = {301: da.PermissionDeniedError, 501:
 def test_h30_a_code_behind_the_rows_is_obeyed(connect: Any, code: int) -> None:
     with da.Sandbox.demo(until="2024-02-29") as sandbox:
         where = {"attrs": ["id"], "allocated_time": da.after("2024-01-01")}
-        client = connect(sandbox, retries=3)
+        client = connect(sandbox)
         rows = client.search_codes(**where)
         for collected in (client.search_codes, lambda **options: client.scan_codes(**options).collect()):
             with sandbox.fault("late_code", code=code), pytest.raises(LATE[code]) as caught:

@@ -1,4 +1,4 @@
-"""Responses without records: no rows, or an error if `strict_empty=True` or they have another shape."""
+"""Responses without records: no rows, or an error if they have another shape."""
 
 from __future__ import annotations
 
@@ -25,26 +25,16 @@ EMPTY: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.filterwarnings("ignore:the response has no `data`:dataaccess.IncompleteWarning")
 @pytest.mark.parametrize("case", EMPTY)
-def test_every_empty_response_is_no_rows_and_reported_and_strict_accepts_one(connect: Any, case: str) -> None:
+def test_every_empty_response_is_no_rows_and_reported(connect: Any, case: str) -> None:
     members, reported_as = EMPTY[case]
     with serving(lambda connection, _number: connection.sendall(http({"code": 200, **members}))) as server:
         client = connect(server.base_url)
-        strict = connect(server.base_url, strict_empty=True)
         assert search(client) == []
         scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert list(scan.batches()) == []
         assert (scan.last_stats.rows, scan.last_stats.empty_shape) == (0, reported_as)
         assert scan.collect().num_rows == 0
         assert scan.last_stats.empty_shape == reported_as
-        for ask in (search, stream, collect):
-            if case == "H29-list":
-                assert len(ask(strict)) == 0
-            else:
-                error = raised_by(ask, strict)
-                assert isinstance(error, da.EnvelopeError)
-                place, found = reported_as.split(" ")
-                assert (error.field, error.attempts) == (place, 1)
-                assert f"{place} is {found}" in str(error)
 
 
 @pytest.mark.parametrize("members", [{"data": ""}, {"data": 0}, {"data": False}, {"data": "none"}, {"data": [[]]}])
@@ -105,7 +95,7 @@ def test_a_response_without_data_is_warned_of(connect: Any) -> None:
         days = da.days("2024-01-15", "2024-01-18")
         with pytest.warns(
             da.IncompleteWarning,
-            match=r"^1 of 3 responses has no `data` \(2024-01-15\): nothing says.*strict_empty=True",
+            match=r"^1 of 3 responses has no `data` \(2024-01-15\): nothing says",
         ):
             assert client.scan_codes(["id"], allocated_time=days).collect().num_rows == 2
         with pytest.warns(da.IncompleteWarning, match="^the response has no `data`: nothing says whether"):

@@ -46,7 +46,7 @@ def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
 
 proxy = sys.argv[2] or None
-client = da.Client(sys.argv[1], token="tok-test", proxy=proxy, retries=0)
+client = da.Client(sys.argv[1], token="tok-test", proxy=proxy, retry_for=0)
 before, outcome = peak(), "rows"
 try:
     client.search_codes(["id"], allocated_time=da.on("2024-01-15"), timeout=5)

@@ -154,7 +154,7 @@ def test_what_is_no_result_is_reported_as_what_it_is(connect: Any, case: str, as
     respond, expected, tried_again = CASES[case]
     with serving(respond) as server:
         with pytest.raises(da.DataAccessError) as caught:
-            ask(connect(server.base_url, retries=1, token="tok-secret"))
+            ask(connect(server.base_url, retry_for=0.05, token="tok-secret"))
         error = caught.value
         assert type(error) is expected, repr(error)
         assert error.attempts == len(server.requests) == (2 if tried_again else 1)
@@ -199,7 +199,7 @@ def test_rows_of_an_attempt_that_failed_are_not_counted_twice(connect: Any) -> N
 def test_no_retries_sends_one_request(connect: Any) -> None:
     with serving(always(http(b"", "503 Busy"))) as server:
         with pytest.raises(da.ThrottledError) as caught:
-            SEARCH(connect(server.base_url, retries=0))
+            SEARCH(connect(server.base_url, retry_for=0))
         assert len(server.requests) == caught.value.attempts == 1
 
 

@@ -84,7 +84,7 @@ def exactly(value: Any) -> str:
 def test_each_value_has_its_verdict_in_rows_and_columns(connect: Any, start: int) -> None:
     bodies = Bodies()
     with serving(bodies) as server:
-        client = connect(server.base_url, retries=0)
+        client = connect(server.base_url, retry_for=0)
         for case in VALUES[start : start + 100]:
             bodies.body = in_a_record(case.json)
             if case.errors:
@@ -110,7 +110,7 @@ def is_beyond_any_float(value: Any) -> bool:
 def test_each_value_has_its_verdict_in_a_download(connect: Any, start: int) -> None:
     bodies = Bodies()
     with serving(bodies) as server:
-        client = connect(server.base_url, retries=0)
+        client = connect(server.base_url, retry_for=0)
         for case in VALUES[start : start + 100]:
             bodies.body = in_an_entry(case.json)
             if case.errors or is_beyond_any_float(strictly_loaded(case.json)):
@@ -141,7 +141,7 @@ def test_each_document_has_its_verdict(connect: Any, case: JsonCase) -> None:
     bodies = Bodies()
     bodies.body = case.json
     with serving(bodies) as server:
-        client = connect(server.base_url, retries=0)
+        client = connect(server.base_url, retry_for=0)
         for ask in WAYS:
             if case.errors:
                 assert isinstance(raised_by(ask, client), case.errors)

@@ -53,11 +53,8 @@ def test_r2_a_scan_of_a_service_that_never_responds_fails_once(connect: Any, tmp
     assert client.stats.requests <= 8 + 10
 
 
-@pytest.mark.parametrize("options", [{"retries": 0}, {"retry_for": 0}])
-def test_r2_a_run_without_retries_ends_with_the_first_failed_connection(
-    connect: Any, tmp_path: Path, options: dict[str, int]
-) -> None:
-    client = connect(f"http://127.0.0.1:{free_port()}", concurrency=1, **options)
+def test_r2_a_run_without_retries_ends_with_the_first_failed_connection(connect: Any, tmp_path: Path) -> None:
+    client = connect(f"http://127.0.0.1:{free_port()}", concurrency=1, retry_for=0)
     with pytest.raises(da.ConnectError, match=r"^(?!.*run again)"):
         client.scan_codes(["id"], allocated_time=DAYS).to_folder(tmp_path)
     assert client.stats.requests == 1
@@ -165,12 +162,16 @@ def test_concurrency_bounds_all_requests_of_a_client() -> None:
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])
-def test_a_search_within_the_batches_of_a_scan_finds_a_place(connect: Any, concurrency: int) -> None:
+def test_a_search_within_the_batches_of_a_scan_finds_a_place(
+    connect: Any, concurrency: int, buffered_bytes: Any
+) -> None:
+    buffered_bytes(1)
+
     def respond(asked: ScanRequest) -> bytes:
         return ok_response(asked)
 
     with scan_server(respond) as parts:
-        client = connect(parts.base_url, concurrency=concurrency, max_buffered_bytes=1, timeout=10)
+        client = connect(parts.base_url, concurrency=concurrency, timeout=10)
         where = da.col("n").equals("0")
         searched = 0
         for _batch in scan_of_parts(client, 12).batches(max_rows=1):

@@ -105,7 +105,7 @@ def test_a_proxy_that_fails_is_reported_as_the_proxy(
     respond, status, tried_again = CASES[case]
     with on_the_way(how, respond, monkeypatch, USER) as (proxy, options):
         with pytest.raises(da.ProxyError) as caught:
-            ask(connect(SERVICE, token="tok-secret", retries=1, **options, **trusting))
+            ask(connect(SERVICE, token="tok-secret", retry_for=0.05, **options, **trusting))
         assert caught.value.attempts == (2 if tried_again else 1)
         # The HTTP library keeps the status of a refusal to itself: the proxy is asked for it once more.
         assert len(proxy.requests) in (caught.value.attempts, 2 * caught.value.attempts)
@@ -126,11 +126,11 @@ def test_no_listener_at_the_address_of_a_proxy(connect: Any, trusting: Any, monk
         address = gone.base_url
     monkeypatch.setenv("HTTPS_PROXY", address)
     with pytest.raises(da.ProxyError, match=r"the proxy 127.*\(HTTPS_PROXY\)") as caught:
-        search(connect(SERVICE, retries=1, **trusting))
+        search(connect(SERVICE, retry_for=0.05, **trusting))
     assert caught.value.attempts == 2
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.invalid:3128")
     with pytest.raises(da.ProxyError, match=r"cannot resolve the proxy proxy\.invalid:3128 \(HTTPS_PROXY\): "):
-        search(connect(SERVICE, retries=0, **trusting))
+        search(connect(SERVICE, retry_for=0, **trusting))
 
 
 def test_a_proxy_that_succeeds_later_is_never_noticed(
@@ -157,7 +157,7 @@ def test_a_proxy_that_dies_in_the_tunnel_delivers_no_half_response(
     whole, broken = 0, set()
     for limit in range(0, 2400, 150):
         with serving(tunnel(service.port, limit=limit)) as proxy:
-            client = connect(SERVICE, proxy=proxy.base_url, retries=0, **trusting)
+            client = connect(SERVICE, proxy=proxy.base_url, retry_for=0, **trusting)
             try:
                 assert ask(client) == ask.result
                 whole += 1
@@ -255,7 +255,7 @@ def test_a_proxy_that_is_not_meant_is_not_asked(
         for name, value in variables.items():
             monkeypatch.setenv(name, value or proxy.base_url)
         with pytest.raises(da.ConnectError) as caught:
-            search(connect(address, allow_http=True, retries=0, **trusting))
+            search(connect(address, allow_http=True, retry_for=0, **trusting))
         assert caught.value.phase == "dns"
         assert proxy.connections == 0
 

@@ -18,7 +18,7 @@ DENIED = {"code": 301, "message": "Permission denied", "data": REASON}
 def refused(body: object, status: str) -> da.ApiError:
     """The error of a search whose response this is, after a journey through pickle."""
     with serving(always(http(body, status))) as server:
-        client = da.Client(server.base_url, token="tok-0123456789", retries=0)
+        client = da.Client(server.base_url, token="tok-0123456789", retry_for=0)
         with pytest.raises(da.ApiError) as caught:
             client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
     again: da.ApiError = pickle.loads(pickle.dumps(caught.value))
@@ -100,5 +100,5 @@ def test_the_reason_of_a_refused_download_is_kept() -> None:
 def test_the_reason_is_for_the_caller_of_post_too() -> None:
     body: dict[str, Any] = {"code": 500, "message": "failed", "data": "try later"}
     with serving(always(http(json.dumps(body).encode()))) as server, pytest.raises(da.ServerError) as caught:
-        da.Client(server.base_url, token="t", retries=0).post("/access/api/other", {})
+        da.Client(server.base_url, token="t", retry_for=0).post("/access/api/other", {})
     assert caught.value.data == "try later"

@@ -163,5 +163,5 @@ def test_s9_a_temporary_failure_is_reported_as_worth_another_run(connect: Any, t
         )
 
     with responding(give) as server, pytest.raises(da.ScanIncompleteError) as caught:
-        by_value(connect(server.base_url, retries=0), ["0", "1"]).to_folder(tmp_path)
+        by_value(connect(server.base_url, retry_for=0), ["0", "1"]).to_folder(tmp_path)
     assert caught.value.retryable

@@ -57,7 +57,7 @@ CALLS: dict[str, Callable[[Any, float], Any]] = {
 @pytest.mark.parametrize("call", CALLS)
 def test_a_call_has_a_timeout_of_its_own(connect: Any, call: str) -> None:
     with serving(silent(b"")) as server:
-        client = connect(server.base_url, retries=0)
+        client = connect(server.base_url, retry_for=0)
         with pytest.raises(da.RequestTimeoutError, match=r"within timeout=0\.2 s"):
             CALLS[call](client, 0.2)
         with pytest.raises(da.ConfigError, match="timeout="):
@@ -66,7 +66,7 @@ def test_a_call_has_a_timeout_of_its_own(connect: Any, call: str) -> None:
 
 def test_a_task_that_travelled_keeps_its_timeout() -> None:
     with serving(silent(b"")) as server:
-        client = da.Client(server.base_url, token=da.token_file(__file__), retries=0)
+        client = da.Client(server.base_url, token=da.token_file(__file__), retry_for=0)
         (task,) = a_scan(client, 0.2).tasks()
         copy = pickle.loads(pickle.dumps(task))
         assert copy._client.settings["timeout"].value == 0.2
@@ -77,7 +77,7 @@ def test_a_response_that_never_ends_is_given_up(connect: Any, ask: Operation, ca
     respond, phase = CASES[case]
     with serving(respond) as server:
         with pytest.raises(da.RequestTimeoutError) as caught:
-            ask(connect(server.base_url, retries=1, timeout=0.5 if phase == "headers" else 60))
+            ask(connect(server.base_url, retry_for=0.05, timeout=0.5 if phase == "headers" else 60))
         error = caught.value
         assert error.phase == phase
         # `timeout=` is for all attempts of a call.
@@ -119,7 +119,7 @@ def test_a_connection_that_waits_for_headers_is_probed(connect: Any) -> None:
 def test_the_deadline_is_over_all_attempts_and_the_pauses_between(connect: Any, ask: Operation) -> None:
     with serving(CASES["H14-silence-in-the-body"][0]) as server:
         with pytest.raises(da.RequestTimeoutError) as caught:
-            ask(connect(server.base_url, retries=100, timeout=1.25))
+            ask(connect(server.base_url, timeout=1.25))
         assert caught.value.phase in {"deadline", "body"}
         assert 1 <= len(server.requests) <= 3
         assert caught.value.elapsed < 20

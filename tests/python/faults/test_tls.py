@@ -123,7 +123,7 @@ def test_an_untrusted_server_gets_no_request(
     server_of, reason = CASES[case]
     with serving(always(WHOLE), server_of(authority)) as server:
         with pytest.raises(da.TlsError) as caught:
-            ask(connect(server.base_url, ca_bundle=bundle, retries=3))
+            ask(connect(server.base_url, ca_bundle=bundle))
         assert server.requests == []
         assert server.connections == 1
     error = caught.value
@@ -191,7 +191,7 @@ def test_c10_a_port_that_says_nothing_is_given_up(connect: Any, ask: Operation, 
 def test_c10_plain_http_to_a_port_with_tls_is_reported(connect: Any, ask: Operation, authority: trustme.CA) -> None:
     with serving(always(WHOLE), context(authority.issue_cert("localhost"))) as server:
         with pytest.raises(da.TransportError, match="must begin with https://"):
-            ask(connect(server.base_url.replace("https://", "http://"), retries=0))
+            ask(connect(server.base_url.replace("https://", "http://"), retry_for=0))
         assert server.requests == []
 
 
@@ -237,11 +237,11 @@ def test_a_connection_cut_behind_the_back_of_tls_is_lost_or_its_response_cut(
     tls = context(authority.issue_cert("localhost"))
     with serving(abruptly(sent), tls) as server:
         with pytest.raises(da.DataAccessError) as caught:
-            ask(connect(server.base_url, ca_bundle=bundle, retries=1))
+            ask(connect(server.base_url, ca_bundle=bundle, retry_for=0.05))
         assert type(caught.value) is expected, repr(caught.value)
         assert caught.value.attempts == len(server.requests) == 2
     with serving(properly(ENDED_BY_CLOSE), tls) as server:
-        assert ask(connect(server.base_url, ca_bundle=bundle, retries=0)) == ask.result
+        assert ask(connect(server.base_url, ca_bundle=bundle, retry_for=0)) == ask.result
 
 
 def test_c8_nothing_turns_verification_off() -> None:

@@ -65,7 +65,7 @@ def test_the_same_rows_come_through_haproxy_by_http_1(connect: Any, proxy_url: s
 
 def test_a_service_that_is_down_is_retried(connect: Any, proxy_url: str, options: Any) -> None:
     with pytest.raises(da.ThrottledError, match="503") as caught:
-        search(connect(f"{proxy_url}/gone", retries=1, **options))
+        search(connect(f"{proxy_url}/gone", retry_for=0.05, **options))
     assert caught.value.attempts == 2
 
 
@@ -79,4 +79,4 @@ def test_a_service_that_is_too_slow_is_reported_as_the_gateway_says(
     connect: Any, proxy_url: str, options: Any, sandbox: da.Sandbox
 ) -> None:
     with sandbox.fault("delay", seconds=5), pytest.raises(da.ServerError, match="504"):
-        search(connect(proxy_url, retries=0, **options))
+        search(connect(proxy_url, retry_for=0, **options))

@@ -134,7 +134,7 @@ def test_a_wrong_scheme_is_reported_both_ways(connect: Any, front: Nginx, option
 
 def test_an_unreachable_service_is_retried(connect: Any, front: Nginx, options: Any) -> None:
     with pytest.raises(da.ServerError, match="502") as caught:
-        search(connect(f"{front.secured}/gone", retries=1, **options))
+        search(connect(f"{front.secured}/gone", retry_for=0.05, **options))
     assert (caught.value.attempts, front.statuses(2)) == (2, {"502": 2})
 
 
@@ -148,7 +148,7 @@ def test_a_redirect_of_a_gateway_is_not_followed(connect: Any, front: Nginx, opt
 def test_a_client_that_is_refused_for_its_speed_gets_its_rows(
     connect: Any, front: Nginx, options: Any, rows: Any
 ) -> None:
-    client = connect(f"{front.secured}/limited", retries=9, **options)
+    client = connect(f"{front.secured}/limited", **options)
     assert [search(client) for _ in range(4)] == [rows] * 4
     statuses = front.statuses(client.stats.requests)
     assert statuses["200"] == 4
@@ -157,6 +157,6 @@ def test_a_client_that_is_refused_for_its_speed_gets_its_rows(
 
 @pytest.mark.slow
 def test_a_client_that_keeps_to_a_rate_is_never_refused(connect: Any, front: Nginx, options: Any, rows: Any) -> None:
-    client = connect(f"{front.secured}/limited", retries=0, requests_per_second=1.8, **options)
+    client = connect(f"{front.secured}/limited", retry_for=0, requests_per_second=1.8, **options)
     assert [search(client) for _ in range(3)] == [rows] * 3
     assert front.statuses(3) == {"200": 3}

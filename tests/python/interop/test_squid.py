@@ -88,7 +88,7 @@ def test_a_tunnel_leads_to_a_name_that_only_the_proxy_knows(
     assert search(connect(address)) == ROWS
     monkeypatch.setenv("NO_PROXY", ".test")
     with pytest.raises(da.ConnectError) as caught:
-        search(connect(address, retries=0))
+        search(connect(address, retry_for=0))
     assert caught.value.phase == "dns"
 
 
@@ -114,7 +114,7 @@ def test_its_refusals_are_reported_as_its_own(
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", f"http://{user}{proxy}")
     with pytest.raises(da.ProxyError) as caught:
-        search(connect(f"https://{host}:{free_port()}", retries=1, ca_bundle=bundle))
+        search(connect(f"https://{host}:{free_port()}", retry_for=0.05, ca_bundle=bundle))
     error = caught.value
     assert (error.status, error.attempts) == (status, attempts), str(error)
     verb = "opened no" if status == 503 else "refused the"

@@ -87,7 +87,7 @@ FILES = {
                 with pytest.raises(da.PermissionDeniedError):
                     da.Client(token=token).download_segment(5637051)
                 with pytest.raises(da.ConnectError):
-                    da.Client(earlier, token=token, retries=0).download_segment(5637051)
+                    da.Client(earlier, token=token, retry_for=0).download_segment(5637051)
             seen.append((dataaccess_sandbox.base_url, os.environ["DATAACCESS_TOKEN"]))
             dataaccess_sandbox.stop()
 

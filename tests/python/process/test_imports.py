@@ -10,7 +10,7 @@ import pytest
 import dataaccess as da
 
 CLIENT = """
-    dataaccess dataaccess._client dataaccess._client.base dataaccess._client.checked dataaccess._client.given
+    dataaccess dataaccess._client dataaccess._client.base dataaccess._client.checked
     dataaccess._client.results dataaccess._client.settings dataaccess._client.sources
     dataaccess._client.synchronous dataaccess._client.synchronous.client dataaccess._client.synchronous.scans
     dataaccess._client.synchronous.searches dataaccess._client.synchronous.segments dataaccess._client.validation

@@ -310,7 +310,7 @@ def test_the_course_of_a_run_is_logged(connect: Any, tmp_path: Path, caplog: pyt
         codes = [{"id": str(n), "allocated_time": "2024-01-01 09:00:00"} for n in range(3)]
         service.load("promotion_code", codes)
         days = da.days("2024-01-01", "2024-01-04")
-        scan = connect(service, concurrency=1, retries=0).scan_codes(["id", "allocated_time"], allocated_time=days)
+        scan = connect(service, concurrency=1, retry_for=0).scan_codes(["id", "allocated_time"], allocated_time=days)
         with service.fault("status", status=400, after=2), pytest.raises(da.ScanIncompleteError) as caught:
             scan.to_folder(tmp_path)
     records = [record for record in caplog.records if record.name == "dataaccess.run"]

@@ -62,7 +62,7 @@ def the_customers(first: int, last: int) -> list[Body]:
 def test_b2_a_client_that_sends_too_much_gets_a_refusal(sandbox: da.Sandbox, values: int, times: int) -> None:
     """The refusal is sent while the client is still writing, and reaches it each time."""
     one_of = da.col("customer_id").matches([f"{number:01000}" for number in range(values)])
-    client = sandbox.client(retries=0)
+    client = sandbox.client(retry_for=0)
     for _ in range(times):
         with pytest.raises(da.RequestRejectedError, match="larger than 4194304 bytes"):
             client.search_items("customer", ["customer_id"], one_of)

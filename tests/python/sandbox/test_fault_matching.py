@@ -28,7 +28,7 @@ def asked_days(sandbox: da.Sandbox, status: int) -> list[str]:
 def test_a_fault_of_one_day_hits_that_day_of_a_month_alone(
     connect: Any, own: da.Sandbox, day: object, tmp_path: Any
 ) -> None:
-    scan = connect(own, retries=0).scan_codes(["id"], allocated_time=JANUARY)
+    scan = connect(own, retry_for=0).scan_codes(["id"], allocated_time=JANUARY)
     with (
         own.fault("status", status=500, where={"day": day}) as fault,
         pytest.raises(da.ScanIncompleteError, match="2024-01-15"),
@@ -41,7 +41,7 @@ def test_a_fault_of_one_day_hits_that_day_of_a_month_alone(
 
 
 def test_a_day_is_found_in_the_ranges_of_a_search(connect: Any, own: da.Sandbox) -> None:
-    client = connect(own, retries=0)
+    client = connect(own, retry_for=0)
     with own.fault("status", status=500, where={"day": "2024-01-15", "column": "allocated_time"}) as fault:
         assert client.search_codes(["id"], allocated_time=da.after("2024-01-15"))
         assert client.search_codes(["id"], allocated_time=da.on("2024-01-14"))
@@ -54,7 +54,7 @@ def test_a_day_is_found_in_the_ranges_of_a_search(connect: Any, own: da.Sandbox)
 
 def test_a_day_is_of_the_zone_of_the_sandbox(connect: Any) -> None:
     with da.Sandbox(switches={"day_zone": "Asia/Ho_Chi_Minh"}) as sandbox:
-        client = connect(sandbox, retries=0, timezone="Asia/Ho_Chi_Minh")
+        client = connect(sandbox, retry_for=0, timezone="Asia/Ho_Chi_Minh")
         with sandbox.fault("status", status=500, where={"day": "2024-01-15"}) as fault:
             assert client.search_codes(["id"], allocated_time=da.on("2024-01-14")) == []
             assert client.search_codes(["id"], allocated_time=da.on("2024-01-16")) == []
@@ -80,7 +80,7 @@ def test_a_day_is_of_the_zone_of_the_sandbox(connect: Any) -> None:
 def test_a_fault_hits_what_the_body_contains(
     connect: Any, own: da.Sandbox, where: dict[str, Any], hit: str | None
 ) -> None:
-    client = connect(own, retries=0)
+    client = connect(own, retry_for=0)
     calls: dict[str, Callable[[], object]] = {
         "items": lambda: client.search_items(
             "customer", ["customer_id"], da.col("customer_id").equals("demo-customer-0002")
@@ -99,7 +99,7 @@ def test_a_fault_hits_what_the_body_contains(
 
 
 def test_chance_with_a_seed_hits_the_same_requests_each_time(connect: Any, own: da.Sandbox) -> None:
-    client = connect(own, retries=0)
+    client = connect(own, retry_for=0)
 
     def hit(**options: Any) -> list[int | None]:
         own.clear_requests()

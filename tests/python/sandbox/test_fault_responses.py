@@ -24,7 +24,7 @@ def test_a_page_of_a_gateway_is_retried_and_is_no_data(connect: Any, own: da.San
         rows = client.search_codes(allocated_time=DAY)
     assert (rows, fault.hits) == (expected, 2)
     with own.fault("status", **options), pytest.raises(da.ServerError, match="text/html") as caught:
-        connect(own, retries=0).search_codes(allocated_time=DAY)
+        connect(own, retry_for=0).search_codes(allocated_time=DAY)
     assert "Bad gateway" not in str(caught.value)
     assert "Bad gateway" in (caught.value.body_excerpt or "")
 
@@ -55,7 +55,7 @@ def test_a_redirect_is_refused_and_the_token_goes_nowhere_else(connect: Any, own
 
 
 def test_a_code_in_the_envelope_is_a_failure_with_its_message(connect: Any, own: da.Sandbox) -> None:
-    client = connect(own, retries=0)
+    client = connect(own, retry_for=0)
     with own.fault("code", code=1234, message="quota used up"), pytest.raises(da.ApiError, match="quota used up"):
         client.search_codes(allocated_time=DAY)
     with own.fault("code", code=301), pytest.raises(da.PermissionDeniedError):
@@ -64,7 +64,7 @@ def test_a_code_in_the_envelope_is_a_failure_with_its_message(connect: Any, own:
 
 
 def test_flaky_is_survived_by_retries(connect: Any, own: da.Sandbox) -> None:
-    scan = connect(own, retries=20).scan_codes(["id"], allocated_time=da.month("2024-01"))
+    scan = connect(own).scan_codes(["id"], allocated_time=da.month("2024-01"))
     expected = scan.to_dicts()
     own.clear_requests()
     with own.fault("flaky", path="search", seed=5) as fault:
@@ -75,7 +75,7 @@ def test_flaky_is_survived_by_retries(connect: Any, own: da.Sandbox) -> None:
 
 
 def test_slow_is_slow_and_nothing_else(connect: Any, own: da.Sandbox) -> None:
-    client = connect(own, timeout=0.2, retries=0)
+    client = connect(own, timeout=0.2, retry_for=0)
     with own.fault("slow") as fault, pytest.raises(da.RequestTimeoutError):
         client.download_segment(5637051)
     with own.fault("delay", seconds=0.0, max_seconds=0.02, seed=3) as fault:
@@ -91,12 +91,12 @@ def test_throttled_is_waited_for(connect: Any, own: da.Sandbox) -> None:
     assert fault.hits > 0
     assert [request.status for request in own.requests].count(429) == fault.hits
     with own.fault("throttled", probability=1.0), pytest.raises(da.ThrottledError) as caught:
-        connect(own, retries=0).search_codes(["id"], allocated_time=DAY)
+        connect(own, retry_for=0).search_codes(["id"], allocated_time=DAY)
     assert caught.value.retry_after == 1
 
 
 def test_an_expired_token_stays_expired_and_a_new_one_is_requested(own: da.Sandbox) -> None:
-    with own.client(retries=0) as client, own.fault("expired-token", after=1) as fault:
+    with own.client(retry_for=0) as client, own.fault("expired-token", after=1) as fault:
         assert client.search_codes(["id"], allocated_time=DAY)
         for _ in range(2):
             with pytest.raises(da.PermissionDeniedError):

@@ -71,7 +71,7 @@ def ask(sandbox: da.Sandbox, options: dict[str, Any], **more: Any) -> Any:
 @pytest.mark.parametrize("case", CASES)
 def test_each_fault_is_reported_by_its_class(connect: Any, own: da.Sandbox, case: str) -> None:
     options, expected, tried_again = CASES[case]
-    client = connect(own, retries=1)
+    client = connect(own, retry_for=0.05)
     with ask(own, options) as fault, pytest.raises(da.DataAccessError) as caught:
         search(client)
     assert type(caught.value) is expected, repr(caught.value)
@@ -116,7 +116,7 @@ def test_a_delay_and_a_drip_are_only_slow(connect: Any, own: da.Sandbox) -> None
 
 
 def test_a_stalled_response_continues_when_the_block_ends(connect: Any, own: da.Sandbox) -> None:
-    client = connect(own, retries=0)
+    client = connect(own, retry_for=0)
     expected = search(client)
     fault = own.fault("stall", after_bytes=100)
     with fault:
@@ -126,7 +126,7 @@ def test_a_stalled_response_continues_when_the_block_ends(connect: Any, own: da.
 
 
 def test_a_fault_is_for_its_operation_and_its_turn(connect: Any, own: da.Sandbox) -> None:
-    client = connect(own, retries=0)
+    client = connect(own, retry_for=0)
     with own.fault("status", status=500, path="search", after=1, times=1) as fault:
         assert client.download_segment(5637051)
         assert search(client)
@@ -142,7 +142,7 @@ def test_a_fault_is_for_its_operation_and_its_turn(connect: Any, own: da.Sandbox
 
 
 def test_the_outer_fault_wins_and_each_counts_its_own(connect: Any, own: da.Sandbox) -> None:
-    client = connect(own, retries=0)
+    client = connect(own, retry_for=0)
     with own.fault("status", status=500, times=1) as outer, own.fault("status", status=404) as inner:
         with pytest.raises(da.ServerError):
             search(client)
@@ -153,7 +153,7 @@ def test_the_outer_fault_wins_and_each_counts_its_own(connect: Any, own: da.Sand
 
 
 def test_a_fault_ends_with_its_block_whatever_happens_in_it(own: da.Sandbox) -> None:
-    client = own.client(retries=0)
+    client = own.client(retry_for=0)
     with pytest.raises(LookupError), own.fault("reset"):
         raise LookupError
     assert search(client)
@@ -171,7 +171,7 @@ def test_a_fault_ends_with_its_block_whatever_happens_in_it(own: da.Sandbox) -> 
     ids=lambda options: options["kind"],
 )
 def test_a_response_that_passes_unchanged_is_no_hit(own: da.Sandbox, options: dict[str, Any]) -> None:
-    client = own.client(retries=0)
+    client = own.client(retry_for=0)
     with own.fault(**options) as fault, pytest.raises(da.RequestRejectedError):
         client.download_segment(1)
     assert fault.hits == 0
@@ -197,11 +197,11 @@ def test_a_fault_that_was_never_in_force_warns(own: da.Sandbox) -> None:
         with own.fault("reset"):
             pass
         gc.collect()
-    assert search(own.client(retries=0))
+    assert search(own.client(retry_for=0))
 
 
 def test_a_fault_can_be_used_again_but_not_twice_at_once(own: da.Sandbox) -> None:
-    client = own.client(retries=0)
+    client = own.client(retry_for=0)
     fault = own.fault("status", status=500)
     assert fault.hits == 0
     for _ in range(2):
@@ -214,7 +214,7 @@ def test_a_fault_can_be_used_again_but_not_twice_at_once(own: da.Sandbox) -> Non
 
 
 def test_threads_share_a_fault(own: da.Sandbox) -> None:
-    client = own.client(retries=0)
+    client = own.client(retry_for=0)
     failures: list[BaseException] = []
 
     def work() -> None:

@@ -28,7 +28,7 @@ def customers(sandbox: da.Sandbox) -> list[str]:
         "attrs": ["customer_id"],
         "filters": {"OR": [{"AND": []}]},
     }
-    found = sandbox.client(retries=0, timeout=3).post("/access/api/item/search", body)["data"]["data"]
+    found = sandbox.client(retry_for=0, timeout=3).post("/access/api/item/search", body)["data"]["data"]
     return [row["customer_id"] for row in found]
 
 

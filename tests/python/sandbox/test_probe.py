@@ -98,7 +98,6 @@ def test_a_probe_finds_the_switches_of_a_service(switches: dict[str, Any]) -> No
             "day_comparison": switches["day_comparison"],
             **({"code_value_type": "normal"} if switches["value_type"] == "required" else {}),
             "attrs_format": "string" if switches["attrs_format"] == "string" else "array",
-            "strict_empty": switches["empty_shape"] == "array",
         }
         assert report.requests == len(sandbox.requests) <= MOST_REQUESTS
 

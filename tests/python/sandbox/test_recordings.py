@@ -103,7 +103,7 @@ def test_a_replay_gives_the_same_rows_columns_and_status(sandbox: da.Sandbox, pa
 def test_a_search_that_needed_only_some_rows_is_replayed(sandbox: da.Sandbox, path: Path) -> None:
     with sandbox.client(record=path) as client:
         rows = client.search_codes(["id"], allocated_time=da.since("2024-01-01"), limit=3)
-    with da.Sandbox.replay(path) as replayed, replayed.client(retries=0) as client:
+    with da.Sandbox.replay(path) as replayed, replayed.client(retry_for=0) as client:
         for limit in (3, 2):
             again = client.search_codes(["id"], allocated_time=da.since("2024-01-01"), limit=limit)
             assert again == rows[:limit]
@@ -122,11 +122,11 @@ def test_a_failure_is_replayed_in_its_turn(sandbox: da.Sandbox, path: Path) -> N
 
 def test_a_response_that_was_cut_off_is_cut_off_again(sandbox: da.Sandbox, path: Path) -> None:
     with sandbox.fault("cut", after_bytes=300), pytest.raises(da.TransportError):
-        sandbox.client(record=path, retries=0).search_codes(allocated_time=DAY)
+        sandbox.client(record=path, retry_for=0).search_codes(allocated_time=DAY)
     assert "after 300 bytes" in lines(path, "end")[0]["failure"]
 
     with da.Sandbox.replay(path) as replay, pytest.raises(da.TransportError):
-        replay.client(retries=0).search_codes(allocated_time=DAY)
+        replay.client(retry_for=0).search_codes(allocated_time=DAY)
 
 
 def test_a_request_that_was_not_recorded_is_refused(sandbox: da.Sandbox, path: Path) -> None:

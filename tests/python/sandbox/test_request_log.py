@@ -56,7 +56,7 @@ def test_refused_requests_are_logged_but_not_those_for_another_host(connect: Any
 
 
 def test_a_request_without_a_response_has_no_status(own: da.Sandbox) -> None:
-    client = own.client(retries=1)
+    client = own.client()
     with own.fault("reset", times=1):
         client.download_segment(5637051)
     assert [request.status for request in own.requests] == [None, 200]

@@ -19,7 +19,7 @@ JOB = """
 import sys
 import dataaccess as da
 
-client = da.Client(retries=0)
+client = da.Client(retry_for=0)
 report = client.scan_codes(["id", "code_status"], allocated_time=da.last_days(3)).to_folder(sys.argv[1], refresh="all")
 print(report.rows)
 """

@@ -186,7 +186,7 @@ def refused(connection: Any, _number: int) -> None:
 )
 def test_a_stream_that_is_cut_off_says_how_many_rows_it_gave(connect: Any, end: Any, cause: type[Exception]) -> None:
     with serving(end) as server:
-        batches = scan_of(connect(server.base_url, retries=3)).batches(max_rows=1_000)
+        batches = scan_of(connect(server.base_url)).batches(max_rows=1_000)
         taken = []
         with pytest.raises(da.StreamInterruptedError) as caught:
             taken.extend(batches)
@@ -230,7 +230,7 @@ def test_the_time_to_the_first_row_is_bounded(connect: Any) -> None:
     with serving(in_parts([OPENING[:-5], OPENING[-5:], *whole(5_000)[1:]], slowly)) as server:
         started = time.monotonic()
         with pytest.raises(da.RequestTimeoutError, match=r"timeout=0\.5"):
-            list(scan_of(connect(server.base_url, timeout=0.5, retries=0)).batches())
+            list(scan_of(connect(server.base_url, timeout=0.5, retry_for=0)).batches())
         assert time.monotonic() - started < 5
 
 
@@ -242,7 +242,7 @@ def test_after_the_first_row_the_time_has_no_end(connect: Any) -> None:
         time.sleep(0.25 if number else 0)
 
     with serving(in_parts(parts, slowly)) as server:
-        client = connect(server.base_url, timeout=0.8, retries=0)
+        client = connect(server.base_url, timeout=0.8, retry_for=0)
         # No batch is full before the end.
         assert numbers(scan_of(client).batches()) == list(range(6))
         with pytest.raises(da.RequestTimeoutError, match=r"timeout=0\.8"):
@@ -258,7 +258,7 @@ def test_a_request_that_is_retried_has_its_time_to_the_first_row_again(connect: 
 
     with serving(twice) as server:
         with pytest.raises(da.RequestTimeoutError, match=r"timeout=1"):
-            list(scan_of(connect(server.base_url, timeout=1, retries=1)).batches())
+            list(scan_of(connect(server.base_url, timeout=1, retry_for=0.05)).batches())
         assert len(server.requests) == 2
 
 
@@ -266,7 +266,7 @@ def test_a_request_that_is_retried_has_its_time_to_the_first_row_again(connect: 
 def test_a_slow_consumer_loses_nothing(connect: Any) -> None:
     with serving(in_parts(whole(20_000))) as server:
         taken: list[int] = []
-        for batch in scan_of(connect(server.base_url, timeout=0.5, retries=0)).batches(max_rows=7_000):
+        for batch in scan_of(connect(server.base_url, timeout=0.5, retry_for=0)).batches(max_rows=7_000):
             time.sleep(0.6)
             taken.extend(numbers([batch]))
     assert taken == list(range(20_000))

@@ -127,7 +127,7 @@ def test_a_token_callable_that_fails_during_a_pull_is_reported_as_such() -> None
         connection.sendall(http())
 
     with serving(slow) as server:
-        client = da.Client(server.base_url, token=token, concurrency=1, retries=0)
+        client = da.Client(server.base_url, token=token, concurrency=1, retry_for=0)
         scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-31"))
         with pytest.raises(OSError, match="the token callable raised LookupError") as caught:
             pa.table(scan)

@@ -178,6 +178,6 @@ def test_another_schema_is_not_made(service: da.Sandbox) -> None:
 
 def test_a_failed_response_is_reported_by_the_schema_too() -> None:
     with serving(always(http(b"", "500 Oops"))) as server:
-        scan = scan_of(client_of(server, retries=0))
+        scan = scan_of(client_of(server, retry_for=0))
         with pytest.raises(da.ServerError):
             pa.schema(scan)

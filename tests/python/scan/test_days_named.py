@@ -21,7 +21,7 @@ def fails(use: Any) -> str:
 def test_an_error_names_the_day_of_its_request(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with some_days() as service:
         monkeypatch.setenv("DATAACCESS_TOKEN", service.issue_token())
-        client = connect(service.base_url, token=None, retries=0, concurrency=1)
+        client = connect(service.base_url, token=None, retry_for=0, concurrency=1)
         scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"))
         task = scan.tasks()[1]
         with service.fault("status", status=500, after=1):

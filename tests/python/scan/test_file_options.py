@@ -161,7 +161,7 @@ def test_an_open_file_gets_nothing_of_a_failed_scan(connect: Any) -> None:
     with serving(in_parts(whole(3)[:-1])) as server:
         memory = io.BytesIO()
         with pytest.raises(da.TruncatedResponseError):
-            scan_of(connect(server.base_url, retries=0)).to_csv(memory)
+            scan_of(connect(server.base_url, retry_for=0)).to_csv(memory)
     assert memory.getvalue() == b""
 
 

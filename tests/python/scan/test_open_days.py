@@ -160,7 +160,7 @@ def test_the_earlier_clock_counts(connect: Any, tmp_path: Path) -> None:
 def test_an_open_day_that_cannot_be_requested_again_keeps_its_file(
     connect: Any, noon: da.Sandbox, tmp_path: Path
 ) -> None:
-    scan = week(connect(noon, retries=0))
+    scan = week(connect(noon, retry_for=0))
     scan.to_folder(tmp_path)
     before = [path.read_bytes() for path in parts(tmp_path)]
     noon.advance(timedelta(days=1))

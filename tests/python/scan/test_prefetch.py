@@ -112,7 +112,7 @@ def by_parquet(client: Any, folder: Path) -> list[int]:
 
 def by_awaited_batches(client: Any, _folder: Path) -> list[int]:
     async def read() -> list[int]:
-        awaited = da.AsyncClient(client.base_url, token="tok-test", max_buffered_bytes=MEBIBYTE)
+        awaited = da.AsyncClient(client.base_url, token="tok-test")
         return [n async for batch in scan_of_days(awaited).batches() for n in numbers(batch.to_arrow())]
 
     return asyncio.run(read())
@@ -130,14 +130,15 @@ USES: dict[str, Callable[[Any, Path], list[int]]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("use", USES)
 def test_r7_responses_behind_a_slow_one_outlive_a_proxy_that_closes_unread_connections(
-    use: str, tmp_path: Path, time_scale: Any
+    use: str, tmp_path: Path, time_scale: Any, buffered_bytes: Any
 ) -> None:
     # Unread responses are dropped after 0.4 to 0.8 s instead of 4 to 8 s.
     time_scale(10)
+    buffered_bytes(MEBIBYTE)
     service = Impatient(first_takes=3, write_waits=1.5)
     with serving(service) as server:
         service.server = server
-        client = da.Client(server.base_url, token="tok-test", max_buffered_bytes=MEBIBYTE)
+        client = da.Client(server.base_url, token="tok-test")
         assert USES[use](client, tmp_path) == list(range(DAYS * ROWS))
     assert service.given_up == 0
     # What was dropped for lack of memory was requested again.
@@ -145,22 +146,26 @@ def test_r7_responses_behind_a_slow_one_outlive_a_proxy_that_closes_unread_conne
     assert set(service.requests) == set(range(DAYS))
 
 
-def test_responses_are_read_ahead_as_far_as_the_budget_goes(tmp_path: Path) -> None:
+def test_responses_are_read_ahead_as_far_as_the_budget_goes(tmp_path: Path, buffered_bytes: Any) -> None:
+    buffered_bytes(256 * MEBIBYTE)
     service = Impatient(first_takes=1, write_waits=10)
     with serving(service) as server:
         service.server = server
-        client = da.Client(server.base_url, token="tok-test", max_buffered_bytes=256 * MEBIBYTE)
+        client = da.Client(server.base_url, token="tok-test")
         assert by_capsule(client, tmp_path) == list(range(DAYS * ROWS))
     # All fit, so each was requested once.
     assert sorted(service.requests) == list(range(DAYS))
 
 
 @pytest.mark.slow
-def test_a_complete_response_that_waits_for_its_consumer_is_not_requested_again(connect: Any, time_scale: Any) -> None:
+def test_a_complete_response_that_waits_for_its_consumer_is_not_requested_again(
+    connect: Any, time_scale: Any, buffered_bytes: Any
+) -> None:
     # Unread responses are dropped after 0.4 s instead of 4 s.
     time_scale(10)
+    buffered_bytes(1)
     with scan_server(ok_response) as service:
-        client = connect(service.base_url, concurrency=2, max_buffered_bytes=1)
+        client = connect(service.base_url, concurrency=2)
         with scan_of_parts(client, 2).batches(max_rows=1) as batches:
             rows = next(batches).to_pylist()
             time.sleep(1.5)

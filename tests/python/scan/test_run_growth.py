@@ -170,7 +170,7 @@ def test_what_is_no_day_of_the_scan_is_refused(
 
 
 def test_a_day_that_cannot_be_refreshed_keeps_its_file(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    client = connect(service, retries=0)
+    client = connect(service, retry_for=0)
     scan(client, 1, 4).to_folder(tmp_path)
     before = {part: part.read_bytes() for part in parts(tmp_path)}
     with (
@@ -218,7 +218,7 @@ def test_nothing_binds_a_folder_before_the_first_finished_task(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
     with pytest.raises(da.ConnectError, match=r"request [12] of 2 \(2024-01-0[12]\)"):
-        scan(connect("http://127.0.0.1:9", retries=0), 1, 3).to_folder(tmp_path)
+        scan(connect("http://127.0.0.1:9", retry_for=0), 1, 3).to_folder(tmp_path)
     with pytest.raises(da.PermissionDeniedError):
         scan(connect(service.base_url, token="wrong"), 1, 3).to_folder(tmp_path)
     everything = connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01"))
@@ -270,7 +270,7 @@ def test_a_task_without_rows_has_a_file_as_soon_as_there_are_types(connect: Any,
 
     is_failing = True
     with responding(give) as server:
-        values = by_value(connect(server.base_url, retries=0), ["a", "b"])
+        values = by_value(connect(server.base_url, retry_for=0), ["a", "b"])
         with pytest.raises(da.ScanIncompleteError) as caught:
             values.to_folder(tmp_path)
         # The first task is done in this report; nothing says so in the folder, so it is requested again.

@@ -80,7 +80,7 @@ def test_json_and_times_are_plain_values_in_rows(connect: Any) -> None:
 def test_half_a_surrogate_pair_is_refused_in_every_form(connect: Any, schema: Any) -> None:
     body = rb'{"code":200,"message":"","data":{"status":true,"data":[{"a":"x"},{"a":"secret \udead"}]}}'
     with serving(always(http(body))) as server:
-        scan = scan_of(connect(server.base_url, retries=0), ["a"], schema=schema)
+        scan = scan_of(connect(server.base_url, retry_for=0), ["a"], schema=schema)
         for use in (scan.to_dicts, scan.collect, lambda: list(scan.batches())):
             with pytest.raises(da.RecordError, match="row 1, column a: expected a string of valid Unicode") as caught:
                 use()

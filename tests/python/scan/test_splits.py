@@ -142,7 +142,7 @@ def test_a_run_says_each_time_what_could_not_be_split(connect: Any, service: da.
 
 
 def test_a_split_that_fails_keeps_what_a_run_has(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = scan_of(connect(service, retries=0))
+    scan = scan_of(connect(service, retry_for=0))
     with service.fault("status", status=500, after=7, times=1), pytest.raises(da.ServerError, match="5 of 5 tasks are"):
         scan.to_folder(tmp_path)
     assert len(list(tmp_path.glob("**/*.parquet"))) == 5
@@ -204,7 +204,7 @@ def test_what_cannot_be_split_further_is_named(connect: Any, service: da.Sandbox
 
 
 def test_a_part_that_fails_fails_the_scan(connect: Any, service: da.Sandbox) -> None:
-    scan = scan_of(connect(service, retries=0))
+    scan = scan_of(connect(service, retry_for=0))
     with (
         service.fault("status", status=500, after=6, times=1),
         pytest.raises(da.ServerError, match="asking in parts for what looks capped"),

@@ -15,7 +15,7 @@ SEARCHES = 5_000
 
 
 @pytest.mark.parametrize("kind", BY)
-@pytest.mark.parametrize(("retries", "good"), [(3, 0.995), (7, 0.9995)])
+@pytest.mark.parametrize(("retries", "good"), [(0, 0.78), (1, 0.95)])
 def test_five_thousand_searches_are_right_or_fail_as_they_must(
     kind: str, retries: int, good: float, time_scale: Any
 ) -> None:
@@ -26,9 +26,9 @@ def test_five_thousand_searches_are_right_or_fail_as_they_must(
     with serving(unlucky) as server:
         unlucky.server = server
         keys = [f"key-{run}-{number}" for number in range(SEARCHES)]
-        found, stats = BY[kind](server.base_url, keys, retries=retries)
+        found, stats = BY[kind](server.base_url, keys, retry_for=0.05 * retries)
     for one in found:
         one.check(retries)
-    # Four failures running come once in six hundred times, eight once in four hundred thousand.
+    # A fifth of all requests fails.
     assert sum(one.rows is not None for one in found) >= SEARCHES * good
     assert stats.requests <= SEARCHES * 1.3

@@ -20,7 +20,7 @@ def test_every_response_that_never_ends_is_given_up_in_its_time() -> None:
     def given_up(case: str) -> tuple[str, da.RequestTimeoutError]:
         with (
             serving(CASES[case][0]) as server,
-            da.Client(server.base_url, token="tok", retries=0, timeout=65, concurrency=None) as client,
+            da.Client(server.base_url, token="tok", retry_for=0, timeout=65, concurrency=None) as client,
             pytest.raises(da.RequestTimeoutError) as caught,
         ):
             client.search_codes(["id"], allocated_time=da.on("2024-01-15"))

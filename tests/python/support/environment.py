@@ -23,6 +23,15 @@ def time_scale() -> Iterator[Callable[[int], None]]:
 
 
 @pytest.fixture
+def buffered_bytes() -> Iterator[Callable[[int], None]]:
+    """Sets how many bytes the scans of new clients buffer."""
+    if not hasattr(_native, "set_buffered_bytes"):
+        pytest.skip("the extension was built without the feature `testing`")
+    yield _native.set_buffered_bytes
+    _native.set_buffered_bytes(0)
+
+
+@pytest.fixture
 def now() -> Iterator[Callable[[str], None]]:
     """Sets the time, as ISO 8601, from which new searches and scans take today."""
     if not hasattr(_native, "set_now"):

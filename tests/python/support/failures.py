@@ -85,7 +85,7 @@ RESPONSES: dict[str, tuple[Any, dict[str, Any]]] = {
     "rows in place of a status": (always(http({"code": 200, "data": {"status": ROW, "data": []}})), {}),
     "rows in place of a code": (always(http({"code": ROW, "data": []})), {}),
     "rows in place of a message": (always(http({"code": 500, "message": [ROW], "data": []}, "400 Bad")), {}),
-    "too large": (always(ROWS), {"max_response_bytes": 20}),
+    "too large": (always(ROWS), {"max_result_bytes": 20}),
     "echo in a 500": (echo("500 Broken"), {}),
     "echo in a 400": (echo("400 Bad"), {}),
     "echo in a 200": (echo("200 OK"), {}),
@@ -105,7 +105,7 @@ def _ask(client: da.Client) -> object:
 
 
 def _client(address: str, **options: Any) -> da.Client:
-    given = {"token": TOKEN, "retries": 1, "headers": {"X-Api-Key": KEY}, **options}
+    given = {"token": TOKEN, "retry_for": 0.05, "headers": {"X-Api-Key": KEY}, **options}
     return da.Client(address, **given)
 
 
@@ -129,7 +129,7 @@ def _refused() -> object:
 
 
 def _unknown_host() -> object:
-    return _ask(_client("https://cdp.invalid", retries=0))
+    return _ask(_client("https://cdp.invalid", retry_for=0))
 
 
 def _no_tls() -> object:
@@ -139,19 +139,19 @@ def _no_tls() -> object:
 
 def _proxy_refused() -> object:
     with _nobody() as address:
-        return _ask(_client("https://cdp.example.com", proxy=f"http://user:{PASSWORD}@{address}", retries=0))
+        return _ask(_client("https://cdp.example.com", proxy=f"http://user:{PASSWORD}@{address}", retry_for=0))
 
 
 def _proxy_says_no() -> object:
     with serving(always(http(b"", "407 Who are you"))) as server:
         address = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
-        return _ask(_client("https://cdp.example.com", proxy=address, retries=0))
+        return _ask(_client("https://cdp.example.com", proxy=address, retry_for=0))
 
 
 def _proxy_echoes() -> object:
     with serving(always(http(f"Bearer {TOKEN}".encode(), "502 Bad"))) as server:
         address = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
-        return _ask(_client("http://cdp.example.com", proxy=address, allow_http=True, retries=0))
+        return _ask(_client("http://cdp.example.com", proxy=address, allow_http=True, retry_for=0))
 
 
 def _proxy_of_no_kind() -> object:

@@ -16,7 +16,7 @@ base_url = "https://staging.example.com"
 token_file = "staging.token"
 timezone = "Asia/Tokyo"
 timeout = 20
-retries = 2
+retry_for = 2
 concurrency = 3
 headers = { X-Tenant = "acme", X-Api-Key = "hunter2" }
 item_types = { store = 7 }

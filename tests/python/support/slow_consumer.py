@@ -48,7 +48,7 @@ def rest():
     return memory("VmRSS") - before
 
 # The time of a call ends with its first row: the rest is the consumer's own.
-OPTIONS = {"token": "tok", "timeout": 20, "retries": 0}
+OPTIONS = {"token": "tok", "timeout": 20, "retry_for": 0}
 if kind == "sync":
     batches = scan_of(da.Client(address, **OPTIONS)).batches(max_rows=part)
     take(next(batches))

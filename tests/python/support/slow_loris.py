@@ -22,7 +22,7 @@ def longest_response(sandbox: da.Sandbox, sockets: int, seconds: float) -> float
     """The longest time a good client waits while so many sockets drip, each opened again when it is closed."""
     parts = urlsplit(sandbox.base_url)
     address = (parts.hostname or "", parts.port or 0)
-    client = sandbox.client(retries=0)
+    client = sandbox.client(retry_for=0)
     over = threading.Event()
 
     def drip(share: int) -> None:
@@ -51,7 +51,7 @@ def longest_response(sandbox: da.Sandbox, sockets: int, seconds: float) -> float
             started = time.monotonic()
             # A client of its own each time: it needs a connection among all the others.
             assert client.with_options(timeout=10).search_codes(["id"], allocated_time=da.on("2024-01-15"))
-            fresh = sandbox.client(retries=0)
+            fresh = sandbox.client(retry_for=0)
             assert fresh.download_segment(5637051)["code"] == 200
             fresh.close()
             longest = max(longest, time.monotonic() - started)

@@ -266,7 +266,7 @@ class Cutter:
 
 def client_of(connect: Any, cutter: Cutter) -> Any:
     """A client that sends once."""
-    return connect(cutter.server.base_url, retries=0)
+    return connect(cutter.server.base_url, retry_for=0)
 
 
 def wires(framing: str, encoding: str) -> list[Wire]:

@@ -11,9 +11,7 @@ import pytest
 
 import dataaccess as da
 from dataaccess import _native
-from dataaccess._client.profiles import _KEYS
-from dataaccess._client.settings import SETTINGS
-from dataaccess._client.variables import KNOWN
+from dataaccess._client.settings import KNOWN, SETTINGS
 from dataaccess.spark._options import _ALL
 
 FOLDER = Path(__file__).parent
@@ -30,12 +28,13 @@ def settings() -> Iterator[str]:
     """Arguments of clients with all that reads them, and the variables of the environment."""
     for name, spec in SETTINGS.items():
         bounds = f", {spec.least:g} to {'any' if spec.most is None else f'{spec.most:g}'}"
-        yield f"{name}: {spec.kind} = {spec.default!r}{bounds if spec.kind in ('integer', 'number', 'count') else ''}"
+        yield f"{name}: {spec.kind} = {spec.default!r}{bounds if spec.kind in ('integer', 'number') else ''}"
         yield from (f"{name}: choice {choice}" for choice in spec.choices)
-        yield from (f"{name}: variable {number} {text}" for number, text in enumerate(spec.variables, 1))
+        variables = [spec.variable, *spec.shared]
+        yield from (f"{name}: variable {number} {text}" for number, text in enumerate(variables, 1))
         if spec.is_usual:
             yield f"{name}: option of the command, field of an Airflow connection"
-    yield from (f"{name}: key of a profile" for name in _KEYS)
+    yield from (f"{name}: key of a profile" for name in [*SETTINGS, "token", "token_file"])
     yield from (f"{name}: option of the Spark data source" for name in _ALL)
     yield from (f"variable {name}" for name in {*KNOWN, *_native.ENVIRONMENT})
     yield from (f"switch {name} = {value!r}" for name, value in _native.SWITCHES.items())

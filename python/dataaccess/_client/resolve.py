@@ -1,0 +1,452 @@
+"""The settings of a client, resolved: an argument wins over the environment, and the environment over a profile.
+
+What is wrong with a setting becomes a line with its source. The core raises all lines together with its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from datetime import UTC, tzinfo
+from reprlib import repr as shortened
+from typing import Any, Self
+
+from dataaccess._client.item_types import checked_item_types
+from dataaccess._client.profiles import Profile, TokenOfProfile, find
+from dataaccess._client.settings import KNOWN, PREFIX, PROFILE, SETTINGS, TOKEN, TOKEN_FILE, Spec
+from dataaccess._core.checks import MAX_INTEGER, boolean, number, offset_advice, optional_integer, seconds, string
+from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
+from dataaccess._core.paths import local_path
+from dataaccess._core.secret import Secret
+from dataaccess._core.warn import warn_caller
+from dataaccess._native import RawToken, is_of_this_machine, is_secret_header
+from dataaccess._native import origin as origin_of
+from dataaccess._public import did_you_mean
+from dataaccess.errors import ConfigError, DataAccessWarning
+from dataaccess.tokens import token_file
+
+ARGUMENT, DEFAULT, SANDBOX = "argument", "default", "the sandbox"
+
+_BASE_URL = SETTINGS["base_url"].variable
+# Any address that the core accepts.
+_ANY_URL = "https://localhost"
+# The core does not have them: each call has them as arguments.
+_OF_CALLS = ("item_types", "attrs_format")
+_KEYS = [*SETTINGS, "token", "token_file"]
+
+
+class Headers(Secret):
+    """Headers by name. Only the names are shown."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Headers({', '.join(self.value)})"
+
+    def shown(self) -> dict[str, str]:
+        """The headers, without values that may be secret."""
+        return {name: "(hidden)" if is_secret_header(name) else value for name, value in self.value.items()}
+
+
+class Settings:
+    """The settings of a client. Those that may be secret are hidden.
+
+    Attributes:
+        values: The checked values by name.
+        sources: `argument`, `environment variable NAME`, `profile NAME in FILE` or `default`, by name.
+        problems: A line for each setting that is wrong. Its value is the default.
+        profile: The profile, if there is one.
+        profile_name: The argument `profile`.
+        address: The base URL for the core.
+        sandbox: The name of the sandbox of this process, if that is the service.
+        is_sandbox: Whether the service is a sandbox that runs here.
+        token: The token; None if there is none.
+        token_source: As a source of a setting, or `the sandbox`.
+    """
+
+    address: str | None = None
+    sandbox: str | None = None
+    is_sandbox: bool = False
+    token: RawToken | None = None
+    token_source: str = ARGUMENT
+
+    def __init__(self, profile: Profile | None, profile_name: str | None) -> None:
+        """Begins with the defaults."""
+        self.values: dict[str, Any] = {name: spec.default for name, spec in SETTINGS.items()} | {"item_types": {}}
+        self.sources = dict.fromkeys(SETTINGS, DEFAULT)
+        self.problems: list[str] = []
+        self.profile, self.profile_name = profile, profile_name
+        # The addresses that the environment and the profile name: what they have is for these.
+        self._of_profile = None if profile is None else profile.settings.value.get("base_url")
+        self._of_environment = os.environ.get(_BASE_URL) or self._of_profile
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    @property
+    def profile_source(self) -> str:
+        """Where the name of the profile comes from."""
+        if self.profile_name is not None:
+            return ARGUMENT
+        is_named = self.profile is not None and os.environ.get(PROFILE)
+        return f"environment variable {PROFILE}" if is_named else DEFAULT
+
+    def given(self) -> dict[str, Any]:
+        """The arguments, of which none may be secret: see `secret_argument`."""
+        values = {name: self[name] for name in SETTINGS if self.sources[name] == ARGUMENT}
+        return {name: value.value if isinstance(value, Secret) else value for name, value in values.items()}
+
+    def secret_argument(self) -> str | None:
+        """Describes an argument that is a secret, if there is one."""
+        proxy, headers = self["proxy"], self["headers"]
+        if proxy is not None and self.sources["proxy"] == ARGUMENT and "@" in proxy.value:
+            return "a password in proxy"
+        names = headers.value if headers is not None and self.sources["headers"] == ARGUMENT else ()
+        return next((f"the header {name}" for name in names if is_secret_header(name)), None)
+
+    def of_core(self) -> dict[str, Any]:
+        """What the core takes. It has secrets: no frame may keep it."""
+        proxy, headers = self["proxy"], self["headers"]
+        return {
+            **{name: value for name, value in self.values.items() if name not in _OF_CALLS},
+            "base_url": self.address,
+            "proxy": None if proxy is None else proxy.value,
+            "headers": [] if headers is None else list(headers.value.items()),
+            "sources": {name: _end(source) for name, source in self.sources.items() if source != DEFAULT},
+            "trust_env": not self.is_sandbox,
+        }
+
+    def changed(self, given: Secret) -> Self:
+        """A copy with other arguments. An address that is None is looked up again."""
+        changed = copy(self)
+        changed.values, changed.sources, changed.problems = {**self.values}, {**self.sources}, []
+        for name in given.value:
+            changed.fill(name, given, of_environment=name == "base_url")
+        if "base_url" in given.value:
+            for name in ("headers", "proxy"):
+                if changed.sources[name] not in (ARGUMENT, DEFAULT) and not changed._is_fit(
+                    name, changed.sources[name]
+                ):
+                    changed.values[name], changed.sources[name] = None, DEFAULT
+            changed.find_service()
+        return changed
+
+    def fill(self, name: str, given: Secret, *, of_environment: bool) -> None:
+        """Takes a setting from the first source that has it."""
+        spec = SETTINGS[name]
+        self.values[name], self.sources[name] = {} if name == "item_types" else spec.default, DEFAULT
+        if name in given.value and (name != "base_url" or given.value[name] is not None):
+            self._take(spec, Secret(given.value[name]), ARGUMENT)
+            return
+        for value, source in self._found(spec, of_environment=of_environment):
+            if self._is_fit(name, source):
+                self._take(spec, value, source)
+                return
+
+    def _found(self, spec: Spec, *, of_environment: bool) -> Iterator[tuple[Secret, str]]:
+        """What the environment and the profile have, in this order."""
+        if of_environment and os.environ.get(spec.variable):
+            yield Secret(os.environ[spec.variable]), f"environment variable {spec.variable}"
+        is_shared = of_environment and any(map(os.environ.get, spec.shared))
+        if self.profile is not None and spec.name in self.profile.settings.value and not is_shared:
+            yield Secret(self.profile.settings.value[spec.name]), str(self.profile)
+
+    def _is_fit(self, name: str, source: str) -> bool:
+        """Whether a setting of the environment or the profile is for this service.
+
+        Headers may hold a secret of another one, and no proxy leads to this machine.
+        """
+        address = self["base_url"]
+        if name == "proxy":
+            return embedded_name(address) is None and not is_of_this_machine(address)
+        home = self._of_profile if source == str(self.profile) else self._of_environment
+        return name != "headers" or not _is_elsewhere(address, home)
+
+    def _take(self, spec: Spec, value: Secret, source: str) -> None:
+        self.sources[spec.name] = source
+        is_of_profile = self.profile is not None and source == str(self.profile)
+        if isinstance(value.value, str) and source != ARGUMENT:
+            try:
+                value = Secret(spec.of_text(value.value))
+            except ValueError as error:
+                shown = "the text" if spec.kind in ("headers", "item_types") else f'"{value.value}"'
+                self.problems.append(f"{spec.name}: {shown} {error}{_end(source)}")
+                return
+        try:
+            # Paths of a profile start at its folder.
+            folder = self.profile.path.parent if self.profile is not None and is_of_profile else ""
+            self.values[spec.name] = checked(spec, value, str(folder))
+        except ConfigError as error:
+            self.problems.append(f"{error}{_end(source)}")
+
+    def find_service(self) -> None:
+        """Finds out whether the address is of a sandbox, which runs from here on."""
+        address = self["base_url"]
+        self.sandbox = embedded_name(address)
+        self.is_sandbox = self.sandbox is not None or is_sandbox(address)
+        # In place of a refused address, so that the core checks the other settings.
+        self.address = _ANY_URL if address is None and self.sources["base_url"] != DEFAULT else address
+        if self.sandbox is None:
+            return
+        try:
+            self.address, token = embedded(self.sandbox)
+        except ConfigError as error:
+            self.problems.append(f"base_url: {error}{_end(self.sources['base_url'])}")
+            self.address = _ANY_URL
+        else:
+            self.token, self.token_source = RawToken(token), SANDBOX
+
+    def find_token(self, token: Secret | None) -> None:
+        """Takes the token of the argument; else of the environment or the profile, the first that is for this address.
+
+        If the environment or the profile names an address, the token of the environment is for that one alone.
+        """
+        try:
+            self.token = self._token(token)
+        except ConfigError as error:
+            text = str(error).removeprefix("the ").removeprefix("token: ")
+            self.problems.append(f"{text if text.startswith('token') else f'token: {text}'}{_end(self.token_source)}")
+
+    def _token(self, token: Secret | None) -> RawToken:
+        if token is not None:
+            return RawToken(token.value)
+        address, own = self["base_url"], None if self.profile is None else token_of(self.profile)
+        variable = token_variable()
+        if variable is not None and not _is_elsewhere(address, self._of_environment):
+            if own is not None and self.sources["base_url"] == str(self.profile):
+                message = f"the token of {variable} is sent to the address of {self.profile}, which has its own"
+                warn_caller(f"{message}: unset {variable} if it is for another service", DataAccessWarning)
+            self.token_source = f"environment variable {variable}"
+            return RawToken(token_file(os.environ[TOKEN_FILE]) if variable == TOKEN_FILE else os.environ[TOKEN])
+        if own is not None and not _is_elsewhere(address, self._of_profile):
+            self.token_source = str(self.profile)
+            return RawToken(own)
+        here = origin(address)
+        if own is not None:
+            raise ConfigError(
+                f"token: that of {self.profile} is for {origin(self._of_profile)}, and {here} is another address; "
+                f"pass token or set {TOKEN}"
+            )
+        if variable is not None:
+            named = _BASE_URL if os.environ.get(_BASE_URL) else str(self.profile)
+            raise ConfigError(
+                f"token: that of {variable} is for the address of {named}, and {here} is another; pass token"
+            )
+        raise ConfigError(f"token is not set; give token or set {TOKEN}; sandbox:demo brings its own")
+
+
+def resolve(given: Secret, token: Secret | None, profile_name: str | None) -> Settings:
+    """The settings of a client.
+
+    Raises:
+        ConfigError: There is no such profile, or the file of profiles cannot be read.
+    """
+    settings = Settings(find_profile(profile_name, given), profile_name)
+    settings.fill("base_url", given, of_environment=True)
+    settings.find_service()
+    # A client of a sandbox reads the environment only with a profile.
+    of_environment = settings.profile is not None or not settings.is_sandbox
+    if of_environment:
+        warn_of_unknown_variables()
+    for name in SETTINGS:
+        if name != "base_url":
+            settings.fill(name, given, of_environment=of_environment)
+    if settings.profile is not None:
+        settings.problems += mistakes_of(settings.profile)
+    if settings.sandbox is None:
+        settings.find_token(token)
+    return settings
+
+
+def find_profile(name: object, given: Secret) -> Profile | None:
+    """The profile of the argument or the environment; the default profile if nothing else names an address.
+
+    A client of a sandbox has one only if the argument names it.
+    """
+    if name is None:
+        base_url = Secret(given.value.get("base_url"))
+        if embedded_name(base_url.value) is not None or is_sandbox(base_url.value):
+            return None
+        name = os.environ.get(PROFILE) or None
+        if name is None and (base_url.value is not None or os.environ.get(_BASE_URL)):
+            return None
+    return find(None if name is None else string("profile", name))
+
+
+def named_address(profile: str | None = None) -> str | None:
+    """The address that the environment or a profile names, for a client without `base_url`."""
+    if address := os.environ.get(_BASE_URL):
+        return address
+    found = find_profile(profile, Secret({}))
+    return None if found is None else found.settings.value.get("base_url")
+
+
+def mistakes_of(profile: Profile) -> Iterator[str]:
+    """A line for each key of a profile that is no setting."""
+    end = _end(str(profile))
+    for name in profile.settings.value:
+        if name not in _KEYS:
+            yield f"{name} is not a setting{did_you_mean(name, _KEYS)}{end}"
+        elif name in ("token", "token_file"):
+            kind = type(profile.settings.value[name]).__name__
+            if kind != "str" or not profile.settings.value[name]:
+                yield f"{name} must be a string that is not empty, not of type {kind}{end}"
+    if {"token", "token_file"} <= profile.settings.value.keys():
+        yield f"token and token_file are both set: leave one out{end}"
+
+
+def token_of(profile: Profile) -> Callable[[], str] | None:
+    """What reads the token of a profile, if it has one."""
+    if isinstance(path := profile.settings.value.get("token_file"), str) and "\0" not in path:
+        return token_file(profile.path.parent / os.path.expanduser(path))  # noqa: PTH111 - never raises
+    # A path of another type is reported as a mistake.
+    return TokenOfProfile(profile) if {"token", "token_file"} & profile.settings.value.keys() else None
+
+
+def token_variable() -> str | None:
+    """The variable that has the token, if one has.
+
+    Raises:
+        ConfigError: Two have.
+    """
+    found = [name for name in (TOKEN, TOKEN_FILE) if os.environ.get(name)]
+    if len(found) > 1:
+        raise ConfigError(f"{TOKEN} and {TOKEN_FILE} are both set: unset one of them")
+    return found[0] if found else None
+
+
+def origin(address: object) -> str | None:
+    """Scheme, host and port of an address, as the core reads them; a sandbox by its name.
+
+    None for no address, and for one that every client refuses.
+    """
+    return None if address is None else embedded_name(address) or origin_of(address)
+
+
+def _is_elsewhere(address: object, home: object) -> bool:
+    """Whether an address is of another service than `home`. No client has an address without origin."""
+    return home is not None and origin(address) not in (None, origin(home))
+
+
+def _end(source: str) -> str:
+    """The end of a line about a setting: where it comes from."""
+    return "" if source in (ARGUMENT, DEFAULT) else f" ({source.replace('environment variable', 'from', 1)})"
+
+
+def unconnected() -> Settings:
+    """The defaults, for a client that only checks requests. Nothing of the environment is read."""
+    settings = Settings(None, None)
+    # Without TLS: no CA certificates are loaded.
+    settings.address, settings.is_sandbox, settings.token = "http://localhost", True, RawToken("-")
+    return settings
+
+
+def check_names(call: str, given: Secret) -> None:
+    """Refuses an argument that is not a setting, as Python does.
+
+    Raises:
+        TypeError: There is one.
+    """
+    for name in given.value:
+        if name not in SETTINGS:
+            advice = f"; a new {name} needs a new client" if name in ("token", "profile") else ""
+            advice = advice or did_you_mean(name, SETTINGS)
+            raise TypeError(f"{call}() got an unexpected keyword argument {name!r}{advice}")
+
+
+def warn_of_unknown_variables() -> None:
+    """Warns of variables that look like ours and that nothing reads."""
+    for name in sorted(os.environ):
+        if name.startswith((PREFIX, "DATA_ACCESS_")) and name not in KNOWN:
+            from difflib import get_close_matches
+
+            # All have the same beginning. `URL` is meant to be `BASE_URL`.
+            endings = [known.removeprefix(PREFIX) for known in sorted(KNOWN)]
+            ending = name.removeprefix(PREFIX).removeprefix("DATA_ACCESS_")
+            meant = [f"{PREFIX}{match}" for match in get_close_matches(ending, endings, n=1, cutoff=0.5)]
+            advice = f"did you mean {meant[0]!r}?" if meant else f"there are {', '.join(sorted(KNOWN))}"
+            warn_caller(f"nothing reads the environment variable {name}; {advice}", DataAccessWarning)
+
+
+def checked(spec: Spec, value: Secret, folder: str = "") -> Any:
+    """The value of a setting, with its type. The core checks bounds.
+
+    Raises:
+        ConfigError: It is of another type.
+    """
+    if value.value is None and spec.is_optional:
+        return {} if spec.kind == "item_types" else None
+    if spec.kind == "path":
+        return _path(spec, value.value, folder)
+    return _CHECKS[spec.kind](spec, value.value)
+
+
+def _zone(spec: Spec, zone: object) -> str:
+    """The IANA name of a time zone."""
+    if isinstance(zone, str):
+        if (advice := offset_advice(string(spec.name, zone))) is not None:
+            raise ConfigError(f"{spec.name}: {shortened(zone)} {advice}")
+        return zone
+    name = "UTC" if zone is UTC else getattr(zone, "key", None)
+    if isinstance(zone, tzinfo) and isinstance(name, str):
+        return name
+    raise ConfigError(f"{spec.name} must be an IANA name or a ZoneInfo, not {zone!r}")
+
+
+def _headers(_spec: Spec, headers: object) -> Headers:
+    """Headers by name. The error for another type does not show the value, which may be a secret."""
+    if not isinstance(headers, Mapping):
+        raise ConfigError(f"headers must be a dict of names and values, not of type {type(headers).__name__}")
+    for name, value in headers.items():
+        for what, one in (("a name", name), (f"the value of {name!r}", value)):
+            if not isinstance(one, str):
+                kind = type(one).__name__
+                raise ConfigError(f"headers must have strings as names and values: {what} is of type {kind}")
+            string("headers", one)
+    return Headers(dict(headers))
+
+
+def _path(spec: Spec, path: object, folder: str) -> str:
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise ConfigError(f"{spec.name} must be a path, not {shortened(path)}")
+    return local_path(os.path.join(folder, os.path.expanduser(string(spec.name, text))))  # noqa: PTH111, PTH118
+
+
+def _integer(spec: Spec, value: object) -> int:
+    found = optional_integer(value, -MAX_INTEGER, MAX_INTEGER)
+    if found is None:
+        raise ConfigError(f"{spec.name} must be an integer {_bounds(spec)}, not {shortened(value)}")
+    return found
+
+
+def _choice(spec: Spec, value: object) -> str:
+    if not isinstance(value, str) or value not in spec.choices:
+        choices = " or ".join(f'"{choice}"' for choice in spec.choices)
+        raise ConfigError(f"{spec.name} must be {choices}, not {shortened(value)}")
+    return value
+
+
+def _url(spec: Spec, value: object) -> Any:
+    text = string(spec.name, value)
+    return Secret(text) if spec.is_secret else text
+
+
+def _bounds(spec: Spec) -> str:
+    numbers = f"of at least {spec.least}" if spec.most is None else f"from {spec.least} to {spec.most}"
+    return f"{numbers}, or None" if spec.is_optional else numbers
+
+
+# The check of each kind of setting.
+_CHECKS: dict[str, Callable[[Spec, Any], Any]] = {
+    "boolean": lambda spec, value: boolean(spec.name, value),
+    "choice": _choice,
+    "duration": lambda spec, value: seconds(spec.name, value),
+    "headers": _headers,
+    "integer": _integer,
+    "item_types": lambda _, value: checked_item_types(value),
+    "number": lambda spec, value: number(spec.name, value, f"a number {_bounds(spec)}"),
+    "url": _url,
+    "zone": _zone,
+}
