@@ -152,13 +152,6 @@ def test_the_version_is_that_of_the_manifest() -> None:
 
 HOOKS = {"panic_for_test", "set_buffered_bytes", "set_now", "set_time_scale", "set_values_per_request"}
 FOR_TESTS = {"ERROR_CLASSES", *HOOKS}
-    "ERROR_CLASSES",
-    "panic_for_test",
-    "set_buffered_bytes",
-    "set_now",
-    "set_time_scale",
-    "set_values_per_request",
-}
 
 
 def test_every_native_name_is_used() -> None:
