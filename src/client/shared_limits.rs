@@ -9,7 +9,7 @@ use serde::Serialize;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use crate::error::{Error, Kind, constant_argument};
+use crate::error::{Error, Kind};
 use crate::retry::{Caller, Gate, Hold, Policy, Remedy, Verdict};
 use crate::transport::Meter;
 
@@ -68,9 +68,10 @@ impl RateLimiter {
 
     /// What a request waits for here.
     pub(super) fn cause(&self) -> &'static str {
-        self.interval.map_or("the pause that the service asked for", |_| {
-            concat!(constant_argument!("requests_per_second"), " or a pause that the service asked for")
-        })
+        match self.interval {
+            Some(_) => "requests_per_second or a pause that the service asked for",
+            None => "the pause that the service asked for",
+        }
     }
 
     /// Waits until a request of this call may start. It must be ready to be sent: starts of requests that wait for something
@@ -156,7 +157,7 @@ impl WaitGuard<'_> {
     /// The call waits after this failure.
     pub(super) fn note(&mut self, failure: &Error) {
         self.is_waiting = true;
-        lock(&self.limits.waits).insert(self.call, failure.marked_message().to_owned());
+        lock(&self.limits.waits).insert(self.call, failure.message().to_owned());
     }
 }
 

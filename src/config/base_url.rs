@@ -8,7 +8,7 @@ use url::{Host, ParseError, Url};
 
 use super::{Origin, environment};
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
-use crate::error::{Error, Kind, Result, argument, constant_argument, excerpt};
+use crate::error::{Error, Kind, Result, argument, excerpt};
 
 /// What users copy from the API specification into the base URL.
 const OPERATIONS: [&str; 2] = [SEARCH_PATH, DOWNLOAD_PATH];
@@ -20,11 +20,9 @@ pub(super) fn resolve(given: Option<String>, allow_http: bool, lookup: impl Fn(&
         None => match lookup(environment::BASE_URL) {
             Some(text) => (text, Origin::Environment(environment::BASE_URL)),
             None => {
-                return Err(Error::new(Kind::Config, "no base URL").with_hint(format!(
-                    "give {} or set {}; {} needs neither account nor network",
-                    argument("base_url"),
+                return Err(Error::new(Kind::Config, "base_url is not set").with_hint(format!(
+                    "give base_url or set {}; base_url \"sandbox:demo\" needs neither account nor network",
                     environment::BASE_URL,
-                    argument("base_url").of_string("sandbox:demo")
                 )));
             }
         },
@@ -61,7 +59,7 @@ fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
         return Err(refuse("must begin with https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(refuse(concat!("has a user or password; give the token as ", constant_argument!("token"))));
+        return Err(refuse("has a user or password; set token instead"));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(refuse("may not have a query or fragment"));
@@ -71,7 +69,7 @@ fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
     }
     if url.scheme() == "http" && !allow_http && !is_loopback(&url) {
         return Err(refuse("is plain http, which would send the token unencrypted")
-            .with_hint(format!("use https://, or {} in a network you trust", argument("allow_http").of("True"))));
+            .with_hint("use https://, or set allow_http in a network you trust"));
     }
     let path = url.path().trim_end_matches('/').to_owned();
     if let Some(base) = OPERATIONS.iter().find_map(|operation| path.strip_suffix(operation)) {
@@ -87,7 +85,7 @@ fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
 /// What to write for the host alone, such as `localhost:18080`, and for `sandbox`.
 fn instead_of(text: &str) -> Option<String> {
     if text.eq_ignore_ascii_case("sandbox") {
-        return Some(format!("the sandbox is {}", argument("base_url").of_string("sandbox:demo")));
+        return Some("the sandbox is base_url \"sandbox:demo\"".to_owned());
     }
     if text.contains("://") || text.contains(['@', '\\']) || text.contains(char::is_control) || shown(text).is_empty() {
         return None;

@@ -19,7 +19,7 @@ pub use proxy::Proxy;
 pub use timeouts::Timeouts;
 pub use trust::{CaSource, Trust};
 
-use crate::error::{Error, Kind, Result, argument};
+use crate::error::{Error, Kind, Result};
 use crate::time::{DayComparison, Zone};
 
 /// Where a setting came from, for error messages.
@@ -34,7 +34,7 @@ pub enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Argument(name) => argument(name).fmt(formatter),
+            Self::Argument(name) => formatter.write_str(name),
             Self::Environment(name) => formatter.write_str(name),
         }
     }
@@ -283,7 +283,7 @@ impl Refused {
 }
 
 fn refused(name: &str, value: impl fmt::Display, expected: &str) -> Error {
-    Error::new(Kind::Config, format!("{} must be {expected}, not {value}", argument(name)))
+    Error::new(Kind::Config, format!("{name} must be {expected}, not {value}"))
 }
 
 fn day_comparison(name: &str) -> Result<DayComparison> {
@@ -327,14 +327,14 @@ fn integer(name: &'static str, value: i64, least: u32) -> Result<u32> {
 
 fn headers(headers: Vec<(String, String)>) -> Result<Vec<(String, String)>> {
     for (name, value) in &headers {
-        let refuse = |what: String| Err(Error::new(Kind::Config, format!("{} {what}", argument("headers"))));
+        let refuse = |what: String| Err(Error::new(Kind::Config, format!("headers {what}")));
         let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         if name.is_empty() || !name.bytes().all(is_token_byte) {
             return refuse(format!("has an invalid name: {name:?}"));
         }
         if RESERVED_HEADERS.split(' ').any(|reserved| name.eq_ignore_ascii_case(reserved)) {
             let is_token = name.eq_ignore_ascii_case("authorization");
-            let hint = if is_token { format!("; give the token as {}", argument("token")) } else { String::new() };
+            let hint = if is_token { "; set token instead" } else { "" };
             return refuse(format!("may not set {name}, which the client sets itself{hint}"));
         }
         if !value.bytes().all(|byte| byte == b'\t' || (0x20..0x7f).contains(&byte)) {

@@ -1,7 +1,6 @@
 //! Settings: where each comes from, and which are refused.
 
 use super::*;
-use crate::error::in_python;
 
 /// Arguments that resolve.
 pub(crate) fn arguments() -> Arguments {
@@ -163,7 +162,7 @@ fn the_most_specific_ca_setting_wins() {
     let variables = ["DATAACCESS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"];
     let trusted = |argument: Option<&str>, set: &[&str]| {
         let lookup = |name: &str| set.contains(&name).then(|| format!("/of/{name}"));
-        in_python(&Trust::resolve(argument.map(PathBuf::from), lookup).to_string()).into_owned()
+        Trust::resolve(argument.map(PathBuf::from), lookup).to_string()
     };
     assert_eq!(trusted(Some("/given"), &variables), "ca_bundle=/given");
     assert_eq!(trusted(None, &variables), "DATAACCESS_CA_BUNDLE=/of/DATAACCESS_CA_BUNDLE");

@@ -5,7 +5,6 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::{Origin, environment};
-use crate::error::argument;
 
 /// The CA certificates that TLS trusts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,8 +59,7 @@ impl fmt::Display for CaSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match self.origin {
-            Origin::Argument(name) => argument(name).of(path).fmt(formatter),
-            Origin::Environment(name) => write!(formatter, "{name}={path}"),
+            Origin::Argument(name) | Origin::Environment(name) => write!(formatter, "{name}={path}"),
         }
     }
 }

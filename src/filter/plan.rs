@@ -13,7 +13,6 @@ use super::problems::{ProblemPath, Problems};
 use super::{Search, SearchPart, values};
 use crate::contract::condition::{Condition, MATCHES};
 use crate::contract::search::Filters;
-use crate::error::named;
 
 /// Requests of one scan.
 pub(super) const MAX_REQUESTS: usize = 100_000;
@@ -64,8 +63,7 @@ impl Plan {
         if requests.is_none_or(|requests| requests > MAX_REQUESTS) {
             let counts = counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
             let message = format!(
-                "the scan needs {counts} requests, more than {MAX_REQUESTS}: raise {}, or ask for less",
-                named("values_per_request")
+                "the scan needs {counts} requests, more than {MAX_REQUESTS}: raise values_per_request, or ask for less"
             );
             problems.add(&location, &InputValue::Null, message);
         }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, Kind, constant_argument};
+use crate::error::{Error, Kind};
 use crate::files;
 
 /// The error for a file that the system could not have `done`, for example `written`.
@@ -40,9 +40,5 @@ pub(super) fn too_large(path: &Path, limit: u64) -> Error {
         &format!("takes too much memory: with the files read before it, it exceeds {limit} bytes"),
     )
     .with(|details| (details.what, details.limit) = (Some("result"), Some(limit)))
-    .with_hint(concat!(
-        "raise ",
-        constant_argument!("max_result_bytes"),
-        ", or read the files in pieces, for example with polars or DuckDB"
-    ))
+    .with_hint("raise max_result_bytes, or read the files in pieces, for example with polars or DuckDB")
 }

@@ -24,7 +24,7 @@ use super::{bridge, json, request};
 use crate::client::Client;
 use crate::config::{Origin, Settings};
 use crate::decode::Envelope;
-use crate::error::{Error, Kind, Result, in_python};
+use crate::error::{Error, Kind, Result};
 use crate::filter::Plan;
 use crate::scan::Scan;
 use crate::time::{Calendar, Moment};
@@ -61,8 +61,7 @@ impl RawClient {
     #[getter]
     fn origins(&self) -> Vec<(&'static str, String, String)> {
         let found = self.settings.origins().into_iter();
-        let text = |origin: Origin| in_python(&origin.to_string()).into_owned();
-        found.map(|(name, value, origin)| (name, value, text(origin))).collect()
+        found.map(|(name, value, origin)| (name, value, origin.to_string())).collect()
     }
 
     /// Unix milliseconds as the clocks of `timezone=` show them.

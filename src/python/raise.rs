@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pythonize::pythonize;
 
-use crate::error::{Argument, Error, Kind};
+use crate::error::{Error, Kind};
 
 /// The exception for an error. Its class is defined in Python, so that it pickles and has attributes.
 #[expect(clippy::needless_pass_by_value, reason = "an error is raised once, and map_err passes it by value")]
@@ -25,8 +25,8 @@ fn passes_through(py: Python<'_>, raised: &PyErr) -> PyResult<bool> {
 }
 
 /// The exception for a string setting that is not valid Unicode.
-pub(super) fn no_unicode(py: Python<'_>, argument: &Argument<'_>) -> PyErr {
-    raise(py, Error::new(Kind::Config, format!("{argument} holds a lone surrogate, so it is not valid Unicode")))
+pub(super) fn no_unicode(py: Python<'_>, setting: &str) -> PyErr {
+    raise(py, Error::new(Kind::Config, format!("{setting} holds a lone surrogate, so it is not valid Unicode")))
 }
 
 fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
@@ -47,10 +47,10 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             .collect::<PyResult<Vec<_>>>()?;
         keywords.set_item("problems", problems)?;
     }
-    keywords.set_item("hint", error.marked_hint())?;
+    keywords.set_item("hint", error.hint())?;
     keywords.set_item("retryable", error.is_retryable())?;
     // The class writes the message of its problems.
-    let message = if error.problems().is_empty() { error.marked_summary() } else { String::new() };
+    let message = if error.problems().is_empty() { error.summary() } else { String::new() };
     let raised = PyErr::from_value(class.call((message,), Some(&keywords))?);
     if let Some(cause) = std::error::Error::source(error) {
         let cause = if let Some(original) = cause.downcast_ref::<PyErr>() {

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 
 use super::raise::{no_unicode, raise};
 use crate::config::{self, Arguments, Settings, Trust, environment};
-use crate::error::{Error, Kind, argument};
+use crate::error::{Error, Kind};
 use crate::transport::{self, Transport};
 
 /// Checks settings without a token, and without making a client.
@@ -69,7 +69,7 @@ pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
             let error: PyErr = error.into();
             // A path may hold what the file system cannot.
             let is_of_text = error.is_instance_of::<PyUnicodeEncodeError>(settings.py());
-            if is_of_text { no_unicode(settings.py(), &argument(name)) } else { error }
+            if is_of_text { no_unicode(settings.py(), name) } else { error }
         })
     }
     Ok(Arguments {
@@ -115,13 +115,7 @@ fn headers(settings: &Bound<'_, PyDict>) -> PyResult<Vec<(String, String)>> {
 /// A setting in seconds.
 pub(super) fn seconds(py: Python<'_>, name: &str, value: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(value).ok().filter(|duration| !duration.is_zero()).ok_or_else(|| {
-        raise(
-            py,
-            Error::new(
-                Kind::Config,
-                format!("{} must be a positive, finite number of seconds, not {value}", argument(name)),
-            ),
-        )
+        raise(py, Error::new(Kind::Config, format!("{name} must be a positive, finite number of seconds, not {value}")))
     })
 }
 

@@ -19,7 +19,7 @@ use super::finalization;
 use super::raise::{no_unicode, raise};
 use crate::client::{Grant, TokenFuture, TokenSource};
 use crate::config::environment;
-use crate::error::{Error, Kind, Result, argument, excerpt};
+use crate::error::{Error, Kind, Result, excerpt};
 use crate::secret::Secret;
 
 /// In 2001: an `expires_at` before it is a duration by mistake.
@@ -55,7 +55,7 @@ impl RawToken {
             return fixed(text, "environment");
         }
         if let Ok(text) = token.cast::<PyString>() {
-            return fixed(text.to_str().map_err(|_| no_unicode(py, &argument("token")))?.to_owned(), "text");
+            return fixed(text.to_str().map_err(|_| no_unicode(py, "token"))?.to_owned(), "text");
         }
         if token.is_callable() {
             let callable = token.clone().unbind();
@@ -63,8 +63,7 @@ impl RawToken {
             return Ok(Self { token, source: "callable", callable: Some(callable) });
         }
         let class = token.get_type().name()?;
-        let message =
-            format!("{} must be a string or a callable that returns one, not of type {class}", argument("token"));
+        let message = format!("token must be a string or a callable that returns one, not of type {class}");
         Err(raise(py, Error::new(Kind::Config, message)))
     }
 
@@ -97,9 +96,8 @@ impl RawToken {
 }
 
 fn missing() -> Error {
-    let (token, sandbox) = (argument("token"), argument("base_url").of_string("sandbox:demo"));
-    Error::new(Kind::Config, "no token")
-        .with_hint(format!("pass {token} or set {}; {sandbox} brings its own", environment::TOKEN))
+    Error::new(Kind::Config, "token is not set")
+        .with_hint(format!("give token or set {}; base_url \"sandbox:demo\" brings its own", environment::TOKEN))
 }
 
 /// A callable that returns a string or `(string, expires_at)`. Shared, so that a future can pass it to a thread without

@@ -3,7 +3,6 @@
 
 use super::day;
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, Condition, DATETIME, TIME_UNIT};
-use crate::error::argument;
 use crate::filter::Search;
 use crate::time::{Calendar, DayComparison, Moment, Zone};
 
@@ -105,7 +104,7 @@ impl RowRange {
             return format!("{found}; days or times of the service {other_zones}");
         }
         format!(
-            "{found}; the service may include the day that a condition names ({}), or its days or times {other_zones}",
+            "{found}; the service may include the day that a condition names (then {}), or its days or times {other_zones}",
             self.setting()
         )
     }
@@ -126,7 +125,7 @@ impl RowRange {
         let end = self.end.filter(is_over).filter(|end| greatest < end.inner && is_next(greatest, end.inner));
         let day = start.map(|start| start.at).or(end.map(|end| end.inner))?;
         let reason = if is_inclusive {
-            format!("the service probably excludes the day that a condition names: set {}", self.setting())
+            format!("the service probably excludes the day that a condition names: {}", self.setting())
         } else {
             format!("if there should be some, days or times of the service {}", zones())
         };
@@ -136,9 +135,9 @@ impl RowRange {
         ))
     }
 
-    /// The setting that would explain the rows.
+    /// What to set if the service compares days in the other way.
     fn setting(&self) -> String {
-        argument("day_comparison").of_string(self.calendar.comparison.other()).to_string()
+        format!("set day_comparison to \"{}\"", self.calendar.comparison.other())
     }
 }
 
