@@ -8,7 +8,7 @@ use url::{Host, ParseError, Url};
 
 use super::{Origin, environment};
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
-use crate::error::{Error, Kind, Result, argument, excerpt};
+use crate::error::{Error, Kind, Result, excerpt};
 
 /// What users copy from the API specification into the base URL.
 const OPERATIONS: [&str; 2] = [SEARCH_PATH, DOWNLOAD_PATH];
@@ -44,7 +44,7 @@ pub fn is_of_this_machine(text: &str) -> bool {
 
 fn check(text: &str, origin: Origin, allow_http: bool) -> Result<Url> {
     let text = text.trim();
-    let refuse = |what: &str| Error::new(Kind::Config, format!("the base URL {}({origin}) {what}", shown(text)));
+    let refuse = |what: &str| Error::new(Kind::Config, format!("{origin} {}{what}", shown(text)));
     if let Some(hint) = instead_of(text) {
         return Err(refuse("is not a URL").with_hint(hint));
     }

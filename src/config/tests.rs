@@ -50,7 +50,7 @@ fn a_base_url_that_leaks_or_cannot_work_is_refused_without_being_quoted() {
     ] {
         let error = resolve(|arguments| arguments.base_url = Some(address.to_owned())).expect_err(address);
         assert_eq!(error.kind(), Kind::Config);
-        assert!(error.message().contains("base_url="), "{}", error.message());
+        assert!(error.message().contains("base_url"), "{}", error.message());
         assert!(!error.message().contains("hunter2"));
     }
 }
@@ -95,10 +95,10 @@ fn a_host_without_a_scheme_is_refused_with_the_url_to_write() {
         ("127.0.0.1:8080/cdp/", "write http://127.0.0.1:8080/cdp"),
         ("cdp.example.com", "write https://cdp.example.com"),
         ("cdp.example.com:8443?key=hunter2", "write https://cdp.example.com:8443"),
-        ("sandbox", "the sandbox is base_url=\"sandbox:demo\""),
+        ("sandbox", "the sandbox is base_url \"sandbox:demo\""),
     ] {
         let error = resolve(|arguments| arguments.base_url = Some(address.to_owned())).expect_err(address);
-        assert_eq!(error.hint().as_deref(), Some(hint));
+        assert_eq!(error.hint(), Some(hint));
         assert!(!error.message().contains("hunter2"), "{error}");
     }
 }
@@ -110,7 +110,7 @@ fn a_base_url_with_the_path_of_an_operation_is_refused_with_the_right_one() {
         ("https://cdp.example.com:8443/cdp/access/api/segment/download/", "write https://cdp.example.com:8443/cdp"),
     ] {
         let error = resolve(|arguments| arguments.base_url = Some(address.to_owned())).expect_err(address);
-        assert_eq!((error.kind(), error.hint().as_deref()), (Kind::Config, Some(right)));
+        assert_eq!((error.kind(), error.hint()), (Kind::Config, Some(right)));
     }
     assert!(resolve(|arguments| arguments.base_url = Some("https://cdp.example.com/access/api".to_owned())).is_ok());
 }
@@ -127,21 +127,21 @@ fn all_invalid_settings_are_reported_together() {
         arguments.headers = vec![("Host".to_owned(), "x".to_owned())];
     });
     let error = error.expect_err("seven invalid settings");
-    assert!(error.message().starts_with("7 settings are invalid: (1) no base URL; give base_url="), "{error}");
+    assert!(error.message().starts_with("7 settings are invalid: (1) base_url is not set; give base_url"), "{error}");
     for part in [
-        "(2) proxy= must",
-        "(3) timezone=\"Berlin\"",
-        "(4) source_timezone=\"Hanoi\"",
-        "(5) timeout= must",
-        "(6) retries= must",
-        "(7) headers= may",
+        "(2) proxy must",
+        "(3) timezone must",
+        "(4) source_timezone must",
+        "(5) timeout must",
+        "(6) retries must",
+        "(7) headers may",
     ] {
         assert!(error.message().contains(part), "{error}");
     }
     assert_eq!(error.details().problems.as_ref().map(Vec::len), Some(7));
     assert!(!error.message().contains("hunter2"));
     let one = resolve(|arguments| arguments.timeout = -1.0).expect_err("one invalid setting");
-    assert!(one.message().starts_with("timeout= must"), "{one}");
+    assert!(one.message().starts_with("timeout must"), "{one}");
     assert_eq!(one.details().problems.as_ref().map(Vec::len), Some(1));
 }
 
@@ -202,19 +202,19 @@ fn every_variable_that_is_read_is_listed() {
 fn numbers_out_of_range_name_their_argument() {
     type Change = fn(&mut Arguments);
     let cases: [(&str, Change); 13] = [
-        ("timeout=", |arguments| arguments.timeout = 0.0),
-        ("timeout=", |arguments| arguments.timeout = f64::NAN),
-        ("timeout=", |arguments| arguments.timeout = 1e12),
-        ("retries=", |arguments| arguments.retries = Some(-1)),
-        ("concurrency=", |arguments| arguments.concurrency = Some(0)),
-        ("retry_for=", |arguments| arguments.retry_for = -1.0),
-        ("retry_for=", |arguments| arguments.retry_for = f64::INFINITY),
-        ("requests_per_second=", |arguments| arguments.requests_per_second = Some(-2.0)),
-        ("requests_per_second=", |arguments| arguments.requests_per_second = Some(1e-320)),
-        ("max_response_bytes=", |arguments| arguments.max_response_bytes = 0),
-        ("max_result_bytes=", |arguments| arguments.max_result_bytes = Some(0)),
-        ("max_buffered_bytes=", |arguments| arguments.max_buffered_bytes = 0),
-        ("proxy=", |arguments| arguments.proxy = Some("socks://user:hunter2@p".to_owned())),
+        ("timeout ", |arguments| arguments.timeout = 0.0),
+        ("timeout ", |arguments| arguments.timeout = f64::NAN),
+        ("timeout ", |arguments| arguments.timeout = 1e12),
+        ("retries ", |arguments| arguments.retries = Some(-1)),
+        ("concurrency ", |arguments| arguments.concurrency = Some(0)),
+        ("retry_for ", |arguments| arguments.retry_for = -1.0),
+        ("retry_for ", |arguments| arguments.retry_for = f64::INFINITY),
+        ("requests_per_second ", |arguments| arguments.requests_per_second = Some(-2.0)),
+        ("requests_per_second ", |arguments| arguments.requests_per_second = Some(1e-320)),
+        ("max_response_bytes ", |arguments| arguments.max_response_bytes = 0),
+        ("max_result_bytes ", |arguments| arguments.max_result_bytes = Some(0)),
+        ("max_buffered_bytes ", |arguments| arguments.max_buffered_bytes = 0),
+        ("proxy ", |arguments| arguments.proxy = Some("socks://user:hunter2@p".to_owned())),
     ];
     for (name, change) in cases {
         let error = resolve(change).expect_err(name);

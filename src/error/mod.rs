@@ -240,12 +240,7 @@ impl Error {
 
     /// What the user should do.
     #[must_use]
-    pub fn hint(&self) -> Option<Cow<'_, str>> {
-        self.hint().map(in_python)
-    }
-
-    /// The hint with its marks of arguments, for a front end or another error.
-    pub(crate) fn marked_hint(&self) -> Option<&str> {
+    pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 

@@ -173,7 +173,7 @@ impl Times<'_> {
     fn starts_of_days(&self, days: &Days, comparison: &Comparison) -> Result<Value, String> {
         if !comparison.is_by_day() {
             let unit = comparison.unit.shown();
-            return Err(format!("a range of days takes one request a day: leave unit={unit} out"));
+            return Err(format!("a range of days takes one request a day: leave the unit {unit} out"));
         }
         let (start, stop) = days.bounds(self.calendar)?;
         if *days == Days::Yesterday {

@@ -22,7 +22,7 @@ use super::token::RawToken;
 use super::updates::Updates;
 use super::{bridge, json, request};
 use crate::client::Client;
-use crate::config::{Origin, Settings};
+use crate::config::Settings;
 use crate::decode::Envelope;
 use crate::error::{Error, Kind, Result};
 use crate::filter::Plan;

@@ -125,5 +125,5 @@ pub(super) fn check_fault(form: &Bound<'_, PyDict>) -> PyResult<()> {
 
 fn duration(name: &str, seconds: f64) -> Result<Duration> {
     Duration::try_from_secs_f64(seconds)
-        .map_err(|_| Error::new(Kind::Config, format!("{name}= must be a number of seconds from 0 on, not {seconds}")))
+        .map_err(|_| Error::new(Kind::Config, format!("{name} must be a number of seconds from 0 on, not {seconds}")))
 }

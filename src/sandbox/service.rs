@@ -285,7 +285,7 @@ fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
 /// The refusal of a failed search. Only a retryable failure sends its message.
 fn unavailable(cause: &Error) -> Refusal {
     if cause.is_retryable() {
-        return Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, cause.message().into_owned());
+        return Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, cause.message().to_owned());
     }
     Refusal::internal()
 }

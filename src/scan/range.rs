@@ -99,12 +99,11 @@ impl RowRange {
             self.column,
             self.source.name()
         );
-        let other_zones = zones();
         if self.calendar.comparison == DayComparison::Inclusive {
-            return format!("{found}; days or times of the service {other_zones}");
+            return format!("{found}; days or times of the service {OTHER_ZONES}");
         }
         format!(
-            "{found}; the service may include the day that a condition names (then {}), or its days or times {other_zones}",
+            "{found}; the service may include the day that a condition names (then {}), or its days or times {OTHER_ZONES}",
             self.setting()
         )
     }
@@ -127,7 +126,7 @@ impl RowRange {
         let reason = if is_inclusive {
             format!("the service probably excludes the day that a condition names: {}", self.setting())
         } else {
-            format!("if there should be some, days or times of the service {}", zones())
+            format!("if there should be some, days or times of the service {OTHER_ZONES}")
         };
         Some(format!(
             "no row of {}, a day at the end of the requested range, and {rows} rows of the days beside it; {reason}",
@@ -142,10 +141,7 @@ impl RowRange {
 }
 
 /// The settings of other zones, and what finds out which.
-fn zones() -> String {
-    let [days, times] = ["timezone", "source_timezone"].map(argument);
-    format!("may be of another zone ({days}, {times}); check(day) of the client finds which")
-}
+const OTHER_ZONES: &str = "may be of another zone (timezone, source_timezone); check(day) of the client finds which";
 
 impl Edge {
     fn of_start(start: Moment, calendar: &Calendar) -> Option<Self> {

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 use super::Moment;
 use super::reading::{offset_text, out_of_range};
-use crate::error::{self, Error, Kind, excerpt};
+use crate::error::{Error, Kind, excerpt};
 
 /// Zones that an error suggests.
 const SUGGESTIONS: usize = 3;

@@ -92,8 +92,8 @@ impl Failure {
 
     pub(super) fn of(status: StatusCode, error: &Error) -> Self {
         let kind = if error.kind() == Kind::Config { Kind::Config } else { Kind::Sandbox };
-        let hint = error.hint().map(std::borrow::Cow::into_owned);
-        Self { status, kind, message: error.message().into_owned(), hint, allow: None }
+        let hint = error.hint().map(ToOwned::to_owned);
+        Self { status, kind, message: error.message().to_owned(), hint, allow: None }
     }
 
     #[must_use]
