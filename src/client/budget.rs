@@ -57,7 +57,7 @@ impl ResultSize {
 
 /// The error of a result that takes more memory than `max_result_bytes`.
 pub(super) fn result_too_large(limit: u64) -> Error {
-    too_large("result in memory", limit).with(|details| details.what = Some("result")).with_hint(
+    too_large("result in memory", limit).with(|details| details.field = Some("result".to_owned())).with_hint(
         "raise max_result_bytes, request fewer rows or attributes, or take them in batches or as a file, which need \
          little memory",
     )

@@ -177,11 +177,10 @@ fn with_content_type(error: Error, response: &Response) -> Error {
         return error;
     }
     let shown = content_type(response);
-    let content_type = response.content_type.as_deref().map(|value| excerpt(value, 80));
     let hint = "a login page or gateway may have responded; check base_url";
     let body_excerpt = error.details().body_excerpt.clone();
     Error::new(Kind::NotJson, format!("the response is not JSON (Content-Type: {shown})"))
-        .with(|details| (details.content_type, details.body_excerpt) = (content_type, body_excerpt))
+        .with(|details| details.body_excerpt = body_excerpt)
         .with_hint(hint)
 }
 

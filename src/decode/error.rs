@@ -73,19 +73,19 @@ pub(super) fn refused(refusal: Refusal, offset: u64, limits: &Limits) -> Error {
 /// Something longer than its limit in bytes.
 pub(crate) fn too_large(what: &'static str, limit: u64) -> Error {
     Error::new(Kind::ResponseTooLarge, format!("response too large: {what} exceeds {limit} bytes"))
-        .with(|details| (details.what, details.limit) = (Some(what), Some(limit)))
+        .with(|details| (details.field, details.limit) = (Some(what.to_owned()), Some(limit)))
 }
 
 /// An envelope with more keys than the limit.
 pub(super) fn too_many_members(limit: usize) -> Error {
     Error::new(Kind::ResponseTooLarge, format!("response too large: more than {limit} JSON keys outside the records"))
-        .with(|details| (details.what, details.limit) = (Some("members"), Some(limit as u64)))
+        .with(|details| (details.field, details.limit) = (Some("members".to_owned()), Some(limit as u64)))
 }
 
 /// An envelope with more bytes than the limit.
 pub(super) fn too_long_members(limit: usize) -> Error {
     Error::new(Kind::ResponseTooLarge, format!("response too large: more than {limit} bytes outside the records"))
-        .with(|details| (details.what, details.limit) = (Some("members"), Some(limit as u64)))
+        .with(|details| (details.field, details.limit) = (Some("members".to_owned()), Some(limit as u64)))
 }
 
 /// A body that is not an object: JSON of another type, or no JSON at all.

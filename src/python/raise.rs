@@ -1,4 +1,4 @@
-//! Errors of the core as exceptions, whose class follows from the kind and whose attributes are the details.
+//! Errors of the core as exceptions: the kind names the class, the details are its attributes.
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -33,6 +33,9 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let errors = py.import("dataaccess.errors")?;
     let class = errors.getattr(error.kind().class_name())?;
     let keywords = pythonize(py, error.context())?.cast_into::<PyDict>()?;
+    if let Some(reason) = error.kind().reason() {
+        keywords.set_item("reason", reason)?;
+    }
     for (name, value) in pythonize(py, error.details())?.cast_into::<PyDict>()? {
         if !value.is_none() {
             keywords.set_item(name, value)?;

@@ -25,7 +25,6 @@ from dataaccess.errors import (
     TransportError,
     ValidationError,
 )
-from dataaccess.errors._text import text_of
 from dataaccess.filters import Days, yesterday
 from dataaccess.filters._comparison import on
 
@@ -140,7 +139,7 @@ class Findings:
         if count == 0:
             self._day = (f"{day} has no rows: name another day", None)
         elif search.end is None:
-            reason = search.problem or "there was no time to find where the day ends; raise timeout="
+            reason = search.problem or "there was no time to find where the day ends; raise timeout"
             self._day = (f"not known: {reason}", None)
         else:
             found = ServiceDay(search.end, (row["allocated_time"] for row in self._rows))
@@ -148,7 +147,7 @@ class Findings:
                 self._day = (f"not known: no time zone begins a day at {found.end_time}: {NO_CALENDAR_DAYS}", None)
                 return
             text, is_right = _said(found, f"the {count:,} rows of {day}", self._client)
-            self._day = (text_of(text), is_right)
+            self._day = (text, is_right)
 
     def comparison_search(self) -> ComparisonSearch | None:
         """Finds what the service compares, by a day whose end is known."""

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from dataaccess.errors._text import Argument
 
 DEFAULT = "default"
 
@@ -260,9 +259,4 @@ def _accepts(given: dict[str, Any]) -> ConfigError | None:
 
 def _line(key: str, error: ConfigError) -> str:
     """A problem of an argument as one of a key."""
-    text = error.spelled(_in_toml).replace(f"({key}) ", "")
-    return text if text.startswith((f"{key} ", f"{key}=")) else f"{key}: {text}"
-
-
-def _in_toml(named: Argument) -> str:
-    return named.name if named.value is None else named.python.replace("True", "true")
+    return str(error) if str(error).startswith(f"{key} ") else f"{key}: {error}"

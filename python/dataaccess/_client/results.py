@@ -10,7 +10,6 @@ from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.warn import caller, warn_caller
 from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
-from dataaccess.errors._text import for_programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -201,7 +200,7 @@ def ended(
             check_entries(export_id, entries, success)
         return status
     states = entry_states(entries, entries) or "it has no entries yet"
-    hint = f"raise timeout{for_programs(', the last response is in .last')}"
+    hint = "raise timeout"
     raise WaitTimeoutError(
         f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; {hint}",
         operation="wait_for_segment",

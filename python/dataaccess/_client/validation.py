@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess._client.settings import SETTINGS
-from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
+from dataaccess._core.arguments import code_arguments, item_arguments
 from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._native import validate_codes, validate_items
@@ -92,8 +92,7 @@ class Validation(Suggesting):
             1705276800000
         """
         arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
-        with problem_values(arguments):
-            return validate_codes(arguments, self.timezone, self.day_comparison, self._setting("code_value_type"))
+        return validate_codes(arguments, self.timezone, self.day_comparison, self._setting("code_value_type"))
 
     def validate_items(
         self,
@@ -138,5 +137,4 @@ class Validation(Suggesting):
             self.item_types,
             usual_format=self._setting("attrs_format"),
         )
-        with problem_values(arguments):
-            return validate_items(arguments, self.timezone, self.day_comparison, self._setting("code_value_type"))
+        return validate_items(arguments, self.timezone, self.day_comparison, self._setting("code_value_type"))

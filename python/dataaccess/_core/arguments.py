@@ -1,4 +1,4 @@
-"""The arguments of a search by name, as the core takes them, and the values of the problems that it reports."""
+"""The arguments of a search by name, as the core takes them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import call_timeout, invalid
-from dataaccess.errors import ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from dataaccess._types import TimeCondition, ValuesOrOperator, Where
-    from dataaccess.errors import Problem
 
 
 def code_arguments(
@@ -118,65 +116,3 @@ def _check_name(name: str, item_types: Mapping[str, Any]) -> None:
         if advice:
             unknown = f"is required for {name!r}, which item_types does not have"
             raise invalid("item_type_id", f"{unknown}{advice}", None)
-
-
-class problem_values:
-    """Gives the problems of a `ValidationError` the values that the caller passed: the core knows their repr only."""
-
-    __slots__ = ("_arguments",)
-
-    def __init__(self, arguments: Mapping[str, object]) -> None:
-        self._arguments = arguments
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, ValidationError):
-            arguments = self._arguments
-            error.problems[:] = [_with_value(problem, arguments) for problem in error.problems]
-            error._set_arguments(
-                {name: one for name, one in arguments.items() if one is not None and name != "known_attributes"},
-                lambda steps: _value_at(arguments, steps),
-            )
-
-
-def _with_value(problem: Problem, arguments: Mapping[str, object]) -> Problem:
-    """The problem with the value at its place, such as `code_status[1]` or `where["OR"][0]`, if it can be found."""
-    from dataclasses import replace
-
-    from dataaccess._display.tree import steps
-    from dataaccess.filters import Comparison, Expression
-
-    try:
-        value = _value_at(arguments, steps(problem.argument))
-    except LookupError:
-        return problem
-    if isinstance(value, Comparison):
-        value = value._value
-    return problem if isinstance(value, Expression) else replace(problem, value=value)
-
-
-def _value_at(arguments: Mapping[str, object], steps: list[str]) -> Any:
-    """The value that some steps lead to.
-
-    Raises:
-        LookupError: They lead nowhere.
-    """
-    from dataaccess.filters import Comparison
-
-    value: Any = arguments[steps[0]]
-    for step in steps[1:]:
-        if isinstance(value, Comparison):
-            value = value._value
-        key = step[1:-1]
-        try:
-            value = value[key[1:-1]] if key.startswith('"') else _element(value, int(key))
-        except TypeError:
-            raise LookupError(step) from None
-    return value
-
-
-def _element(values: Any, index: int) -> object:
-    # A Series finds its elements by label; an iterator was read, and has none left.
-    return values[index] if isinstance(values, list | tuple) else list(values)[index]

@@ -15,7 +15,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from dataaccess._display.text import cell, counted, size
-from dataaccess.errors._text import text_of
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -203,7 +202,7 @@ def _no_progress() -> Progress:
 
 def _reason(message: str) -> str:
     """Why a call waits: the failure, without its cause."""
-    return cell(text_of(message).partition(": ")[0], _REASON)
+    return cell(message.partition(": ")[0], _REASON)
 
 
 def _figures(first: Progress, now: Progress) -> list[str]:

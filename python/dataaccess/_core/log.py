@@ -13,8 +13,6 @@ import sys
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from dataaccess.errors._text import text_of
-
 if TYPE_CHECKING:
     import logging
     from collections.abc import Callable
@@ -82,8 +80,6 @@ def scheduler() -> Callable[[Callable[[], object]], object]:
 
 def emit(fields: dict[str, Any]) -> None:
     """Logs an event of the core."""
-    if "detail" in fields:
-        fields["detail"] = text_of(fields["detail"])
     kind, level, form = _FORMS[fields.pop("event")]
     logger = _loggers()[kind]
     time = fields.pop("time")

@@ -7,8 +7,6 @@ import sys
 import warnings
 from typing import TYPE_CHECKING
 
-from dataaccess.errors._text import text_of
-
 if TYPE_CHECKING:
     from typing import Any
 
@@ -28,7 +26,7 @@ def warn_of_recording(path: object) -> None:
 
 def warn_caller(message: str, category: type[DataAccessWarning], line: dict[str, Any] | None = None) -> None:
     """Warns at the first line of the stack outside of this package, or at one that `caller` returned earlier."""
-    warnings.warn_explicit(text_of(message), category, **(line or caller()))
+    warnings.warn_explicit(message, category, **(line or caller()))
 
 
 def caller() -> dict[str, Any]:

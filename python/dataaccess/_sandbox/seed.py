@@ -16,7 +16,6 @@ from dataaccess._sandbox.data import Data
 from dataaccess._sandbox.files import Members, parsed, typed
 from dataaccess._sandbox.seed_rows import SUFFIXES, rows_of_file
 from dataaccess.errors import ConfigError, SandboxError
-from dataaccess.errors._text import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,4 +138,4 @@ def _at(place: str) -> Iterator[None]:
     try:
         yield
     except SandboxError as error:
-        raise SandboxError(f"{place}: {marked(error.args[0])}", hint=error.hint) from None
+        raise SandboxError(f"{place}: {error}", hint=error.hint) from None

@@ -7,6 +7,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from dataaccess._core.checks import problem
 from dataaccess._core.paths import location, refuse
 from dataaccess._core.suffixes import check_suffix, compression_of, separator_of
 from dataaccess.errors import ValidationError
@@ -35,15 +36,13 @@ def text_format(
     """The format of a text file."""
     from pathlib import Path
 
-    from dataaccess.errors import Problem
-
     file = Path(target).name if isinstance(target, str | os.PathLike) else ""
     separator = separator_of(file, separator)
     problems = []
     if compression not in ("infer", "gzip", "zstd", None):
-        problems.append(Problem("compression", "", 'must be "infer", "gzip", "zstd" or None', compression))
+        problems.append(problem("compression", 'must be "infer", "gzip", "zstd" or None', compression))
     if not (isinstance(separator, str) and len(separator) == 1 and separator.isascii() and separator not in '"\r\n'):
-        problems.append(Problem("separator", "", "must be one ASCII character, and no quote or line break", separator))
+        problems.append(problem("separator", "must be one ASCII character, and no quote or line break", separator))
     if problems:
         raise ValidationError(problems=problems)
     compression = compression_of(file, compression)

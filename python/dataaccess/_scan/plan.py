@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from dataaccess._contract import SEARCH_PATH
-from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import MAX_INTEGER, boolean_argument, choice, count, duration, invalid, time_zone
 from dataaccess._core.suggest import Suggesting
 from dataaccess._core.tracebacks import short_tracebacks
@@ -242,8 +241,7 @@ class Planned(BaseScan):
         if self._splits and self._limit is not None:
             raise invalid("on_suspected_cap", "a limit cuts responses itself: leave limit out", "split")
         make = client._raw.scan_codes if call == "scan_codes" else client._raw.scan_items
-        with problem_values({**self._arguments, "schema": schema}):
-            self._raw = make(self._arguments, self._schema, self._ordered, self._splits, now)
+        self._raw = make(self._arguments, self._schema, self._ordered, self._splits, now)
 
     def _counted(self) -> Self:
         """The scan with one attribute: the time that it selects by, so that rows of other days are reported."""

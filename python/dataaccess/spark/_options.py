@@ -7,7 +7,6 @@ among the addresses and tokens that the environment of Spark allows. Nothing her
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from importlib import import_module
@@ -17,7 +16,7 @@ from dataaccess import Client
 from dataaccess._client.checked import origin
 from dataaccess._client.given import named_address
 from dataaccess._client.settings import SETTINGS, boolean, integer
-from dataaccess._core.checks import invalid, words
+from dataaccess._core.checks import invalid, problem, words
 from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, Problem, ValidationError
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     from dataaccess._scan.synchronous.scan import Scan
     from dataaccess._types import Schema
-    from dataaccess.errors._text import Argument
 
 # Lists of what options may name, separated by commas, in the environment of Spark's processes.
 _HOSTS = "DATAACCESS_SPARK_ALLOW_HOSTS"
@@ -166,13 +164,13 @@ def checked(options: Mapping[str, str]) -> dict[str, Any]:
         try:
             if name not in known:
                 # The value may be a secret.
-                problems.append(Problem(name, "", _unknown(name, known), None))
+                problems.append(problem(name, _unknown(name, known), None))
             else:
                 values[name] = known[name](text)
         except ValueError as error:
-            problems.append(Problem(name, "", str(error), text))
+            problems.append(problem(name, str(error), text))
     if "token_file" in given and "token_callable" in given:
-        problems.append(Problem("token_file", "", "give either token_file or token_callable", None))
+        problems.append(problem("token_file", "give either token_file or token_callable", None))
     if problems:
         raise ValidationError(problems=problems)
     return values
@@ -196,21 +194,7 @@ def client_of(values: Mapping[str, Any]) -> Client:
         _check_host(values["base_url"])
     # The driver decides on the address, so that the executors need no variable for it.
     settings.setdefault("base_url", os.environ.get("DATAACCESS_BASE_URL") or None)
-    try:
-        return Client(**settings, token=_token_of(values))
-    except ConfigError as error:
-        text = error.spelled(_as_option)
-        if any(argument.name == "token" for argument in error.arguments):
-            text += "; a variable must be set before the session starts"
-        raise ConfigError(text, problems=error.problems, hint=error.hint) from None
-
-
-def _as_option(argument: Argument) -> str:
-    if argument.name == "token":
-        return "the option token_file or token_callable"
-    if argument.value is None:
-        return argument.name if argument.python == argument.name else f"the option {argument.name}"
-    return f'.option("{argument.name}", {json.dumps(argument.value.strip(chr(34)))})'
+    return Client(**settings, token=_token_of(values))
 
 
 def _check_host(address: str) -> None:

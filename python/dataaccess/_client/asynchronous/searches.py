@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_rows
-from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
+from dataaccess._core.arguments import code_arguments, item_arguments
 from dataaccess._core.progress import follow_async, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.outcome import progress_of
@@ -92,10 +92,7 @@ class AsyncSearches(BaseClient):
             timeout,
             self._cap(known_row_cap),
         )
-        with (
-            problem_values(arguments),
-            follow_async(None, "search_codes", partial(progress_of, self), self._raw.waits_for) as report,
-        ):
+        with follow_async(None, "search_codes", partial(progress_of, self), self._raw.waits_for) as report:
             result = await self._raw.search_codes_async(arguments, report)
         self._note_days()
         return checked_rows(result)
@@ -158,10 +155,7 @@ class AsyncSearches(BaseClient):
             self._cap(known_row_cap),
             usual_format=self._setting("attrs_format"),
         )
-        with (
-            problem_values(arguments),
-            follow_async(None, "search_items", no_updates, self._raw.waits_for) as report,
-        ):
+        with follow_async(None, "search_items", no_updates, self._raw.waits_for) as report:
             result = await self._raw.search_items_async(arguments, report)
         self._note_days(partial(self._sent, arguments))
         return checked_rows(result)

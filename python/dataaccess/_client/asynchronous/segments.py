@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_status, ended, export_progress, update_callback, warn_of_ends
-from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
 from dataaccess._core.progress import follow_async, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
@@ -47,10 +46,7 @@ class AsyncSegments(BaseClient):
             >>> status["meta"]["total"] == len(status["entries"])
             True
         """
-        with (
-            problem_values({"export_id": export_id}),
-            follow_async(None, "download_segment", no_updates, self._raw.waits_for) as report,
-        ):
+        with follow_async(None, "download_segment", no_updates, self._raw.waits_for) as report:
             response = await self._raw.download_segment_async(export_id, call_timeout(timeout), report)
         status = checked_status(response, export_id, self._success)
         warn_of_ends(status["entries"])
@@ -101,10 +97,7 @@ class AsyncSegments(BaseClient):
         limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
         check, success = boolean_argument("check", check), self._success
         convert = partial(export_progress, success)
-        with (
-            problem_values({"export_id": export_id}),
-            follow_async(progress, f"export {export_id}", convert, self._raw.waits_for) as report,
-        ):
+        with follow_async(progress, f"export {export_id}", convert, self._raw.waits_for) as report:
             callback = update_callback(export_id, success, on_update, report)
             failing = success if check else None
             outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, failing, callback)

@@ -8,7 +8,7 @@ from functools import partial
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_rows
-from dataaccess._core.arguments import code_arguments, item_arguments, problem_values
+from dataaccess._core.arguments import code_arguments, item_arguments
 from dataaccess._core.progress import follow, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.outcome import progress_of
@@ -94,10 +94,7 @@ class Searches(BaseClient):
             timeout,
             self._cap(known_row_cap),
         )
-        with (
-            problem_values(arguments),
-            follow(None, "search_codes", partial(progress_of, self), self._raw.waits_for) as report,
-        ):
+        with follow(None, "search_codes", partial(progress_of, self), self._raw.waits_for) as report:
             result = self._raw.search_codes(arguments, report)
         self._note_days()
         return checked_rows(result)
@@ -160,10 +157,7 @@ class Searches(BaseClient):
             self._cap(known_row_cap),
             usual_format=self._setting("attrs_format"),
         )
-        with (
-            problem_values(arguments),
-            follow(None, "search_items", no_updates, self._raw.waits_for) as report,
-        ):
+        with follow(None, "search_items", no_updates, self._raw.waits_for) as report:
             result = self._raw.search_items(arguments, report)
         self._note_days(partial(self._sent, arguments))
         return checked_rows(result)

@@ -8,7 +8,6 @@ from functools import partial
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_status, ended, export_progress, update_callback, warn_of_ends
-from dataaccess._core.arguments import problem_values
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
 from dataaccess._core.progress import follow, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
@@ -49,10 +48,7 @@ class Segments(BaseClient):
             >>> status["meta"]["total"] == len(status["entries"])
             True
         """
-        with (
-            problem_values({"export_id": export_id}),
-            follow(None, "download_segment", no_updates, self._raw.waits_for) as report,
-        ):
+        with follow(None, "download_segment", no_updates, self._raw.waits_for) as report:
             response = self._raw.download_segment(export_id, call_timeout(timeout), report)
         status = checked_status(response, export_id, self._success)
         warn_of_ends(status["entries"])
@@ -103,10 +99,7 @@ class Segments(BaseClient):
         limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
         check, success = boolean_argument("check", check), self._success
         convert = partial(export_progress, success)
-        with (
-            problem_values({"export_id": export_id}),
-            follow(progress, f"export {export_id}", convert, self._raw.waits_for) as report,
-        ):
+        with follow(progress, f"export {export_id}", convert, self._raw.waits_for) as report:
             callback = update_callback(export_id, success, on_update, report)
             failing = success if check else None
             outcome = self._raw.wait_for_segment(export_id, limit, pause, failing, callback)
