@@ -13,7 +13,7 @@ DataAccessError                      operation attempts elapsed request_id histo
 │  ├─ ServerError
 │  └─ RequestRejectedError              location_host
 ├─ ResponseError                        reason: not_json invalid_json envelope record too_large
-│  │                                    field row column offset limit value body_excerpt
+│  │                                    field row column offset limit path value body_excerpt
 │  └─ DoubtfulDataError                 the data look wrong, and on_doubt does not accept that
 ├─ StreamInterruptedError               rows_yielded
 ├─ WaitTimeoutError (TimeoutError)      last
@@ -358,6 +358,7 @@ class ResponseError(DataAccessError):
         column: The attribute; empty if the record is not an object.
         offset: Byte offset in the response body.
         limit: The limit that was exceeded, in bytes; for `members`, a count.
+        path: With `read_folder`, the file whose rows were too much.
         value: The value, at most 200 bytes. It is customer data, so it is in no message, log or pickle.
         body_excerpt: The first 200 characters of a body that is not JSON. It may have values of records, so it is in no
             message, log or pickle.
@@ -369,6 +370,7 @@ class ResponseError(DataAccessError):
     column: str | None = None
     offset: int | None = None
     limit: int | None = None
+    path: str | None = None
     value: str | None = None
     body_excerpt: str | None = None
 

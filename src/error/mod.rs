@@ -17,7 +17,7 @@ use serde::Serialize;
 pub use details::{Details, Phase};
 pub use kind::Kind;
 pub use problem::Problem;
-pub use redaction::{MAX_ESCAPED, occurrences};
+pub use redaction::{MAX_ESCAPED, hide, occurrences};
 pub use text::{excerpt, is_unsafe_for_terminal, sanitize};
 
 /// Which retry of a failed request may succeed.

@@ -43,7 +43,7 @@ pub fn excerpt(text: &str, limit: usize) -> String {
 }
 
 /// Mark at the end of an excerpt.
-pub(super) const CUT: char = '…';
+pub(super) const CUT: &str = "…";
 
 #[cfg(test)]
 mod tests {

@@ -34,9 +34,8 @@ pub(super) fn in_use(path: &Path, problem: &str) -> Error {
 /// The error for files whose rows take more memory than `max_result_bytes`. `path` is the first of them that is too
 /// much.
 pub(super) fn too_large(path: &Path, limit: u64) -> Error {
-    let problem =
-        format!("`{}` takes too much memory: with the files read before it, it exceeds {limit} bytes", path.display());
-    Error::new(Kind::ResponseTooLarge, problem)
+    let problem = format!("takes too much memory: with the files read before it, it exceeds {limit} bytes");
+    at(Kind::ResponseTooLarge, path, &problem)
         .with(|details| (details.field, details.limit) = (Some("result".to_owned()), Some(limit)))
         .with_hint("raise max_result_bytes, or read the files in pieces, for example with polars or DuckDB")
 }

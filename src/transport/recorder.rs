@@ -14,7 +14,7 @@ use url::Url;
 
 use super::Request;
 use crate::contract::recording::{Line, VERSION};
-use crate::error::{Error, Kind, MAX_ESCAPED, Result, occurrences};
+use crate::error::{Error, Kind, MAX_ESCAPED, Result, hide, occurrences};
 use crate::secret::Secret;
 
 /// Bytes of a body that one line holds.
@@ -156,7 +156,7 @@ impl Exchange {
                 self.write_held(self.held.len() - kept)
             }
             Ok(None) => self.end(None),
-            Err(error) => self.end(Some(&error.message())),
+            Err(error) => self.end(Some(error.message())),
         }
     }
 
@@ -202,17 +202,7 @@ impl Exchange {
     }
 
     fn redact_bytes(&self, bytes: &[u8]) -> Vec<u8> {
-        self.secrets().fold(bytes.to_vec(), |bytes, (secret, shown)| {
-            let (mut kept, mut rest, mut from) = (Vec::with_capacity(bytes.len()), bytes.as_slice(), 0);
-            for found in occurrences(&bytes, secret.as_bytes()) {
-                let (before, after) = rest.split_at(found.start - from);
-                kept.extend_from_slice(before);
-                kept.extend_from_slice(shown.as_bytes());
-                (rest, from) = (after.split_at(found.len()).1, found.end);
-            }
-            kept.extend_from_slice(rest);
-            kept
-        })
+        self.secrets().fold(bytes.to_vec(), |bytes, (secret, shown)| hide(&bytes, secret.as_bytes(), shown))
     }
 
     fn elapsed(&self) -> u64 {

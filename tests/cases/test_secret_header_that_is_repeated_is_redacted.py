@@ -41,7 +41,7 @@ server_of: list[Any] = []
 
 
 @pytest.mark.usefixtures("short_pauses")
-@pytest.mark.filterwarnings("ignore::dataaccess.RecordingWarning")
+@pytest.mark.filterwarnings("ignore:the client records:dataaccess.DataAccessWarning")
 @pytest.mark.parametrize("status", ["200 OK", "400 Bad", "401 No", "403 No", "429 Slow", "500 Bad", "503 Down"])
 def test_no_text_has_it(tmp_path: Path, caplog: pytest.LogCaptureFixture, status: str) -> None:
     caplog.set_level(logging.DEBUG)

@@ -139,7 +139,7 @@ class BaseClient(Validation):
             # It is for another address.
             source = "DATAACCESS_BASE_URL" if variable else str(profile)
             raise ConfigError(
-                f"no token: the token of {token_of} is for the address of {source}, and {here} is another; pass token"
+                f"token is not set: the token of {token_of} is for the address of {source}, and {here} is another"
             )
         return RawToken(None)
 
@@ -360,8 +360,8 @@ class BaseClient(Validation):
         here, there = origin(self.base_url), origin(original.base_url)
         if here != there:
             raise ConfigError(
-                f"with_options(base_url=…) would send the token for {there} to {here}: make a new client for {here}, "
-                f"or give token as a callable"
+                f"base_url may not change from {there} to {here}, which would get the token: make a new client for "
+                f"{here}, or give token as a callable"
             )
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
@@ -90,7 +89,7 @@ class Findings:
             body = validate_codes(arguments, client.timezone, client.day_comparison, form)
         except ValidationError as error:
             # Of the argument that the caller knows.
-            problems = [replace(problem, argument="day", path="", value=day) for problem in error.problems]
+            problems = [problem._replace(argument="day", path="") for problem in error.problems]
         else:
             self._sent = body["filters"]["OR"][0]["AND"][-1]["value"]
             return arguments

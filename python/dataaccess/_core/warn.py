@@ -17,10 +17,10 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 -
 
 def warn_of_recording(path: object) -> None:
     """Warns that a client records, as its file holds customer data."""
-    from dataaccess.errors import RecordingWarning
+    from dataaccess.errors import DataAccessWarning
 
     warn_caller(
-        f"the client records its exchanges in {path}, with customer data: delete it after use", RecordingWarning
+        f"the client records its exchanges in {path}, with customer data: delete it after use", DataAccessWarning
     )
 
 

@@ -48,7 +48,7 @@ class Access:
 
         Raises:
             ConfigError: There is no such scope, or `expires_in` is not a duration.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
             SandboxError: 10,000 tokens are valid already, or the sandbox is stopped.
             TypeError: `scopes` is one string instead of several.
 
@@ -73,7 +73,7 @@ class Access:
 
         Raises:
             ConfigError: The token is not a string.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da
@@ -100,7 +100,7 @@ class Access:
             A client.
 
         Raises:
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
             ConfigError: An option is invalid.
 
         Examples:
@@ -131,7 +131,7 @@ class Access:
             A client.
 
         Raises:
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
             ConfigError: An option is invalid.
 
         Examples:

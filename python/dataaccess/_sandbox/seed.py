@@ -61,7 +61,7 @@ class Seeds(Data):
                 the file and the place.
             SandboxError: The object cannot be declared, or a row does not fit it.
             ImportError: The file is Parquet, and neither polars nor pyarrow is installed.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da

@@ -17,7 +17,7 @@ from dataaccess._scan.outcome import warn_each
 from dataaccess._scan.plan import LARGE_BATCH
 from dataaccess._scan.predicate import selected_by
 from dataaccess._scan.variants import next_batch
-from dataaccess.errors import RecordError
+from dataaccess.errors import ResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -194,9 +194,10 @@ class Source:
         """The frame, unless a column of names has other values: a query knows the categories beforehand."""
         for name, enum in self._enums.items():
             if name in frame.columns and frame.schema[name] != enum:
-                raise RecordError(
+                raise ResponseError(
                     f"{name} has a value that the API specification does not name: leave decode_status "
                     "out for a column of numbers",
+                    reason="record",
                     column=name,
                 )
         return frame

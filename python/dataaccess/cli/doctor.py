@@ -142,7 +142,7 @@ def _details(client: Client, check: ClientCheck) -> dict[str, str]:
 
 def _failed_step(check: ClientCheck, names: list[str]) -> tuple[str | None, DataAccessError | None]:
     """The step that failed, if one did, and its error; without one nothing was sent."""
-    from dataaccess.errors import ProxyError, TransportError
+    from dataaccess.errors import TransportError
 
     if check.is_reachable:
         # A refused token is a response of the service, and so is a scope that is missing.
@@ -153,7 +153,7 @@ def _failed_step(check: ClientCheck, names: list[str]) -> tuple[str | None, Data
     if failure is None:
         return "dns", None
     phase = getattr(failure, "phase", None)
-    if isinstance(failure, ProxyError):
+    if phase == "proxy":
         # What failed on the way to the proxy has the phase of the proxy too.
         phase = next((step for text, step in _TO_THE_PROXY.items() if text in str(failure)), phase)
     if phase in names:

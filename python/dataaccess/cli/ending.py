@@ -83,7 +83,7 @@ def is_typed(error: DataAccessError) -> bool:
     """Whether what is wrong was typed, and is not a setting of the environment or the profile."""
     from dataaccess.errors import ConfigError, ValidationError
 
-    is_setting = isinstance(error, ConfigError) and any(line.startswith("--") for line in lines_of(error))
+    is_setting = isinstance(error, ConfigError) and any(map(_is_typed, map(option_of, error.problems)))
     return is_setting or isinstance(error, ValidationError)
 
 
@@ -106,14 +106,23 @@ def lines_of(error: DataAccessError) -> list[str]:
 
 
 def _with_option(line: str) -> str:
-    """A line that begins with an argument, such as `code_status[1]: …`, with the option that was typed for it."""
-    argument = re.match(r"\w*", line)[0]
-    context = click.get_current_context()
-    for option in context.command.params:
-        is_it = option.name in _PARAMETERS.get(argument, (argument,))
-        if is_it and context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE:
-            return max(option.opts, key=len) + line.removeprefix(argument)
-    return line
+    """A line that begins with an argument, with the option in its place if that was typed."""
+    option = option_of(line)
+    return max(option.opts, key=len) + re.sub(r"^\w+", "", line) if option and _is_typed(option) else line
+
+
+def option_of(line: str) -> click.Parameter | None:
+    """The option of the argument that a line begins with, such as `code_status[1]: …`; of several the typed one."""
+    argument = re.sub(r"\W.*", "", line, flags=re.DOTALL)
+    names = _PARAMETERS.get(argument, (argument,))
+    options = [one for one in click.get_current_context().command.params if one.name in names]
+    return next(filter(_is_typed, options), next(iter(options), None))
+
+
+def _is_typed(option: click.Parameter | None) -> bool:
+    name = None if option is None else option.name
+    source = click.get_current_context().get_parameter_source(name or "")
+    return source is click.core.ParameterSource.COMMANDLINE
 
 
 def of(error: BaseException) -> int:

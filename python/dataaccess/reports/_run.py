@@ -234,7 +234,7 @@ class ScanReport:
         Raises:
             ValidationError: `tz` is not a time zone.
             ImportError: pandas or pyarrow is not installed.
-            FolderCorruptError: A file has changed since it was written.
+            FolderError: A file has changed since it was written.
 
         Examples:
             >>> import dataaccess as da
@@ -265,7 +265,7 @@ class ScanReport:
         Raises:
             ValidationError: `tz` is not a time zone.
             ImportError: polars is not installed.
-            FolderCorruptError: A file has changed since it was written.
+            FolderError: A file has changed since it was written.
 
         Examples:
             >>> import dataaccess as da
@@ -296,7 +296,7 @@ class ScanReport:
         Raises:
             ValidationError: `tz` is not a time zone.
             ImportError: pyarrow is not installed.
-            FolderCorruptError: A file has changed since it was written.
+            FolderError: A file has changed since it was written.
 
         Examples:
             >>> import dataaccess as da

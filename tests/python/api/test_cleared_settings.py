@@ -47,7 +47,7 @@ def profile(config: Config) -> Config:
     return config
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.RecordingWarning")
+@pytest.mark.filterwarnings("ignore:the client records:dataaccess.DataAccessWarning")
 @pytest.mark.parametrize("kind", CLASSES)
 @pytest.mark.parametrize("name", CLEARED)
 @pytest.mark.usefixtures("profile")
@@ -95,7 +95,7 @@ def test_none_clears_what_the_environment_says(
 
 
 def test_a_recording_that_is_off_is_off_where_the_client_travels(profile: Config) -> None:
-    with pytest.warns(da.RecordingWarning):
+    with pytest.warns(da.DataAccessWarning, match="the client records"):
         data = pickle.dumps(da.Client(profile="p").with_options(record=None))
     file = profile.path.parent / "exchanges.jsonl"
     file.unlink()

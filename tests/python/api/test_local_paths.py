@@ -30,7 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.RecordingWarning")
+@pytest.mark.filterwarnings("ignore:the client records:dataaccess.DataAccessWarning")
 def test_every_path_may_begin_with_the_home_folder(home: Path, sandbox: da.Sandbox, run_here: Any) -> None:
     own = home / "token"
     own.write_text(sandbox.issue_token())
@@ -72,7 +72,7 @@ def test_a_relative_path_is_that_of_the_call(home: Path, sandbox: da.Sandbox, mo
     assert token.path.is_absolute()
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.RecordingWarning")
+@pytest.mark.filterwarnings("ignore:the client records:dataaccess.DataAccessWarning")
 def test_a_record_travels_as_an_absolute_path(home: Path, sandbox: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
     data = pickle.dumps(da.Client(sandbox.base_url, record="exchanges.jsonl"))

@@ -67,7 +67,7 @@ def test_paths_start_at_the_folder_of_the_file(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    with pytest.warns(da.RecordingWarning):
+    with pytest.warns(da.DataAccessWarning, match="the client records"):
         da.Client(profile="good", token=sandbox.issue_token()).search_codes(
             ["id"], allocated_time=da.on("2024-01-15"), limit=1
         )

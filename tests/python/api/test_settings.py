@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from support import kinds
 from support.raw_server import always, http, serving
 
 import dataaccess as da
@@ -232,7 +233,7 @@ def test_strict_takes_only_the_plain_empty_list(connect: Any) -> None:
             if wrong is None:
                 assert strict.search_codes(**search) == []
             else:
-                with pytest.raises(da.EnvelopeError, match=f": {wrong} is ") as caught:
+                with pytest.raises(kinds.Envelope, match=f": {wrong} is ") as caught:
                     strict.search_codes(**search)
                 assert caught.value.field == wrong
 
@@ -243,7 +244,7 @@ def test_strict_takes_only_the_plain_empty_list(connect: Any) -> None:
 )
 def test_records_that_are_none_are_reported_by_their_field(connect: Any, data: Any, wrong: str) -> None:
     with serving(always(http({"code": 200, "message": "", "data": data}))) as server:
-        with pytest.raises(da.EnvelopeError, match=f": {wrong} is neither") as caught:
+        with pytest.raises(kinds.Envelope, match=f": {wrong} is neither") as caught:
             connect(server.base_url).search_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert caught.value.field == wrong
 
@@ -251,6 +252,6 @@ def test_records_that_are_none_are_reported_by_their_field(connect: Any, data: A
 def test_a_response_beyond_the_limit_is_refused(connect: Any) -> None:
     with serving(always(http())) as server:
         client = connect(server.base_url, max_response_bytes=64)
-        with pytest.raises(da.ResponseTooLargeError) as caught:
+        with pytest.raises(kinds.TooLarge) as caught:
             client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-    assert (caught.value.what, caught.value.limit) == ("body", 64)
+    assert (caught.value.field, caught.value.limit) == ("body", 64)

@@ -66,9 +66,9 @@ def test_so_does_one_of_a_coroutine() -> None:
 
 def test_a_callback_of_the_caller_keeps_its_frames(sandbox: da.Sandbox) -> None:
     def stop(_progress: da.Progress) -> None:
-        raise da.ScanError("enough")
+        raise da.ScanIncompleteError("enough")
 
-    with pytest.raises(da.ScanError, match="enough") as caught:
+    with pytest.raises(da.ScanIncompleteError, match="enough") as caught:
         sandbox.client().scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect(progress=stop)
     assert frames(caught.value)[-1] == __file__
 

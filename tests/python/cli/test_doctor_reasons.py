@@ -39,7 +39,7 @@ def test_a_token_whose_requests_were_refused_for_another_reason_is_not_known(run
     assert found["token"][0] == {"name": "token", "ok": None, "detail": "not known"}
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.errors.RecordingWarning")
+@pytest.mark.filterwarnings("ignore:the client records:dataaccess.DataAccessWarning")
 def test_a_recording_without_the_requests_is_a_reason(
     run: Any, demo: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

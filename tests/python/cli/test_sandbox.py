@@ -56,7 +56,7 @@ def test_empty_is_empty() -> None:
 
 def test_a_recording_is_replayed(tmp_path: Path) -> None:
     path = str(tmp_path / "exchanges.jsonl")
-    with da.Sandbox.demo(until="2024-02-29") as sandbox, pytest.warns(da.RecordingWarning):
+    with da.Sandbox.demo(until="2024-02-29") as sandbox, pytest.warns(da.DataAccessWarning, match="the client records"):
         rows = sandbox.client(record=path).search_codes(["id"], allocated_time=da.on("2024-01-15"))
     with serving("--replay", path) as served:
         assert served.client().search_codes(["id"], allocated_time=da.on("2024-01-15")) == rows

@@ -47,7 +47,7 @@ def test_the_readme_shows_an_output() -> None:
 
 
 @pytest.mark.usefixtures("short_pauses")
-@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning", "ignore::dataaccess.RecordingWarning")
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning", "ignore:the client records")
 @pytest.mark.parametrize("block", blocks_of("script"))
 def test_block_runs(
     block: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -75,7 +75,7 @@ def warehouse() -> Iterator[Store]:
         yield store
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning", "ignore::dataaccess.RecordingWarning")
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning", "ignore:the client records")
 @pytest.mark.parametrize("block", blocks_of("store"))
 def test_block_with_a_bucket_runs(block: Example, warehouse: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")

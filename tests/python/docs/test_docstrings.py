@@ -77,7 +77,9 @@ class OfEachPandas(doctest.OutputChecker):
 
 
 @pytest.mark.usefixtures("short_pauses")
-@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning", "ignore::dataaccess.RecordingWarning")
+@pytest.mark.filterwarnings(
+    "ignore::dataaccess.SandboxWarning", "ignore:the client records:dataaccess.DataAccessWarning"
+)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_the_example_runs(example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import kinds
 from support.operations import WHOLE, Operation
 from support.programs import free_port
 from support.raw_server import always, http, in_turn, serving
@@ -113,7 +114,7 @@ def test_c3_the_limit_is_for_the_proxy_too_which_is_then_to_blame(connect: Any, 
     time_scale(TIME_SCALE)
     with silent() as port:
         output = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy=\) within 0\.5 s"
-        with pytest.raises(da.ProxyError, match=output) as caught:
+        with pytest.raises(kinds.Proxy, match=output) as caught:
             search(connect("https://cdp.invalid", proxy=f"http://127.0.0.1:{port}", retries=1))
         assert (caught.value.phase, caught.value.attempts) == ("proxy", 2)
 

@@ -73,7 +73,7 @@ def test_a_sandbox_that_the_environment_names_takes_no_profile(
     assert da.Client().is_sandbox
 
 
-@pytest.mark.filterwarnings("ignore::dataaccess.RecordingWarning")
+@pytest.mark.filterwarnings("ignore:the client records:dataaccess.DataAccessWarning")
 def test_a_profile_that_an_argument_names_counts(config: Config, sandbox: da.Sandbox) -> None:
     for client in (
         da.Client("sandbox:demo?until=2024-02-29", profile="mine"),

@@ -15,7 +15,7 @@ from support.raw_server import always, http, serving
 
 import dataaccess as da
 
-pytestmark = pytest.mark.filterwarnings("ignore::dataaccess.RecordingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:the client records:dataaccess.DataAccessWarning")
 
 DAY = da.on("2024-01-15")
 
@@ -51,7 +51,7 @@ def test_a_recording_has_each_request_and_its_response(sandbox: da.Sandbox, path
 
 
 def test_a_recording_warns_and_only_its_owner_can_read_it(sandbox: da.Sandbox, path: Path) -> None:
-    with pytest.warns(da.RecordingWarning, match="customer data") as caught:
+    with pytest.warns(da.DataAccessWarning, match="customer data") as caught:
         sandbox.client(record=path)
 
     assert str(path) in str(caught[0].message)

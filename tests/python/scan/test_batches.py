@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import pytest
+from support import kinds
 from support.cycled import cycled
 from support.raw_server import Close, http, in_turn, reset, serving
 from support.streams import (
@@ -178,9 +179,9 @@ def refused(connection: Any, _number: int) -> None:
 @pytest.mark.parametrize(
     ("end", "cause"),
     [
-        (cut, da.TruncatedResponseError),
+        (cut, kinds.Truncated),
         (reset_late, da.ConnectionLostError),
-        (broken, da.InvalidJsonError),
+        (broken, kinds.InvalidJson),
         (refused, da.PermissionDeniedError),
     ],
 )

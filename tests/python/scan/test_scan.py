@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import kinds
 from support.raw_server import always, http, serving
 from support.streams import response_of, scan_of, search_of
 
@@ -130,7 +131,7 @@ def test_the_shape_of_an_empty_response_is_reported(connect: Any, data: Any) -> 
         scan = scan_of(connect(server.base_url))
         assert scan.collect().num_rows == 0
         assert scan.last_stats.empty_shape.startswith("data")
-        with pytest.raises(da.EnvelopeError):
+        with pytest.raises(kinds.Envelope):
             list(scan_of(connect(server.base_url, strict_empty=True)).batches())
 
 

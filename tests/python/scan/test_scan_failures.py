@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support import kinds
 from support.failures import DENIED
 from support.raw_server import Close, http, serving
 from support.scan_requests import (
@@ -171,7 +172,7 @@ def test_a_stream_that_was_cut_off_within_a_long_response_is_reported(connect: A
             take()
         assert rows == [*rows_of(0, 7), *rows_of(1, 6)]
         assert caught.value.rows_yielded == 13
-        assert isinstance(caught.value.__cause__, da.TruncatedResponseError)
+        assert isinstance(caught.value.__cause__, kinds.Truncated)
         assert not batches.stats
 
 

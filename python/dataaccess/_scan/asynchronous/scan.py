@@ -157,10 +157,10 @@ class AsyncScan(AsyncLazySource, AsyncRecords, AsyncWriting):
                 what is done.
             DoubtfulDataError: `on_doubt` is "error", and the result as a whole looks wrong.
             PermissionDeniedError: The token was refused: run it again with another one.
-            FolderMismatchError: The folder belongs to a different query, or has rows of another service.
+            FolderError: The folder belongs to a different query, has rows of another service, or cannot be used, for
+                example because others may write to it.
             FolderLockedError: Another run uses the folder.
-            FolderFileError: The disk is full, a file cannot be read, or the store refuses it; also an `OSError`.
-            FolderError: The folder cannot be used, for example because others may write to it.
+            FileError: The disk is full, a file cannot be read, or the store refuses it; also an `OSError`.
 
         Examples:
             >>> import dataaccess as da
@@ -220,10 +220,9 @@ class AsyncScan(AsyncLazySource, AsyncRecords, AsyncWriting):
         Raises:
             ValidationError: `tz` is not a time zone.
             ScanIncompleteError: Tasks are not done; the message names their days.
-            FolderMismatchError: The folder belongs to a different query.
-            FolderCorruptError: A file was changed since it was written.
-            ResponseTooLargeError: The rows, or a file, exceed `max_result_bytes=`.
-            FolderFileError: The folder does not exist, a file cannot be read, or the store refuses it; also an
+            FolderError: The folder belongs to a different query, or a file was changed since it was written.
+            ResponseError: The rows, or a file, exceed `max_result_bytes`.
+            FileError: The folder does not exist, a file cannot be read, or the store refuses it; also an
                 `OSError`.
 
         Examples:
