@@ -144,7 +144,7 @@ class DataAccessError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles every field but those that may have values of records."""
-        state = {name: value for name, value in self.__dict__.items() if name not in _PRIVATE}
+        state = {name: None if name in _PRIVATE else value for name, value in self.__dict__.items()}
         return type(self), self.args, state
 
     @property

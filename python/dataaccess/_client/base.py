@@ -139,7 +139,8 @@ class BaseClient(Validation):
             # It is for another address.
             source = "DATAACCESS_BASE_URL" if variable else str(profile)
             raise ConfigError(
-                f"token is not set: the token of {token_of} is for the address of {source}, and {here} is another"
+                f"token is not set: the token of {token_of} is for the address of {source}, and {here} is another; "
+                "set token"
             )
         return RawToken(None)
 
@@ -360,8 +361,8 @@ class BaseClient(Validation):
         here, there = origin(self.base_url), origin(original.base_url)
         if here != there:
             raise ConfigError(
-                f"base_url may not change from {there} to {here}, which would get the token: make a new client for "
-                f"{here}, or give token as a callable"
+                f"base_url may not change: the token for {there} would go to {here}: make a new client for {here}, or "
+                "give token as a callable"
             )
 
     @property

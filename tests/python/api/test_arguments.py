@@ -229,7 +229,7 @@ def test_a_problem_has_the_value_at_its_place(client: Any) -> None:
         (lambda: client.search_codes(allocated_time=ON, code_status=["sent", np.int64(9)]), "code_status[1]", "9"),
         (lambda: client.search_items("customer", "a", {"OR": [{"AND": [condition]}]}), 'where["OR"][0]', "3"),
         (lambda: client.scan_codes(["id"], allocated_time=ON, schema={"id": 5}), "schema", "5"),
-        (lambda: client.download_segment("5"), "export_id", "'5'"),
+        (lambda: client.download_segment("5"), "export_id", '"5"'),
         (lambda: client.search_codes(allocated_time=da.op("equals", [1, 2])), "allocated_time", "[1, 2]"),
         (lambda: client.scan_codes(["id"], allocated_time=ON).head(-1), "n", "-1"),
         (lambda: client.search_codes(allocated_time=ON, limit=0), "limit", "0"),

@@ -157,7 +157,7 @@ def test_a_profile_that_is_not_there_is_reported(config: Config) -> None:
         da.Client(profile="stagin")
     with pytest.raises(da.ConfigError, match="it has default, staging"):
         da.Client(profile="x")
-    with pytest.raises(da.ConfigError, match="profile= must be a string"):
+    with pytest.raises(da.ConfigError, match="profile must be a string"):
         da.Client(profile=5)  # type: ignore[arg-type] # not a string
     with pytest.raises(TypeError, match="unexpected keyword argument 'profile'; a new profile needs a new client"):
         da.Client(profile="staging").with_options(profile="default")  # type: ignore[call-arg] # not a setting

@@ -136,7 +136,7 @@ def test_the_other_setting_is_warned_of_by_each_call(connect: Any, zone: str, re
         client = connect(service, timezone=zone, day_comparison=setting)
 
         def check(use: Callable[..., Any], *arguments: Any) -> None:
-            with pytest.warns(da.StrayDayWarning, match=f'day_comparison="{reading}"') as caught:
+            with pytest.warns(da.StrayDayWarning, match=f'set day_comparison to "{reading}"') as caught:
                 use(*arguments)
             assert len(caught) == 1
 
@@ -330,5 +330,5 @@ def test_the_setting_is_one_of_two(sandbox: da.Sandbox) -> None:
     assert client.day_comparison == "inclusive"
     assert client.with_options(day_comparison="exclusive").day_comparison == "exclusive"
     for other in ("instants", "", None, True):
-        with pytest.raises(da.ConfigError, match='day_comparison= must be "exclusive" or "inclusive"'):
+        with pytest.raises(da.ConfigError, match='day_comparison must be "exclusive" or "inclusive"'):
             sandbox.client(day_comparison=other)  # type: ignore[arg-type] # on purpose

@@ -16,31 +16,31 @@ CLASSES = [da.Client, da.AsyncClient]
 SERVICE: dict[str, Any] = {"base_url": "https://cdp.example.com", "token": "tok"}
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"base_url": 7}, "base_url= must be a string, not of type int"),
-    ({"token": 7}, "token= must be a string or a callable that returns one, not of type int"),
-    ({"timezone": 3}, "timezone= must be an IANA name or a ZoneInfo, not 3"),
-    ({"source_timezone": 3}, "source_timezone= must be an IANA name or a ZoneInfo, not 3"),
-    ({"source_timezone": "Hanoi"}, 'source_timezone="Hanoi" is not an IANA time zone'),
-    ({"timeout": "30"}, "timeout= must be a number of seconds or a timedelta, not '30'"),
-    ({"timeout": True}, "timeout= must be a number of seconds or a timedelta, not True"),
-    ({"timeout": None}, "timeout= must be a number of seconds or a timedelta, not None"),
-    ({"retry_for": "60"}, "retry_for= must be a number of seconds or a timedelta, not '60'"),
-    ({"retries": "3"}, "retries= must be an integer from 0 to 10000, or None, not '3'"),
-    ({"retries": 10**30}, f"retries= must be an integer from 0 to 10000, or None, not {10**30}"),
-    ({"concurrency": "8"}, "concurrency= must be an integer from 1 to 10000, or None, not '8'"),
-    ({"concurrency": True}, "concurrency= must be an integer from 1 to 10000, or None, not True"),
-    ({"concurrency": 2.5}, "concurrency= must be an integer from 1 to 10000, or None, not 2.5"),
-    ({"requests_per_second": "9"}, "requests_per_second= must be a number from 0.001 to 1000000, or None, not '9'"),
-    ({"max_response_bytes": "1 GB"}, "max_response_bytes= must be an integer of at least 1, not '1 GB'"),
-    ({"max_result_bytes": 1.5}, "max_result_bytes= must be an integer of at least 1, or None, not 1.5"),
-    ({"max_buffered_bytes": None}, "max_buffered_bytes= must be an integer of at least 1, not None"),
-    ({"ca_bundle": 3}, "ca_bundle= must be a path, not 3"),
-    ({"proxy": 3128}, "proxy= must be a string, not of type int"),
-    ({"allow_http": "yes"}, "allow_http= must be True or False, not 'yes'"),
-    ({"headers": {"X-A": 5}}, "headers= must have strings as names and values: the value of 'X-A' is of type int"),
-    ({"headers": {5: "hunter2"}}, "headers= must have strings as names and values: a name is of type int"),
-    ({"item_types": {"store": "7"}}, "item_types['store']= must be an integer from"),
-    ({"strict_empty": 1}, "strict_empty= must be True or False, not 1"),
+    ({"base_url": 7}, "base_url must be a string, not of type int"),
+    ({"token": 7}, "token must be a string or a callable that returns one, not of type int"),
+    ({"timezone": 3}, "timezone must be an IANA name or a ZoneInfo, not 3"),
+    ({"source_timezone": 3}, "source_timezone must be an IANA name or a ZoneInfo, not 3"),
+    ({"source_timezone": "Hanoi"}, 'source_timezone must be an IANA time zone, not "Hanoi"'),
+    ({"timeout": "30"}, "timeout must be a number of seconds or a timedelta, not '30'"),
+    ({"timeout": True}, "timeout must be a number of seconds or a timedelta, not True"),
+    ({"timeout": None}, "timeout must be a number of seconds or a timedelta, not None"),
+    ({"retry_for": "60"}, "retry_for must be a number of seconds or a timedelta, not '60'"),
+    ({"retries": "3"}, "retries must be an integer from 0 to 10000, or None, not '3'"),
+    ({"retries": 10**30}, f"retries must be an integer from 0 to 10000, or None, not {10**30}"),
+    ({"concurrency": "8"}, "concurrency must be an integer from 1 to 10000, or None, not '8'"),
+    ({"concurrency": True}, "concurrency must be an integer from 1 to 10000, or None, not True"),
+    ({"concurrency": 2.5}, "concurrency must be an integer from 1 to 10000, or None, not 2.5"),
+    ({"requests_per_second": "9"}, "requests_per_second must be a number from 0.001 to 1000000, or None, not '9'"),
+    ({"max_response_bytes": "1 GB"}, "max_response_bytes must be an integer of at least 1, not '1 GB'"),
+    ({"max_result_bytes": 1.5}, "max_result_bytes must be an integer of at least 1, or None, not 1.5"),
+    ({"max_buffered_bytes": None}, "max_buffered_bytes must be an integer of at least 1, not None"),
+    ({"ca_bundle": 3}, "ca_bundle must be a path, not 3"),
+    ({"proxy": 3128}, "proxy must be a string, not of type int"),
+    ({"allow_http": "yes"}, "allow_http must be True or False, not 'yes'"),
+    ({"headers": {"X-A": 5}}, "headers must have strings as names and values: the value of 'X-A' is of type int"),
+    ({"headers": {5: "hunter2"}}, "headers must have strings as names and values: a name is of type int"),
+    ({"item_types": {"store": "7"}}, "item_types['store'] must be an integer from"),
+    ({"strict_empty": 1}, "strict_empty must be True or False, not 1"),
 ]
 
 
@@ -66,12 +66,12 @@ def test_all_settings_are_reported_together_whatever_is_wrong_with_each(tmp_path
         "retry_for": -1, "retries": "3",
         "concurrency": True, "ca_bundle": empty, "headers": {"Accept-Encoding": "br"}, "strict_empty": "no",
     }  # fmt: skip
-    named = {"base_url": "base URL", "ca_bundle": str(empty), "headers": "Accept-Encoding"}
+    named = {"ca_bundle": str(empty)}
     with pytest.raises(da.ConfigError) as caught:
         da.Client(**wrong)
     assert len(caught.value.problems) == len(wrong)
     for name in wrong:
-        assert any(named.get(name, f"{name}=") in line for line in caught.value.problems), name
+        assert any(named.get(name, f"{name} ") in line for line in caught.value.problems), name
     del wrong["token"]
     with pytest.raises(da.ConfigError) as caught:
         da.Client(**SERVICE).with_options(**wrong)
@@ -83,7 +83,7 @@ def test_an_unreadable_ca_bundle_of_the_environment_is_listed_too(monkeypatch: p
     monkeypatch.setenv("DATAACCESS_CA_BUNDLE", "/nowhere/ca.pem")
     with pytest.raises(da.ConfigError) as caught:
         da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-    found = ["`ftp://cdp.example.com`", "/nowhere/ca.pem", "no token"]
+    found = ["`ftp://cdp.example.com`", "/nowhere/ca.pem", "token is not set"]
     assert [text in line for text, line in zip(found, caught.value.problems, strict=True)] == [True] * 3
 
 
@@ -126,7 +126,7 @@ def test_a_base_url_that_is_refused_is_shown_without_secrets(address: str, shown
 
 @pytest.mark.parametrize("timeout", ["5", True, None])
 def test_the_limit_of_waiting_is_a_number(client: Any, timeout: Any) -> None:
-    with pytest.raises(da.ConfigError, match="timeout= must be a number of seconds or a timedelta, not"):
+    with pytest.raises(da.ConfigError, match="timeout must be a number of seconds or a timedelta, not"):
         client.wait_for_segment(5637051, timeout=timeout)
-    with pytest.raises(da.ConfigError, match="poll= must be a number of seconds or a timedelta, not 'x'"):
+    with pytest.raises(da.ConfigError, match="poll must be a number of seconds or a timedelta, not 'x'"):
         client.wait_for_segment(5637051, timeout=5, poll="x")

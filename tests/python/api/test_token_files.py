@@ -109,7 +109,7 @@ def test_a_callable_with_invalid_unicode_is_reported_without_the_token(connect: 
 
 
 def test_a_token_that_is_no_unicode_is_reported_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(da.ConfigError, match="token= holds a lone surrogate") as caught:
+    with pytest.raises(da.ConfigError, match="token holds a lone surrogate") as caught:
         da.Client("https://cdp.example.com", token=f"{OWN}\udc80")
     assert not is_told(OWN, caught.value)
     monkeypatch.setenv("DATAACCESS_TOKEN", f"{OWN}\udc80")

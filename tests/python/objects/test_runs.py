@@ -56,7 +56,7 @@ def test_a_report_reads_its_rows_and_pickles_without_its_options(service: da.San
     assert KEY.encode() not in content
     copy = pickle.loads(content)
     with pytest.raises(
-        da.ConfigError, match=r"^a pickled report has no storage_options: pass storage_options= to the method"
+        da.ConfigError, match=r"^a pickled report has no storage_options: pass storage_options to the method"
     ):
         copy.to_pandas()
     assert copy.to_pandas(storage_options=store.options).shape == (ROWS, 1)

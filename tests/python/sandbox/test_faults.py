@@ -184,7 +184,7 @@ def test_a_response_without_a_body_has_none(own: da.Sandbox, status: int) -> Non
         response = service.post("/access/api/segment/download", {"exportId": 5637051})
     assert (response.status, response.body) == (status, b"")
     assert "content-length" not in response.headers
-    with pytest.raises(da.ConfigError, match=f"body= cannot be sent with status={status}, which has no body"):
+    with pytest.raises(da.ConfigError, match=f"body cannot be sent with status {status}, which has no body"):
         own.fault("status", status=status, body="text")
 
 

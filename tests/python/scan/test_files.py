@@ -229,7 +229,7 @@ def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, ki
         client = connect(parts.base_url)
         with pytest.raises(kinds.Record, match="request 3 of 3") as caught:
             write(scan_of_parts(client, 3, schema=None), kind, path)
-        assert caught.value.hint == 'pass schema={"n": "string"}'
+        assert caught.value.hint == 'set schema["n"] to "string"'
         assert list(tmp_path.iterdir()) == []
         write(scan_of_parts(client, 3, schema={"n": "string"}), kind, path)
         assert path.exists()

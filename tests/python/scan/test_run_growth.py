@@ -237,7 +237,7 @@ def test_rows_of_another_address_are_refused(connect: Any, service: da.Sandbox, 
         for refresh in (None, "last 3 days"):
             with pytest.raises(
                 kinds.Mismatch,
-                match=f"has rows of {service.base_url}, and this run asks {other.base_url}; .* pass same_service=True",
+                match=f"has rows of {service.base_url}, and this run asks {other.base_url}; .* set same_service",
             ):
                 more.to_folder(tmp_path, refresh=refresh)
         assert other.requests == []

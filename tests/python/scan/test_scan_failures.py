@@ -217,7 +217,7 @@ def test_slow_token_callable_times_out(connect: Any, output: str) -> None:
 
     with scan_server(ok_response) as parts:
         try:
-            with pytest.raises(da.RequestTimeoutError, match=r"timeout=0\.5"):
+            with pytest.raises(da.RequestTimeoutError, match=r"within 0\.5 s"):
                 OUTPUTS[output](scan_of_parts(connect(parts.base_url, token=token, timeout=0.5), 3))
         finally:
             over.set()

@@ -103,7 +103,7 @@ def test_a_misfit_names_the_place_and_what_fixes_it(connect: Any, use: str) -> N
         scan = scan_of(connect(server.base_url), ["a"], schema={"a": "int64"})
         with pytest.raises(kinds.Record, match="row 1, column a: expected a 64-bit integer") as caught:
             scan.collect() if use == "collect" else list(scan.batches())
-    assert caught.value.hint == 'pass schema={"a": "string"}'
+    assert caught.value.hint == 'set schema["a"] to "string"'
     assert (caught.value.row, caught.value.column) == (1, "a")
     assert "secret" not in str(caught.value)
 
@@ -117,7 +117,7 @@ def test_a_stream_keeps_the_types_of_its_first_batch(connect: Any) -> None:
         with pytest.raises(da.StreamInterruptedError) as caught:
             taken.extend(scan_of(client, ["a"]).batches(max_rows=4))
         assert [batch.num_rows for batch in taken] == [4, 4]
-        assert caught.value.hint == 'pass schema={"a": "float64"}'
+        assert caught.value.hint == 'set schema["a"] to "float64"'
         assert isinstance(caught.value.__cause__, kinds.Record)
         fixed = scan_of(client, ["a"], schema={"a": "float64"})
         assert sum(batch.num_rows for batch in fixed.batches(max_rows=4)) == 11
@@ -156,7 +156,7 @@ def test_what_a_float_would_lose_does_not_fit_it(connect: Any, value: str) -> No
         client = connect(server.base_url)
         with pytest.raises(kinds.Record, match="expected a number that a 64-bit float holds") as caught:
             scan_of(client, ["a"], schema={"a": "float64"}).collect()
-        assert caught.value.hint == 'pass schema={"a": "string"}'
+        assert caught.value.hint == 'set schema["a"] to "string"'
         assert column(scan_of(client, ["a"], schema={"a": "string"}).to_arrow()) == ("string", ["1.5", value])
 
 

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dataaccess._client.environment import environment_client
 from dataaccess._core.tracebacks import at_line
 from dataaccess._public import public
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from datetime import timedelta

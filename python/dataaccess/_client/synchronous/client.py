@@ -2,6 +2,7 @@
 """`Client`: the calls of the service."""
 
 from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from dataaccess._client.synchronous.scans import Scans
@@ -14,7 +15,6 @@ from dataaccess._core.managed import Managed
 from dataaccess._core.progress import follow, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import public
-
 
 if TYPE_CHECKING:
     from datetime import timedelta

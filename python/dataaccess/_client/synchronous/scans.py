@@ -2,14 +2,13 @@
 """Searches that return a scan."""
 
 from __future__ import annotations
-from typing import TYPE_CHECKING
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
 from dataaccess._core.arguments import code_arguments, item_arguments
 from dataaccess._core.tracebacks import short_tracebacks
-
 
 if TYPE_CHECKING:
     from datetime import timedelta

@@ -2,9 +2,9 @@
 """Searches that return rows."""
 
 from __future__ import annotations
-from typing import TYPE_CHECKING
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_rows
@@ -12,7 +12,6 @@ from dataaccess._core.arguments import code_arguments, item_arguments
 from dataaccess._core.progress import follow, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._scan.outcome import progress_of
-
 
 if TYPE_CHECKING:
     from datetime import timedelta

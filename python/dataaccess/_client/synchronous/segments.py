@@ -2,16 +2,15 @@
 """Segment exports."""
 
 from __future__ import annotations
-from typing import TYPE_CHECKING
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.results import checked_status, ended, export_progress, update_callback, warn_of_ends
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
 from dataaccess._core.progress import follow, no_updates
 from dataaccess._core.tracebacks import short_tracebacks
-
 
 if TYPE_CHECKING:
     from datetime import timedelta

@@ -2,6 +2,7 @@
 """The batches of a scan, one by one."""
 
 from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from dataaccess._core.managed import ManagedIterator
@@ -10,7 +11,6 @@ from dataaccess._public import public
 from dataaccess._scan.batch import Batch
 from dataaccess._scan.outcome import stats_of, warn_of, warn_without_times
 from dataaccess._scan.variants import next_batch
-
 
 if TYPE_CHECKING:
     from dataaccess._native import RawStream

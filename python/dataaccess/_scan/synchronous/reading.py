@@ -2,6 +2,7 @@
 """The rows of a scan or task in each form."""
 
 from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import count
@@ -14,7 +15,6 @@ from dataaccess._scan.frames import check_pandas
 from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.plan import asked_zone, checked_table
 from dataaccess._scan.variants import ArrowSource, convert
-
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -2,13 +2,13 @@
 """The rows of a scan or task as Python objects, and their number."""
 
 from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from dataaccess._core.tracebacks import short_tracebacks
 from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.synchronous.reading import Reading
 from dataaccess._scan.variants import convert
-
 
 if TYPE_CHECKING:
     from dataaccess._types import ResultZone, Row

@@ -2,6 +2,7 @@
 """Scans and their tasks. They are lazy: each use sends the requests anew, and keeps no rows."""
 
 from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from dataaccess._core.progress import follow
@@ -14,7 +15,6 @@ from dataaccess._scan.doubt import TaskDoubt, on_doubt_argument
 from dataaccess._scan.lazyframe import LazySource
 from dataaccess._scan.plan import Single, checked_table
 from dataaccess._scan.run import RunProgress, read_options, report_of, run_options
-
 
 if TYPE_CHECKING:
     from datetime import timedelta

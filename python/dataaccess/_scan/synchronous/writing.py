@@ -2,6 +2,7 @@
 """Scans that write their rows into one file."""
 
 from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import boolean_argument
@@ -13,7 +14,6 @@ from dataaccess._scan.doubt import decide, on_doubt_argument
 from dataaccess._scan.output import Format, copy_into, output_path, parquet_format, text_format
 from dataaccess._scan.plan import BaseScan
 from dataaccess._scan.variants import convert
-
 
 if TYPE_CHECKING:
     from dataaccess._core.storage import StorageOptions as Hidden
