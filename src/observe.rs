@@ -171,7 +171,7 @@ pub fn retrying(operation: &'static str, request_id: &str, attempt: u32, failure
     let Some(observer) = observer() else { return };
     let event = EventKind::Retrying {
         reason: failure.kind().class_name(),
-        detail: failure.marked_message().to_owned(),
+        detail: failure.message().to_owned(),
         delay: delay.as_secs_f64(),
     };
     observer.send(operation, request_id, attempt, event);

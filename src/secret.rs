@@ -19,19 +19,16 @@ impl Secret {
     /// `Config`, when it is empty or contains anything but visible ASCII.
     pub fn try_new(text: String) -> Result<Self> {
         if text.is_empty() {
-            return Err(Error::new(Kind::Config, "the token is empty"));
+            return Err(Error::new(Kind::Config, "token is empty"));
         }
         if text.get(..BEARER.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(BEARER)) {
-            return Err(Error::new(Kind::Config, "the token begins with the word Bearer")
+            return Err(Error::new(Kind::Config, "token begins with the word Bearer")
                 .with_hint("give the token alone: the client adds the word Bearer to each request"));
         }
         if let Some(position) = text.bytes().position(|byte| !byte.is_ascii_graphic()) {
             return Err(Error::new(
                 Kind::Config,
-                format!(
-                    "the token has a character that a header cannot hold, at position {position} of {}",
-                    text.len()
-                ),
+                format!("token has a character that a header cannot hold, at position {position} of {}", text.len()),
             )
             .with_hint(
                 "a line break at the end often comes from a file: strip it, or use dataaccess.token_file(path)",

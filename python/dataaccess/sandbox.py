@@ -311,7 +311,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
 
         Raises:
             SandboxError: The rows are in a file (`db=`), or the sandbox is stopped.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da
@@ -349,7 +349,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
 
         Raises:
             ConfigError: One is negative, or it is more than a thousand years in all.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
             SandboxError: The sandbox is stopped.
 
         Examples:
@@ -373,7 +373,7 @@ class Sandbox(Seeds, Environment, Exports, Faults):
 
         Raises:
             SandboxError: A switch is unknown or has an invalid value, or the sandbox is stopped.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da

@@ -13,7 +13,7 @@ use super::classify;
 use super::delivery::{Arrived, Delivery};
 use crate::contract::envelope::STATUS_PERMISSION;
 use crate::decode::{Batch, BatchSink, DecodePlan, Decoder, Envelope};
-use crate::error::{Error, Kind, Phase, Result, argument, constant_argument};
+use crate::error::{Error, Kind, Phase, Result};
 use crate::observe::Attempt;
 use crate::secret::Secret;
 use crate::transport::{Request, Response, Transport};
@@ -189,9 +189,7 @@ impl TimeoutScope {
     }
 }
 
-const TIMEOUT: &str = constant_argument!("timeout");
-
-/// The `timeout=` of a call.
+/// The `timeout` of a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline {
     pub(super) timeout: Duration,
@@ -237,10 +235,9 @@ impl Deadline {
     /// The error when it passed after attempts that had failed: of the attempt in flight, or else of the last attempt.
     pub(super) fn after_failures(&self, passed: Error, last: Error, is_in_flight: bool) -> Error {
         let seconds = self.timeout.as_secs_f64();
-        let ended =
-            format!("{} s ended the retries: raise {TIMEOUT} to retry for longer", argument("timeout").of(seconds));
+        let ended = format!("timeout ({seconds} s) ended the retries: raise timeout to retry for longer");
         if is_in_flight {
-            let before = format!("{}: {}", last.kind().class_name(), last.marked_message());
+            let before = format!("{}: {}", last.kind().class_name(), last.message());
             passed.with_hint(format!("{ended}; the failure before: {before}"))
         } else {
             last.with_reason(ended)
@@ -258,22 +255,21 @@ impl Deadline {
     /// The error when it passed before the first request.
     pub(super) fn unsent(&self, waits_for: &str) -> Error {
         let seconds = self.timeout.as_secs_f64();
-        let limit = argument("timeout").of(seconds);
-        let message = format!("timed out before sending, within {limit} s: waiting for {waits_for}");
+        let message = format!("timed out before sending, within {seconds} s: waiting for {waits_for}");
         Error::new(Kind::RequestTimeout, message)
             .with(|details| details.phase = Some(Phase::Deadline))
-            .with_hint(format!("raise {TIMEOUT}"))
+            .with_hint("raise timeout")
             .retryable()
     }
 
     fn without(&self, phase: Phase, missing: &str) -> Error {
         let seconds = self.timeout.as_secs_f64();
         let hint = if phase == Phase::Token {
-            format!("the {} callable takes longer; raise {TIMEOUT}", argument("token"))
+            "the token callable takes longer; raise timeout"
         } else {
-            format!("raise {TIMEOUT}, or request less")
+            "raise timeout, or request less"
         };
-        Error::new(Kind::RequestTimeout, format!("no {missing} within {} s", argument("timeout").of(seconds)))
+        Error::new(Kind::RequestTimeout, format!("no {missing} within {seconds} s"))
             .with(|details| details.phase = Some(phase))
             .with_hint(hint)
             .retryable()

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use crate::decode::{Batch, too_large};
-use crate::error::{Error, Result, constant_argument};
+use crate::error::{Error, Result};
 
 /// What the consumer keeps of each batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,13 +55,12 @@ impl ResultSize {
     }
 }
 
-/// The error of a result that takes more memory than `max_result_bytes=`.
+/// The error of a result that takes more memory than `max_result_bytes`.
 pub(super) fn result_too_large(limit: u64) -> Error {
-    too_large("result in memory", limit).with(|details| details.what = Some("result")).with_hint(concat!(
-        "raise ",
-        constant_argument!("max_result_bytes"),
-        ", request fewer rows or attributes, or take them in batches or as a file, which need little memory"
-    ))
+    too_large("result in memory", limit).with(|details| details.field = Some("result".to_owned())).with_hint(
+        "raise max_result_bytes, request fewer rows or attributes, or take them in batches or as a file, which need \
+         little memory",
+    )
 }
 
 /// The limit on the bytes that all responses of a scan hold, and which of the responses are open.

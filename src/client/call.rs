@@ -13,13 +13,13 @@ use super::delivery::Delivery;
 use super::shared_limits::Started;
 use super::{Client, Completed};
 use crate::decode::{BatchSink, DecodePlan};
-use crate::error::{Context, Error, Kind, Phase, Result, constant_argument};
+use crate::error::{Context, Error, Kind, Phase, Result};
 use crate::observe::{self, Attempt};
 use crate::retry::{Caller, Gate, Hold, Policy, Remedy, RetryDecision, RetryState, Verdict};
 use crate::secret::Secret;
 
 /// What a request waits for at first.
-const PLACE: &str = concat!("a free place of ", constant_argument!("concurrency"));
+const PLACE: &str = "a free request slot (concurrency)";
 
 #[derive(Debug)]
 pub(super) struct Call<'a> {
@@ -66,7 +66,7 @@ impl Log {
     }
 
     fn record(&mut self, failure: &Error) {
-        self.history.push(format!("{}: {}", failure.kind().class_name(), failure.marked_message()));
+        self.history.push(format!("{}: {}", failure.kind().class_name(), failure.message()));
         self.last_failure = Some(failure.clone());
     }
 

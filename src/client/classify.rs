@@ -7,11 +7,9 @@ use serde_json::value::RawValue;
 use super::refusal::{EXCERPT_CHARACTERS, Refusal};
 use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
 use crate::decode::{Envelope, Member, RecordShape};
-use crate::error::{Details, Error, Kind, Result, Retry, constant_argument, excerpt};
+use crate::error::{Details, Error, Kind, Result, Retry, excerpt};
 use crate::retry::{Pause, Remedy, Scope, Verdict};
 use crate::transport::Response;
-
-const BASE_URL: &str = constant_argument!("base_url");
 
 /// What `data` of a result must contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,9 +146,9 @@ pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
         408 | 500 | 502 | 504 | 507 | 520..=527 | 529 | 530 => error.retryable(),
         300..=399 => error
             .with(|details| details.location_host = Some(host))
-            .with_hint(format!("{BASE_URL} is probably not the service's own URL")),
+            .with_hint("base_url is probably not the service's own URL"),
         429 | 503 => error.with(|details| details.retry_after = response.retry_after).retryable(),
-        404 if refusal.message.is_none() => error.with_hint(format!("check the path of {BASE_URL}")),
+        404 if refusal.message.is_none() => error.with_hint("check the path of base_url"),
         413 | 414 | 431 => error.with_hint("split the list of values over several requests"),
         _ => error,
     };
@@ -174,11 +172,10 @@ fn with_content_type(error: Error, response: &Response) -> Error {
         return error;
     }
     let shown = content_type(response);
-    let content_type = response.content_type.as_deref().map(|value| excerpt(value, 80));
-    let hint = format!("a login page or gateway may have responded; check {BASE_URL}");
+    let hint = "a login page or gateway may have responded; check base_url";
     let body_excerpt = error.details().body_excerpt.clone();
     Error::new(Kind::NotJson, format!("the response is not JSON (Content-Type: {shown})"))
-        .with(|details| (details.content_type, details.body_excerpt) = (content_type, body_excerpt))
+        .with(|details| details.body_excerpt = body_excerpt)
         .with_hint(hint)
 }
 
@@ -225,7 +222,7 @@ fn api_error(code: i64, what: &str, refusal: Refusal) -> Error {
 fn wrong_field(name: &'static str, what: &str) -> Error {
     Error::new(Kind::Envelope, format!("unexpected response envelope: {name} {what}"))
         .with(|details| details.field = Some(name.to_owned()))
-        .with_hint(format!("check {BASE_URL}; the service may have changed"))
+        .with_hint("check base_url; the service may have changed")
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ use crate::config::Settings;
 use crate::contract::export::DownloadBody;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 use crate::decode::{BatchSink, DecodePlan, Envelope, Limits, Member, json_size};
-use crate::error::{Context, Error, Kind, Result, argument};
+use crate::error::{Context, Error, Kind, Result};
 use crate::filter::Search;
 use crate::retry::Policy;
 use crate::transport::Transport;
@@ -351,7 +351,7 @@ fn json(body: &(impl Serialize + ?Sized)) -> Result<Bytes> {
 fn check_path(path: &str) -> Result<()> {
     let refuse = |what: &str| {
         Err(Error::new(Kind::Config, format!("path {what}"))
-            .with_hint(format!("write the part after {}, such as /access/api/…", argument("base_url"))))
+            .with_hint("write the part after base_url, such as /access/api/…"))
     };
     if !path.starts_with('/') || path.starts_with("//") {
         return refuse("must begin with a single slash");

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use crate::error::{Error, Kind, constant_argument};
+use crate::error::{Error, Kind};
 use crate::retry::{Caller, Gate, Hold, Policy, Remedy, Verdict};
 use crate::transport::Meter;
 
@@ -65,9 +65,10 @@ impl RateLimiter {
 
     /// What a request waits for here.
     pub(super) fn cause(&self) -> &'static str {
-        self.interval.map_or("the pause that the service asked for", |_| {
-            concat!(constant_argument!("requests_per_second"), " or a pause that the service asked for")
-        })
+        match self.interval {
+            Some(_) => "requests_per_second or a pause that the service asked for",
+            None => "the pause that the service asked for",
+        }
     }
 
     /// Waits until a request of this call may start. It must be ready to be sent: starts of requests that wait for something

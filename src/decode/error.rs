@@ -2,7 +2,7 @@
 
 use super::value_end::Refusal;
 use super::{Limits, TypeMismatch};
-use crate::error::{Error, Kind, argument, excerpt};
+use crate::error::{Error, Kind, excerpt};
 
 const EXCERPT_CHARACTERS: usize = 200;
 const VALUE_BYTES: usize = 200;
@@ -39,7 +39,7 @@ impl DecodeError {
                     details.offset = Some(offset);
                 });
                 match suggested_type {
-                    Some(suggested_type) => error.with_hint(format!("pass {}", column_type(&column, suggested_type))),
+                    Some(suggested_type) => error.with_hint(format!("set {}", column_type(&column, suggested_type))),
                     None => error,
                 }
             }
@@ -47,10 +47,9 @@ impl DecodeError {
     }
 }
 
-/// `schema={"area": "float64"}`, as the user may pass it.
+/// The type of a column, as the user may set it: `schema["area"] to "float64"`.
 pub(crate) fn column_type(column: &str, suggested_type: &str) -> String {
-    let python = format!("schema={{{column:?}: {suggested_type:?}}}");
-    argument("schema").of(format_args!("{column}={suggested_type}")).in_python(python).to_string()
+    format!("schema[{column:?}] to {suggested_type:?}")
 }
 
 /// Invalid JSON at this byte of the response.
@@ -74,19 +73,19 @@ pub(super) fn refused(refusal: Refusal, offset: u64, limits: &Limits) -> Error {
 /// Something longer than its limit in bytes.
 pub(crate) fn too_large(what: &'static str, limit: u64) -> Error {
     Error::new(Kind::ResponseTooLarge, format!("response too large: {what} exceeds {limit} bytes"))
-        .with(|details| (details.what, details.limit) = (Some(what), Some(limit)))
+        .with(|details| (details.field, details.limit) = (Some(what.to_owned()), Some(limit)))
 }
 
 /// An envelope with more keys than the limit.
 pub(super) fn too_many_members(limit: usize) -> Error {
     Error::new(Kind::ResponseTooLarge, format!("response too large: more than {limit} JSON keys outside the records"))
-        .with(|details| (details.what, details.limit) = (Some("members"), Some(limit as u64)))
+        .with(|details| (details.field, details.limit) = (Some("members".to_owned()), Some(limit as u64)))
 }
 
 /// An envelope with more bytes than the limit.
 pub(super) fn too_long_members(limit: usize) -> Error {
     Error::new(Kind::ResponseTooLarge, format!("response too large: more than {limit} bytes outside the records"))
-        .with(|details| (details.what, details.limit) = (Some("members"), Some(limit as u64)))
+        .with(|details| (details.field, details.limit) = (Some("members".to_owned()), Some(limit as u64)))
 }
 
 /// A body that is not an object: JSON of another type, or no JSON at all.
@@ -95,7 +94,7 @@ pub(super) fn not_an_envelope(start: &[u8]) -> Error {
     if is_word || matches!(start.first(), Some(b'[' | b'"' | b'0'..=b'9' | b'-')) {
         return Error::new(Kind::Envelope, "the response is not a JSON object")
             .with(|details| details.field = Some(String::new()))
-            .with_hint(format!("check {}", argument("base_url")));
+            .with_hint("check base_url");
     }
     let body = excerpt(&String::from_utf8_lossy(start), EXCERPT_CHARACTERS);
     Error::new(Kind::NotJson, "the response is not JSON").with(|details| details.body_excerpt = Some(body))

@@ -80,7 +80,7 @@ fn decode_into<'a, S: Sink>(
 
 /// A result that can be compared: the envelope, or kind and message of the error.
 fn comparable(result: Result<Envelope>) -> Result<String, (Kind, String)> {
-    result.map(|envelope| format!("{envelope:?}")).map_err(|error| (error.kind(), error.message().into_owned()))
+    result.map(|envelope| format!("{envelope:?}")).map_err(|error| (error.kind(), error.message().to_owned()))
 }
 
 fn decode_with(plan: DecodePlan, pieces: &[&[u8]]) -> Result<(Envelope, Vec<Value>)> {

@@ -57,13 +57,11 @@ pub struct Details {
     pub retry_after: Option<Duration>,
     /// Host that a redirect names.
     pub location_host: Option<String>,
-    /// `Content-Type` of the response.
-    pub content_type: Option<String>,
     /// Bytes of the body that arrived.
     pub received: Option<u64>,
     /// Byte of the body where the problem is.
     pub offset: Option<u64>,
-    /// Member of the envelope, or what differs between two queries.
+    /// Member of the envelope, what exceeds its limit, or what differs between two queries.
     pub field: Option<String>,
     /// Number of the record, from 0.
     pub row: Option<u64>,
@@ -71,8 +69,6 @@ pub struct Details {
     pub column: Option<String>,
     /// Value of the attribute, shortened: customer data.
     pub value: Option<String>,
-    /// What exceeds its limit.
-    pub what: Option<&'static str>,
     /// The limit that was exceeded.
     pub limit: Option<u64>,
     /// Rows delivered before a stream was interrupted.
@@ -94,8 +90,8 @@ impl Details {
     pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let Self { api_message, data, code_message, body_excerpt, location_host, .. } = self;
         let of_response = [api_message, data, code_message, body_excerpt, location_host];
-        let Self { content_type, field, column, value, path, .. } = self;
-        of_response.into_iter().chain([content_type, field, column, value, path]).flatten()
+        let Self { field, column, value, path, .. } = self;
+        of_response.into_iter().chain([field, column, value, path]).flatten()
     }
 }
 

@@ -1,98 +1,107 @@
-//! What can go wrong: one kind for each exception class that the core raises.
+//! What can go wrong, and the exception class that reports it.
 
-/// Declares the kinds, their list, and the name of the exception class of each.
+/// Declares the kinds; each is raised as an exception class of `dataaccess.errors`, with a reason if the class has
+/// several.
 macro_rules! kinds {
-    ($($(#[$documentation:meta])* $kind:ident,)*) => {
-        /// What went wrong. A kind is raised as the exception class of its name with `Error` appended.
+    ($($(#[$documentation:meta])* $kind:ident => $class:ident $(($reason:literal))?,)*) => {
+        /// What went wrong.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Kind {
             $($(#[$documentation])* $kind,)*
         }
 
         impl Kind {
-            /// Every kind; a test compares them with the exception classes.
+            /// Every kind; a test compares their classes with the exceptions.
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
             /// Name of the exception class.
             #[must_use]
             pub const fn class_name(self) -> &'static str {
                 match self {
-                    $(Self::$kind => concat!(stringify!($kind), "Error"),)*
+                    $(Self::$kind => stringify!($class),)*
+                }
+            }
+
+            /// The attribute `reason` of the exception, if the kind decides it.
+            #[must_use]
+            pub const fn reason(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$kind => kinds!(@reason $($reason)?),)*
                 }
             }
         }
     };
+    (@reason) => { None };
+    (@reason $reason:literal) => { Some($reason) };
 }
 
 kinds! {
     /// A setting cannot be used.
-    Config,
+    Config => ConfigError,
     /// A request breaks a rule of the API specification; nothing was sent.
-    Validation,
+    Validation => ValidationError,
     /// No connection could be made.
-    Connect,
+    Connect => ConnectError,
     /// The TLS handshake failed.
-    Tls,
+    Tls => ConnectError,
     /// The proxy refused or failed.
-    Proxy,
+    Proxy => ConnectError,
     /// The phase named in the details took too long.
-    RequestTimeout,
+    RequestTimeout => RequestTimeoutError,
     /// The connection ended before the response did.
-    ConnectionLost,
+    ConnectionLost => ConnectionLostError ("lost"),
     /// The response ended before it was complete.
-    TruncatedResponse,
+    TruncatedResponse => ConnectionLostError ("truncated"),
     /// The response is not valid HTTP.
-    MalformedHttp,
+    MalformedHttp => ConnectionLostError ("malformed"),
     /// The service responded with a code other than success.
-    Api,
+    Api => ApiError,
     /// The service refused the token.
-    PermissionDenied,
+    PermissionDenied => PermissionDeniedError,
     /// The service asked to slow down.
-    Throttled,
+    Throttled => ThrottledError,
     /// The service or a gateway failed.
-    Server,
+    Server => ServerError,
     /// The request was rejected with another HTTP status of 400 to 499.
-    RequestRejected,
+    RequestRejected => RequestRejectedError,
     /// The service redirects; redirects are never followed.
-    RedirectRefused,
+    RedirectRefused => RequestRejectedError,
     /// The body is not JSON at all.
-    NotJson,
+    NotJson => ResponseError ("not_json"),
     /// The body is invalid JSON.
-    InvalidJson,
+    InvalidJson => ResponseError ("invalid_json"),
     /// The envelope is not the specified one.
-    Envelope,
+    Envelope => ResponseError ("envelope"),
     /// A record holds a value that it may not hold.
-    Record,
+    Record => ResponseError ("record"),
     /// The response exceeds a size limit.
-    ResponseTooLarge,
+    ResponseTooLarge => ResponseError ("too_large"),
     /// A stream failed after its first rows were delivered.
-    StreamInterrupted,
+    StreamInterrupted => StreamInterruptedError,
     /// The export did not end in time.
-    WaitTimeout,
+    WaitTimeout => WaitTimeoutError,
     /// Some tasks of a run failed.
-    ScanIncomplete,
+    ScanIncomplete => ScanIncompleteError,
     /// The data of a complete response look wrong, and the caller does not accept that.
-    DoubtfulData,
+    DoubtfulData => DoubtfulDataError,
     /// The folder of a run cannot be used.
-    Folder,
-    /// The system cannot write or read a file in the folder of a run.
-    FolderFile,
+    Folder => FolderError ("unusable"),
+    /// A file in the folder of a run could not be written or read.
+    FolderFile => FileError,
     /// The folder of a run belongs to another query.
-    FolderMismatch,
+    FolderMismatch => FolderError ("mismatch"),
     /// A part in the folder of a run is damaged.
-    FolderCorrupt,
+    FolderCorrupt => FolderError ("corrupt"),
     /// Another run uses the folder.
-    FolderLocked,
+    FolderLocked => FolderLockedError ("locked"),
     /// A file could not be written.
-    File,
+    File => FileError,
     /// The sandbox could not do what was asked.
-    Sandbox,
-    /// The client was closed.
-    ClientClosed,
-    /// A handle made before a fork was used after it.
-    ForkedHandle,
+    Sandbox => SandboxError,
+    /// The client was closed, or a handle made before a fork was used after it.
+    ClientClosed => ClientClosedError,
     /// A defect of this package.
-    Internal,
+    Internal => InternalError,
 }
 
 impl Kind {
@@ -105,7 +114,6 @@ impl Kind {
                 | Self::Tls
                 | Self::RedirectRefused
                 | Self::ClientClosed
-                | Self::ForkedHandle
                 | Self::Internal
                 | Self::File
                 | Self::Folder

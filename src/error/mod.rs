@@ -2,27 +2,22 @@
 //!
 //! Code decides by [`Kind`] and [`Details`], never by reading a text.
 
-mod argument;
 mod details;
 mod kind;
 mod problem;
 mod redaction;
 mod text;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-pub(crate) use argument::constant_argument;
-pub use argument::{Argument, argument, for_programs, in_python, named};
 pub use details::{Details, Phase};
 pub use kind::Kind;
 pub use problem::Problem;
-pub use redaction::{MAX_ESCAPED, occurrences};
-pub(crate) use text::one_line;
+pub use redaction::{MAX_ESCAPED, hide, occurrences};
 pub use text::{excerpt, is_unsafe_for_terminal, sanitize};
 
 /// Which retry of a failed request may succeed.
@@ -60,7 +55,6 @@ pub struct Error(Box<Inner>);
 #[derive(Clone, Debug)]
 struct Inner {
     kind: Kind,
-    /// With the marks of arguments, as the hint.
     message: String,
     hint: Option<String>,
     retry: Retry,
@@ -85,7 +79,7 @@ impl Error {
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner {
             kind,
-            message: one_line(&message.into()),
+            message: sanitize(&message.into()),
             hint: None,
             retry: Retry::None,
             is_of_all: kind.is_of_all(),
@@ -99,7 +93,7 @@ impl Error {
     /// The error that reports all invalid settings; a single one as it is.
     #[must_use]
     pub fn settings(mut refused: Vec<Self>) -> Option<Self> {
-        let lines = |error: &Self| error.details().problems.clone().unwrap_or_else(|| vec![error.marked_summary()]);
+        let lines = |error: &Self| error.details().problems.clone().unwrap_or_else(|| vec![error.summary()]);
         let lines: Vec<String> = refused.iter().flat_map(lines).collect();
         let last = refused.pop()?;
         if refused.is_empty() {
@@ -113,14 +107,14 @@ impl Error {
     /// Puts where it happened before what happened.
     #[must_use]
     pub fn with_prefix(mut self, prefix: &str) -> Self {
-        self.0.message = one_line(&format!("{prefix}: {}", self.0.message));
+        self.0.message = sanitize(&format!("{prefix}: {}", self.0.message));
         self
     }
 
     /// Replaces what the user should do.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hint = Some(one_line(&hint.into()));
+        self.0.hint = Some(sanitize(&hint.into()));
         self
     }
 
@@ -128,7 +122,7 @@ impl Error {
     #[must_use]
     pub fn with_reason(self, reason: impl Into<String>) -> Self {
         let reason = reason.into();
-        let hint = self.marked_hint().map(|hint| format!("{hint}; {reason}"));
+        let hint = self.hint().map(|hint| format!("{hint}; {reason}"));
         self.with_hint(hint.unwrap_or(reason))
     }
 
@@ -223,23 +217,13 @@ impl Error {
 
     /// One line: what happened and where.
     #[must_use]
-    pub fn message(&self) -> Cow<'_, str> {
-        in_python(&self.0.message)
-    }
-
-    /// The message with its marks of arguments, for a part of another message.
-    pub(crate) fn marked_message(&self) -> &str {
+    pub fn message(&self) -> &str {
         &self.0.message
     }
 
     /// One line: the operation, the message, the number of requests, and the hint.
     #[must_use]
     pub fn summary(&self) -> String {
-        in_python(&self.marked_summary()).into_owned()
-    }
-
-    /// The summary with its marks of arguments, for a front end.
-    pub(crate) fn marked_summary(&self) -> String {
         let Context { operation, attempts, elapsed, .. } = self.context();
         let mut line = match operation {
             Some(operation) => format!("{operation}: {}", self.0.message),
@@ -248,7 +232,7 @@ impl Error {
         if *attempts > 1 {
             line = format!("{line} (after {attempts} requests in {elapsed:.1} s)");
         }
-        match self.marked_hint() {
+        match self.hint() {
             Some(hint) => format!("{line}; {hint}"),
             None => line,
         }
@@ -256,12 +240,7 @@ impl Error {
 
     /// What the user should do.
     #[must_use]
-    pub fn hint(&self) -> Option<Cow<'_, str>> {
-        self.marked_hint().map(in_python)
-    }
-
-    /// The hint with its marks of arguments, for a front end or another error.
-    pub(crate) fn marked_hint(&self) -> Option<&str> {
+    pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
@@ -286,7 +265,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message())
+        formatter.write_str(self.message())
     }
 }
 
@@ -305,11 +284,11 @@ mod tests {
         let text = || Some("it was tok-0123456789".to_owned());
         let error = Error::new(Kind::Api, "it was tok-0123456789").with_hint("it was tok-0123456789").with(|details| {
             (details.api_message, details.body_excerpt, details.location_host) = (text(), text(), text());
-            (details.content_type, details.field, details.path) = (text(), text(), text());
+            (details.field, details.path) = (text(), text());
             (details.column, details.value) = (text(), text());
             (details.data, details.code_message) = (text(), text());
         });
         let shown = format!("{:?}", error.redact("tok-0123456789"));
-        assert!(!shown.contains("tok-") && shown.matches("<redacted>").count() == 12, "{shown}");
+        assert!(!shown.contains("tok-") && shown.matches("<redacted>").count() == 11, "{shown}");
     }
 }

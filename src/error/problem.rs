@@ -13,7 +13,7 @@ pub struct Problem {
     pub argument: String,
     /// Its path in the request body, such as `filters.OR[0].AND[2].value`; empty when it is not sent.
     pub path: String,
-    /// What is wrong and what to write instead, with marks of arguments.
+    /// What is wrong and what to write instead.
     pub message: String,
     /// The value as the caller would recognise it, shortened.
     pub value: String,

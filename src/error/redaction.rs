@@ -1,202 +1,96 @@
-//! Finds a secret in what a service sends back, and replaces it.
+//! Hides a secret that a service sends back.
 #![expect(clippy::indexing_slicing, reason = "a wrong range is a defect, which must not pass a secret on")]
 
 use std::ops::Range;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use memchr::memmem;
+
 use super::text::CUT;
 
-/// Shorter secrets occur in plain words: they are redacted only with no letter or digit beside them.
-const MIN_SECRET: usize = 8;
+/// Characters of a secret that begin a run to be hidden. Shorter secrets occur in plain words: they are hidden whole,
+/// and only with no letter or digit beside them.
+const START: usize = 8;
 /// Shorter parts of base64 are found by chance.
-const MIN_BASE64: usize = 6;
+const LEAST_BASE64: usize = 6;
 /// Replacement of a secret in errors.
 const REDACTED: &str = "<redacted>";
 /// Most bytes that one byte of a secret takes in JSON, in a URL or in HTML: `&#x002F;`.
 pub const MAX_ESCAPED: usize = 8;
-/// Most ways to read a text that are followed at the same time.
-const MAX_READINGS: usize = 4;
 
-/// Where a secret occurs, from the first on: as it is, in upper or lower case, escaped as in JSON (`\/`, `\u002f`), in
-/// a URL (`%2F`) or in HTML (`&#x2F;`, `&amp;`), or in base64; a short one only with no letter or digit beside it.
-pub fn occurrences(text: &[u8], secret: &[u8]) -> impl Iterator<Item = Range<usize>> {
-    let mut found: Vec<Range<usize>> = of_form(text, secret).collect();
-    found.retain(|found| secret.len() >= MIN_SECRET || is_apart(text, found));
-    for form in base64_forms(secret) {
-        found.extend(of_form(text, &form));
-    }
-    merged(found).into_iter()
+/// Hides a secret wherever it occurs.
+pub(super) fn redact(text: &str, secret: &str) -> String {
+    String::from_utf8_lossy(&hide(text.as_bytes(), secret.as_bytes(), REDACTED)).into_owned()
 }
 
-/// Where this form of a secret occurs.
-fn of_form<'a>(text: &'a [u8], form: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        let first = *form.first()?;
-        let begins = |byte: &u8| byte.eq_ignore_ascii_case(&first) || matches!(byte, b'\\' | b'%' | b'&');
-        loop {
-            let start = from + text.get(from..)?.iter().position(begins)?;
-            let length = common(text.get(start..)?, form).complete;
-            from = start + length.unwrap_or(1);
-            if length.is_some() {
-                return Some(start..from);
-            }
-        }
-    })
-}
-
-/// Ranges in order, those that overlap as one.
-fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    ranges.sort_by_key(|range| range.start);
-    let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
-    for range in ranges {
-        match merged.last_mut() {
-            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    merged
-}
-
-/// Replaces a secret wherever it occurs, also where an excerpt ends within it.
+/// Replaces each of the [`occurrences`] of a secret.
 #[must_use]
-pub fn redact(text: &str, secret: &str) -> String {
-    if secret.is_empty() {
-        return text.to_owned();
-    }
-    let mut redacted = String::with_capacity(text.len());
-    let mut from = 0;
-    for found in occurrences(text.as_bytes(), secret.as_bytes()) {
-        redacted.push_str(&text[from..found.start]);
-        redacted.push_str(REDACTED);
+pub fn hide(text: &[u8], secret: &[u8], shown: &str) -> Vec<u8> {
+    let (mut hidden, mut from) = (Vec::with_capacity(text.len()), 0);
+    for found in occurrences(text, secret) {
+        hidden.extend_from_slice(&text[from..found.start]);
+        hidden.extend_from_slice(shown.as_bytes());
         from = found.end;
     }
-    redacted.push_str(&text[from..]);
-    for form in base64_forms(secret.as_bytes()) {
-        redacted = redact_cut(redacted, &form, MIN_SECRET);
-    }
-    redact_cut(redacted, secret.as_bytes(), MIN_SECRET.min(secret.len().div_ceil(2)))
+    hidden.extend_from_slice(&text[from..]);
+    hidden
 }
 
-/// Replaces the first bytes of a form of a secret, `least` of them or more, at the end of an excerpt.
-fn redact_cut(mut text: String, form: &[u8], least: usize) -> String {
-    for (cut, _) in text.clone().rmatch_indices(CUT) {
-        let before = &text.as_bytes()[..cut];
-        let is_cut = |start: &usize| {
-            let matched = common(&before[*start..], form).matched_to_the_end;
-            let is_apart = form.len() >= MIN_SECRET || is_apart(before, &(*start..before.len()));
-            matched.is_some_and(|matched| matched >= least) && is_apart
-        };
-        let most = (form.len() * MAX_ESCAPED).min(before.len());
-        if let Some(start) = (before.len() - most..before.len()).find(is_cut) {
-            text.replace_range(start..cut + CUT.len_utf8(), REDACTED);
-        }
-    }
-    text
-}
-
-/// Whether no letter or digit is beside a part of a text.
-fn is_apart(text: &[u8], part: &Range<usize>) -> bool {
-    let before = &text[..part.start];
-    let is_hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
-    let is_escape = match before {
-        [.., b'%', first, second] if is_hex(&[*first, *second]) => true,
-        [.., b'\\', b'u', a, b, c, d] if is_hex(&[*a, *b, *c, *d]) => true,
-        [.., b'\\', b'b' | b'f' | b'n' | b'r' | b't'] => true,
-        _ => false,
-    };
-    let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    (is_escape || !is_word(before.last())) && !is_word(text.get(part.end))
-}
-
-/// The base64 of a secret behind any text, in both alphabets: without the first and last characters, which depend on
-/// what is around it.
-fn base64_forms(secret: &[u8]) -> Vec<Vec<u8>> {
-    let mut forms: Vec<Vec<u8>> = Vec::new();
-    for before in 0..3 {
-        let text = [&vec![0; before][..], secret].concat();
-        // Characters of six bits that have bits of the secret alone.
-        let characters = (before * 8).div_ceil(6)..text.len() * 8 / 6;
-        if characters.len() < MIN_BASE64 {
-            continue;
-        }
-        for [plus, slash] in [*b"+/", *b"-_"] {
-            let form = characters.clone().map(|index| match sextet(&text, index * 6) {
-                value @ 0..=25 => b'A' + value,
-                value @ 26..=51 => b'a' + value - 26,
-                value @ 52..=61 => b'0' + value - 52,
-                62 => plus,
-                _ => slash,
-            });
-            let form = form.collect();
-            if !forms.contains(&form) {
-                forms.push(form);
+/// Where a secret occurs, each time from its first characters to the end of the run of such characters: as it is, in
+/// upper or lower case, escaped as in JSON (`\/`, `\u002f`), in a URL (`%2F`) or in HTML (`&#x2F;`, `&amp;`), in base64,
+/// or cut off at the end of an excerpt.
+#[must_use]
+pub fn occurrences(text: &[u8], secret: &[u8]) -> Vec<Range<usize>> {
+    let in_base64 = base64_forms(secret);
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < text.len() {
+        let plain = || end_of(text, at, secret).filter(|end| secret.len() >= START || is_apart(text, at, *end));
+        match plain().or_else(|| in_base64.iter().find_map(|form| end_of(text, at, form))) {
+            Some(end) => {
+                found.push(at..end);
+                at = end;
             }
+            None => at += 1,
         }
     }
-    forms
+    found
 }
 
-/// Six bits from this bit on.
-fn sextet(bytes: &[u8], bit: usize) -> u8 {
-    // The six bits may end with the last byte.
-    let pair = u16::from_be_bytes([bytes[bit / 8], bytes.get(bit / 8 + 1).copied().unwrap_or(0)]);
-    let [_, low] = (pair >> (10 - bit % 8)).to_be_bytes();
-    low & 0x3F
-}
-
-/// How much of a secret a text begins with.
-struct Common {
-    /// The bytes of the text, if it begins with all of the secret.
-    complete: Option<usize>,
-    /// The bytes of the secret, if the text ends within it, or within one of its escapes.
-    matched_to_the_end: Option<usize>,
-}
-
-/// Compares a text with a secret, with and without escapes. Where both readings fit, both are followed.
-fn common(text: &[u8], secret: &[u8]) -> Common {
-    let mut ends = Ends { all: [0; MAX_READINGS], count: 1 };
-    let mut matched_to_the_end = None;
-    for (matched, expected) in secret.iter().enumerate() {
-        let mut next = Ends { all: [0; MAX_READINGS], count: 0 };
-        for end in ends.iter() {
-            let rest = &text[end..];
-            if rest.is_empty() || matches!(rest, [b'\\' | b'%' | b'&', ..]) && rest.len() < MAX_ESCAPED {
-                matched_to_the_end = Some(matched);
-            }
-            let plain = rest.first().map(|plain| (*plain, 1));
-            for (found, length) in [escaped(rest), plain].into_iter().flatten() {
-                if found.eq_ignore_ascii_case(expected) {
-                    next.insert(end + length);
-                }
-            }
-        }
-        if next.count == 0 {
-            return Common { complete: None, matched_to_the_end };
-        }
-        ends = next;
-    }
-    Common { complete: ends.iter().max(), matched_to_the_end }
-}
-
-/// Where the readings of a text have come to.
-struct Ends {
-    all: [usize; MAX_READINGS],
-    count: usize,
-}
-
-impl Ends {
-    fn iter(&self) -> impl Iterator<Item = usize> {
-        self.all.iter().take(self.count).copied()
-    }
-
-    fn insert(&mut self, end: usize) {
-        if self.iter().all(|known| known != end)
-            && let Some(free) = self.all.get_mut(self.count)
-        {
-            *free = end;
-            self.count += 1;
+/// Where the run ends that begins here with this form of a secret, if it does.
+fn end_of(text: &[u8], at: usize, form: &[u8]) -> Option<usize> {
+    let start = form.get(..START).unwrap_or(form);
+    let least = START.min(form.len().div_ceil(2));
+    let mut end = at + spelled(&text[at..], start, least).filter(|length| *length > 0)?;
+    if form.len() >= START {
+        let is_of_run = |byte: u8| byte.is_ascii_alphanumeric() || form.contains(&byte);
+        while let Some((_, length)) = readings(&text[end..]).find(|(byte, _)| is_of_run(*byte)) {
+            end += length;
         }
     }
+    // An excerpt may end within an escape.
+    let rest = &text[end..];
+    match memmem::find(rest, CUT.as_bytes()) {
+        Some(0) => Some(end + CUT.len()),
+        Some(cut @ ..MAX_ESCAPED) if matches!(rest[0], b'\\' | b'%' | b'&') => Some(end + cut + CUT.len()),
+        _ => Some(end),
+    }
+}
+
+/// The length of the text that spells this start of a secret, or `least` of its characters at the end of an excerpt.
+fn spelled(text: &[u8], start: &[u8], least: usize) -> Option<usize> {
+    let Some((first, rest)) = start.split_first() else { return Some(0) };
+    if least == 0 && text.starts_with(CUT.as_bytes()) {
+        return Some(0);
+    }
+    let is_first = |(byte, _): &(u8, usize)| byte.eq_ignore_ascii_case(first);
+    let spell = |(_, length): (u8, usize)| Some(length + spelled(&text[length..], rest, least.saturating_sub(1))?);
+    readings(text).filter(is_first).find_map(spell)
+}
+
+/// What a text begins with and its length: the character of an escape, and the first byte.
+fn readings(text: &[u8]) -> impl Iterator<Item = (u8, usize)> {
+    [escaped(text), text.first().map(|plain| (*plain, 1))].into_iter().flatten()
 }
 
 /// The ASCII character whose escape a text begins with, and the length of the escape.
@@ -225,6 +119,32 @@ fn escaped(text: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
+/// Whether no letter or digit is beside a part of a text, other than that of an escape before it.
+fn is_apart(text: &[u8], start: usize, end: usize) -> bool {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let is_escape = |length: &usize| escaped(&text[start - length..start]).is_some_and(|(_, found)| found == *length);
+    let is_after_escape = (1..=MAX_ESCAPED.min(start)).any(|length| is_escape(&length));
+    (is_after_escape || !is_word(text[..start].last())) && !is_word(text.get(end))
+}
+
+/// The base64 of a secret behind any text, in both alphabets: without the first and last characters, which depend on
+/// what is around it.
+fn base64_forms(secret: &[u8]) -> Vec<Vec<u8>> {
+    let mut forms = Vec::new();
+    for before in 0..3 {
+        let text = [&vec![0; before][..], secret].concat();
+        for engine in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
+            let encoded = engine.encode(&text).into_bytes();
+            // Characters of six bits that have bits of the secret alone.
+            let form = encoded[(before * 8).div_ceil(6)..text.len() * 8 / 6].to_vec();
+            if form.len() >= LEAST_BASE64 && !forms.contains(&form) {
+                forms.push(form);
+            }
+        }
+    }
+    forms
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -236,7 +156,7 @@ mod tests {
     fn a_secret_is_redacted_whole_or_cut() {
         for secret in ["tok-0123456789", "tok/0123+56789=="] {
             assert_eq!(redact(&format!("Bearer {secret}, {secret}"), secret), "Bearer <redacted>, <redacted>");
-            for end in MIN_SECRET..secret.len() {
+            for end in START..secret.len() {
                 let cut = excerpt(&format!("you sent {secret}"), "you sent ".len() + end);
                 assert_eq!(redact(&cut, secret), "you sent <redacted>", "{cut}");
             }
@@ -310,6 +230,8 @@ mod tests {
             let text = format!("{before}{}{after}", written.concat());
             // What is before may be the beginning of the secret too.
             prop_assume!(!secret.starts_with(|first: char| before.contains(first.to_ascii_lowercase())));
+            // Letters that follow at once are taken for characters of a token.
+            let after = after.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
             prop_assert_eq!(redact(&text, &secret), format!("{before}{REDACTED}{after}"));
         }
     }

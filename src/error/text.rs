@@ -1,7 +1,5 @@
 //! Makes untrusted text safe for one line of a message.
 
-use super::argument::is_mark;
-
 /// Whether a character breaks the line, controls the terminal, changes the direction of text, or is invisible.
 #[must_use]
 pub fn is_unsafe_for_terminal(character: char) -> bool {
@@ -20,21 +18,12 @@ pub fn is_unsafe_for_terminal(character: char) -> bool {
         )
 }
 
-/// Untrusted text as one line: escapes each character that is unsafe for a terminal, and the marks of arguments.
+/// Untrusted text as one line: escapes each character that is unsafe for a terminal.
 #[must_use]
 pub fn sanitize(text: &str) -> String {
-    escape(text, |character| is_unsafe_for_terminal(character) || is_mark(character))
-}
-
-/// A message as one line: its marks of arguments stay.
-pub(crate) fn one_line(message: &str) -> String {
-    escape(message, is_unsafe_for_terminal)
-}
-
-fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
     let mut line = String::with_capacity(text.len());
     for character in text.chars() {
-        if is_escaped(character) {
+        if is_unsafe_for_terminal(character) {
             line.extend(character.escape_default());
         } else {
             line.push(character);
@@ -54,7 +43,7 @@ pub fn excerpt(text: &str, limit: usize) -> String {
 }
 
 /// Mark at the end of an excerpt.
-pub(super) const CUT: char = '…';
+pub(super) const CUT: &str = "…";
 
 #[cfg(test)]
 mod tests {

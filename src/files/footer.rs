@@ -194,7 +194,7 @@ pub(super) fn close(tail: &mut [u8]) -> Result<()> {
     if tail.len() as u64 > MAX_TAIL {
         let problem = format!("response too large: the footer of its Parquet file exceeds {MAX_TAIL} bytes");
         return Err(Error::new(Kind::ResponseTooLarge, problem)
-            .with(|details| (details.what, details.limit) = (Some("footer"), Some(MAX_TAIL)))
+            .with(|details| (details.field, details.limit) = (Some("footer".to_owned()), Some(MAX_TAIL)))
             .with_hint("request fewer columns, or fewer rows in a request"));
     }
     let sum = sum(tail);

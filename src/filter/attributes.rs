@@ -9,7 +9,6 @@ use super::problems::{ProblemPath, Problems};
 use super::values;
 use crate::contract::codes;
 use crate::contract::search::Attributes;
-use crate::error::named;
 
 /// All attributes of a business object, where they are specified or the user declared them.
 pub(super) enum KnownAttributes<'a> {
@@ -112,7 +111,7 @@ pub(super) fn as_sent(
             return Some(Attributes::Text(names.join(",")));
         }
         InputValue::Text(format) if format == "string" => {
-            format!("a search of promotion codes takes attrs as an array: leave {} out", named("attrs_format"))
+            "a search of promotion codes takes attrs as an array: leave attrs_format out".to_owned()
         }
         format => format!("{} is not a format of attrs: write \"array\" or \"string\"", format.shown()),
     };

@@ -8,7 +8,6 @@ use super::problems::{ProblemPath, Problems};
 use super::values::{self, Times};
 use crate::contract::codes::{AUDIENCE_TYPES, POSITIONS, STATUSES};
 use crate::contract::condition::{CODE_CONDITION_TYPE, Condition, DATETIME, NUMBER, STRING};
-use crate::error::named;
 
 /// A column that a promotion code search filters on, in the order of the positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +63,7 @@ pub(super) fn check(
     let given = &comparison.data_type;
     let is_same_type = given.is_null() || *given == InputValue::text(data_type);
     if !is_same_type {
-        let message =
-            format!("{} is not the data_type of {}: write \"{data_type}\"", given.shown(), named(column.name()));
+        let message = format!("{} is not the data_type of {}: write \"{data_type}\"", given.shown(), column.name());
         problems.add(&location.field("data_type"), given, message);
     }
     let operator = values::operator(&comparison.method, location, problems);
@@ -116,7 +114,7 @@ fn time(comparison: &Comparison, location: &ProblemPath, times: &Times<'_>, prob
 fn list(column: Column, comparison: &Comparison, location: &ProblemPath, problems: &mut Problems) -> Option<Value> {
     let Comparison { method, value: input, .. } = comparison;
     if matches!(method, Method::After | Method::Before | Method::Since | Method::Until | Method::On) {
-        let name = named(column.name());
+        let name = column.name();
         let message = format!("{method}(…) compares times, and {name} is not a time: give one value or several");
         problems.add(location, input, message);
         return None;
@@ -163,6 +161,6 @@ fn known_number(value: &InputValue, column: Column, known: &[(&str, i64)], is_as
             InputValue::Text(text) => did_you_mean(text, known.iter().map(|(name, _)| *name)),
             _ => String::new(),
         };
-        format!("{} is not a value of {}: {}{advice}", value.shown(), named(column.name()), choices.join(", "))
+        format!("{} is not a value of {}: {}{advice}", value.shown(), column.name(), choices.join(", "))
     })
 }

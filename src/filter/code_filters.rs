@@ -8,7 +8,6 @@ use super::where_clause::{ParsedCondition, WhereClause};
 use crate::contract::codes::{MAX_CONDITIONS, OR_GROUPS};
 use crate::contract::condition::Condition;
 use crate::contract::search::{Filters, Group};
-use crate::error::named;
 
 /// The filters of conditions in the order of their positions.
 pub(super) fn of(mut conditions: Vec<Condition>, times: &Times<'_>) -> Filters {
@@ -79,23 +78,18 @@ fn check_columns(columns: &[Column], shown: &InputValue, problems: &mut Problems
         let times = columns.iter().filter(|other| **other == column).count();
         if times > 1 {
             let advice = match column {
-                Column::AllocatedTime => {
-                    let range = named("days").in_python(".on(da.days(start, stop))");
-                    format!("for a range of days, use {range} in a scan")
-                }
-                _ => "put its values into one .matches([...])".to_owned(),
+                Column::AllocatedTime => "for a range of days, use .on(da.days(start, stop)) in a scan",
+                _ => "put its values into one .matches([...])",
             };
-            let name = named(column.name());
+            let name = column.name();
             let message = format!("{name} is filtered {times} times, and once is allowed: {advice}");
             problems.add(&location, shown, message);
         }
     }
     if !columns.contains(&Column::AllocatedTime) {
         let name = Column::AllocatedTime.name();
-        let condition = named("after")
-            .of(format_args!("{name}=2024-01-01"))
-            .in_python(format!("& col(\"{name}\").after(\"2024-01-01\")"));
-        let message = format!("{} is required in a promotion code search: add {condition}", named(name));
+        let condition = format!("& col(\"{name}\").after(\"2024-01-01\")");
+        let message = format!("{name} is required in a promotion code search: add {condition}");
         problems.add(&location, shown, message);
     }
     check_audience(columns, &location, shown, problems);
@@ -104,7 +98,7 @@ fn check_columns(columns: &[Column], shown: &InputValue, problems: &mut Problems
 /// Refuses audience types without audience ids, for which the service returns no rows (4.2).
 pub(super) fn check_audience(columns: &[Column], location: &ProblemPath, input: &InputValue, problems: &mut Problems) {
     if columns.contains(&Column::AudienceType) && !columns.contains(&Column::AllocatedAudience) {
-        let [types, ids] = [Column::AudienceType, Column::AllocatedAudience].map(|column| named(column.name()));
+        let [types, ids] = [Column::AudienceType, Column::AllocatedAudience].map(Column::name);
         let message = format!("{types} without {ids} silently matches nothing: add the ids, or leave {types} out");
         problems.add(location, input, message);
     }

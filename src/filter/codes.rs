@@ -10,7 +10,7 @@ use super::{Plan, Search, attributes, code_filters};
 use crate::contract::business_object::{PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::condition::Condition;
 use crate::contract::search::{Attributes, SearchBody};
-use crate::error::{Result, named};
+use crate::error::Result;
 use crate::time::Calendar;
 
 /// The arguments of `search_codes` as given.
@@ -108,10 +108,7 @@ fn condition(
                 .to_owned()
         }
         InputValue::Days(_) if column != Column::AllocatedTime => {
-            format!(
-                "days(…) is a range of times, and {} is not a time: give one value or several",
-                named(column.name())
-            )
+            format!("days(…) is a range of times, and {} is not a time: give one value or several", column.name())
         }
         value => {
             let method = if matches!(value, InputValue::Days(_)) { Method::On } else { Method::Matches };

@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::input::InputValue;
 use super::values::is_not;
-use crate::error::named;
 use crate::time::{Calendar, Moment, Zone};
 
 /// No scan has more days.
@@ -88,8 +87,7 @@ fn range(start: &InputValue, stop: &InputValue, zone: &Zone) -> Result<(Moment, 
     let (first_day, stop_day) = (zone.start_of_day(first)?, zone.start_of_day(last)?);
     let line = |stop: Moment| {
         let (start, stop) = (zone.day_of(first), zone.day_of(stop));
-        let python = format!("da.days(\"{start}\", \"{stop}\")");
-        named("days").of(format_args!("{start} {stop}")).in_python(python).to_string()
+        format!("da.days(\"{start}\", \"{stop}\")")
     };
     if last != stop_day {
         let line = line(zone.start_of_next_day(last)?);

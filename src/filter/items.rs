@@ -14,7 +14,7 @@ use super::where_clause::WhereClause;
 use super::{Plan, Search};
 use crate::contract::business_object::{KNOWN, PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
 use crate::contract::search::SearchBody;
-use crate::error::{Result, named};
+use crate::error::Result;
 use crate::time::Calendar;
 
 /// The arguments of `search_items` as given.
@@ -102,8 +102,7 @@ fn item_type(name: &InputValue, id: &InputValue, problems: &mut Problems) -> (Op
             problems.add(&id_location, id, message);
         }
         (Some(name), Some(read_id), Some((_, known))) if read_id != known => {
-            let id_argument = named("item_type_id");
-            let message = format!("\"{name}\" has the id {known}, not {read_id}: leave {id_argument} out");
+            let message = format!("\"{name}\" has the id {known}, not {read_id}: leave item_type_id out");
             problems.add(&id_location, id, message);
         }
         (Some(other), Some(read_id), None) => {

@@ -4,7 +4,7 @@
 
 use std::mem::{Discriminant, discriminant};
 
-use crate::error::{Error, Problem, Result, defect, one_line, sanitize};
+use crate::error::{Error, Problem, Result, defect, sanitize};
 
 use super::input::InputValue;
 
@@ -102,7 +102,7 @@ impl Problems {
         self.0.push(Problem {
             argument: sanitize(&location.argument),
             path: sanitize(&location.path),
-            message: one_line(&message),
+            message: sanitize(&message),
             value: value.shown(),
         });
     }

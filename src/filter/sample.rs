@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::days::Days;
 use super::input::{ColumnCondition, Comparison, InputValue, Method};
 use super::normal_form::Tree;
-use crate::error::{Kind, Problem, Result, in_python};
+use crate::error::{Kind, Problem, Result};
 
 /// The Python value of a JSON text.
 pub(super) fn input(value: Value) -> InputValue {
@@ -82,8 +82,7 @@ pub(super) fn expression(tree: Tree<ColumnCondition>) -> InputValue {
 pub(super) fn problems<T: std::fmt::Debug>(checked: Result<T>) -> Vec<Problem> {
     let error = checked.expect_err("a request with problems");
     assert_eq!(error.kind(), Kind::Validation, "{error}");
-    let spelled = |problem: &Problem| Problem { message: in_python(&problem.message).into_owned(), ..problem.clone() };
-    error.problems().iter().map(spelled).collect()
+    error.problems().to_vec()
 }
 
 /// The only problem of a request that must be refused.

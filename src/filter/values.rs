@@ -9,7 +9,6 @@ use super::input::{Comparison, InputValue, Method};
 use super::plan::MAX_REQUESTS;
 use super::problems::{ProblemPath, Problems};
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, DATETIME, EQUALS, MATCHES, NUMBER, STRING, TIME_UNIT};
-use crate::error::named;
 use crate::time::{Calendar, Moment};
 
 /// `3.5 is a float, not a string`.
@@ -50,7 +49,7 @@ pub(super) fn count(argument: &str, value: &InputValue, what: &str, default: &st
         InputValue::Null => Ok(None),
         InputValue::Integer(number) => match u64::try_from(*number) {
             Ok(count @ 1..) => Ok(Some(count)),
-            _ => Err(format!("{number} is less than 1: leave {} out for {default}", named(argument))),
+            _ => Err(format!("{number} is less than 1: leave {argument} out for {default}")),
         },
         value => Err(is_not(value, &format!("a count of {what}: write an integer of at least 1"))),
     }
@@ -174,7 +173,7 @@ impl Times<'_> {
     fn starts_of_days(&self, days: &Days, comparison: &Comparison) -> Result<Value, String> {
         if !comparison.is_by_day() {
             let unit = comparison.unit.shown();
-            return Err(format!("a range of days takes one request a day: leave unit={unit} out"));
+            return Err(format!("a range of days takes one request a day: leave the unit {unit} out"));
         }
         let (start, stop) = days.bounds(self.calendar)?;
         if *days == Days::Yesterday {

@@ -8,7 +8,6 @@ use super::normal_form::Tree;
 use super::problems::{ProblemPath, Problems};
 use super::values::{self, is_not};
 use crate::contract::condition::{CODE_CONDITION_TYPE, DATETIME};
-use crate::error::named;
 
 const ARGUMENT: &str = "where";
 const EXAMPLE: &str = "write col(\"customer_id\").matches([\"17\", \"42\"]), or {\"OR\": [{\"AND\": […]}]}";
@@ -154,9 +153,7 @@ impl ParsedCondition {
         }
         let ColumnCondition { column, comparison } = &self.condition;
         let method = comparison.method.to_string();
-        let name = if let InputValue::Text(name) = column { name.clone() } else { column.shown() };
-        let condition = named(&method).of(name).in_python(format!("col({}).{method}", column.shown()));
-        ProblemPath::expression(ARGUMENT, condition.to_string(), path)
+        ProblemPath::expression(ARGUMENT, format!("col({}).{method}", column.shown()), path)
     }
 
     /// The fields of a body other than the common ones.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, Kind, constant_argument};
+use crate::error::{Error, Kind};
 use crate::files;
 
 /// The error for a file that the system could not have `done`, for example `written`.
@@ -31,18 +31,11 @@ pub(super) fn in_use(path: &Path, problem: &str) -> Error {
     at(Kind::FolderLocked, path, problem).retryable()
 }
 
-/// The error for files whose rows take more memory than `max_result_bytes=`. `path` is the first of them that is too
+/// The error for files whose rows take more memory than `max_result_bytes`. `path` is the first of them that is too
 /// much.
 pub(super) fn too_large(path: &Path, limit: u64) -> Error {
-    at(
-        Kind::ResponseTooLarge,
-        path,
-        &format!("takes too much memory: with the files read before it, it exceeds {limit} bytes"),
-    )
-    .with(|details| (details.what, details.limit) = (Some("result"), Some(limit)))
-    .with_hint(concat!(
-        "raise ",
-        constant_argument!("max_result_bytes"),
-        ", or read the files in pieces, for example with polars or DuckDB"
-    ))
+    let problem = format!("takes too much memory: with the files read before it, it exceeds {limit} bytes");
+    at(Kind::ResponseTooLarge, path, &problem)
+        .with(|details| (details.field, details.limit) = (Some("result".to_owned()), Some(limit)))
+        .with_hint("raise max_result_bytes, or read the files in pieces, for example with polars or DuckDB")
 }

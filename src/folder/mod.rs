@@ -23,7 +23,7 @@ pub use marks::Mark;
 pub use name::PartName;
 pub use query::{Query, digest, mismatch};
 
-use crate::error::{Error, Kind, Result, argument};
+use crate::error::{Error, Kind, Result};
 use crate::files::{AtomicFile, Complete, Footer, Location, Published, RowMemory, Unreadable, blocking};
 use error::{at, failure, refused, too_large};
 use local::Local;
@@ -318,15 +318,11 @@ fn corrupt(path: &Path, problem: &str) -> Error {
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     let day = folder.and_then(day_of);
     let remedy = match day {
-        Some(day) => {
-            let refresh = argument("refresh").of(day).in_python(format!("refresh=[\"{day}\"]"));
-            format!("run again with {refresh}, which replaces it")
-        }
+        Some(day) => format!("run again with refresh \"{day}\", which replaces it"),
         // Files of a scan without days are one snapshot: one of them alone would be of another time.
-        None => format!(
-            "run again with {}, which replaces all files, or without this file, which restores it alone",
-            argument("refresh").of_string("all")
-        ),
+        None => "run again with refresh \"all\", which replaces all files, or without this file, which restores it \
+                 alone"
+            .to_owned(),
     };
     at(Kind::FolderCorrupt, path, &format!("has changed since it was written: {problem}"))
         .with(|details| details.day = day.map(ToOwned::to_owned))

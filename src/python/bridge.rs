@@ -155,7 +155,7 @@ impl<E: Send + 'static, H: FnMut(Python<'_>, Option<E>) -> PyResult<()>> Waiting
             if process::id() != process {
                 // A callback forked and has returned in the child too, where no thread runs the call.
                 mem::forget(task);
-                let error = Error::new(Kind::ForkedHandle, "a call that began before a fork cannot continue after it")
+                let error = Error::new(Kind::ClientClosed, "a call that began before a fork cannot continue after it")
                     .with_hint("repeat the call in the child, and do not call os.fork in a callback");
                 return Err(handled.err().unwrap_or_else(|| raise(py, error)));
             }

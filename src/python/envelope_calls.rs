@@ -14,7 +14,7 @@ use super::settings::seconds;
 use crate::client::WaitOutcome;
 use crate::contract::export::DownloadBody;
 use crate::decode::Envelope;
-use crate::error::{Result, named};
+use crate::error::Result;
 use crate::filter::export;
 
 impl RawClient {
@@ -55,7 +55,7 @@ impl RawClient {
         idempotent: bool,
         timeout: Option<f64>,
     ) -> PyResult<impl Future<Output = Result<Envelope>> + Send + use<>> {
-        let path = path.to_str().map_err(|_| no_unicode(py, &named("path")))?.to_owned();
+        let path = path.to_str().map_err(|_| no_unicode(py, "path"))?.to_owned();
         let (core, body) = (self.core(py)?, body(py, value)?);
         let timeout = timeout.map(|timeout| seconds(py, "timeout", timeout)).transpose()?;
         Ok(async move { core.post(&path, body, idempotent, timeout).await })

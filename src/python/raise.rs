@@ -1,11 +1,11 @@
-//! Errors of the core as exceptions, whose class follows from the kind and whose attributes are the details.
+//! Errors of the core as exceptions: the kind names the class, the details are its attributes.
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pythonize::pythonize;
 
-use crate::error::{Argument, Error, Kind};
+use crate::error::{Error, Kind};
 
 /// The exception for an error. Its class is defined in Python, so that it pickles and has attributes.
 #[expect(clippy::needless_pass_by_value, reason = "an error is raised once, and map_err passes it by value")]
@@ -25,14 +25,17 @@ fn passes_through(py: Python<'_>, raised: &PyErr) -> PyResult<bool> {
 }
 
 /// The exception for a string setting that is not valid Unicode.
-pub(super) fn no_unicode(py: Python<'_>, argument: &Argument<'_>) -> PyErr {
-    raise(py, Error::new(Kind::Config, format!("{argument} holds a lone surrogate, so it is not valid Unicode")))
+pub(super) fn no_unicode(py: Python<'_>, setting: &str) -> PyErr {
+    raise(py, Error::new(Kind::Config, format!("{setting} holds a lone surrogate, so it is not valid Unicode")))
 }
 
 fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let errors = py.import("dataaccess.errors")?;
     let class = errors.getattr(error.kind().class_name())?;
     let keywords = pythonize(py, error.context())?.cast_into::<PyDict>()?;
+    if let Some(reason) = error.kind().reason() {
+        keywords.set_item("reason", reason)?;
+    }
     for (name, value) in pythonize(py, error.details())?.cast_into::<PyDict>()? {
         if !value.is_none() {
             keywords.set_item(name, value)?;
@@ -47,10 +50,10 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             .collect::<PyResult<Vec<_>>>()?;
         keywords.set_item("problems", problems)?;
     }
-    keywords.set_item("hint", error.marked_hint())?;
+    keywords.set_item("hint", error.hint())?;
     keywords.set_item("retryable", error.is_retryable())?;
     // The class writes the message of its problems.
-    let message = if error.problems().is_empty() { error.marked_summary() } else { String::new() };
+    let message = if error.problems().is_empty() { error.summary() } else { String::new() };
     let raised = PyErr::from_value(class.call((message,), Some(&keywords))?);
     if let Some(cause) = std::error::Error::source(error) {
         let cause = if let Some(original) = cause.downcast_ref::<PyErr>() {

@@ -12,7 +12,7 @@ use pythonize::depythonize;
 use super::bridge;
 use super::finalization;
 use super::raise::raise;
-use crate::error::{Error, Kind, Result, argument};
+use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
 use crate::sandbox::{Access, Clock, Composer, Fault, Options, Sandbox};
 
@@ -46,7 +46,7 @@ impl RawSandbox {
         let (db, replay) = files;
         let mut options = Options { db, port, replay, ..Options::default() };
         let switches = depythonize(switches)
-            .map_err(|cause| Error::new(Kind::Config, format!("{}: {cause}", argument("switches"))))
+            .map_err(|cause| Error::new(Kind::Config, format!("switches: {cause}")))
             .and_then(|switches| options.switches.with(&switches));
         options.switches = switches.map_err(|error| raise(py, error))?;
         if let Some((address, allow_remote, token, admin_token, host_names)) = access {
@@ -125,5 +125,5 @@ pub(super) fn check_fault(form: &Bound<'_, PyDict>) -> PyResult<()> {
 
 fn duration(name: &str, seconds: f64) -> Result<Duration> {
     Duration::try_from_secs_f64(seconds)
-        .map_err(|_| Error::new(Kind::Config, format!("{name}= must be a number of seconds from 0 on, not {seconds}")))
+        .map_err(|_| Error::new(Kind::Config, format!("{name} must be a number of seconds from 0 on, not {seconds}")))
 }

@@ -54,7 +54,7 @@ impl Opened {
     /// The stream, unless it was opened before a fork.
     pub(super) fn get(&self) -> Result<Arc<Open>> {
         self.0.get().ok_or_else(|| {
-            Error::new(Kind::ForkedHandle, "a stream that was opened before a fork cannot be read after it")
+            Error::new(Kind::ClientClosed, "a stream that was opened before a fork cannot be read after it")
                 .with_hint("open a new one in the child")
         })
     }

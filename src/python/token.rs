@@ -18,7 +18,7 @@ use super::bridge::no_thread;
 use super::finalization;
 use super::raise::{no_unicode, raise};
 use crate::client::{Grant, TokenFuture, TokenSource};
-use crate::error::{Error, Kind, Result, excerpt, named};
+use crate::error::{Error, Kind, Result, excerpt};
 use crate::secret::Secret;
 
 /// In 2001: an `expires_at` before it is a duration by mistake.
@@ -45,7 +45,7 @@ impl RawToken {
     fn new(token: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = token.py();
         if let Ok(text) = token.cast::<PyString>() {
-            let text = text.to_str().map_err(|_| no_unicode(py, &named("token")))?;
+            let text = text.to_str().map_err(|_| no_unicode(py, "token"))?;
             let token = Secret::try_new(text.to_owned()).map_err(|error| raise(py, error))?;
             return Ok(Self { token: Arc::new(token), callable: None });
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::gate::Hold;
 use super::verdict::{Remedy, Verdict};
-use crate::error::{Error, Kind, Result, argument};
+use crate::error::{Error, Kind, Result};
 
 /// A host name that does not exist, or a port at which nothing listens, is more often a typing error than an outage.
 const FIRST_CONTACT: Duration = Duration::from_secs(4);
@@ -241,13 +241,12 @@ impl RetryState {
         if asked > rest {
             let too_long = asked > retry_for;
             let [asked, retry_for] = [asked, retry_for].map(|duration| duration.as_secs_f64());
-            let limit = argument("retry_for");
-            let error = ended(format!("not retried: Retry-After asks for {asked} s, {limit} is {retry_for} s"));
+            let error = ended(format!("not retried: Retry-After asks for {asked} s, retry_for is {retry_for} s"));
             return if too_long { error.map_err(Error::of_all) } else { error };
         }
         if rest.is_zero() {
             let is_first_contact = retry_for < self.policy.retry_for;
-            return ended(if is_first_contact { never_reached() } else { ended_by("retry_for", retry_for) });
+            return ended(if is_first_contact { NEVER_REACHED.to_owned() } else { ended_by("retry_for", retry_for) });
         }
         let pause = hold.map_or(Duration::ZERO, |hold| hold.until.saturating_duration_since(now));
         let is_probing = hold.is_some_and(|hold| hold.is_probing);
@@ -268,14 +267,12 @@ impl RetryState {
 }
 
 /// Why the first contact is not retried for longer.
-fn never_reached() -> String {
-    let [base_url, retry_for] = [argument("base_url"), argument("retry_for")];
-    format!("the service never responded to this client: check {base_url}, or give {retry_for} to wait for its start")
-}
+const NEVER_REACHED: &str =
+    "the service never responded to this client: check base_url, or set retry_for to wait for its start";
 
-fn ended_by(name: &str, limit: Duration) -> String {
-    let (setting, limit) = (argument(name), argument(name).of(limit.as_secs_f64()));
-    format!("{limit} s ended the retries: raise {setting} to retry for longer")
+fn ended_by(setting: &str, limit: Duration) -> String {
+    let seconds = limit.as_secs_f64();
+    format!("{setting} ({seconds} s) ended the retries: raise {setting} to retry for longer")
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header, uri::Authority};
 
 use super::reply::Refusal;
-use crate::error::{Error, Kind, Result, argument, named};
+use crate::error::{Error, Kind, Result};
 
 /// Host names that mean the local machine.
 const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -54,15 +54,12 @@ impl Access {
         let refused = |problem: String, hint: &str| Err(Error::new(Kind::Config, problem).with_hint(hint));
         let is_local = self.address.is_loopback();
         if !is_local && !self.allow_remote {
-            let problem = format!("{}: {} can be reached by other machines", named("host"), self.address);
-            let allow = argument("allow_remote").of("True");
-            let hint = format!("listen on 127.0.0.1 or ::1, or give {allow} and two tokens of your own");
-            return refused(problem, &hint);
+            let problem = format!("host: {} can be reached by other machines", self.address);
+            return refused(problem, "listen on 127.0.0.1 or ::1, or set allow_remote and two tokens of your own");
         }
         if self.allow_remote && (self.token.is_none() || self.admin_token.is_none()) {
-            let allow = named("allow_remote");
-            let problem = format!("{allow}: other machines can reach the sandbox, so it needs two tokens of your own");
-            return refused(problem, &format!("give {} and {}", argument("token"), argument("admin_token")));
+            let problem = "allow_remote: other machines can reach the sandbox, so it needs two tokens of your own";
+            return refused(problem.to_owned(), "set token and admin_token");
         }
         let token_length = if self.allow_remote { ADMIN_TOKEN_LENGTH } else { TOKEN_LENGTH };
         for (name, token, length) in
@@ -70,19 +67,18 @@ impl Access {
         {
             let is_plain = |token: &String| token.len() >= length && token.bytes().all(|byte| byte.is_ascii_graphic());
             if !token.as_ref().is_none_or(is_plain) {
-                let problem =
-                    format!("{}: it needs {length} or more visible ASCII characters and no blanks", named(name));
+                let problem = format!("{name}: it needs {length} or more visible ASCII characters and no blanks");
                 return refused(problem, "secrets.token_hex() makes one");
             }
         }
         if self.admin_token.is_some() && self.admin_token == self.token {
-            let problem = format!("{}: it is the same as {}", named("admin_token"), named("token"));
+            let problem = "admin_token: it is the same as token".to_owned();
             return refused(problem, "give each a token of its own: who may search may not control the sandbox");
         }
         let is_name = |name: &String| !name.is_empty() && !name.contains(['/', '@', ':', '*', ' ']);
         if let Some(name) = self.host_names.iter().find(|name| !is_name(name)) {
             return refused(
-                format!("{}: `{name}` is not the name of a host", named("host_names")),
+                format!("host_names: `{name}` is not the name of a host"),
                 "write it as sandbox.example.com",
             );
         }

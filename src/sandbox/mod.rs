@@ -260,7 +260,7 @@ impl Sandbox {
     fn own_service(&self) -> Result<&Service> {
         if self.is_forked() {
             let problem = format!("this sandbox runs in process {}, not in this fork of it", self.owner);
-            return Err(Error::new(Kind::ForkedHandle, problem).with_hint("start a sandbox in this process"));
+            return Err(Error::new(Kind::ClientClosed, problem).with_hint("start a sandbox in this process"));
         }
         Ok(&self.running.service)
     }

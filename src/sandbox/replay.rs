@@ -67,7 +67,7 @@ impl Recording {
         let mut cut = None;
         let damaged = |number: u64| {
             let problem = format!("`{}` is not a recording: line {number} cannot be read", file.display());
-            Error::new(Kind::Sandbox, problem).with_hint("Client(record=path) makes recordings")
+            Error::new(Kind::Sandbox, problem).with_hint("a client with the setting record makes recordings")
         };
         loop {
             line.clear();

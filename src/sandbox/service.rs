@@ -25,7 +25,7 @@ use super::tokens::{Grant, Tokens, bearer_token};
 use crate::contract::SCOPE_ITEM;
 use crate::contract::business_object::PROMOTION_CODE_NAME;
 use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD, MESSAGE_SEARCH, field};
-use crate::error::{Error, Kind, Result, excerpt, named};
+use crate::error::{Error, Kind, Result, excerpt};
 
 /// State of the service.
 pub(super) struct Service {
@@ -129,7 +129,7 @@ impl Service {
     pub(super) fn reset(&self) -> Result<()> {
         let _loads_have_ended = self.loading.write().unwrap_or_else(PoisonError::into_inner);
         if self.has_file {
-            let problem = format!("{}: a sandbox whose rows are in a file cannot be reset", named("db"));
+            let problem = "db: a sandbox whose rows are in a file cannot be reset";
             return Err(Error::new(Kind::Sandbox, problem).with_hint("clear its objects, or start without a file"));
         }
         let switches = Arc::new(Interpretation::new(self.started_with.clone())?);
@@ -147,7 +147,7 @@ impl Service {
     pub(super) fn check_scopes(&self, scopes: &[String]) -> Result<()> {
         let known = self.interpretation().switches.scopes();
         let Some(unknown) = scopes.iter().find(|scope| !known.contains(scope)) else { return Ok(()) };
-        let problem = format!("{}: there is no `{}`", named("scopes"), excerpt(unknown, 60));
+        let problem = format!("scopes: there is no `{}`", excerpt(unknown, 60));
         Err(Error::new(Kind::Config, problem).with_hint(format!("there are {}", known.join(", "))))
     }
 
@@ -285,7 +285,7 @@ fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
 /// The refusal of a failed search. Only a retryable failure sends its message.
 fn unavailable(cause: &Error) -> Refusal {
     if cause.is_retryable() {
-        return Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, cause.message().into_owned());
+        return Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, cause.message().to_owned());
     }
     Refusal::internal()
 }

@@ -53,7 +53,7 @@ impl Tokens {
         if tokens.len() >= MAX_TOKENS {
             let problem = format!("this sandbox has {MAX_TOKENS} valid tokens, which is the limit");
             return Err(Error::new(Kind::Sandbox, problem)
-                .with_hint("revoke those that are not needed, or issue them with expires_in="));
+                .with_hint("revoke those that are not needed, or issue them with expires_in"));
         }
         tokens.insert(fingerprint(&token), Token { scopes: Some(scopes.to_vec()), expires_at });
         Ok(token)

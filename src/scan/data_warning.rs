@@ -9,7 +9,6 @@ use crate::contract::codes::{POSITIONS, STATUSES};
 use crate::contract::condition::{AFTER_DATE, Condition, DATETIME, EQUALS, MATCHES};
 use crate::contract::envelope::field;
 use crate::decode::{Member, column_type};
-use crate::error::{argument, named};
 use crate::filter::Search;
 use crate::time::Moment;
 
@@ -96,8 +95,7 @@ pub(super) fn mixed(names: &[String]) -> Option<DataWarning> {
     let first = names.first()?;
     let names: Vec<_> = names.iter().map(|name| format!("'{name}'")).collect();
     let message = format!(
-        "{} is a column of strings with other values too, which became their JSON text; declare the type if that is \
-         right, as {}",
+        "{} is a column of strings with other values too, which became their JSON text; if that is right, set {}",
         names.join(", "),
         column_type(first, "string"),
     );
@@ -125,8 +123,7 @@ pub(super) fn dropped(dropped: &[Dropped]) -> Option<DataWarning> {
     let instead = instead.as_ref().map(|key| format!("; the response has '{key}'")).unwrap_or_default();
     let message = format!(
         "'{attribute}' is missing from every record of {task}, and earlier files have it{others}{instead}; the service \
-         may have renamed or dropped it: refresh once that is fixed, with {} if it is right",
-        argument("on_shrink").of_string("replace")
+         may have renamed or dropped it: refresh once that is fixed, with on_shrink \"replace\" if it is right"
     );
     Some(DataWarning { kind: DataWarningKind::AbsentAttribute, message })
 }
@@ -144,18 +141,10 @@ pub(super) fn other_total(completed: &Completed) -> Option<String> {
 pub(super) fn incomplete(reasons: &[String], operation: &str, splits: bool) -> Option<DataWarning> {
     let advice = match operation {
         // A search has no argument that would split it.
-        "search_codes" => {
-            let (days, scan) = (named("days").in_python("da.days"), named("scan_codes"));
-            format!(": by day ({days}) and by status, or use {scan}, which can split requests")
-        }
-        "search_items" => {
-            format!(": fewer values or a narrower where, or use {}, which can split requests", named("scan_items"))
-        }
-        _ if splits => String::new(),
-        _ => {
-            let split = argument("on_suspected_cap").of_string("split");
-            format!(", or split requests that look capped with {split}")
-        }
+        "search_codes" => ": by day and by status, or use scan_codes, which can split requests",
+        "search_items" => ": fewer values or a narrower where, or use scan_items, which can split requests",
+        _ if splits => "",
+        _ => ", or split requests that look capped with on_suspected_cap \"split\"",
     };
     let message = format!("rows may be missing: {}; ask for less per request{advice}", reasons.join("; "));
     (!reasons.is_empty()).then_some(DataWarning { kind: DataWarningKind::Incomplete, message })
@@ -257,10 +246,9 @@ pub(super) fn shrunk<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Opt
     texts.truncate(SHRUNK_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(
-        "responses have less than the files that they would replace, which were kept: {}{more}; if that is right, pass \
-         {}",
-        texts.join(", "),
-        argument("on_shrink").of_string("replace")
+        "responses have less than the files that they would replace, which were kept: {}{more}; if that is right, set \
+         on_shrink to \"replace\"",
+        texts.join(", ")
     );
     (!texts.is_empty()).then_some(DataWarning { kind: DataWarningKind::Shrunk, message })
 }

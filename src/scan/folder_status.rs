@@ -103,7 +103,7 @@ pub async fn folder_status(
             damage: None,
         };
         match read {
-            Err(error) => status.damage = Some(error.message().into_owned()),
+            Err(error) => status.damage = Some(error.message().to_owned()),
             Ok((part, record)) => {
                 let day = name.day.as_deref().and_then(|day| zone.parse_day(day).ok());
                 let bounds = day.and_then(|day| day::bounds(&zone, day));

@@ -3,7 +3,6 @@
 
 use super::day;
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, Condition, DATETIME, TIME_UNIT};
-use crate::error::argument;
 use crate::filter::Search;
 use crate::time::{Calendar, DayComparison, Moment, Zone};
 
@@ -100,12 +99,11 @@ impl RowRange {
             self.column,
             self.source.name()
         );
-        let other_zones = zones();
         if self.calendar.comparison == DayComparison::Inclusive {
-            return format!("{found}; days or times of the service {other_zones}");
+            return format!("{found}; days or times of the service {OTHER_ZONES}");
         }
         format!(
-            "{found}; the service may include the day that a condition names ({}), or its days or times {other_zones}",
+            "{found}; the service may include the day that a condition names (then {}), or its days or times {OTHER_ZONES}",
             self.setting()
         )
     }
@@ -126,9 +124,9 @@ impl RowRange {
         let end = self.end.filter(is_over).filter(|end| greatest < end.inner && is_next(greatest, end.inner));
         let day = start.map(|start| start.at).or(end.map(|end| end.inner))?;
         let reason = if is_inclusive {
-            format!("the service probably excludes the day that a condition names: set {}", self.setting())
+            format!("the service probably excludes the day that a condition names: {}", self.setting())
         } else {
-            format!("if there should be some, days or times of the service {}", zones())
+            format!("if there should be some, days or times of the service {OTHER_ZONES}")
         };
         Some(format!(
             "no row of {}, a day at the end of the requested range, and {rows} rows of the days beside it; {reason}",
@@ -136,17 +134,14 @@ impl RowRange {
         ))
     }
 
-    /// The setting that would explain the rows.
+    /// What to set if the service compares days in the other way.
     fn setting(&self) -> String {
-        argument("day_comparison").of_string(self.calendar.comparison.other()).to_string()
+        format!("set day_comparison to \"{}\"", self.calendar.comparison.other())
     }
 }
 
 /// The settings of other zones, and what finds out which.
-fn zones() -> String {
-    let [days, times] = ["timezone", "source_timezone"].map(argument);
-    format!("may be of another zone ({days}, {times}); check(day) of the client finds which")
-}
+const OTHER_ZONES: &str = "may be of another zone (timezone, source_timezone); check(day) of the client finds which";
 
 impl Edge {
     fn of_start(start: Moment, calendar: &Calendar) -> Option<Self> {

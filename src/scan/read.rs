@@ -17,7 +17,7 @@ use super::task::no_tasks;
 use super::tasks::{Tasks, changes};
 use super::{Collected, Layout, Scan, Stats};
 use crate::columns::{self, Column};
-use crate::error::{Error, Kind, Result, argument};
+use crate::error::{Error, Kind, Result};
 use crate::files::{Footer, Location, RowMemory};
 use crate::folder::{self, Folder, mismatch};
 
@@ -82,10 +82,8 @@ impl Scan {
         let count = names.len();
         names.truncate(NAMED);
         let message = format!("`{}` lacks {count} {what} ({}{more})", folder.path().display(), names.join(", "));
-        Error::new(Kind::ScanIncomplete, message).with_hint(format!(
-            "run the scan to get them, or pass {} to read the others",
-            argument("missing").of_string("ignore")
-        ))
+        Error::new(Kind::ScanIncomplete, message)
+            .with_hint("run the scan to get them, or set missing to \"ignore\" to read the others")
     }
 }
 

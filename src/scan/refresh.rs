@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::report::TaskReport;
 use super::{Scan, invalid};
-use crate::error::{Result, argument, excerpt, for_programs};
+use crate::error::{Result, excerpt};
 use crate::filter::{Days, InputValue};
 use crate::time::{Calendar, Moment, Zone};
 
@@ -136,8 +136,7 @@ impl<'a> Form<'a> {
             InputValue::Text(text) => Self::of_text(text).unwrap_or(Ok(Self::Day(refresh))),
             InputValue::Integer(count @ 1..=100_000) => {
                 let days = if *count == 1 { "day" } else { "days" };
-                let last = argument("refresh").of_string(&format!("last {count} {days}"));
-                Err(format!("{count} is not a day: write {last}"))
+                Err(format!("{count} is not a day: write \"last {count} {days}\""))
             }
             InputValue::Days(days) => Ok(Self::Days(days)),
             day => Ok(Self::Day(day)),
@@ -163,7 +162,7 @@ impl<'a> Form<'a> {
             [part] if part.starts_with("1/") => part.get(2..).and_then(number).map(|parts| Self::OneOf(parts as usize)),
             _ => return None,
         };
-        Some(form.ok_or_else(|| format!("`{}` names no days: {}", excerpt(text, 40), advice())))
+        Some(form.ok_or_else(|| format!("`{}` names no days: {}", excerpt(text, 40), ADVICE)))
     }
 
     fn days(&self, calendar: &Calendar) -> Result<Vec<String>, String> {
@@ -188,21 +187,15 @@ impl<'a> Form<'a> {
     }
 }
 
-fn advice() -> String {
-    format!(
-        "write {}, \"older than 7 days\", \"1/30\", \"all\", a day as \"2024-01-15\", days as \"2024-01-15 to \
-         2024-01-20\"{}",
-        argument("refresh").of_string("last 3 days"),
-        for_programs(", a list of these, or da.days(start, stop), da.month(\"2024-01\"), da.yesterday()")
-    )
-}
+const ADVICE: &str = "write \"last 3 days\", \"older than 7 days\", \"1/30\", \"all\", a day as \"2024-01-15\", days as \
+                      \"2024-01-15 to 2024-01-20\", or a list of these";
 
 fn moment(day: &InputValue, zone: &Zone) -> Result<Moment, String> {
     match day {
         InputValue::Text(text) | InputValue::Moment(text) => {
-            zone.parse_moment(text).map_err(|_| format!("`{}` is not a day: {}", excerpt(text, 40), advice()))
+            zone.parse_moment(text).map_err(|_| format!("`{}` is not a day: {}", excerpt(text, 40), ADVICE))
         }
         InputValue::Integer(number) => Moment::from_milliseconds(*number),
-        other => Err(format!("{} is not a day: {}", other.shown(), advice())),
+        other => Err(format!("{} is not a day: {}", other.shown(), ADVICE)),
     }
 }

@@ -7,7 +7,7 @@ use super::Scan;
 use super::cap::Count;
 use super::day::Day;
 use super::range::RowRange;
-use crate::error::{Error, Kind, argument, for_programs};
+use crate::error::{Error, Kind};
 use crate::filter::Search;
 
 /// One request of a scan.
@@ -44,9 +44,10 @@ impl Scan {
     pub(super) fn error_of(&self, index: usize, error: Error) -> Error {
         let error = if self.is_bounded && self.requests() > 1 && error.kind() == Kind::RequestTimeout {
             let scan = self.operation.replace("search", "scan");
-            let each = format!("; for {scan} it is the time of each request");
-            let each = for_programs(&each);
-            error.with_reason(format!("{} is for all {} requests together{each}", argument("timeout"), self.requests()))
+            let requests = self.requests();
+            error.with_reason(format!(
+                "timeout is for all {requests} requests together; for {scan} it is the time of each request"
+            ))
         } else {
             error
         };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Kind, Result, argument};
+use crate::error::{Error, Kind, Result};
 
 /// A service, as the record of a part names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,6 @@ impl Service {
         if is_expected {
             return Ok(());
         }
-        let accept = argument("same_service").of("True");
-        refuse(format!("name another folder, or pass {accept} if both are one service"))
+        refuse("name another folder, or set same_service if both are one service".to_owned())
     }
 }

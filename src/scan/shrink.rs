@@ -2,7 +2,7 @@
 
 use super::data_warning::DataWarning;
 use super::stats::Figures;
-use crate::error::{Error, Kind, argument, named};
+use crate::error::{Error, Kind};
 
 /// Columns that a text names.
 const NAMED: usize = 3;
@@ -39,14 +39,14 @@ fn letters(name: &str) -> String {
 /// The error of a task whose file is not replaced.
 pub(super) fn shrunk(lacks: &str) -> Error {
     Error::new(Kind::DoubtfulData, format!("the response has {lacks}: the file is kept"))
-        .with_hint(format!("pass {} if that is right", argument("on_shrink").of_string("replace")))
+        .with_hint("set on_shrink to \"replace\" if that is right")
 }
 
 /// The error of a task whose response is not written, for these reasons or because the caller refused it.
 pub(super) fn doubtful(doubts: &[DataWarning]) -> Error {
     let texts: Vec<&str> = doubts.iter().map(|doubt| doubt.message.as_str()).collect();
     let message = match doubts {
-        [] => named("on_doubt").in_python("on_doubt refused the response").to_string(),
+        [] => "on_doubt refused the response".to_owned(),
         _ => format!("the response was not written: {}", texts.join("; ")),
     };
     Error::new(Kind::DoubtfulData, message)

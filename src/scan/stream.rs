@@ -229,9 +229,9 @@ impl Stream {
 /// The error of a scan that failed after rows were taken.
 fn interrupted(cause: Error, rows: u64) -> Error {
     let context = cause.context().clone();
-    Error::new(Kind::StreamInterrupted, format!("the result was cut off after {rows} rows: {}", cause.marked_message()))
+    Error::new(Kind::StreamInterrupted, format!("the result was cut off after {rows} rows: {}", cause.message()))
         .with(|details| details.rows_yielded = Some(rows))
-        .with_hint(cause.marked_hint().unwrap_or("the rows so far are incomplete; run the scan again").to_owned())
+        .with_hint(cause.hint().unwrap_or("the rows so far are incomplete; run the scan again").to_owned())
         .with_source(cause)
         .with_context(context)
 }

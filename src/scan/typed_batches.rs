@@ -159,7 +159,7 @@ fn typed(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
             let (name, found) = (field.name(), ColumnType::of(field)?.name());
             let message = format!("column {name}: the first rows have no value, and a later one is of type {found}");
             let error = Error::new(Kind::Record, message).with(|details| details.column = Some(name.clone()));
-            return Err(error.with_hint(format!("pass {}", column_type(name, found))));
+            return Err(error.with_hint(format!("set {}", column_type(name, found))));
         }
     }
     columns::retyped(&batch, schema)

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::day::{DAY, bounds};
-use crate::error::argument;
 use crate::time::{Moment, Zone, all_zones, offset_text};
 
 /// Zones that a message names, and how many offsets they may have: beyond that, names say nothing.
@@ -39,10 +38,8 @@ impl ZoneFit {
             return "no time zone of the service explains them".to_owned();
         }
         format!(
-            "the service cuts days {}; check(day) of the client finds its {} and {}",
-            cases.join(", or "),
-            argument("timezone"),
-            argument("source_timezone")
+            "the service cuts days {}; check(day) of the client finds its timezone and source_timezone",
+            cases.join(", or ")
         )
     }
 

@@ -5,7 +5,7 @@ use std::error::Error as _;
 use object_store::client::{HttpError, HttpErrorKind};
 
 use super::Bucket;
-use crate::error::{Error, Kind, constant_argument, excerpt};
+use crate::error::{Error, Kind, excerpt};
 
 /// Characters of a store's message that an error shows.
 const SHOWN: usize = 200;
@@ -89,10 +89,9 @@ impl Failure {
         });
         let detail = detail.map(|detail| format!(" ({})", excerpt(&redact(&detail, &bucket.secrets), SHOWN)));
         let hint = match reason {
-            Reason::Refused | Reason::Unreachable | Reason::Other if !bucket.has_credentials => Some(concat!(
-                "no credentials were given: set those of the environment, or pass ",
-                constant_argument!("storage_options")
-            )),
+            Reason::Refused | Reason::Unreachable | Reason::Other if !bucket.has_credentials => {
+                Some("no credentials were given: set those of the environment, or set storage_options")
+            }
             Reason::Refused | Reason::Forbidden => Some("check the credentials and what they allow"),
             Reason::Missing if code == Some("NoSuchBucket") => Some("create it, or name another one"),
             _ => None,

@@ -29,7 +29,7 @@ pub use options::StorageOptions;
 pub use process_count::ProcessCount;
 pub use upload::{Replaces, Upload};
 
-use crate::error::{Error, Kind, Result, argument, excerpt};
+use crate::error::{Error, Kind, Result, excerpt};
 
 /// The schemes of URLs.
 pub const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "wasb", "wasbs"];
@@ -231,13 +231,14 @@ fn parse(text: &str) -> Result<(ObjectStoreScheme, Path)> {
     };
     let url = Url::parse(&of_library(text)).map_err(|cause| refused(&format!("is not a URL: {cause}")))?;
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(refused("is followed by a `?` or `#`")
-            .with_hint(format!("write %3F or %23, and options in {}", argument("storage_options"))));
+        return Err(
+            refused("is followed by a `?` or `#`").with_hint("write %3F or %23, and options in storage_options")
+        );
     }
     // `abfss://container@account…` is the one with a user.
     let may_have_user = !url.scheme().starts_with("s3") && url.scheme() != "gs";
     if url.password().is_some() || (!url.username().is_empty() && !may_have_user) {
-        return Err(refused("has credentials in it").with_hint(format!("pass them in {}", argument("storage_options"))));
+        return Err(refused("has credentials in it").with_hint("pass them in storage_options"));
     }
     if url.host_str().is_none_or(str::is_empty) {
         return Err(refused("names no bucket"));

@@ -160,7 +160,7 @@ fn check_tls(settings: &[(String, String)]) -> Result<()> {
     }
     let problem = "storage_options: the endpoint of the store has no TLS (http://)";
     Err(Error::new(Kind::Config, problem)
-        .with_hint("pass aws_allow_http=\"true\" (azure_allow_http, google_allow_http) to permit it"))
+        .with_hint("set aws_allow_http (azure_allow_http, google_allow_http) to \"true\" to permit it"))
 }
 
 fn unknown(name: &str) -> Error {

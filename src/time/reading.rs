@@ -6,7 +6,7 @@ use jiff::fmt::temporal::{Pieces, PiecesOffset};
 use jiff::tz::Offset;
 
 use super::{Moment, Zone};
-use crate::error::{argument, excerpt};
+use crate::error::excerpt;
 
 /// A smaller integer is probably seconds; as milliseconds, this is March 1973.
 const MIN_MILLISECONDS: u64 = 100_000_000_000;
@@ -95,13 +95,12 @@ impl Zone {
             None => Ok(moment),
             Some(given) => Err(format!(
                 "{} is at UTC{}, and days are those of {} (UTC{}), so its day is ambiguous: give the date alone, such \
-                 as \"{}\", or make a client with the {} of your times",
+                 as \"{}\", or make a client with the timezone of your times",
                 excerpt(text.trim(), 60),
                 offset_text(given.seconds()),
                 self.name(),
                 offset_text(own.seconds()),
                 pieces.date(),
-                argument("timezone"),
             )),
         }
     }

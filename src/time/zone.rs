@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 use super::Moment;
 use super::reading::{offset_text, out_of_range};
-use crate::error::{self, Error, Kind, excerpt};
+use crate::error::{Error, Kind, excerpt};
 
 /// Zones that an error suggests.
 const SUGGESTIONS: usize = 3;
@@ -188,8 +188,7 @@ pub(super) fn known_instant(microseconds: i64) -> Timestamp {
 
 fn unknown(argument: &str, name: &str) -> Error {
     let shown = excerpt(name, 60);
-    let given = error::argument(argument).of(format_args!("\"{shown}\""));
-    let error = Error::new(Kind::Config, format!("{given} is not an IANA time zone"));
+    let error = Error::new(Kind::Config, format!("{argument} must be an IANA time zone, not \"{shown}\""));
     let nearest = nearest(&shown);
     if nearest.is_empty() {
         return error.with_hint("write a name such as \"UTC\" or \"Europe/Berlin\"");

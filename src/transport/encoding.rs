@@ -2,7 +2,7 @@
 
 use reqwest::header::{self, HeaderMap, HeaderValue};
 
-use crate::error::{Error, Kind, Result, argument, excerpt};
+use crate::error::{Error, Kind, Result, excerpt};
 
 /// Most characters of a header in an error message.
 const SHOWN: usize = 40;
@@ -99,7 +99,7 @@ impl Accepted {
 
 fn unknown(value: &str) -> Error {
     let value = excerpt(value, SHOWN);
-    Error::new(Kind::Config, format!("{} sets Accept-Encoding: {value}, which is not supported", argument("headers")))
+    Error::new(Kind::Config, format!("headers may not set Accept-Encoding to {value}"))
         .with_hint("name any of gzip, zstd and identity, without weights")
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::route::Route;
 use super::tls;
-use crate::error::{Error, Kind, Phase, constant_argument};
+use crate::error::{Error, Kind, Phase};
 
 /// Text of hyper's error for a response that does not begin as HTTP does, such as an alert of TLS. Its type is private;
 /// a test fails when the text changes.
@@ -35,7 +35,7 @@ pub(super) fn sending(error: reqwest::Error, route: &Route, refused: Option<u16>
     } else {
         let lost = receiving_cause(&error, None, "response");
         let is_other = lost.kind() == Kind::ConnectionLost || innermost(&error) == NO_HTTP;
-        let hint = concat!("if that port speaks TLS, ", constant_argument!("base_url"), " must begin with https://");
+        let hint = "if that port speaks TLS, base_url must begin with https://";
         if route.is_plain && is_other { lost.with_hint(hint) } else { lost }
     };
     failure.with_source(error.without_url())

@@ -263,7 +263,7 @@ impl Transport {
         let url = Url::parse(&url)
             .map_err(|error| Error::new(Kind::Config, "path cannot be part of a URL").with_source(error))?;
         let mut authorization = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
-            .map_err(|_| Error::new(Kind::Config, "the token cannot be sent as a header"))?;
+            .map_err(|_| Error::new(Kind::Config, "token cannot be sent as a header"))?;
         authorization.set_sensitive(true);
         let prepared = Arc::new(Prepared { path: path.to_owned(), url, token: token.clone(), authorization });
         self.last.store(Some(Arc::clone(&prepared)));

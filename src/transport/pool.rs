@@ -17,7 +17,7 @@ use super::encoding::Accepted;
 use super::route::Route;
 use super::{Meter, failure, tls};
 use crate::config::{Settings, Timeouts};
-use crate::error::{Error, Kind, Result, argument, excerpt};
+use crate::error::{Error, Kind, Result, excerpt};
 
 /// Shorter than the idle time-outs of common servers, so that the client closes first.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
@@ -119,7 +119,7 @@ fn client(settings: &Settings, meter: Arc<Meter>) -> Result<reqwest::Client> {
 fn default_headers(settings: &Settings) -> Result<HeaderMap> {
     let mut map = HeaderMap::new();
     for (name, value) in &settings.headers {
-        let refuse = || Error::new(Kind::Config, format!("{} cannot be sent: {name}", argument("headers")));
+        let refuse = || Error::new(Kind::Config, format!("headers cannot be sent: {name}"));
         let name = HeaderName::try_from(name.as_str()).map_err(|_| refuse())?;
         map.append(name, HeaderValue::from_str(value).map_err(|_| refuse())?);
     }

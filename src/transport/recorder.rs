@@ -14,10 +14,9 @@ use url::Url;
 
 use super::Request;
 use crate::contract::recording::{Line, VERSION};
-use crate::error::{Error, Kind, MAX_ESCAPED, Result, constant_argument, occurrences};
+use crate::error::{Error, Kind, MAX_ESCAPED, Result, hide, occurrences};
 use crate::secret::Secret;
 
-const RECORD: &str = constant_argument!("record");
 /// Bytes of a body that one line holds.
 const PIECE: usize = 64 << 10;
 /// The headers that are recorded. Others may hold secrets, or describe the connection.
@@ -52,7 +51,7 @@ impl Recorder {
     /// Opens a recording, or begins one.
     pub(super) fn open(path: &Path, base_url: &Url, secrets: Vec<String>) -> Result<Arc<Self>> {
         let refused = |problem: &str| {
-            Error::new(Kind::Config, format!("`{}` ({RECORD}) {problem}", path.display()))
+            Error::new(Kind::Config, format!("record `{}` {problem}", path.display()))
                 .with_hint("name a file that does not exist")
         };
         let failed = |cause| failure(path, "opened", cause);
@@ -157,7 +156,7 @@ impl Exchange {
                 self.write_held(self.held.len() - kept)
             }
             Ok(None) => self.end(None),
-            Err(error) => self.end(Some(&error.message())),
+            Err(error) => self.end(Some(error.message())),
         }
     }
 
@@ -203,17 +202,7 @@ impl Exchange {
     }
 
     fn redact_bytes(&self, bytes: &[u8]) -> Vec<u8> {
-        self.secrets().fold(bytes.to_vec(), |bytes, (secret, shown)| {
-            let (mut kept, mut rest, mut from) = (Vec::with_capacity(bytes.len()), bytes.as_slice(), 0);
-            for found in occurrences(&bytes, secret.as_bytes()) {
-                let (before, after) = rest.split_at(found.start - from);
-                kept.extend_from_slice(before);
-                kept.extend_from_slice(shown.as_bytes());
-                (rest, from) = (after.split_at(found.len()).1, found.end);
-            }
-            kept.extend_from_slice(rest);
-            kept
-        })
+        self.secrets().fold(bytes.to_vec(), |bytes, (secret, shown)| hide(&bytes, secret.as_bytes(), shown))
     }
 
     fn elapsed(&self) -> u64 {
@@ -254,10 +243,10 @@ fn ends_within_line(mut file: &File) -> io::Result<bool> {
 
 fn failure(path: &Path, done: &str, cause: io::Error) -> Error {
     let hint = match cause.kind() {
-        io::ErrorKind::NotFound => format!("make its folder, or name another file as {RECORD}"),
-        _ => format!("name another file as {RECORD}, or leave it out"),
+        io::ErrorKind::NotFound => "make its folder, or name another file in record",
+        _ => "name another file in record, or leave record out",
     };
-    Error::new(Kind::File, format!("`{}` ({RECORD}) cannot be {done}: {cause}", path.display()))
+    Error::new(Kind::File, format!("record `{}` cannot be {done}: {cause}", path.display()))
         .with_path(path)
         .with(|details| details.errno = cause.raw_os_error())
         .with_hint(hint)

@@ -113,9 +113,9 @@ impl Route {
 
 /// Turns an error of the connection into one of the proxy.
 fn as_proxy_error(error: &Error) -> Error {
-    let failure = Error::new(Kind::Proxy, error.marked_message()).with(|details| details.phase = Some(Phase::Proxy));
+    let failure = Error::new(Kind::Proxy, error.message()).with(|details| details.phase = Some(Phase::Proxy));
     let failure = if error.is_retryable() { failure.retryable() } else { failure };
-    match error.marked_hint() {
+    match error.hint() {
         Some(hint) => failure.with_hint(hint),
         None => failure,
     }

@@ -14,7 +14,7 @@ use rustls::{AlertDescription, CertificateError, Error as Refusal, InvalidMessag
 
 use super::failure;
 use crate::config::{CaSource, Settings, Trust};
-use crate::error::{Error, Kind, Phase, Result, argument, excerpt};
+use crate::error::{Error, Kind, Phase, Result, excerpt};
 use crate::regular_file;
 
 /// Most characters of a certificate's names in an error message.
@@ -125,15 +125,14 @@ pub(super) fn refused(refusal: &Refusal, peer: &str, trust: &Trust) -> Error {
             error.with_hint(format!("this machine's clock says {}", httpdate::fmt_http_date(SystemTime::now())))
         }
         "unknown issuer" => {
-            let bundle = argument("ca_bundle");
-            error.with_hint(format!("trusted: {trust}; trust a private CA with {bundle} or DATAACCESS_CA_BUNDLE"))
+            error.with_hint(format!("trusted: {trust}; trust a private CA with ca_bundle or DATAACCESS_CA_BUNDLE"))
         }
         "bad certificate" if message == AUTHORITY => error.with_hint(format!(
             "make one for the server that is no authority: openssl req -x509 … -addext basicConstraints=critical,CA:FALSE; \
              trusted: {trust}"
         )),
         "wrong name" | "bad certificate" => error.with_hint(format!("trusted: {trust}")),
-        "not TLS" => error.with_hint(format!("check the scheme and port of {}", argument("base_url"))),
+        "not TLS" => error.with_hint("check the scheme and port of base_url"),
         _ => error,
     }
 }

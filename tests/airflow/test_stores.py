@@ -256,7 +256,7 @@ def test_without_the_provider_other_keys_are_errors(dag: DAG, aws: Callable[...,
 def test_a_connection_of_another_type_is_not_retried(dag: DAG, connect: Callable[..., str]) -> None:
     connect("mail", conn_type="smtp")
     for place in ("s3://mail@warehouse/x.parquet", "gs://mail@warehouse/x.parquet"):
-        with pytest.raises(da.ConfigError, match=r"^path= names the connection 'mail', .* 'smtp'; \w\w:// takes the"):
+        with pytest.raises(da.ConfigError, match=r"^path names the connection 'mail', .* 'smtp'; \w\w:// takes the"):
             located(place, "path")
     with dag:
         DataAccessScanOperator(task_id="other", folder="s3://mail@warehouse/codes", allocated_time=WEEK, retries=2)

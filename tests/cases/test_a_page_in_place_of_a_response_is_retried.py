@@ -6,6 +6,7 @@ Source: a trial of nightly jobs.
 from __future__ import annotations
 
 import pytest
+from support import kinds
 from support.raw_server import always, http, in_turn, serving
 
 import dataaccess as da
@@ -26,7 +27,7 @@ def test_it_is_retried_where_the_service_has_answered(other: str) -> None:
 
 def test_a_page_as_the_first_response_is_final() -> None:
     with serving(always(OTHERS["page"])) as server:
-        with pytest.raises(da.NotJsonError) as caught:
+        with pytest.raises(kinds.NotJson) as caught:
             da.Client(server.base_url, token="t").search_codes(["id"], allocated_time=DAY)
         assert (caught.value.retryable, len(server.requests)) == (False, 1)
         assert caught.value.hint

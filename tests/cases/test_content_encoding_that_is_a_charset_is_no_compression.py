@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support import kinds
 from support.raw_server import RESPONSE, always, http, serving
 
 import dataaccess as da
@@ -26,7 +27,7 @@ def test_utf_8_is_read(value: str) -> None:
 
 @pytest.mark.parametrize("value", ["iso-8859-1", "json"])
 def test_another_word_is_named_and_no_proxy_is_blamed(value: str) -> None:
-    with pytest.raises(da.MalformedHttpError) as caught:
+    with pytest.raises(kinds.Malformed) as caught:
         search(value)
     assert value in str(caught.value)
     assert "proxy" not in str(caught.value)

@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 import pytest
+from support import kinds
 from support.raw_server import RESPONSE, http, serving
 
 import dataaccess as da
@@ -38,11 +39,11 @@ def test_zeros_are_padding(zeros: int, pieces: int) -> None:
 
 @pytest.mark.parametrize("behind", [b"x", b"\0\0x", b"\0\0{}"])
 def test_other_bytes_are_an_error(behind: bytes) -> None:
-    with pytest.raises(da.MalformedHttpError):
+    with pytest.raises(kinds.Malformed):
         search(BODY + behind, 1)
 
 
 @pytest.mark.parametrize("body", [b"\0" + BODY, BODY[:-8] + bytes(8)])
 def test_zeros_elsewhere_are_an_error(body: bytes) -> None:
-    with pytest.raises(da.MalformedHttpError):
+    with pytest.raises(kinds.Malformed):
         search(body, 1)

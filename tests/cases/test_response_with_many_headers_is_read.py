@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support import kinds
 from support.raw_server import RESPONSE, always, http, serving
 
 import dataaccess as da
@@ -28,7 +29,7 @@ def test_it_is_read(count: int, size: int) -> None:
 @pytest.mark.parametrize("count", [257, 100_000])
 def test_more_headers_are_named(count: int) -> None:
     headers = tuple(f"X-Trace-{number}: x" for number in range(count))
-    with serving(always(http(headers=headers))) as server, pytest.raises(da.MalformedHttpError) as caught:
+    with serving(always(http(headers=headers))) as server, pytest.raises(kinds.Malformed) as caught:
         search(server)
     assert "head is too large" in str(caught.value)
     assert "TLS" not in str(caught.value)
@@ -46,6 +47,6 @@ def test_what_does_not_look_like_tls_is_not_called_so(greeting: bytes) -> None:
 
 
 def test_a_record_of_tls_is_called_so() -> None:
-    with serving(always(b"\x15\x03\x01\x00\x02\x02\x46")) as server, pytest.raises(da.MalformedHttpError) as caught:
+    with serving(always(b"\x15\x03\x01\x00\x02\x02\x46")) as server, pytest.raises(kinds.Malformed) as caught:
         search(server)
     assert "TLS" in str(caught.value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support import kinds
 from support.raw_server import Close, http, serving
 
 import dataaccess as da
@@ -40,7 +41,7 @@ def test_it_is_shown(status: str, *, is_retried: bool) -> None:
             headers={"X-Api-Key": "HdrSecretVal1"},
             retry_for=1,
         )
-        with pytest.raises(da.ProxyError) as caught:
+        with pytest.raises(kinds.Proxy) as caught:
             client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
     error = caught.value
     assert error.status == int(status[:3])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support import kinds
 from support.raw_server import RESPONSE, always, http, in_turn, serving
 
 import dataaccess as da
@@ -39,13 +40,13 @@ def test_a_body_that_is_shorter_is_truncated() -> None:
         connection.sendall(http(headers=("Transfer-Encoding: identity",), length=400))
         raise ConnectionError
 
-    with serving(respond) as server, pytest.raises(da.TruncatedResponseError):
+    with serving(respond) as server, pytest.raises(kinds.Truncated):
         search(da.Client(server.base_url, token="tok", timeout=1, retry_for=0))
 
 
 @pytest.mark.parametrize("coding", ["gzip", "chunked, identity", "x"])
 def test_another_coding_is_refused_at_once(coding: str) -> None:
     with serving(in_turn(http(headers=(f"Transfer-Encoding: {coding}",)))) as server:
-        with pytest.raises(da.MalformedHttpError) as caught:
+        with pytest.raises(kinds.Malformed) as caught:
             search(da.Client(server.base_url, token="tok", timeout=1))
         assert caught.value.attempts == len(server.requests) == 1

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from support import kinds
 from support.raw_server import always, http, serving
 
 import dataaccess as da
@@ -48,5 +49,5 @@ def test_another_zone_is_another_folder(tmp_path: Path) -> None:
             if zone == "UTC":
                 scan.to_folder(tmp_path, tz=None)
             else:
-                with pytest.raises(da.FolderMismatchError):
+                with pytest.raises(kinds.Mismatch):
                     scan.to_folder(tmp_path, tz=zone)

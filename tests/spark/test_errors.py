@@ -118,5 +118,5 @@ def test_a_value_of_another_type_says_the_type_to_write(read: Read) -> None:
         read("id bigint", allocated_time=da.on("2024-01-15")).collect()
     line, last = lines_of(caught.value)
     assert line == last
-    assert line.startswith("dataaccess.RecordError: ")
+    assert line.startswith("dataaccess.ResponseError: ")
     assert "string" in line

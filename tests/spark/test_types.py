@@ -81,7 +81,7 @@ def test_a_value_that_does_not_fit_is_an_error_without_the_value(read: Read, col
         read(f"name string, {column}", **of("i-3")).collect()
     line = str(caught.value).strip().splitlines()[-1]
     assert (
-        line == f'dataaccess.RecordError: schema["{name}"]: the value of row 0 does not fit the type {kind}: {advice}'
+        line == f'dataaccess.ResponseError: schema["{name}"]: the value of row 0 does not fit the type {kind}: {advice}'
     )
     assert str(INEXACT[name]) not in str(caught.value)
 

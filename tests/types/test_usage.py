@@ -151,7 +151,7 @@ def test_tokens_and_errors() -> None:
         da.validate_codes(["id"], allocated_time=SINCE, limit=0)
     except da.ValidationError as error:
         problem = assert_type(error.problems[0], da.Problem)
-        assert (problem.argument, problem.value) == ("limit", 0)
+        assert (problem.argument, problem.value) == ("limit", "0")
         assert_type(error.attempts, int)
 
 

@@ -220,8 +220,8 @@ class BaseClient:
         here, there = origin(self.base_url), origin(original.base_url)
         if here != there:
             raise ConfigError(
-                f"with_options(base_url=…) would send the token for {there} to {here}: make a new client for {here}, "
-                f"or give token as a callable"
+                f"base_url may not change: the token for {there} would go to {here}: make a new client for {here}, or "
+                "give token as a callable"
             )
 
     @property

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess._client.service_day import MOST_ROWS
 from dataaccess._core.arguments import code_arguments
-from dataaccess.errors._text import text_of
 from dataaccess.filters._comparison import op
 
 if TYPE_CHECKING:
@@ -67,13 +66,12 @@ class ComparisonSearch:
         if self._problem is not None:
             return f"not known: {self._problem}", None
         if len(self._is_included) < len(_OPERATORS):
-            return text_of("not known: there was no time for two more searches; raise timeout"), None
+            return "not known: there was no time for two more searches; raise timeout", None
         after, before = self._is_included
         if after != before:
             includes, excludes = _OPERATORS if after else reversed(_OPERATORS)
-            setting = "day_comparison"
-            said = f"{includes} includes the day that it names, and {excludes} does not: no {setting} fits both"
-            return text_of(said), False
+            said = f"{includes} includes the day that it names, and {excludes} does not: no day_comparison fits both"
+            return said, False
         right = "inclusive" if after else "exclusive"
         said = f"after_date and before_date {'' if after else 'do not '}include the day that they name"
         if right == self._setting:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -24,7 +23,6 @@ from dataaccess.errors import (
     TransportError,
     ValidationError,
 )
-from dataaccess.errors._text import text_of
 from dataaccess.filters import Days, yesterday
 from dataaccess.filters._comparison import on
 
@@ -134,7 +132,7 @@ class Findings:
             body = self.raw.validate_codes(arguments)
         except ValidationError as error:
             # Of the argument that the caller knows.
-            problems = [replace(problem, argument="day", path="", value=day) for problem in error.problems]
+            problems = [problem._replace(argument="day", path="") for problem in error.problems]
         else:
             self._sent = body["filters"]["OR"][0]["AND"][-1]["value"]
             return arguments
@@ -183,7 +181,7 @@ class Findings:
         if count == 0:
             self._day = (f"{day} has no rows: name another day", None)
         elif search.end is None:
-            reason = search.problem or "there was no time to find where the day ends; raise timeout="
+            reason = search.problem or "there was no time to find where the day ends; raise timeout"
             self._day = (f"not known: {reason}", None)
         else:
             found = ServiceDay(search.end, (row["allocated_time"] for row in self._rows))
@@ -191,7 +189,7 @@ class Findings:
                 self._day = (f"not known: no time zone begins a day at {found.end_time}: {NO_CALENDAR_DAYS}", None)
                 return
             text, is_right = _said(found, f"the {count:,} rows of {day}", self._client)
-            self._day = (text_of(text), is_right)
+            self._day = (text, is_right)
 
     def _comparison_search(self) -> ComparisonSearch | None:
         """Finds what the service compares, by a day whose end is known."""

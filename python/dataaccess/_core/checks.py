@@ -10,7 +10,7 @@ from reprlib import repr as shortened
 from typing import TYPE_CHECKING
 
 from dataaccess._native import zone_name
-from dataaccess.errors import ConfigError, ValidationError
+from dataaccess.errors import ConfigError, Problem, ValidationError
 
 if TYPE_CHECKING:
     from numbers import Real
@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 MAX_INTEGER = 2**63 - 1
 
 
+def problem(argument: str, message: str, value: object) -> Problem:
+    """A problem of an argument, with its value shortened; a value of None is not shown."""
+    return Problem(argument, "", message, None if value is None else shortened(value))
+
+
 def invalid(argument: str, message: str, value: object) -> ValidationError:
     """The error for an argument of a request."""
-    from dataaccess.errors import Problem
-
-    return ValidationError(problems=[Problem(argument, "", message, value)])
+    return ValidationError(problems=[problem(argument, message, value)])
 
 
 def string(name: str, value: object) -> str:

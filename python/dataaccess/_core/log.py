@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from dataaccess._core.warn import warn_caller
 from dataaccess.errors import DataAccessWarning
-from dataaccess.errors._text import text_of
 
 if TYPE_CHECKING:
     import logging
@@ -96,7 +95,7 @@ def emit(fields: dict[str, Any]) -> None:
     if not logger.isEnabledFor(level):
         return
     if "detail" in fields:
-        fields["detail"] = text_of(fields["detail"])
+        fields["detail"] = fields["detail"]
     day, status = fields.get("day"), fields.get("status")
     words = {
         **fields,

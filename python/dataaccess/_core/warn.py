@@ -8,7 +8,6 @@ import warnings
 from typing import TYPE_CHECKING
 
 from dataaccess.errors import DataAccessWarning
-from dataaccess.errors._text import text_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -24,7 +23,7 @@ def warn_of_recording(path: object) -> None:
 
 def warn_caller(message: str, category: type[DataAccessWarning], line: dict[str, Any] | None = None) -> None:
     """Warns at the line of the caller, or at one that `caller` returned earlier."""
-    warnings.warn_explicit(text_of(message), category, **(line or caller()))
+    warnings.warn_explicit(message, category, **(line or caller()))
 
 
 def caller() -> dict[str, Any]:

@@ -16,9 +16,7 @@ from dataaccess._probe.shapes import NotPermittedError, NotSettledError, json_ty
 from dataaccess.errors import (
     ApiError,
     PermissionDeniedError,
-    RedirectRefusedError,
     ResponseError,
-    ResponseTooLargeError,
     ServerError,
     ThrottledError,
 )
@@ -39,7 +37,8 @@ _MOST_MIB = 16
 # What a point survives: a response that is no result. Without a connection, no other point can be settled either.
 SURVIVED = (NotSettledError, ApiError, ResponseError)
 # Failures that say nothing about the request.
-_NO_REFUSALS = (PermissionDeniedError, ThrottledError, ServerError, RedirectRefusedError)
+_NO_REFUSALS = (PermissionDeniedError, ThrottledError, ServerError)
+_REDIRECTS = range(300, 400)
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -296,16 +295,18 @@ class Session:
         """The envelope of a success, or the refusal."""
         try:
             return self._post(path, body)
-        except _NO_REFUSALS:
-            raise
         except ApiError as error:
+            if isinstance(error, _NO_REFUSALS) or error.status in _REDIRECTS:
+                raise
             self.refusals.append(error)
             return error
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         try:
             return self._timed(lambda: self._bounded.post(path, body, idempotent=True))
-        except ResponseTooLargeError:
+        except ResponseError as error:
+            if error.reason != "too_large":
+                raise
             raise NotSettledError(f"more than {_MOST_MIB} MiB came, where few records were expected") from None
 
     def _ids(self, time: Any, kind: Any, audience: Any, **more: Any) -> list[Any]:

@@ -46,7 +46,7 @@ class Access:
 
         Raises:
             ConfigError: There is no such scope, or `expires_in` is not a duration.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
             SandboxError: 10,000 tokens are valid already, or the sandbox is stopped.
             TypeError: `scopes` is one string instead of several.
 
@@ -71,7 +71,7 @@ class Access:
 
         Raises:
             ConfigError: The token is not a string.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da
@@ -98,7 +98,7 @@ class Access:
             A client.
 
         Raises:
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
             ConfigError: An option is invalid.
 
         Examples:
@@ -129,7 +129,7 @@ class Access:
             A client.
 
         Raises:
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
             ConfigError: An option is invalid.
 
         Examples:

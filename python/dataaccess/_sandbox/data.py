@@ -46,7 +46,7 @@ class Data:
         Raises:
             SandboxError: The name or id is taken, or an attribute is invalid.
             ConfigError: An argument is invalid.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da
@@ -101,7 +101,7 @@ class Data:
             ConfigError: `name` is not a string, or `replace` is not True or False.
             TypeError: `rows` is neither an iterable nor a table.
             ImportError: `rows` is a table that needs pyarrow, which is not installed.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da
@@ -149,7 +149,7 @@ class Data:
         Raises:
             SandboxError: There is no such object, or the sandbox is stopped.
             ConfigError: `name` is not a string.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da

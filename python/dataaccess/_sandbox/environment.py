@@ -32,7 +32,7 @@ class Environment(Access):
 
         Raises:
             ConfigError: There is no such scope.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
             SandboxError: The sandbox is stopped.
 
         Examples:

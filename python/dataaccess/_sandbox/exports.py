@@ -50,7 +50,7 @@ class Exports:
 
         Raises:
             ConfigError: A number is out of range, or `rows`, `seconds`, `delay` or `succeeds` is given beside a list.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
             SandboxError: The sandbox is stopped.
 
         Examples:

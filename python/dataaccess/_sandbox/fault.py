@@ -13,7 +13,7 @@ from dataaccess._core.checks import duration, string
 from dataaccess._core.process import ProcessLock
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import check_fault
-from dataaccess.errors import ConfigError, DataAccessWarning, ForkedHandleError, SandboxError
+from dataaccess.errors import ClientClosedError, ConfigError, DataAccessWarning, SandboxError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -89,7 +89,7 @@ class Fault:
             if self._active:
                 self._active = False
                 # A forked child leaves it to its parent. A sandbox that was reset has ended it.
-                with suppress(ForkedHandleError, SandboxError):
+                with suppress(ClientClosedError, SandboxError):
                     self._count("DELETE")
 
     def _count(self, method: str) -> None:

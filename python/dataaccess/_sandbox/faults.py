@@ -161,7 +161,7 @@ class Faults:
         """Clears the request log.
 
         Raises:
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess._sandbox.files import Members, parsed, typed
 from dataaccess.errors import ConfigError, SandboxError
-from dataaccess.errors._text import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,10 +60,10 @@ class Scenario:
         try:
             yield
         except (ConfigError, SandboxError) as error:
-            names = {one.name for one in error.arguments}
-            if not names & {"switches", *self.start} and "switch" not in str(error):
+            name = str(error).partition(" ")[0].rstrip(":")
+            if name not in {"switches", *self.start} and "switch" not in str(error):
                 raise
-            raise type(error)(f"{self.path}: {marked(error.args[0])}") from None
+            raise type(error)(f"{self.path}: {error}") from None
 
     @contextmanager
     def _at(self, place: str) -> Iterator[None]:
@@ -72,7 +71,7 @@ class Scenario:
         try:
             yield
         except (ConfigError, SandboxError) as error:
-            raise type(error)(f"{self.path}: {place}: {marked(error.args[0])}") from None
+            raise type(error)(f"{self.path}: {place}: {error}") from None
 
 
 def read_scenario(path: Path) -> Scenario:

@@ -15,7 +15,6 @@ from dataaccess._sandbox.data import Data
 from dataaccess._sandbox.files import Members, parsed, typed
 from dataaccess._sandbox.seed_rows import SUFFIXES, rows_of_file
 from dataaccess.errors import ConfigError, SandboxError
-from dataaccess.errors._text import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +59,7 @@ class Seeds(Data):
                 the file and the place.
             SandboxError: The object cannot be declared, or a row does not fit it.
             ImportError: The file is Parquet, and neither polars nor pyarrow is installed.
-            ForkedHandleError: The sandbox belongs to the parent process.
+            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da
@@ -137,4 +136,4 @@ def _at(place: str) -> Iterator[None]:
     try:
         yield
     except SandboxError as error:
-        raise SandboxError(f"{place}: {marked(error.args[0])}", hint=error.hint) from None
+        raise SandboxError(f"{place}: {error}", hint=error.hint) from None

@@ -11,7 +11,6 @@ from dataaccess._core.paths import checked, location
 from dataaccess._display.text import counted
 from dataaccess._scan.doubts import TaskDoubt, task_of
 from dataaccess._scan.outcome import progress_of, warn_of
-from dataaccess.errors._text import marked, text_of
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -136,7 +135,7 @@ def report_of(
         folder=path(options["folder"]),
         tasks=tasks,
         maybe_capped=outcome["complete"] == "capped",
-        warnings=[text_of(warning["message"]) for warning in outcome["warnings"]],
+        warnings=[warning["message"] for warning in outcome["warnings"]],
         **{name: outcome[name] for name in figures},
     )
     _log_end(report, len(failed), ended)
@@ -157,7 +156,7 @@ def report_of(
         kept = f", and {len(tasks)} are kept in {report.folder}: {again}"
         count = f"{len(failed)} of {len(failed) + len(tasks)} tasks"
         incomplete = errors.ScanIncompleteError(
-            f"{count} {how}{named}{kept if tasks else ''}. The first: {marked(first.args[0])}",
+            f"{count} {how}{named}{kept if tasks else ''}. The first: {first}",
             operation=first.operation,
             retryable=retryable,
             failed={name: error for name, _, error in failed},
@@ -169,7 +168,7 @@ def report_of(
             # Also where warnings are errors.
             raise incomplete from first
     if on_doubt.is_error and report.warnings:
-        doubtful = errors.DoubtfulDataError("; ".join(map(marked, report.warnings)))
+        doubtful = errors.DoubtfulDataError("; ".join(report.warnings))
         doubtful.report = report
         raise doubtful
     warn_of(outcome)

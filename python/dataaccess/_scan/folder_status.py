@@ -45,7 +45,7 @@ def folder_status(
 
     Raises:
         ValidationError: `known_row_cap` is no number of rows, or `until` no day.
-        FolderFileError: There is no such folder, or it cannot be read.
+        FileError: There is no such folder, or it cannot be read.
         FolderError: It holds files that are of no run.
 
     Examples:

@@ -22,7 +22,7 @@ from dataaccess._scan.batches import Batch
 from dataaccess._scan.frames import enum_of
 from dataaccess._scan.outcome import warn_each
 from dataaccess._scan.schema import NAME
-from dataaccess.errors import RecordError
+from dataaccess.errors import ResponseError
 from dataaccess.filters import days, op
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Source:
         """The frame, unless a column of names has other values: a query knows the categories beforehand."""
         for name, enum in self._enums.items():
             if name in frame.columns and frame.schema[name] != enum:
-                raise RecordError(
+                raise ResponseError(
                     f"{name} has a value that the API specification does not name: leave decode_status out",
                     column=name,
                 )

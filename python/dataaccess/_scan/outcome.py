@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from dataaccess import errors
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.warn import warn_caller
-from dataaccess.errors._text import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +22,7 @@ def stats_of(outcome: dict[str, Any]) -> ScanStats:
     """The figures of a use of a scan."""
     from dataaccess.reports import ScanStats
 
-    warnings = [text_of(warning["message"]) for warning in outcome["warnings"]]
+    warnings = [warning["message"] for warning in outcome["warnings"]]
     converted = {"extra_keys": dict(outcome["extra_keys"]), "warnings": warnings}
     return ScanStats(**{**members(ScanStats, outcome), **converted})
 

@@ -481,9 +481,9 @@ class Scan(BaseScan):
                 what is done.
             DoubtfulDataError: `on_doubt` is "error", and the result as a whole looks wrong.
             PermissionDeniedError: The token was refused: run it again with another one.
-            FolderMismatchError: The folder belongs to a different query, or has rows of another service.
+            FolderError: The folder belongs to a different query, or has rows of another service.
             FolderLockedError: Another run uses the folder.
-            FolderFileError: The disk is full, a file cannot be read, or the store refuses it; also an `OSError`.
+            FileError: The disk is full, a file cannot be read, or the store refuses it; also an `OSError`.
             FolderError: The folder cannot be used, for example because others may write to it.
 
         Examples:
@@ -541,10 +541,10 @@ class Scan(BaseScan):
         Raises:
             ValidationError: `tz` is not a time zone.
             ScanIncompleteError: Tasks are not done; the message names their days.
-            FolderMismatchError: The folder belongs to a different query.
-            FolderCorruptError: A file was changed since it was written.
-            ResponseTooLargeError: The rows, or a file, exceed `max_result_bytes=`.
-            FolderFileError: The folder does not exist, a file cannot be read, or the store refuses it; also an
+            FolderError: The folder belongs to a different query.
+            FolderError: A file was changed since it was written.
+            ResponseError: The rows, or a file, exceed `max_result_bytes=`.
+            FileError: The folder does not exist, a file cannot be read, or the store refuses it; also an
                 `OSError`.
 
         Examples:

@@ -11,7 +11,6 @@ from dataaccess.errors import (
     ConfigError,
     DataAccessError,
     FolderError,
-    FolderMismatchError,
     PermissionDeniedError,
     ScanIncompleteError,
     SegmentExportError,
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # The same task fails again until somebody changes the DAG, the connection or the token.
-_PERMANENT = (PermissionDeniedError, ValidationError, ConfigError, FolderMismatchError, SegmentExportError)
+_PERMANENT = (PermissionDeniedError, ValidationError, ConfigError, SegmentExportError)
 _OK = 200
 # HTTP statuses, and codes of envelopes, of a wrong request: an unknown attribute or export, a body that is too long.
 _WRONG_REQUEST = frozenset({400, 404, 413, 414, 422, 431})
@@ -40,7 +39,7 @@ def is_permanent(error: DataAccessError, *, retry_permission_denied: bool = Fals
     if isinstance(error, ApiError) and (error.code if error.status == _OK else error.status) in _WRONG_REQUEST:
         return True
     # A token that could not be read is a `ConfigError` that is worth a retry.
-    has_other_files = type(error) is FolderError
+    has_other_files = isinstance(error, FolderError) and error.reason != "corrupt"
     return (isinstance(error, _PERMANENT) or has_other_files) and not error.retryable
 
 

@@ -12,7 +12,7 @@ from dataaccess import Task
 from dataaccess._core.checks import invalid
 from dataaccess._core.paths import object_names
 from dataaccess.airflow.storage import is_remote
-from dataaccess.errors import ConfigError, FolderMismatchError
+from dataaccess.errors import ConfigError, FolderError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,15 +87,16 @@ def refuse_other_files(folder: str, storage_options: StorageOptions | None, requ
     """Refuses a folder with files of another query, which readers would take for rows of this one.
 
     Raises:
-        FolderMismatchError: It has such files.
+        FolderError: It has such files.
     """
     ending = str(request["file"]).rpartition("-")[2]
     for name in _names(folder, storage_options):
         is_hidden = any(part.startswith((".", "_")) for part in name.split("/"))
         if not is_hidden and not name.endswith(f"-{ending}"):
-            raise FolderMismatchError(
+            raise FolderError(
                 f"{folder} has the file {name}, which is not of this query: name another folder, such as one with "
-                "{{ run_id }}, or remove its files"
+                "{{ run_id }}, or remove its files",
+                reason="mismatch",
             )
 
 

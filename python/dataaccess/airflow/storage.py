@@ -14,7 +14,6 @@ from dataaccess.airflow.compat import BaseHook, ObjectStoragePath, conn_id_of
 from dataaccess.airflow.connection import HiddenConnection
 from dataaccess.airflow.credentials import STORES
 from dataaccess.errors import ConfigError
-from dataaccess.errors._text import argument as named
 
 if TYPE_CHECKING:
     import os
@@ -68,7 +67,7 @@ def _options(store: Store, conn_id: str, url: str, argument: str) -> StorageOpti
     connection: Any = HiddenConnection(BaseHook.get_connection(conn_id))
     if connection.conn_type not in store.conn_types:
         raise ConfigError(
-            f"{named(argument)} names the connection {conn_id!r}, which is of the type {connection.conn_type!r}; "
+            f"{argument} names the connection {conn_id!r}, which is of the type {connection.conn_type!r}; "
             f"{url.partition('://')[0]}:// takes the type {' or '.join(store.conn_types)}"
         )
     # No frame from here on shows a key.
@@ -88,7 +87,7 @@ def _split(place: Place, argument: str) -> tuple[str | os.PathLike[str], str | N
         return place, None
     if store.has_containers and "." not in bucket:
         raise ConfigError(
-            f"{named(argument)}: before @ an Azure URL has its container, as in {scheme}://container@account.dfs.core.windows.net"
+            f"{argument}: before @ an Azure URL has its container, as in {scheme}://container@account.dfs.core.windows.net"
             f"; for a connection write ObjectStoragePath({f'{scheme}://{bucket}{slash}{name}'!r}, conn_id={before!r})"
         )
     return (place, None) if store.has_containers else (f"{scheme}://{bucket}{slash}{name}", before)

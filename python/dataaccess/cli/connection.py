@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dataaccess._client.settings import SETTINGS
-from dataaccess.cli.ending import USAGE, CommandError, is_typed
+from dataaccess.cli.ending import USAGE, CommandError, is_typed, message_of
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.spelling import in_options, log_line
 from dataaccess.cli.streams import note
 from dataaccess.cli.values import Duration, TokenPath
 
@@ -75,7 +74,6 @@ class Connection:
         """
         from dataaccess import Client
         from dataaccess.errors import ConfigError
-        from dataaccess.errors._text import marked
         from dataaccess.tokens import token_file
 
         options = {name: value for name, value in self.given.items() if value is not None} | settings
@@ -85,13 +83,13 @@ class Connection:
             return Client(**options)
         except ConfigError as error:
             if is_typed(error):
-                raise CommandError(in_options(error), USAGE) from None
+                raise CommandError(message_of(error), USAGE) from None
             if options.get("base_url") or os.environ.get("DATAACCESS_BASE_URL") or options.get("profile"):
                 raise
             # In a cron job, HOME or the folder of the profiles may be another one.
             absent = _absent_profile()
-            lines = [f"{marked(line)}; {absent}" if number == 0 else line for number, line in enumerate(error.problems)]
-            raise ConfigError(f"{marked(error.args[0])}; {absent}", problems=lines) from None
+            lines = [f"{line}; {absent}" if number == 0 else line for number, line in enumerate(error.problems)]
+            raise ConfigError(f"{error}; {absent}", problems=lines) from None
 
 
 def _absent_profile() -> str:
@@ -133,7 +131,7 @@ def _log() -> Iterator[None]:
     class Lines(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             time = datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="milliseconds")
-            note(f"{time} dataaccess: {log_line(record)}")
+            note(f"{time} dataaccess: {record.getMessage()}")
 
     logger, lines = logging.getLogger("dataaccess"), Lines()
     level = logger.level

@@ -11,8 +11,8 @@ import click
 from dataaccess.cli import output
 from dataaccess.cli.colors import style
 from dataaccess.cli.connection import connecting
+from dataaccess.cli.ending import lines_of, message_of
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.spelling import in_options
 
 if TYPE_CHECKING:
     from dataaccess import Client
@@ -70,7 +70,7 @@ def command(context: click.Context, day: str | None, connection: Connection, *, 
     try:
         client = connection.client()
     except ConfigError as error:
-        problems = [in_options(line) for line in error.problems or [error.args[0]]]
+        problems = lines_of(error)
         _show({"ok": False, "versions": _versions(), "problems": problems}, as_json=as_json)
         context.exit(error.exit_code)
     report: dict[str, Any] = {"ok": True, "versions": _versions(), "settings": _settings(client)}
@@ -142,7 +142,7 @@ def _details(client: Client, check: ClientCheck) -> dict[str, str]:
 
 def _failed_step(check: ClientCheck, names: list[str]) -> tuple[str | None, DataAccessError | None]:
     """The step that failed, if one did, and its error; without one nothing was sent."""
-    from dataaccess.errors import ProxyError, TransportError
+    from dataaccess.errors import TransportError
 
     if check.is_reachable:
         # A refused token is a response of the service, and so is a scope that is missing.
@@ -153,7 +153,7 @@ def _failed_step(check: ClientCheck, names: list[str]) -> tuple[str | None, Data
     if failure is None:
         return "dns", None
     phase = getattr(failure, "phase", None)
-    if isinstance(failure, ProxyError):
+    if phase == "proxy":
         # What failed on the way to the proxy has the phase of the proxy too.
         phase = next((step for text, step in _TO_THE_PROXY.items() if text in str(failure)), phase)
     if phase in names:
@@ -164,7 +164,7 @@ def _failed_step(check: ClientCheck, names: list[str]) -> tuple[str | None, Data
 def _reason(failure: DataAccessError) -> str:
     """The message of an error, and what to do about a wrong path."""
     advice = "; check the path of --base-url" if getattr(failure, "status", None) == _NOT_FOUND else ""
-    return f"{in_options(failure)}{advice}"
+    return f"{message_of(failure)}{advice}"
 
 
 def _addresses(host: str) -> str:
@@ -184,7 +184,7 @@ def _token(check: ClientCheck) -> list[_Step]:
     accepted = check._accepted()
     unusable = next((error for error in check.errors.values() if isinstance(error, ConfigError)), None)
     if unusable is not None:
-        steps = [_Step("token", False, in_options(unusable))]
+        steps = [_Step("token", False, message_of(unusable))]
     elif accepted:
         steps = [_Step("token", {"accepted": True, "not accepted": False}.get(accepted), accepted)]
     else:
@@ -194,7 +194,7 @@ def _token(check: ClientCheck) -> list[_Step]:
         reason = f": {_reason(check.errors[scope])}" if accepted and scope in check.errors else ""
         steps.append(_Step(f"scope {scope}", has, f"{check._scope(scope)}{reason}"))
     if "code_value_type" in check.errors:
-        steps.append(_Step("codes", False, in_options(check.errors["code_value_type"])))
+        steps.append(_Step("codes", False, message_of(check.errors["code_value_type"])))
     findings = {
         "day": (check.day, check.is_day_right),
         "day_comparison": (check.comparison, check.is_comparison_right),
@@ -202,7 +202,7 @@ def _token(check: ClientCheck) -> list[_Step]:
     for name, (text, is_right) in findings.items():
         step = _FINDINGS[name]
         if text is not None:
-            steps.append(_Step(step, is_right, in_options(text)))
+            steps.append(_Step(step, is_right, text))
         elif name in check.errors:
             steps.append(_Step(step, None, f"not known: {_reason(check.errors[name])}"))
     return steps

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess.cli.ending import CommandError
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.spelling import in_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +58,7 @@ class Doubts:
             try:
                 yield
             except kinds as doubt:
-                raise CommandError(f"nothing was written: {in_options(doubt)}", DOUBTFUL) from None
+                raise CommandError(f"nothing was written: {doubt}", DOUBTFUL) from None
 
     @property
     def of_run(self) -> dict[str, Any]:
@@ -77,10 +76,7 @@ class Doubts:
         if self.fail_empty and not report.rows:
             raise CommandError(f"{report.folder} has no rows of this scan", DOUBTFUL, report)
         if self.strict and report.warnings:
-            from dataaccess.errors._text import marked
-
-            found = in_options("; ".join(map(marked, report.warnings)))
-            raise CommandError(f"{report.folder} has its files, but {found}", DOUBTFUL, report)
+            raise CommandError(f"{report.folder} has its files, but {'; '.join(report.warnings)}", DOUBTFUL, report)
 
     def check_rows(self, rows: int) -> None:
         """Refuses a result without rows.

@@ -5,6 +5,7 @@ docs/command-line.md lists the codes.
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 import warnings
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from dataaccess.cli.spelling import in_options, was_typed
 from dataaccess.cli.streams import note, silence
 
 if TYPE_CHECKING:
@@ -30,6 +30,17 @@ TERMINATED = 143
 _FAILED = 74
 # What was typed cannot be used.
 USAGE = 2
+# The options of an argument that has another name.
+_PARAMETERS = {
+    "admin_token": ("admin_token_file",),
+    "allocated_audience": ("audience",),
+    "allocated_time": ("on", "yesterday", "days", "month", "last", "since", "until", "after", "before"),
+    "code_status": ("status",),
+    "item_type_name": ("name",),
+    "on_suspected_cap": ("split_capped",),
+    "path": ("file",),
+    "token": ("token_file",),
+}
 
 
 class Terminated(KeyboardInterrupt):
@@ -57,7 +68,7 @@ def in_the_words_of_the_command() -> Iterator[None]:
         from dataaccess.errors import DataAccessError
 
         if isinstance(error, DataAccessError):
-            raise CommandError(in_options(error), code_of(error)) from None
+            raise CommandError(message_of(error), code_of(error)) from None
         raise
 
 
@@ -72,9 +83,46 @@ def is_typed(error: DataAccessError) -> bool:
     """Whether what is wrong was typed, and is not a setting of the environment or the profile."""
     from dataaccess.errors import ConfigError, ValidationError
 
-    # The first argument is the one that is wrong or missing; the others are what to do.
-    is_setting = isinstance(error, ConfigError) and any(was_typed(one.name) for one in error.arguments[:1])
+    is_setting = isinstance(error, ConfigError) and any(map(_is_typed, map(option_of, error.problems)))
     return is_setting or isinstance(error, ValidationError)
+
+
+def message_of(error: CommandError | DataAccessError) -> str:
+    """An error in one line, with the option of each argument that is wrong."""
+    return str(error) if isinstance(error, CommandError) else "; ".join(lines_of(error))
+
+
+def lines_of(error: DataAccessError) -> list[str]:
+    """The problems of a request or of the settings, each with the option that was typed; of another error its text."""
+    from dataaccess.errors import ConfigError, ValidationError
+
+    match error:
+        case ValidationError():
+            return [_with_option(str(problem)) for problem in error.problems]
+        case ConfigError():
+            return [_with_option(line) for line in error.problems]
+    # The command has another name than the call.
+    return [str(error).removeprefix(f"{error.operation}: ")]
+
+
+def _with_option(line: str) -> str:
+    """A line that begins with an argument, with the option in its place if that was typed."""
+    option = option_of(line)
+    return max(option.opts, key=len) + re.sub(r"^\w+", "", line) if option and _is_typed(option) else line
+
+
+def option_of(line: str) -> click.Parameter | None:
+    """The option of the argument that a line begins with, such as `code_status[1]: …`; of several the typed one."""
+    argument = re.sub(r"\W.*", "", line, flags=re.DOTALL)
+    names = _PARAMETERS.get(argument, (argument,))
+    options = [one for one in click.get_current_context().command.params if one.name in names]
+    return next(filter(_is_typed, options), next(iter(options), None))
+
+
+def _is_typed(option: click.Parameter | None) -> bool:
+    name = None if option is None else option.name
+    source = click.get_current_context().get_parameter_source(name or "")
+    return source is click.core.ParameterSource.COMMANDLINE
 
 
 def of(error: BaseException) -> int:
@@ -157,7 +205,7 @@ def warnings_as_lines() -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         if issubclass(category, DataAccessWarning):
-            text = f"warning: {in_options(message)}"
+            text = f"warning: {message}"
             # Some are found at several places, such as the mode of a file that is read again.
             if text not in shown:
                 shown.add(text)

@@ -10,9 +10,8 @@ import click
 
 from dataaccess.cli import conditions, doubts, output
 from dataaccess.cli.connection import connecting
-from dataaccess.cli.ending import CommandError, code_of, signaled
+from dataaccess.cli.ending import CommandError, code_of, message_of, signaled
 from dataaccess.cli.parts import Commands, all_of, option
-from dataaccess.cli.spelling import in_options
 from dataaccess.cli.streams import note
 from dataaccess.cli.target import target_of
 from dataaccess.cli.values import Duration, Pair
@@ -205,9 +204,9 @@ def _as_dict(report: dict[str, Any], error: CommandError | DataAccessError | Non
     failed: dict[str, DataAccessError] = getattr(error, "failed", {})
     return {
         **report,
-        "error": None if error is None else in_options(error),
+        "error": None if error is None else message_of(error),
         "exit_code": 0 if error is None else code_of(error),
-        "failed": {task: in_options(each) for task, each in failed.items()},
+        "failed": {task: message_of(each) for task, each in failed.items()},
     }
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataaccess._display.column_types import COLUMN_TYPES
-from dataaccess.errors import RecordError
+from dataaccess.errors import ResponseError
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -96,7 +96,7 @@ class Columns:
         """A batch of Spark, from a batch of the scan with times as the service wrote them, and with instants.
 
         Raises:
-            RecordError: A value has no exact counterpart in its column. `first_row` is the row of the first one.
+            ResponseError: A value has no exact counterpart in its column. `first_row` is the row of the first one.
         """
         import pyarrow as pa
 
@@ -134,8 +134,9 @@ def _cast(values: Any, column: SparkColumn, kind: Any, first_row: int) -> Any:
     row = next(index for index in range(len(values)) if not _is_exact(values.slice(index, 1), kind))
     advice = f"write {_INSTEAD[column.kind]}" if column.kind in _INSTEAD else "write more digits, or json_attrs"
     # The value is customer data.
-    raise RecordError(
+    raise ResponseError(
         f'schema["{column.name}"]: the value of row {first_row + row} does not fit the type {column.kind}: {advice}',
+        reason="record",
         row=first_row + row,
         column=column.name,
         value=str(values[row])[:200],

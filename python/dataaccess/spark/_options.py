@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dataaccess import Client
 from dataaccess._client.resolve import named_address, origin
 from dataaccess._client.settings import SETTINGS, boolean, integer
-from dataaccess._core.checks import invalid, words
+from dataaccess._core.checks import invalid, problem, words
 from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, Problem, ValidationError
@@ -161,13 +161,13 @@ def checked(options: Mapping[str, str]) -> dict[str, Any]:
         try:
             if name not in known:
                 # The value may be a secret.
-                problems.append(Problem(name, "", _unknown(name, known), None))
+                problems.append(problem(name, _unknown(name, known), None))
             else:
                 values[name] = known[name](text)
         except ValueError as error:
-            problems.append(Problem(name, "", str(error), text))
+            problems.append(problem(name, str(error), text))
     if "token_file" in given and "token_callable" in given:
-        problems.append(Problem("token_file", "", "give either token_file or token_callable", None))
+        problems.append(problem("token_file", "give either token_file or token_callable", None))
     if problems:
         raise ValidationError(problems=problems)
     return values

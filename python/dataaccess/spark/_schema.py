@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._contract import VALUES
-from dataaccess._core.checks import invalid
+from dataaccess._core.checks import invalid, problem
 from dataaccess._display.column_types import COLUMN_TYPES
-from dataaccess.errors import Problem, ValidationError
+from dataaccess.errors import ValidationError
 from dataaccess.spark._columns import DAY_TYPES, REQUESTED_AT, Columns, SparkColumn, scan_type, type_names
 from dataaccess.spark._options import scan_of
 
@@ -39,7 +39,7 @@ def fixed_schema(values: Mapping[str, Any]) -> str:
     types = zip(scan.column_names, scan._raw.types, strict=True)
     columns = {name: COLUMN_TYPES[kind].spark[0] for name, kind in types}
     problems = [
-        Problem(option, "", f"{name!r} is an attribute of the rows: choose another name", name)
+        problem(option, f"{name!r} is an attribute of the rows: choose another name", name)
         for name, option in _of_request(values).items()
         if name in columns
     ]
@@ -76,21 +76,21 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
         if option := of_request.get(name):
             if kind not in _REQUEST_TYPES[option]:
                 message = f"the option {option} gives it the type {' or '.join(_REQUEST_TYPES[option])}, not {kind}"
-                problems.append(Problem(f'schema["{name}"]', "", message, kind))
+                problems.append(problem(f'schema["{name}"]', message, kind))
         elif scan_type(kind) is None:
             instead = _INSTEAD.get(kind)
             advice = f"write {instead}" if instead else f"there are {type_names()}"
-            problems.append(Problem(f'schema["{name}"]', "", f"the type {kind} is not read: {advice}", kind))
+            problems.append(problem(f'schema["{name}"]', f"the type {kind} is not read: {advice}", kind))
         elif name in as_json:
             if kind != "string":
-                problems.append(Problem(f'schema["{name}"]', "", "json_attrs are of type string", kind))
+                problems.append(problem(f'schema["{name}"]', "json_attrs are of type string", kind))
             types[name] = "json"
         elif not (values.get("decode_status") is True and name in VALUES and kind == "string"):
             types[name] = scan_type(kind)
     # Spark drops the filter `is null` of such a column, and with it rows; that query does not come here.
     message = "the column is NOT NULL, and any attribute may have no value: leave NOT NULL out"
     problems += [
-        Problem(f'schema["{field.name}"]', "", message, field.name)
+        problem(f'schema["{field.name}"]', message, field.name)
         for field in schema.fields
         if not field.nullable and field.name not in of_request
     ]
@@ -99,14 +99,14 @@ def scan_columns(schema: StructType, values: Mapping[str, Any]) -> tuple[list[st
     attrs = values.get("attrs", columns)
     if sorted(attrs) != sorted(columns):
         message = f"{', '.join(attrs)} are other attributes than the columns of the schema: {', '.join(columns)}"
-        problems.append(Problem("attrs", "", message, attrs))
+        problems.append(problem("attrs", message, attrs))
     problems += [
-        Problem("schema", "", f"has no column {name!r}, as the option {option} asks: add it", name)
+        problem("schema", f"has no column {name!r}, as the option {option} asks: add it", name)
         for name, option in of_request.items()
         if name not in names
     ]
     problems += [
-        Problem(f"json_attrs[{index}]", "", f"{name!r} is no column of the schema", name)
+        problem(f"json_attrs[{index}]", f"{name!r} is no column of the schema", name)
         for index, name in enumerate(as_json)
         if name not in columns
     ]

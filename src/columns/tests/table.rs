@@ -148,10 +148,7 @@ fn a_mismatch_says_what_is_expected_and_which_schema_fits() {
         let error =
             read(&[Column::new(name, column_type)], ONE_BATCH, &[good.clone(), bad.clone()]).expect_err("a mismatch");
         assert!(error.message().contains(expected), "{}", error.message());
-        assert_eq!(
-            error.hint().as_deref(),
-            Some(format!(r#"pass schema={{"of \"it\"": "{suggested_type}"}}"#).as_str())
-        );
+        assert_eq!(error.hint(), Some(format!(r#"set schema["of \"it\""] to "{suggested_type}""#).as_str()));
         assert_eq!(error.details().row, Some(1));
         assert_eq!(error.details().column.as_deref(), Some(name));
         // The suggested type fits.

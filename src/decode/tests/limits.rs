@@ -25,15 +25,15 @@ fn everything_that_could_grow_without_bound_is_limited() {
             }
         }
     }
-    assert_eq!(small(r#"{"code":200,"data":{"b":1,"c":2,"d":3,"e":4}}"#).details().what, Some("members"));
+    assert_eq!(small(r#"{"code":200,"data":{"b":1,"c":2,"d":3,"e":4}}"#).details().field.as_deref(), Some("members"));
     let text = "x".repeat(101);
-    assert_eq!(small(&response(&format!(r#"{{"a":"{text}"}}"#))).details().what, Some("value"));
-    assert_eq!(small(&format!(r#"{{"code":"{text}"}}"#)).details().what, Some("value"));
-    assert_eq!(small(&response(&format!(r#"{{"z":"{text}"}}"#))).details().what, Some("value"));
+    assert_eq!(small(&response(&format!(r#"{{"a":"{text}"}}"#))).details().field.as_deref(), Some("value"));
+    assert_eq!(small(&format!(r#"{{"code":"{text}"}}"#)).details().field.as_deref(), Some("value"));
+    assert_eq!(small(&response(&format!(r#"{{"z":"{text}"}}"#))).details().field.as_deref(), Some("value"));
     let long = "x".repeat(99);
     let record = format!(r#"{{"a":"{long}","b":"{long}","c":"{long}"}}"#);
-    assert_eq!(small(&response(&record)).details().what, Some("record"));
-    assert_eq!(small(&" ".repeat(501)).details().what, Some("body"));
+    assert_eq!(small(&response(&record)).details().field.as_deref(), Some("record"));
+    assert_eq!(small(&" ".repeat(501)).details().field.as_deref(), Some("body"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::error::{Error, Kind, in_python, one_line};
+use crate::error::{Error, Kind, sanitize};
 
 /// An answer to a call.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub(super) struct Failure {
 
 impl Failure {
     pub(super) fn new(status: StatusCode, kind: Kind, message: impl Into<String>) -> Self {
-        let message = in_python(&one_line(&message.into())).into_owned();
+        let message = sanitize(&message.into());
         Self { status, kind, message, hint: None, allow: None }
     }
 
@@ -92,8 +92,8 @@ impl Failure {
 
     pub(super) fn of(status: StatusCode, error: &Error) -> Self {
         let kind = if error.kind() == Kind::Config { Kind::Config } else { Kind::Sandbox };
-        let hint = error.hint().map(std::borrow::Cow::into_owned);
-        Self { status, kind, message: error.message().into_owned(), hint, allow: None }
+        let hint = error.hint().map(ToOwned::to_owned);
+        Self { status, kind, message: error.message().to_owned(), hint, allow: None }
     }
 
     #[must_use]

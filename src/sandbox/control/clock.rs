@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::answer::{Answer, Failure};
 use super::call::Call;
-use crate::error::named;
 use crate::sandbox::service::Service;
 
 #[derive(Deserialize)]
@@ -26,7 +25,7 @@ pub(super) fn show(service: &Service, _: &Call) -> Result<Answer, Failure> {
 pub(super) fn advance(service: &Service, call: &Call) -> Result<Answer, Failure> {
     let Advance { advance } = call.json()?;
     if !service.clock.advance(duration("advance", advance)?) {
-        return Err(Failure::malformed(format!("{}: more than a thousand years in all", named("seconds"))));
+        return Err(Failure::malformed("seconds: more than a thousand years in all"));
     }
     show(service, call)
 }
@@ -38,7 +37,6 @@ pub(super) fn written(time: SystemTime) -> Option<String> {
 
 /// A number of seconds.
 pub(super) fn duration(name: &str, seconds: f64) -> Result<Duration, Failure> {
-    Duration::try_from_secs_f64(seconds).map_err(|_| {
-        Failure::malformed(format!("{} must be a number of seconds from 0 on, not {seconds}", named(name)))
-    })
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| Failure::malformed(format!("{name} must be a number of seconds from 0 on, not {seconds}")))
 }

@@ -16,7 +16,7 @@ use super::exports::{Exports, PlannedEntry};
 use super::objects::Cell;
 use super::store::{Load, Store};
 use crate::contract::business_object::CUSTOMER_NAME;
-use crate::error::{Error, Kind, Result, argument, excerpt};
+use crate::error::{Error, Kind, Result, excerpt};
 
 /// Number of customers, from `demo-customer-0001`: not a round one, which would look like a cap.
 pub const CUSTOMERS: u32 = 2_025;
@@ -63,8 +63,8 @@ impl Demo {
     pub fn until(day: &str) -> Result<Self> {
         let read = day.parse::<Date>().ok().filter(|read| read.to_string() == day && *read >= codes::FIRST_DAY);
         let until = read.ok_or_else(|| {
-            let (until, first) = (argument("until"), codes::FIRST_DAY);
-            let problem = format!("{until} must be a day from {first} on, not `{}`", excerpt(day, 60));
+            let first = codes::FIRST_DAY;
+            let problem = format!("until must be a day from {first} on, not `{}`", excerpt(day, 60));
             Error::new(Kind::Config, problem).with_hint("write it as 2024-02-29")
         })?;
         Ok(Self { until: Some(until), ..Self::default() })

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::{HeaderName, HeaderValue, header};
 
 use super::pattern::BodyPattern;
-use crate::error::{Argument, Error, Kind, Result, argument, excerpt};
+use crate::error::{Error, Kind, Result, excerpt};
 
 /// A fault and the requests that it matches.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,43 +167,40 @@ impl Fault {
     /// Rejects a fault that can match nothing or cannot be sent.
     pub(super) fn check(&self) -> Result<()> {
         if let Some(path) = self.path.as_ref().filter(|path| !path.starts_with('/')) {
-            return Err(invalid(&argument("path"), "`search`, `download` or a path that begins with /", &path));
+            return Err(invalid("path", "`search`, `download` or a path that begins with /", &path));
         }
         if self.times == Some(0) {
-            return Err(invalid(&argument("times"), "an integer from 1 on", &0));
+            return Err(invalid("times", "an integer from 1 on", &0));
         }
         if !(self.probability > 0.0 && self.probability <= 1.0) {
-            return Err(invalid(&argument("probability"), "a number above 0, at most 1", &self.probability));
+            return Err(invalid("probability", "a number above 0, at most 1", &self.probability));
         }
         match &self.kind {
-            FaultKind::Drip { chunk_bytes: 0, .. } => {
-                Err(invalid(&argument("chunk_bytes"), "an integer from 1 on", &0))
-            }
+            FaultKind::Drip { chunk_bytes: 0, .. } => Err(invalid("chunk_bytes", "an integer from 1 on", &0)),
             FaultKind::Delay { least, most: Some(most) } if most < least => {
                 let seconds = most.as_secs_f64();
-                Err(invalid(&argument("max_seconds"), &format!("at least {}", argument("seconds")), &seconds))
+                Err(invalid("max_seconds", "at least seconds", &seconds))
             }
             FaultKind::Shrink { keep } if !(0.0..1.0).contains(keep) => {
-                Err(invalid(&argument("keep"), "a number from 0 to below 1", &keep))
+                Err(invalid("keep", "a number from 0 to below 1", &keep))
             }
             FaultKind::Redirect { status, .. } if !matches!(status, 301 | 302 | 303 | 307 | 308) => {
-                Err(invalid(&argument("status"), "301, 302, 303, 307 or 308", &status))
+                Err(invalid("status", "301, 302, 303, 307 or 308", &status))
             }
             FaultKind::Redirect { location, headers, .. } => {
-                value(&argument("location"), location)?;
+                value("location", location)?;
                 checked_headers(headers)
             }
             FaultKind::Status { status, body, content_type, headers, .. } => {
                 if !(200..=599).contains(status) {
-                    return Err(invalid(&argument("status"), "an integer from 200 to 599", &status));
+                    return Err(invalid("status", "an integer from 200 to 599", &status));
                 }
                 if matches!(status, 204 | 304) && (body.is_some() || content_type.is_some()) {
-                    let (option, status) =
-                        (if body.is_some() { "body" } else { "content_type" }, argument("status").of(status));
-                    let problem = format!("{} cannot be sent with {status}, which has no body", argument(option));
+                    let option = if body.is_some() { "body" } else { "content_type" };
+                    let problem = format!("{option} cannot be sent with status {status}, which has no body");
                     return Err(Error::new(Kind::Config, problem));
                 }
-                content_type.iter().try_for_each(|given| value(&argument("content_type"), given))?;
+                content_type.iter().try_for_each(|given| value("content_type", given))?;
                 checked_headers(headers)
             }
             _ => Ok(()),
@@ -212,7 +209,7 @@ impl Fault {
 }
 
 /// The error for an option with an invalid value.
-pub(super) fn invalid(option: &Argument<'_>, expected: &str, given: &dyn fmt::Display) -> Error {
+pub(super) fn invalid(option: &str, expected: &str, given: &dyn fmt::Display) -> Error {
     Error::new(Kind::Config, format!("{option} must be {expected}, not {}", excerpt(&given.to_string(), 60)))
 }
 
@@ -222,20 +219,20 @@ fn checked_headers(headers: &[(String, String)]) -> Result<()> {
     for (name, text) in headers {
         match HeaderName::try_from(name) {
             Ok(name) if FRAMING.contains(&name) => {
-                let problem = format!("{} cannot have {name}, which the sandbox sets", argument("headers"));
+                let problem = format!("headers cannot have {name}, which the sandbox sets");
                 return Err(
                     Error::new(Kind::Config, problem).with_hint("a fault `cut` or `reset` breaks off a response")
                 );
             }
-            Ok(_) => value(&argument("headers"), text)?,
-            Err(_) => return Err(invalid(&argument("headers"), "a map with names of headers", &format!("`{name}`"))),
+            Ok(_) => value("headers", text)?,
+            Err(_) => return Err(invalid("headers", "a map with names of headers", &format!("`{name}`"))),
         }
     }
     Ok(())
 }
 
 /// Rejects the value of a header that cannot be sent.
-fn value(option: &Argument<'_>, text: &str) -> Result<()> {
+fn value(option: &str, text: &str) -> Result<()> {
     match HeaderValue::from_str(text) {
         Ok(_) => Ok(()),
         Err(_) => Err(invalid(option, "text that a header can have", &format!("{text:?}"))),

@@ -14,7 +14,7 @@ use super::members::Members;
 use super::pattern::BodyPattern;
 use super::presets;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
-use crate::error::{Result, argument};
+use crate::error::Result;
 
 /// Each kind with its options.
 const KINDS: [(&str, &[&str]); 11] = [
@@ -48,7 +48,7 @@ impl Fault {
         if form.get("preset").is_none_or(Value::is_null) {
             return Self::from_members(form).map(|fault| vec![fault]);
         }
-        let mut members = Members::new(form, argument);
+        let mut members = Members::new(form, "");
         let preset = members.word("preset", &presets::PRESETS.map(|(name, _)| name))?;
         members.check_names(&format!("the preset `{preset}`"), &[], &CHOICE)?;
         let faults = presets::faults(preset)?;
@@ -59,7 +59,7 @@ impl Fault {
     }
 
     fn from_members(form: Map<String, Value>) -> Result<Self> {
-        let mut members = Members::new(form, argument);
+        let mut members = Members::new(form, "");
         let kind = members.word("kind", &KINDS.map(|(name, _)| name))?;
         let options = KINDS.iter().find(|(name, _)| *name == kind).map_or(&[][..], |(_, options)| options);
         let about = format!("a fault `{kind}`");
@@ -189,8 +189,8 @@ fn kind_form(kind: &FaultKind) -> Map<String, Value> {
 }
 
 fn read_pattern(pattern: Map<String, Value>) -> Result<BodyPattern> {
-    let mut members = Members::new(pattern, |name| argument("where").in_python(format!("where={{\"{name}\": …}}")));
-    members.check_names(&argument("where").to_string(), &PATTERN, &[])?;
+    let mut members = Members::new(pattern, "where.");
+    members.check_names("where", &PATTERN, &[])?;
     let day = members
         .text("day")?
         .map(|day| day.parse().map_err(|_| invalid(&members.name("day"), "a day as 2024-01-15", &format!("{day:?}"))));
@@ -268,53 +268,53 @@ mod tests {
         let choice = "path, where, after, times, probability, seed";
         for (form, expected) in [
             (json!({"kind": "reset", "tmes": 1}), format!("a fault `reset` takes after_bytes, {choice}, not tmes")),
-            (json!({"kind": "status"}), "a fault `status` needs status=".to_owned()),
-            (json!({"kind": "drip"}), "a fault `drip` needs chunk_bytes=, seconds=".to_owned()),
+            (json!({"kind": "status"}), "a fault `status` needs status".to_owned()),
+            (json!({"kind": "drip"}), "a fault `drip` needs chunk_bytes, seconds".to_owned()),
             (
                 json!({"kind": "status", "status": "502"}),
-                "status= must be an integer from 200 to 599, not \"502\"".to_owned(),
+                "status must be an integer from 200 to 599, not \"502\"".to_owned(),
             ),
             (
                 json!({"kind": "late_code", "code": 200}),
-                "code= must be an integer other than 200, which is a success, not 200".to_owned(),
+                "code must be an integer other than 200, which is a success, not 200".to_owned(),
             ),
             (
                 json!({"kind": "reset", "where": {"date": 1}}),
-                "where= takes day, column, value, item_type_name, item_type_id, export_id, contains, not date"
+                "where takes day, column, value, item_type_name, item_type_id, export_id, contains, not date"
                     .to_owned(),
             ),
             (
                 json!({"kind": "reset", "where": {"day": "15.1."}}),
-                "where={\"day\": …} must be a day as 2024-01-15, not \"15.1.\"".to_owned(),
+                "where.day must be a day as 2024-01-15, not \"15.1.\"".to_owned(),
             ),
             (
                 json!({"kind": "reset", "where": {"export_id": "5"}}),
-                "where={\"export_id\": …} must be an integer, not \"5\"".to_owned(),
+                "where.export_id must be an integer, not \"5\"".to_owned(),
             ),
             (
                 json!({"kind": "reset", "probability": 0}),
-                "probability= must be a number above 0, at most 1, not 0".to_owned(),
+                "probability must be a number above 0, at most 1, not 0".to_owned(),
             ),
             (
                 json!({"kind": "delay", "seconds": 2, "max_seconds": 1}),
-                "max_seconds= must be at least seconds=, not 1".to_owned(),
+                "max_seconds must be at least seconds, not 1".to_owned(),
             ),
             (
                 json!({"kind": "redirect", "location": "/x", "status": 200}),
-                "status= must be 301, 302, 303, 307 or 308, not 200".to_owned(),
+                "status must be 301, 302, 303, 307 or 308, not 200".to_owned(),
             ),
             (
                 json!({"kind": "redirect", "location": "a\r\nb"}),
-                "location= must be text that a header can have, not \"a\\r\\nb\"".to_owned(),
+                "location must be text that a header can have, not \"a\\r\\nb\"".to_owned(),
             ),
-            (json!({"kind": "shrink", "keep": 1}), "keep= must be a number from 0 to below 1, not 1".to_owned()),
+            (json!({"kind": "shrink", "keep": 1}), "keep must be a number from 0 to below 1, not 1".to_owned()),
         ] {
             assert_eq!(error(form), expected);
         }
-        assert!(error(json!({"kind": "explode"})).starts_with("kind= must be one of \"reset\", \"cut\", "));
+        assert!(error(json!({"kind": "explode"})).starts_with("kind must be one of \"reset\", \"cut\", "));
         assert!(error(json!({})).ends_with("\"shrink\", not null"));
         let framing = json!({"kind": "status", "status": 200, "headers": {"Content-Length": "5"}});
-        assert!(error(framing).starts_with("headers= cannot have content-length, which the sandbox sets"));
+        assert!(error(framing).starts_with("headers cannot have content-length, which the sandbox sets"));
     }
 
     #[test]
@@ -335,6 +335,6 @@ mod tests {
         let error = |members: Value| Fault::from_form(form(members)).unwrap_err().summary();
         let expected = "the preset `slow` takes path, where, after, times, probability, seed, not seconds";
         assert_eq!(error(json!({"preset": "slow", "seconds": 1})), expected);
-        assert!(error(json!({"preset": "bad"})).starts_with("preset= must be one of \"flaky\", \"slow\", "));
+        assert!(error(json!({"preset": "bad"})).starts_with("preset must be one of \"flaky\", \"slow\", "));
     }
 }

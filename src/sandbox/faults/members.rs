@@ -6,23 +6,23 @@ use serde_json::{Map, Value};
 
 use super::fault::invalid;
 use crate::contract::envelope::CODE_SUCCESS;
-use crate::error::{Argument, Error, Kind, Result, argument, excerpt};
+use crate::error::{Error, Kind, Result, excerpt};
 
 /// The members of an object that are not read yet.
 #[derive(Clone)]
 pub(super) struct Members {
     left: Map<String, Value>,
-    /// How a message spells a member.
-    spelled: fn(&str) -> Argument<'_>,
+    /// What a message writes before a member.
+    prefix: &'static str,
     /// The required members that were absent.
     missing: Vec<&'static str>,
 }
 
 impl Members {
     /// The members that are not null.
-    pub(super) fn new(members: Map<String, Value>, spelled: fn(&str) -> Argument<'_>) -> Self {
+    pub(super) fn new(members: Map<String, Value>, prefix: &'static str) -> Self {
         let left = members.into_iter().filter(|(_, value)| !value.is_null()).collect();
-        Self { left, spelled, missing: Vec::new() }
+        Self { left, prefix, missing: Vec::new() }
     }
 
     /// Rejects members with other names.
@@ -36,9 +36,9 @@ impl Members {
         Err(Error::new(Kind::Config, format!("{about} takes {}, not {}", known.join(", "), unknown.join(", "))))
     }
 
-    /// How a message spells a member.
-    pub(super) fn name<'a>(&self, name: &'a str) -> Argument<'a> {
-        (self.spelled)(name)
+    /// The name of a member in a message.
+    pub(super) fn name(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
     }
 
     pub(super) fn take(&mut self, name: &str) -> Option<Value> {
@@ -60,8 +60,7 @@ impl Members {
 
     /// The error for the required members that were absent.
     pub(super) fn missing(&self, about: &str) -> Error {
-        let names: Vec<String> = self.missing.iter().map(|name| argument(name).to_string()).collect();
-        Error::new(Kind::Config, format!("{about} needs {}", names.join(", ")))
+        Error::new(Kind::Config, format!("{about} needs {}", self.missing.join(", ")))
     }
 
     /// One of a few words, which is required.

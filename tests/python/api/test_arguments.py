@@ -20,6 +20,7 @@ import pytest
 import dataaccess as da
 
 MIDNIGHT = 1704067200000
+ON = da.on("2024-01-15")
 Colour = enum.Enum("Colour", {"RED": "red", "ONE": 1})
 Number = enum.IntEnum("Number", {"THREE": 3})
 
@@ -221,33 +222,22 @@ def test_the_advice_for_a_bare_time_names_functions_that_exist() -> None:
     assert all(callable(getattr(da, name)) for name in named)
 
 
-@pytest.mark.parametrize("value", [10, 7.5, "x", True, np.int64(9), dt.date(2024, 1, 1), ["sent"], da.col("x")])
-def test_a_problem_has_the_value_that_was_passed(client: Any, value: Any) -> None:
-    statuses = [["sent", value], ("used", "sent", value)]
-    for several in statuses:
-        with pytest.raises(da.ValidationError) as caught:
-            client.search_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=several)
-        (problem,) = caught.value.problems
-        assert problem.value is value
-    (copy,) = pickle.loads(pickle.dumps(caught.value)).problems
-    assert copy.value == value if isinstance(value, bool | int | float | str | dt.date) else isinstance(copy.value, str)
-
-
-def test_the_value_of_a_problem_is_found_at_its_place(client: Any) -> None:
+def test_a_problem_has_the_value_at_its_place(client: Any) -> None:
     condition = {"column": "a", "operator": 3, "value": ["x"], "data_type": "string"}
-    cases: list[tuple[Callable[[], object], list[tuple[str, object]]]] = [
-        (lambda: client.search_items("customer", "a", {"OR": [{"AND": [condition]}]}), [('where["OR"][0]', 3)]),
-        (lambda: client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), schema={"id": 5}), [("schema", 5)]),
-        (lambda: client.download_segment("5"), [("export_id", "5")]),
-        (lambda: client.search_codes(allocated_time=da.op("equals", [1, 2])), [("allocated_time", [1, 2])]),
-        (lambda: client.scan_codes(allocated_time=da.on("2024-01-15")).head(-1), [("n", -1)]),
-        (lambda: client.search_codes(allocated_time=da.on("2024-01-15"), limit=0), [("limit", 0)]),
+    cases: list[tuple[Callable[[], object], str, str]] = [
+        (lambda: client.search_codes(allocated_time=ON, code_status=["sent", 10]), "code_status[1]", "10"),
+        (lambda: client.search_codes(allocated_time=ON, code_status=["sent", np.int64(9)]), "code_status[1]", "9"),
+        (lambda: client.search_items("customer", "a", {"OR": [{"AND": [condition]}]}), 'where["OR"][0]', "3"),
+        (lambda: client.scan_codes(["id"], allocated_time=ON, schema={"id": 5}), "schema", "5"),
+        (lambda: client.download_segment("5"), "export_id", '"5"'),
+        (lambda: client.search_codes(allocated_time=da.op("equals", [1, 2])), "allocated_time", "[1, 2]"),
+        (lambda: client.scan_codes(["id"], allocated_time=ON).head(-1), "n", "-1"),
+        (lambda: client.search_codes(allocated_time=ON, limit=0), "limit", "0"),
     ]
-    for call, expected in cases:
+    for call, start, shown in cases:
         with pytest.raises(da.ValidationError) as caught:
             call()
-        found = [(problem.argument, problem.value) for problem in caught.value.problems]
-        assert len(found) == len(expected)
-        for (argument, value), (start, passed) in zip(found, expected, strict=True):
-            assert argument.startswith(start)
-            assert value == passed
+        (problem,) = caught.value.problems
+        assert problem.argument.startswith(start)
+        assert problem.value == shown
+        assert pickle.loads(pickle.dumps(caught.value)).problems == [problem]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import kinds
 
 import dataaccess as da
 from dataaccess import errors
@@ -39,9 +40,9 @@ def drawn() -> dict[str, str | None]:
 
 
 def all_fields(kind: type[da.DataAccessError]) -> dict[str, Any]:
-    fields: dict[str, Any] = {name: f"<{name}>" for name in kind._fields}
+    fields: dict[str, Any] = {name: f"<{name}>" for name in kinds.fields_of(kind)}
     if kind is da.ValidationError:
-        fields["problems"] = [da.Problem("a", "", "<problems>", 1)]
+        fields["problems"] = [da.Problem("a", "", "<problems>", "1")]
     return fields
 
 
@@ -76,8 +77,7 @@ def test_an_exception_survives_pickle_and_copy_with_all_its_fields(
         assert str(again) == str(error) == "search_codes: what and where"
         for name, value in all_fields(kind).items():
             # They may have values of records.
-            left_out = name == "body_excerpt" or (kind is da.RecordError and name == "value")
-            assert getattr(again, name) == (None if left_out else value)
+            assert getattr(again, name) == (None if name in ("body_excerpt", "value") else value)
         assert again.__notes__ == ["seen on a Monday"]
 
 
@@ -93,13 +93,12 @@ def test_an_unknown_field_is_refused(kind: type[da.DataAccessError]) -> None:
         (da.ConfigError, ValueError),
         (da.ValidationError, ValueError),
         (da.ConnectError, ConnectionError),
-        (da.TlsError, OSError),
+        (kinds.Tls, OSError),
         (da.RequestTimeoutError, TimeoutError),
-        (da.TruncatedResponseError, ConnectionError),
+        (kinds.Truncated, ConnectionError),
         (da.WaitTimeoutError, TimeoutError),
         (da.FileError, OSError),
         (da.ClientClosedError, RuntimeError),
-        (da.ForkedHandleError, RuntimeError),
     ],
 )
 def test_what_is_a_builtin_too(kind: type[Exception], builtin: type[Exception]) -> None:
@@ -125,6 +124,12 @@ def test_exit_codes_are_those_of_the_page() -> None:
     assert {kind("text", retryable=True).exit_code for kind in EXCEPTIONS} == {listed["retryable"]}
     sysexits = {getattr(os, name) for name in dir(os) if name.startswith("EX_")}
     assert set(listed.values()) <= sysexits
+
+
+@pytest.mark.parametrize(("reason", "code"), [("mismatch", 64), ("corrupt", 65), ("unusable", 74), (None, 74)])
+def test_the_exit_code_of_a_folder_follows_from_the_reason(reason: str | None, code: int) -> None:
+    assert da.FolderError("text", reason=reason).exit_code == code
+    assert da.FolderError("text", reason=reason, retryable=True).exit_code == 75
 
 
 def test_no_name_shadows_a_builtin() -> None:

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from support import kinds
 from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
@@ -184,7 +185,7 @@ def test_a_total_unlike_the_entries_is_reported(connect: Any) -> None:
 
 @pytest.mark.parametrize("data", [{}, {"entries": None}, {"entries": [1]}, {"entries": {}}, []])
 def test_a_download_without_entries_is_no_result(connect: Any, data: Any) -> None:
-    with serving(always(http({**EXPORT, "data": data}))) as server, pytest.raises(da.EnvelopeError) as caught:
+    with serving(always(http({**EXPORT, "data": data}))) as server, pytest.raises(kinds.Envelope) as caught:
         connect(server.base_url).download_segment(7)
     assert caught.value.field == "data.entries"
     assert (caught.value.operation, caught.value.attempts) == ("download_segment", 1)

@@ -136,7 +136,7 @@ def test_the_other_setting_is_warned_of_by_each_call(connect: Any, zone: str, re
         client = connect(service, timezone=zone, day_comparison=setting)
 
         def check(use: Callable[..., Any], *arguments: Any) -> None:
-            with pytest.warns(da.StrayDayWarning, match=f'day_comparison="{reading}"') as caught:
+            with pytest.warns(da.StrayDayWarning, match=f'set day_comparison to "{reading}"') as caught:
                 use(*arguments)
             assert len(caught) == 1
 

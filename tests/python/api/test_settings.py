@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from support import kinds
 from support.raw_server import always, http, serving
 
 import dataaccess as da
@@ -221,6 +222,6 @@ def test_rate_spaces_requests() -> None:
 )
 def test_records_that_are_none_are_reported_by_their_field(connect: Any, data: Any, wrong: str) -> None:
     with serving(always(http({"code": 200, "message": "", "data": data}))) as server:
-        with pytest.raises(da.EnvelopeError, match=f": {wrong} is neither") as caught:
+        with pytest.raises(kinds.Envelope, match=f": {wrong} is neither") as caught:
             connect(server.base_url).search_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert caught.value.field == wrong

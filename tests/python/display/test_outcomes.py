@@ -1,4 +1,4 @@
-"""How segment exports, reports of runs and errors look."""
+"""How segment exports and reports of runs look."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import dataclasses
 import json
 import pickle
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -90,86 +89,3 @@ def test_what_is_doubtful_is_marked(tmp_path: Path) -> None:
             report = scan.to_folder(tmp_path)
     assert "doubtful:  rows outside the requested day" in str(report)
     assert '<span class="doubt wide">rows outside the requested day' in report._repr_html_()
-
-
-def refused(**arguments: Any) -> da.ValidationError:
-    with pytest.raises(da.ValidationError) as caught:
-        da.validate_codes(**{"allocated_time": da.after("2024-01-01"), **arguments})
-    return caught.value
-
-
-def test_a_refused_request_is_a_tree_with_its_problems() -> None:
-    error = refused(attrs=["id", "nam"], code_status=["sent", 7], limit=0)
-    assert error.explain().splitlines() == [
-        "├─ attrs = ['id', 'nam']",
-        "│  └─ [1] = 'nam'",
-        '│     ✗ "nam" is not an attribute of promotion codes; did you mean "name"?',
-        "├─ allocated_time = after('2024-01-01')",
-        "├─ code_status = ['sent', 7]",
-        "│  └─ [1] = 7",
-        '│     ✗ 7 is not a value of code_status: 1 ("available"), 3 ("sent"), 4 ("used")',
-        "└─ limit = 0",
-        "   ✗ 0 is less than 1: leave limit out for all records",
-    ]
-    html = error._repr_html_()
-    assert html.count('class="bad"') == 3
-    assert html.count("<ul>") == html.count("</ul>") == 3
-    assert "3 problems; nothing was sent" in html
-    assert pickle.loads(pickle.dumps(error)).explain() == error.explain()
-
-
-def test_the_path_to_a_raw_condition_is_one_line() -> None:
-    where = {"OR": [{"AND": [{"column": "x", "operator": "equals", "data_type": "string", "value": 3}, {}]}]}
-    with pytest.raises(da.ValidationError) as caught:
-        da.validate_items("customer", ["customer_id"], where)
-    lines = caught.value.explain().splitlines()
-    assert lines[:3] == ["├─ item_type_name = 'customer'", "├─ attrs = ['customer_id']", '└─ where["OR"][0]["AND"]']
-    assert lines[3].startswith("   ├─ [0]")
-    assert lines[4:6] == ['   │  └─ ["value"] = 3', "   │     ✗ must be a list: write [3]"]
-    assert lines[6] == "   └─ [1] = {}"
-
-
-def test_values_of_a_tree_are_escaped_and_cut() -> None:
-    error = refused(code_status=[EVIL, "x" * 10_000, "\x1b[2J"])
-    html = error._repr_html_()
-    assert "<script>" not in html
-    assert len(html) < 6_000
-    assert "\x1b" not in error.explain()
-    assert max(map(len, error.explain().splitlines())) < 400
-
-
-def test_an_error_of_one_argument_has_a_tree_too(sandbox: da.Sandbox) -> None:
-    with pytest.raises(da.ValidationError) as caught:
-        sandbox.client().scan_codes(allocated_time=da.on("2024-01-15"), on_suspected_cap="x")  # type: ignore[arg-type] # the mistake
-    assert caught.value.explain() == "└─ on_suspected_cap = 'x'\n   ✗ must be 'warn' or 'split', not 'x'"
-
-
-def test_any_error_can_be_shown(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    client = sandbox.client(retry_for=0)
-    scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-03"))
-    with sandbox.fault("status", status=400, times=1), pytest.raises(da.ScanIncompleteError) as caught:
-        scan.to_folder(tmp_path)
-    html = caught.value._repr_html_()
-    assert "ScanIncompleteError" in html
-    assert html.count("RequestRejectedError") == 1
-    (failed,) = caught.value.failed.values()
-    assert '<th class="dim">sent</th><td class="wide">1 request in ' in failed._repr_html_()
-    assert '<summary class="dim">each of 1 failed request</summary>' in failed._repr_html_()
-
-
-def test_ipython_shows_the_tree_below_the_traceback() -> None:
-    shell_class = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell
-    config = pytest.importorskip("traitlets.config").Config(HistoryManager={"enabled": False})
-    shell = shell_class.instance(config=config)
-    try:
-        shown: list[str] = []
-        shell._showtraceback = lambda _kind, _error, lines: shown.extend(lines)
-        done = shell.run_cell("import dataaccess as da\nda.validate_codes(allocated_time=da.on('2024-01-15'), limit=0)")
-        assert isinstance(done.error_in_exec, da.ValidationError)
-        assert shown[-1].splitlines()[-1] == "   \x1b[1m✗ 0 is less than 1: leave limit out for all records\x1b[0m"
-        assert "ValidationError" in shown[-3]
-        text = "\n".join(shown)
-        assert "dataaccess/_client" not in text
-        assert text.count("limit = 0") == 1
-    finally:
-        shell.clear_instance()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support import kinds
 from support.compressed import packed
 from support.raw_server import EXPORT, RESPONSE, Close, RawServer, always, http, serving
 from support.searches import collect, raised_by, search, stream
@@ -21,12 +22,12 @@ REFUSAL = {"code": 301, "message": "Permission denied", "data": "You don't have 
 # H26: the class of each status that is not 200. Others are classified by their hundred.
 BY_HUNDRED: dict[int, type[da.DataAccessError]] = {
     2: da.ApiError,
-    3: da.RedirectRefusedError,
+    3: kinds.Redirect,
     4: da.RequestRejectedError,
     5: da.ServerError,
 }
 NAMED: dict[int, type[da.DataAccessError]] = {
-    204: da.TruncatedResponseError,
+    204: kinds.Truncated,
     401: da.PermissionDeniedError,
     408: da.ServerError,
     429: da.ThrottledError,
@@ -67,7 +68,7 @@ def test_h26_each_status_has_a_class_and_is_retried_or_not(connect: Any) -> None
             statuses.status = status
             before = len(server.requests)
             error = raised_by(WAYS[status % len(WAYS)], client)
-            assert type(error) is NAMED.get(status, BY_HUNDRED[status // 100]), (status, repr(error))
+            assert kinds.kind_of(error) is NAMED.get(status, BY_HUNDRED[status // 100]), (status, repr(error))
             sent = len(server.requests) - before
             assert sent == error.attempts == (2 if status in ASKED_AGAIN else 1), (status, repr(error))
             if status != 204:
@@ -84,7 +85,7 @@ def test_h26_no_body_makes_a_result_of_another_status(connect: Any) -> None:
         for status in STATUSES:
             statuses.status, statuses.body = status, bodies[status % len(bodies)]
             error = raised_by(WAYS[status % len(WAYS)], client)
-            assert type(error) is NAMED.get(status, BY_HUNDRED[status // 100]), (status, repr(error))
+            assert kinds.kind_of(error) is NAMED.get(status, BY_HUNDRED[status // 100]), (status, repr(error))
 
 
 @pytest.mark.parametrize("response", [b"HTTP/1.1 204 Empty\r\n\r\n", http(b""), packed(b""), packed(b"", "zstd")])
@@ -93,7 +94,7 @@ def test_h28_a_response_without_a_body_is_asked_for_once_more(connect: Any, resp
         client = connect(server.base_url)
         for number, ask in enumerate(WAYS, 1):
             error = raised_by(ask, client)
-            assert isinstance(error, da.TruncatedResponseError), repr(error)
+            assert isinstance(error, kinds.Truncated), repr(error)
             assert (error.received, error.attempts, len(server.requests)) == (0, 2, 2 * number)
 
 
@@ -104,7 +105,7 @@ def test_h28_a_connection_lost_before_the_body_is_another_matter(connect: Any) -
 
     with serving(cut) as server:
         error = raised_by(search, connect(server.base_url, retry_for=0.05))
-        assert isinstance(error, da.TruncatedResponseError)
+        assert isinstance(error, kinds.Truncated)
         assert len(server.requests) == 2
 
 
@@ -120,7 +121,7 @@ def test_h19_h22_only_the_services_own_words_make_a_refusal(connect: Any) -> Non
             error = raised_by(WAYS[status % len(WAYS)], client)
             found[type(error)] += 1
             expected = da.PermissionDeniedError if status == 403 else NAMED.get(status, BY_HUNDRED[status // 100])
-            assert type(error) is expected, (status, repr(error))
+            assert kinds.kind_of(error) is expected, (status, repr(error))
         assert found[da.PermissionDeniedError] == 2, "403 and 401"
         # The client of before was asked to slow down.
         client = connect(server.base_url, retry_for=0)
@@ -207,9 +208,9 @@ def test_h21_a_code_or_a_status_that_is_not_success_is_no_result(connect: Any, a
     states: list[Any] = ["true", "false", 0, 1, [], {}]
     verdicts: list[tuple[dict[str, Any], type[da.DataAccessError]]] = [
         *(({"code": code}, da.ApiError) for code in (0, -1, 201, 299, 300, 302, 403, 501, 2**31, 2**53)),
-        *(({"code": code}, da.EnvelopeError) for code in codes),
+        *(({"code": code}, kinds.Envelope) for code in codes),
         ({"data": {**good["data"], "status": False}}, da.ApiError),
-        *(({"data": {**good["data"], "status": status}}, da.EnvelopeError) for status in states),
+        *(({"data": {**good["data"], "status": status}}, kinds.Envelope) for status in states),
     ]
     responses: Iterator[bytes] = iter([])
 
@@ -222,7 +223,7 @@ def test_h21_a_code_or_a_status_that_is_not_success_is_no_result(connect: Any, a
                     body = dict(reversed(body.items()))
                 responses = iter([http(body)])
                 error = raised_by(ask, client)
-                assert type(error) is expected, (members, repr(error))
+                assert kinds.kind_of(error) is expected, (members, repr(error))
                 assert error.attempts == 1
         for members in ({"code": 200.0}, {"code": 200}, {"data": {**good["data"], "status": None}}):
             responses = iter([http({**good, **members})])

@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 import pytest
+from support import kinds
 from support.compressed import PACK, packed, spaces
 from support.raw_server import RESPONSE, Close, always, http, serving
 
@@ -32,8 +33,8 @@ search()
 before, started, outcome = peak(), time.monotonic(), "rows"
 try:
     search()
-except da.DataAccessError as error:
-    outcome = type(error).__name__
+except da.ResponseError as error:
+    outcome = error.reason
 print(outcome, time.monotonic() - started, peak() - before)
 """
 
@@ -69,7 +70,7 @@ def test_the_body_of_a_compressed_failure_is_reported(connect: Any) -> None:
 
 def test_invalid_gzip_is_retried_once(connect: Any) -> None:
     with serving(always(packed(b"{}"))) as server:
-        with pytest.raises(da.MalformedHttpError, match="gzip"):
+        with pytest.raises(kinds.Malformed, match="gzip"):
             search(connect(server.base_url))
         assert len(server.requests) == 2
 
@@ -82,7 +83,7 @@ def test_the_bytes_received_are_those_that_came(connect: Any) -> None:
             connection.sendall(packed(body, length=length))
             raise Close
 
-        with serving(respond) as server, pytest.raises(da.TruncatedResponseError) as caught:
+        with serving(respond) as server, pytest.raises(kinds.Truncated) as caught:
             search(connect(server.base_url, retry_for=0))
         assert caught.value.received == len(body)
         assert f"{len(body)} bytes" in str(caught.value)
@@ -90,9 +91,9 @@ def test_the_bytes_received_are_those_that_came(connect: Any) -> None:
 
 
 def test_the_limit_on_a_response_counts_what_it_holds(connect: Any) -> None:
-    with serving(always(packed(gzip.compress(LONG)))) as server, pytest.raises(da.ResponseTooLargeError) as caught:
+    with serving(always(packed(gzip.compress(LONG)))) as server, pytest.raises(kinds.TooLarge) as caught:
         connect(server.base_url, max_result_bytes=len(LONG) - 1).post("/access/api/item/search", {})
-    assert (caught.value.what, caught.value.limit) == ("body", len(LONG) - 1)
+    assert (caught.value.field, caught.value.limit) == ("body", len(LONG) - 1)
 
 
 def test_rows_that_compress_well_are_rows(connect: Any) -> None:
@@ -121,7 +122,7 @@ def test_a_limit_still_ends_early(connect: Any) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
 @pytest.mark.parametrize(
     ("body", "outcome"),
-    [(gzip.compress(bytes(2**28)), "NotJsonError"), (spaces(256), "rows"), (spaces(64, 1_000), "rows")],
+    [(gzip.compress(bytes(2**28)), "not_json"), (spaces(256), "rows"), (spaces(64, 1_000), "rows")],
     ids=["zeros", "spaces", "noise"],
 )
 def test_neither_a_bomb_nor_much_white_space_takes_memory(body: bytes, outcome: str) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import kinds
 from support.damage import check, cuts, flips, scan_of
 from support.parts import in_parts
 from support.raw_server import always, serving
@@ -68,7 +69,7 @@ def test_s3_a_folder_of_another_query_is_refused(
     before = {path: path.read_bytes() for path in parts(tmp_path)}
     service.clear_requests()
     for use in ("to_folder", "read_folder"):
-        with pytest.raises(da.FolderMismatchError, match=rf"belongs to a different query \({text}\)") as caught:
+        with pytest.raises(kinds.Mismatch, match=rf"belongs to a different query \({text}\)") as caught:
             getattr(changed(name, service, connect), use)(tmp_path)
         assert (caught.value.field, caught.value.path) == (field, str(tmp_path))
         assert caught.value.hint is not None
@@ -97,7 +98,7 @@ def test_s3_a_condition_of_another_type_is_another_query(tmp_path: Path, types: 
         client = da.Client(server.base_url, token="tok-test")
         scan("2024-01-15").to_folder(tmp_path)
         for day in ("2024-01-15", "2024-01-16"):
-            with pytest.raises(da.FolderMismatchError, match=rf"belongs to a different query \({text}\)"):
+            with pytest.raises(kinds.Mismatch, match=rf"belongs to a different query \({text}\)"):
                 scan(day, **types).to_folder(tmp_path)
         assert len(server.requests) == 1
 
@@ -126,7 +127,7 @@ def test_s3_a_folder_of_another_object_or_list_is_refused(connect: Any, service:
         "id": scan("store", 7, 5),
     }
     for field, each in refused.items():
-        with pytest.raises(da.FolderMismatchError) as caught:
+        with pytest.raises(kinds.Mismatch) as caught:
             each.to_folder(tmp_path)
         assert caught.value.field == field
         assert "x-1" not in str(caught.value)
@@ -227,7 +228,7 @@ def test_s5_a_part_of_another_task_is_reported(connect: Any, service: da.Sandbox
     with pytest.raises(da.ScanIncompleteError, match=r"it is the part of 2024-01-02-.* with 41 rows") as caught:
         scan.to_folder(tmp_path)
     (damage,) = caught.value.failed.values()
-    assert isinstance(damage, da.FolderCorruptError)
+    assert isinstance(damage, kinds.Corrupt)
     assert (damage.path, damage.day, caught.value.exit_code) == (str(first), "2024-01-01", 65)
 
 
@@ -249,7 +250,7 @@ def test_s5_several_damaged_parts_are_reported_together_and_replaced_by_one_refr
     with service.fault("status", status=503, times=1), pytest.raises(da.ScanIncompleteError) as caught:
         scan.to_folder(tmp_path)
     assert caught.value.exit_code == 75
-    days = [error.day for error in errors if isinstance(error, da.FolderCorruptError)]
+    days = [error.day for error in errors if isinstance(error, kinds.Corrupt)]
     report = scan.to_folder(tmp_path, refresh=days)
     assert (report.rows, report.kept) == (ROWS, len(parts(tmp_path)) - 3)
     assert rows_in(tmp_path) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support import kinds
 from support.raw_server import always, http, serving
 from support.searches import collect, raised_by, search, stream
 
@@ -45,8 +46,8 @@ def test_what_is_neither_records_nor_empty_is_reported(connect: Any, members: di
         for ask in (search, stream, collect):
             error = raised_by(ask, connect(server.base_url))
             # A list in place of the records is one: its elements are no records.
-            expected = da.RecordError if inside and members["data"] == [[]] else da.EnvelopeError
-            assert type(error) is expected, repr(error)
+            expected = kinds.Record if inside and members["data"] == [[]] else kinds.Envelope
+            assert kinds.kind_of(error) is expected, repr(error)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_records_or_a_reason_in_another_place_are_no_empty_result(
     with serving(always(http({"code": 200, "message": "ok", **members}))) as server:
         for ask in (search, stream, collect):
             error = raised_by(ask, connect(server.base_url))
-            assert isinstance(error, da.EnvelopeError)
+            assert isinstance(error, kinds.Envelope)
             assert (error.field, error.attempts) == (place, 1)
             assert f"{place} is absent, and the response has other members there" in str(error)
 

@@ -83,7 +83,7 @@ def test_s2_a_full_disk_is_reported_and_the_run_continues_once_there_is_space(
     with small_disk(tmp_path, "80k"):
         scan = by_day(connect(service, concurrency=2))
         (tmp_path / "ballast").write_bytes(bytes(48 * 1024))
-        with pytest.raises(da.FolderFileError, match=r"free some space and try again.*of 8 tasks are kept") as caught:
+        with pytest.raises(da.FileError, match=r"free some space and try again.*of 8 tasks are kept") as caught:
             scan.to_folder(tmp_path / "run")
         assert caught.value.errno == errno.ENOSPC
         assert len(parts(tmp_path / "run")) == len(tasks_done(tmp_path / "run")) < 8

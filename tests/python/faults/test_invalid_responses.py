@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from support import kinds
 from support.compressed import packed, spaces, zstd
 from support.operations import DOWNLOAD, GOOD, SEARCH, WHOLE, Operation
 from support.raw_server import Close, always, http, in_turn, reset, serving
@@ -64,36 +65,36 @@ CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "C4-reset-without-a-byte": (and_reset(b""), da.ConnectionLostError, True),
     "H3-half-a-status-line": (once_and_close(b"HTTP/1.1 2"), da.ConnectionLostError, True),
     "H3-half-the-headers": (once_and_close(WHOLE[:40]), da.ConnectionLostError, True),
-    "H4-body-short-of-its-length": (once_and_close(WHOLE[:-9]), da.TruncatedResponseError, True),
+    "H4-body-short-of-its-length": (once_and_close(WHOLE[:-9]), kinds.Truncated, True),
     "H5-reset-in-the-body": (and_reset(WHOLE[:-9]), da.ConnectionLostError, True),
-    "H6-no-last-chunk": (once_and_close(chunked(BODY, end=b"")), da.TruncatedResponseError, True),
-    "H6-cut-inside-a-chunk": (once_and_close(chunked(BODY)[:-20]), da.TruncatedResponseError, True),
-    "H6-a-chunk-without-size": (once_and_close(chunked(end=b"zz\r\n")), da.MalformedHttpError, True),
-    "H7-length-too-small": (once_and_close(http(GOOD, length=len(BODY) - 5)), da.TruncatedResponseError, True),
-    "H8-closed-early-without-length": (once_and_close(until_close(BODY[:-2])), da.TruncatedResponseError, True),
-    "H10-two-lengths": (always(http(GOOD, headers=("Content-Length: 3",))), da.MalformedHttpError, False),
-    "H10-no-http-at-all": (once_and_close(b"hello, this is a mail server\r\n\r\n"), da.MalformedHttpError, False),
-    "H12-a-header-of-a-megabyte": (always(http(GOOD, headers=("X-A: " + "a" * 2**20,))), da.MalformedHttpError, False),
-    "H16-gzip-cut": (always(packed(GZIP[:-1])), da.TruncatedResponseError, True),
-    "H16-gzip-cut-in-the-second-member": (always(packed(GZIP + GZIP[:9])), da.TruncatedResponseError, True),
-    "H16-gzip-without-a-byte": (always(packed(b"")), da.TruncatedResponseError, True),
-    "H16-gzip-corrupt": (always(packed(GZIP[:-5] + b"\0" + GZIP[-4:])), da.MalformedHttpError, True),
-    "H16-gzip-lie": (always(packed(BODY)), da.MalformedHttpError, True),
-    "H16-gzip-and-more": (always(packed(GZIP + b"\n")), da.MalformedHttpError, True),
-    "H16-gzip-of-half-a-response": (always(packed(gzip.compress(BODY[:-1]))), da.TruncatedResponseError, True),
-    "H16-zstd-cut": (always(packed(zstd(BODY)[:-1], "zstd")), da.TruncatedResponseError, True),
-    "H16-zstd-lie": (always(packed(GZIP, "zstd")), da.MalformedHttpError, True),
-    "H16-zstd-and-more": (always(packed(zstd(BODY) + b"{}", "zstd")), da.MalformedHttpError, True),
-    "H16-two-layers": (always(packed(gzip.compress(GZIP), "gzip, gzip")), da.MalformedHttpError, False),
-    "H16-compressed-unasked": (always(packed(BODY, "br")), da.MalformedHttpError, False),
+    "H6-no-last-chunk": (once_and_close(chunked(BODY, end=b"")), kinds.Truncated, True),
+    "H6-cut-inside-a-chunk": (once_and_close(chunked(BODY)[:-20]), kinds.Truncated, True),
+    "H6-a-chunk-without-size": (once_and_close(chunked(end=b"zz\r\n")), kinds.Malformed, True),
+    "H7-length-too-small": (once_and_close(http(GOOD, length=len(BODY) - 5)), kinds.Truncated, True),
+    "H8-closed-early-without-length": (once_and_close(until_close(BODY[:-2])), kinds.Truncated, True),
+    "H10-two-lengths": (always(http(GOOD, headers=("Content-Length: 3",))), kinds.Malformed, False),
+    "H10-no-http-at-all": (once_and_close(b"hello, this is a mail server\r\n\r\n"), kinds.Malformed, False),
+    "H12-a-header-of-a-megabyte": (always(http(GOOD, headers=("X-A: " + "a" * 2**20,))), kinds.Malformed, False),
+    "H16-gzip-cut": (always(packed(GZIP[:-1])), kinds.Truncated, True),
+    "H16-gzip-cut-in-the-second-member": (always(packed(GZIP + GZIP[:9])), kinds.Truncated, True),
+    "H16-gzip-without-a-byte": (always(packed(b"")), kinds.Truncated, True),
+    "H16-gzip-corrupt": (always(packed(GZIP[:-5] + b"\0" + GZIP[-4:])), kinds.Malformed, True),
+    "H16-gzip-lie": (always(packed(BODY)), kinds.Malformed, True),
+    "H16-gzip-and-more": (always(packed(GZIP + b"\n")), kinds.Malformed, True),
+    "H16-gzip-of-half-a-response": (always(packed(gzip.compress(BODY[:-1]))), kinds.Truncated, True),
+    "H16-zstd-cut": (always(packed(zstd(BODY)[:-1], "zstd")), kinds.Truncated, True),
+    "H16-zstd-lie": (always(packed(GZIP, "zstd")), kinds.Malformed, True),
+    "H16-zstd-and-more": (always(packed(zstd(BODY) + b"{}", "zstd")), kinds.Malformed, True),
+    "H16-two-layers": (always(packed(gzip.compress(GZIP), "gzip, gzip")), kinds.Malformed, False),
+    "H16-compressed-unasked": (always(packed(BODY, "br")), kinds.Malformed, False),
     "H16-compressed-failure": (always(packed(b"\x1f\x8b", status="503 Busy")), da.ThrottledError, True),
     "H16-unreadable-failure": (always(packed(b"?", "br", status="503 Busy")), da.ThrottledError, True),
-    "H17-bomb-that-is-no-json": (always(packed(gzip.compress(bytes(2**24)))), da.NotJsonError, False),
-    "H17-bomb-of-zstd": (always(packed(zstd(BODY + bytes(2**22)), "zstd")), da.InvalidJsonError, False),
+    "H17-bomb-that-is-no-json": (always(packed(gzip.compress(bytes(2**24)))), kinds.NotJson, False),
+    "H17-bomb-of-zstd": (always(packed(zstd(BODY + bytes(2**22)), "zstd")), kinds.InvalidJson, False),
     "H17-bomb-as-a-failure": (always(packed(spaces(4), status="503 Busy")), da.ThrottledError, True),
     "H18-redirect": (
         always(http(b"", "307 Moved", headers=("Location: http://127.0.0.2:9/x",))),
-        da.RedirectRefusedError,
+        kinds.Redirect,
         False,
     ),
     "H20-refusal-in-a-200": (always(envelope(code=301, data="no")), da.PermissionDeniedError, False),
@@ -108,13 +109,13 @@ CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "H23-530": (always(http(b"", "530 Unknown")), da.ServerError, True),
     "H23-528": (always(http(b"", "528 Unknown")), da.ServerError, False),
     "H21-status-false": (always(envelope(data={"status": False, "data": []})), da.ApiError, False),
-    "H21-code-absent": (always(http({"data": {"status": True, "data": []}})), da.EnvelopeError, False),
-    "H21-code-is-text": (always(envelope(code="200")), da.EnvelopeError, False),
-    "H21-status-is-text": (always(envelope(data={"status": "yes", "data": []})), da.EnvelopeError, False),
+    "H21-code-absent": (always(http({"data": {"status": True, "data": []}})), kinds.Envelope, False),
+    "H21-code-is-text": (always(envelope(code="200")), kinds.Envelope, False),
+    "H21-status-is-text": (always(envelope(data={"status": "yes", "data": []})), kinds.Envelope, False),
     "H22-html-403": (always(http(b"<html>no", "403 Forbidden")), da.RequestRejectedError, False),
     "H19-any-401": (always(http(b"", "401 Unauthorized")), da.PermissionDeniedError, False),
     "H23-html-502": (always(http(b"<html>bad", "502 Bad Gateway")), da.ServerError, True),
-    "H24-html-200": (always(http(b"<html>login", content_type="text/html")), da.NotJsonError, False),
+    "H24-html-200": (always(http(b"<html>login", content_type="text/html")), kinds.NotJson, False),
     "H25-429": (always(http(b"", "429 Slow", headers=("Retry-After: 0",))), da.ThrottledError, True),
     "H25-503": (always(http(b"", "503 Busy", headers=("Retry-After: 0",))), da.ThrottledError, True),
     "H25-503-for-too-long": (always(http(b"", "503 Busy", headers=("Retry-After: 999",))), da.ThrottledError, False),
@@ -122,18 +123,18 @@ CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
     "H26-500": (always(http(b"", "500 Broken")), da.ServerError, True),
     "H26-501": (always(http(b"", "501 Never")), da.ServerError, False),
     "H27-413": (always(http(b"", "413 Large")), da.RequestRejectedError, False),
-    "H28-204": (always(b"HTTP/1.1 204 Empty\r\n\r\n"), da.TruncatedResponseError, True),
-    "H28-empty-200": (always(http(b"")), da.TruncatedResponseError, True),
-    "H29-data-is-text": (always(envelope(data="none")), da.EnvelopeError, False),
-    "H29-null": (always(http(b"null")), da.EnvelopeError, False),
-    "J1-not-a-number": (always(http(BODY.replace(b'"a"', b"NaN"))), da.InvalidJsonError, False),
-    "J1-beyond-a-float": (always(http(BODY.replace(b'"a"', b"1e400"))), da.RecordError, False),
-    "J5-too-deep": (always(http(b'{"x":' + b"[" * 100_000)), da.InvalidJsonError, False),
-    "J6-code-twice": (always(http(b'{"code":200,"data":[],"code":301}')), da.EnvelopeError, False),
-    "J7-lone-surrogate": (always(http(BODY.replace(b'"a"', b'"\\ud800"'))), da.RecordError, False),
-    "J8-invalid-utf8": (always(http(BODY.replace(b'"a"', b'"\xff"'))), da.InvalidJsonError, False),
-    "J10-trailing-bytes": (always(http(BODY + b"x")), da.InvalidJsonError, False),
-    "J13-a-record-is-no-object": (always(envelope(data={"data": [{"id": "a"}, 7]})), da.RecordError, False),
+    "H28-204": (always(b"HTTP/1.1 204 Empty\r\n\r\n"), kinds.Truncated, True),
+    "H28-empty-200": (always(http(b"")), kinds.Truncated, True),
+    "H29-data-is-text": (always(envelope(data="none")), kinds.Envelope, False),
+    "H29-null": (always(http(b"null")), kinds.Envelope, False),
+    "J1-not-a-number": (always(http(BODY.replace(b'"a"', b"NaN"))), kinds.InvalidJson, False),
+    "J1-beyond-a-float": (always(http(BODY.replace(b'"a"', b"1e400"))), kinds.Record, False),
+    "J5-too-deep": (always(http(b'{"x":' + b"[" * 100_000)), kinds.InvalidJson, False),
+    "J6-code-twice": (always(http(b'{"code":200,"data":[],"code":301}')), kinds.Envelope, False),
+    "J7-lone-surrogate": (always(http(BODY.replace(b'"a"', b'"\\ud800"'))), kinds.Record, False),
+    "J8-invalid-utf8": (always(http(BODY.replace(b'"a"', b'"\xff"'))), kinds.InvalidJson, False),
+    "J10-trailing-bytes": (always(http(BODY + b"x")), kinds.InvalidJson, False),
+    "J13-a-record-is-no-object": (always(envelope(data={"data": [{"id": "a"}, 7]})), kinds.Record, False),
 }
 # What only a search looks for: a download has no records.
 OF_RECORDS = {"J1-beyond-a-float", "J7-lone-surrogate", "J13-a-record-is-no-object"}
@@ -156,7 +157,7 @@ def test_what_is_no_result_is_reported_as_what_it_is(connect: Any, case: str, as
         with pytest.raises(da.DataAccessError) as caught:
             ask(connect(server.base_url, retry_for=0.05, token="tok-secret"))
         error = caught.value
-        assert type(error) is expected, repr(error)
+        assert kinds.kind_of(error) is expected, repr(error)
         assert error.attempts == len(server.requests) == (2 if tried_again else 1)
     assert len(error.history) == error.attempts
     assert error.operation == ask.name
@@ -238,7 +239,7 @@ def test_the_deadline_holds_over_all_attempts_and_drips(connect: Any) -> None:
 
 def test_a_value_that_does_not_fit_is_shown_by_its_field_alone(connect: Any) -> None:
     body = BODY.replace(b'"b"', b'"customer \\udead 42"')
-    with serving(always(http(body))) as server, pytest.raises(da.RecordError) as caught:
+    with serving(always(http(body))) as server, pytest.raises(kinds.Record) as caught:
         SEARCH(connect(server.base_url))
     error = caught.value
     assert (error.row, error.column) == (1, "id")

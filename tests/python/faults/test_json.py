@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support import kinds
 from support.json_cases import ERRORS, JsonCase, strictly_loaded, table
 from support.raw_server import http, serving
 
@@ -116,7 +117,7 @@ def test_each_value_has_its_verdict_in_a_download(connect: Any, start: int) -> N
             if case.errors or is_beyond_any_float(strictly_loaded(case.json)):
                 # There are no columns that could be at fault.
                 error = raised_by(download, client)
-                expected = {da.InvalidJsonError, *case.errors} - {da.RecordError}
+                expected = {kinds.InvalidJson, *case.errors} - {kinds.Record}
                 assert type(error) in expected, (case.name, repr(error))
             else:
                 assert exactly(download(client)) == exactly([{"a": strictly_loaded(case.json)}]), case.name
@@ -148,7 +149,7 @@ def test_each_document_has_its_verdict(connect: Any, case: JsonCase) -> None:
             else:
                 assert ask(client) == ([{"a": 1}] if case.verdict == "ok" else [])
         # None of them is a download: a sound one lacks its entries.
-        expected = case.errors if case.errors and da.RecordError not in case.errors else (da.EnvelopeError,)
+        expected = case.errors if case.errors and kinds.Record not in case.errors else (kinds.Envelope,)
         assert isinstance(raised_by(download, client), expected)
     assert case.verdict in ERRORS
 
@@ -169,7 +170,7 @@ def test_j5_a_hundred_and_twenty_eight_brackets_are_the_limit(connect: Any) -> N
             for body in (in_a_record(nested(125)), in_a_skipped_key(nested(125)), in_the_envelope(nested(128))):
                 bodies.body = body
                 error = raised_by(ask, client)
-                assert isinstance(error, da.InvalidJsonError)
+                assert isinstance(error, kinds.InvalidJson)
                 assert "128 open brackets" in str(error)
                 assert error.offset == body.index(b"[" * 120) + (124 if b'"x"' not in body else 127)
 
@@ -185,7 +186,7 @@ def test_j5_endless_brackets_are_refused_in_any_place(connect: Any, count: int, 
             bodies.body = head + bracket * (count // len(bracket))
             for ask in (rows, columns):
                 error = raised_by(ask, client)
-                assert isinstance(error, da.InvalidJsonError), repr(error)
+                assert isinstance(error, kinds.InvalidJson), repr(error)
                 assert error.offset is not None
                 assert error.offset < len(head) + 129 * len(bracket)
                 assert error.attempts == 1
@@ -218,7 +219,7 @@ def test_j4_a_number_of_more_than_a_kibibyte_is_no_number(connect: Any, case: st
             bodies.body = body
             for ask in WAYS:
                 error = raised_by(ask, client)
-                assert isinstance(error, da.InvalidJsonError), (body[:60], repr(error))
+                assert isinstance(error, kinds.InvalidJson), (body[:60], repr(error))
                 assert error.attempts == 1
 
 
@@ -251,8 +252,8 @@ def test_j12_a_value_of_sixteen_mebibytes_is_the_limit(connect: Any) -> None:
             ):
                 bodies.body = body
                 error = raised_by(ask, client)
-                assert isinstance(error, da.ResponseTooLargeError), repr(error)
-                assert (error.what, error.limit, error.attempts) == ("value", 16 * MEBIBYTE, 1)
+                assert isinstance(error, kinds.TooLarge), repr(error)
+                assert (error.field, error.limit, error.attempts) == ("value", 16 * MEBIBYTE, 1)
 
 
 def test_an_envelope_of_endless_members_is_refused_early(connect: Any) -> None:
@@ -263,8 +264,8 @@ def test_an_envelope_of_endless_members_is_refused_early(connect: Any) -> None:
         for body in (b'{"code":200,%s}' % many, b'{"code":200,"data":{%s}}' % many):
             bodies.body = body
             error = raised_by(rows, client)
-            assert isinstance(error, da.ResponseTooLargeError), repr(error)
-            assert (error.what, error.limit) == ("members", 10_000)
+            assert isinstance(error, kinds.TooLarge), repr(error)
+            assert (error.field, error.limit) == ("members", 10_000)
 
 
 def test_a_free_response_may_have_any_number_of_members(connect: Any) -> None:
@@ -274,5 +275,5 @@ def test_a_free_response_may_have_any_number_of_members(connect: Any) -> None:
         client = connect(server.base_url)
         assert len(client.post("/access/api/other", {})["data"]) == 20_000
         bodies.body = bodies.body[:-2] + b',"7":1}}'
-        with pytest.raises(da.EnvelopeError, match=r"duplicate key in the response: data\.7$"):
+        with pytest.raises(kinds.Envelope, match=r"duplicate key in the response: data\.7$"):
             client.post("/access/api/other", {})

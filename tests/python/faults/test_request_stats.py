@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from support import kinds
 from support.failures import throttled
 from support.operations import WHOLE
 from support.raw_server import Close, Received, always, http, in_turn, serving
@@ -46,12 +47,12 @@ def test_the_history_has_each_failure_in_order(connect: Any) -> None:
             raise Close
         connection.sendall((BROKEN, http(b"<html>", content_type="text/html"))[number - 1])
 
-    with serving(respond) as server, pytest.raises(da.NotJsonError) as caught:
+    with serving(respond) as server, pytest.raises(kinds.NotJson) as caught:
         search(connect(server.base_url))
     lost, broken, html = caught.value.history
     assert lost.startswith("ConnectionLostError: the connection was lost before the response")
     assert broken == "ServerError: the service failed (HTTP 500)"
-    assert html == "NotJsonError: the response is not JSON (Content-Type: text/html)"
+    assert html == "ResponseError: the response is not JSON (Content-Type: text/html)"
 
 
 @pytest.mark.usefixtures("short_pauses")

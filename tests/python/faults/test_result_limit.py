@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import kinds
 from support.compressed import packed
 from support.raw_server import RESPONSE, Close, always, http, serving
 
@@ -55,8 +56,8 @@ calls = {
 before = peak()
 try:
     outcome = calls[sys.argv[2]]()
-except da.ResponseTooLargeError as error:
-    outcome = f"{error.what} {error.limit} {'max_result_bytes=' in str(error)}"
+except kinds.TooLarge as error:
+    outcome = f"{error.reason} {error.field} {error.limit} {'raise max_result_bytes' in str(error)}"
 print(outcome, peak() - before, sep=";")
 """
 
@@ -75,7 +76,7 @@ def measured(response: bytes, call: str, limit: int, path: object = "") -> tuple
 def test_a_small_response_of_many_rows_ends_before_it_takes_memory(call: str) -> None:
     limit = 64 * MEBIBYTE
     outcome, grown = measured(ENTRIES if call == "download_segment" else BOMB, call, limit)
-    assert outcome == f"result {limit} True"
+    assert outcome == f"too_large result {limit} True"
     assert grown < limit + 128 * MEBIBYTE
 
 
@@ -119,9 +120,9 @@ def test_the_rows_of_all_requests_count_together_and_void_ones_do_not(use: Calla
         client = da.Client(server.base_url, token="tok-test", max_result_bytes=fits)
         assert len(use(_collected(client))) == 20_000
         assert len(server.requests) == 2
-        with pytest.raises(da.ResponseTooLargeError, match="max_result_bytes=") as caught:
+        with pytest.raises(kinds.TooLarge, match="raise max_result_bytes") as caught:
             use(_collected(client, days=2))
-    assert (caught.value.what, caught.value.limit) == ("result", fits)
+    assert (caught.value.field, caught.value.limit) == ("result", fits)
     with serving(always(BODY)) as server:
         twice = da.Client(server.base_url, token="tok-test", max_result_bytes=2 * fits)
         assert len(use(_collected(twice, days=2))) == 40_000
@@ -133,7 +134,7 @@ def test_a_scan_that_splits_requests_counts_what_it_holds(tmp_path: Path) -> Non
         days = da.days("2024-01-15", "2024-01-18")
         scan = client.scan_codes(["id", "name"], allocated_time=days, on_suspected_cap="split")
         for use in (scan.to_dicts, scan.collect, lambda: scan.to_parquet(tmp_path / "rows.parquet")):
-            with pytest.raises(da.ResponseTooLargeError, match="max_result_bytes="):
+            with pytest.raises(kinds.TooLarge, match="raise max_result_bytes"):
                 use()
 
 
@@ -141,9 +142,9 @@ def test_what_is_nested_counts() -> None:
     value: list[dict[str, int]] = [{}] * 100_000
     with serving(always(http({**RESPONSE, "data": {"status": True, "data": [{"a": value}]}}))) as server:
         client = da.Client(server.base_url, token="tok-test", max_result_bytes=4 * MEBIBYTE)
-        with pytest.raises(da.ResponseTooLargeError, match="max_result_bytes="):
+        with pytest.raises(kinds.TooLarge, match="raise max_result_bytes"):
             client.search_items("note", ["a"], item_type_id=9)
-        with pytest.raises(da.ResponseTooLargeError, match="max_result_bytes="):
+        with pytest.raises(kinds.TooLarge, match="raise max_result_bytes"):
             client.search_items("note", ["b"], item_type_id=9)
 
 
@@ -156,9 +157,9 @@ def test_a_body_that_is_longer_than_the_result_may_be_is_not_read() -> None:
             lambda: client.post("/access/api/x", {}),
         ]
         for call in calls:
-            with pytest.raises(da.ResponseTooLargeError, match="max_result_bytes=") as caught:
+            with pytest.raises(kinds.TooLarge, match="max_result_bytes=") as caught:
                 call()
-            assert (caught.value.what, caught.value.limit) == ("body", 1_000)
+            assert (caught.value.field, caught.value.limit) == ("body", 1_000)
 
 
 def test_the_default_is_half_of_the_memory() -> None:

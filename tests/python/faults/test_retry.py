@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import kinds
 from support.cycled import cycled
 from support.failures import throttled
 from support.fast_clock import short_pauses
@@ -108,13 +109,13 @@ def test_h9_long_responses_that_end_at_the_same_byte_for_seconds_are_enough(conn
         return serving(respond)
 
     with ending(lambda _number: 100) as server:
-        with pytest.raises(da.TruncatedResponseError, match="Request fewer rows per call") as caught:
+        with pytest.raises(kinds.Truncated, match="Request fewer rows per call") as caught:
             search(connect(server.base_url, retry_for=600))
         assert caught.value.attempts == len(server.requests) > 1
         assert f"at byte {caught.value.received}" in str(caught.value)
     for cut in (lambda number: 100 + number, lambda _number: len(body) - 70):
         with ending(cut) as server:
-            with pytest.raises(da.TruncatedResponseError) as caught:
+            with pytest.raises(kinds.Truncated) as caught:
                 search(connect(server.base_url, retry_for=0.05))
             assert len(server.requests) == 2
             assert "fewer rows" not in str(caught.value)

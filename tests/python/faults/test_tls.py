@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import trustme
+from support import kinds
 from support.certificates import AN_AUTHORITY, DAY, FOR_CLIENTS, FOR_SERVERS, NOW, context, leaf
 from support.cycled import cycled
 from support.operations import DOWNLOAD, SEARCH, WHOLE, Operation
@@ -122,7 +123,7 @@ def test_an_untrusted_server_gets_no_request(
 ) -> None:
     server_of, reason = CASES[case]
     with serving(always(WHOLE), server_of(authority)) as server:
-        with pytest.raises(da.TlsError) as caught:
+        with pytest.raises(kinds.Tls) as caught:
             ask(connect(server.base_url, ca_bundle=bundle))
         assert server.requests == []
         assert server.connections == 1
@@ -148,7 +149,7 @@ def test_c6_a_self_signed_certificate_works_unless_it_is_that_of_an_authority(co
                 message = (
                     "certificate is that of an authority, and not of a server; .*basicConstraints=critical,CA:FALSE"
                 )
-                with pytest.raises(da.TlsError, match=message):
+                with pytest.raises(kinds.Tls, match=message):
                     search(client)
             else:
                 search(client)
@@ -157,7 +158,7 @@ def test_c6_a_self_signed_certificate_works_unless_it_is_that_of_an_authority(co
 def test_names_in_a_certificate_cannot_deceive_the_reader(connect: Any, authority: trustme.CA, bundle: Path) -> None:
     name = "trusted.example.com" + "-x" * 20
     with serving(always(http()), context(leaf(authority, FOR_SERVERS, names=(name,) * 9))) as server:
-        with pytest.raises(da.TlsError, match=r"is for .*trusted\.example\.com") as caught:
+        with pytest.raises(kinds.Tls, match=r"is for .*trusted\.example\.com") as caught:
             search(connect(server.base_url, ca_bundle=bundle))
         assert len(str(caught.value)) < 600
 
@@ -171,7 +172,7 @@ def test_c10_a_port_without_tls_is_reported_at_once(
 ) -> None:
     with speaking(greeting) as port:
         started = time.monotonic()
-        with pytest.raises(da.TlsError) as caught:
+        with pytest.raises(kinds.Tls) as caught:
             ask(connect(f"https://localhost:{port}", ca_bundle=bundle))
     assert time.monotonic() - started < 5
     assert (caught.value.reason, caught.value.attempts) == ("not TLS", 1)
@@ -225,10 +226,10 @@ ENDED_BY_CLOSE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + 
 @pytest.mark.parametrize(
     ("sent", "expected"),
     [
-        pytest.param(b"", da.ConnectionLostError, id="H1-without-a-byte"),
-        pytest.param(WHOLE[:40], da.ConnectionLostError, id="H3-within-the-head"),
-        pytest.param(WHOLE[:-9], da.TruncatedResponseError, id="H4-within-the-body"),
-        pytest.param(ENDED_BY_CLOSE, da.TruncatedResponseError, id="H8-where-the-body-seems-whole"),
+        pytest.param(b"", kinds.Lost, id="H1-without-a-byte"),
+        pytest.param(WHOLE[:40], kinds.Lost, id="H3-within-the-head"),
+        pytest.param(WHOLE[:-9], kinds.Truncated, id="H4-within-the-body"),
+        pytest.param(ENDED_BY_CLOSE, kinds.Truncated, id="H8-where-the-body-seems-whole"),
     ],
 )
 def test_a_connection_cut_behind_the_back_of_tls_is_lost_or_its_response_cut(

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import trustme
+from support import kinds
 from support.programs import found, free_port, running
 
 import dataaccess as da
@@ -118,13 +119,13 @@ def test_columns_are_streamed_through_it(connect: Any, front: Nginx, options: An
 def test_a_client_without_the_ca_sends_nothing(connect: Any, front: Nginx, options: Any, tmp_path: Path) -> None:
     other = tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(other)
-    with pytest.raises(da.TlsError) as caught:
+    with pytest.raises(kinds.Tls) as caught:
         search(connect(front.secured, **{**options, "ca_bundle": other}))
     assert (caught.value.reason, front.statuses(0)) == ("unknown issuer", {})
 
 
 def test_a_wrong_scheme_is_reported_both_ways(connect: Any, front: Nginx, options: Any) -> None:
-    with pytest.raises(da.TlsError) as caught:
+    with pytest.raises(kinds.Tls) as caught:
         search(connect(front.plain.replace("http://127.0.0.1", "https://localhost"), **options))
     assert caught.value.reason == "not TLS"
     with pytest.raises(da.RequestRejectedError, match="HTTP 400") as rejected:
@@ -139,7 +140,7 @@ def test_an_unreachable_service_is_retried(connect: Any, front: Nginx, options: 
 
 
 def test_a_redirect_of_a_gateway_is_not_followed(connect: Any, front: Nginx, options: Any) -> None:
-    with pytest.raises(da.RedirectRefusedError) as caught:
+    with pytest.raises(kinds.Redirect) as caught:
         search(connect(f"{front.secured}/moved", **options))
     assert (caught.value.location_host, caught.value.status) == ("elsewhere.example.com", 308)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import trustme
+from support import kinds
 from support.certificates import context
 from support.programs import found, free_port, running
 from support.raw_server import RawServer, always, http, serving
@@ -87,7 +88,7 @@ def test_a_tunnel_leads_to_a_name_that_only_the_proxy_knows(
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(bundle))
     assert search(connect(address)) == ROWS
     monkeypatch.setenv("NO_PROXY", ".test")
-    with pytest.raises(da.ConnectError) as caught:
+    with pytest.raises(kinds.Proxy) as caught:
         search(connect(address, retry_for=0))
     assert caught.value.phase == "dns"
 
@@ -113,7 +114,7 @@ def test_its_refusals_are_reported_as_its_own(
     attempts: int,
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", f"http://{user}{proxy}")
-    with pytest.raises(da.ProxyError) as caught:
+    with pytest.raises(kinds.Proxy) as caught:
         search(connect(f"https://{host}:{free_port()}", retry_for=0.05, ca_bundle=bundle))
     error = caught.value
     assert (error.status, error.attempts) == (status, attempts), str(error)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support import kinds
 from support.hostile import is_one_harmless_line
 from support.objects import Store
 from support.planted import planted
@@ -57,8 +58,8 @@ scan = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-01"))
 before = peak()
 try:
     outcome = scan.read_folder(sys.argv[1]).num_rows
-except da.ResponseTooLargeError as error:
-    outcome = f"{error.what} {error.limit} {'max_result_bytes=' in str(error)}"
+except kinds.TooLarge as error:
+    outcome = f"{error.reason} {error.field} {error.limit} {'raise max_result_bytes' in str(error)}"
 print(outcome, peak() - before, sep=";")
 """
 
@@ -86,7 +87,7 @@ def test_a_planted_file_of_many_rows_ends_before_it_takes_memory(
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     outcome, grown = ended.stdout.strip().split(";")
-    assert outcome == f"result {limit} True"
+    assert outcome == f"too_large result {limit} True"
     assert int(grown) < limit + 64 * MEBIBYTE
 
 
@@ -96,9 +97,9 @@ def test_a_file_larger_than_the_result_may_be_is_not_read(service: da.Sandbox, s
         scan_of(client).to_folder(tmp_path / "codes")
         small = scan_of(client.with_options(max_result_bytes=100))
         for folder, options in ((store.url(), store.options), (str(tmp_path / "codes"), None)):
-            with pytest.raises(da.ResponseTooLargeError, match="max_result_bytes=") as caught:
+            with pytest.raises(kinds.TooLarge, match="raise max_result_bytes") as caught:
                 small.read_folder(folder, storage_options=options)
-            assert (caught.value.what, caught.value.limit) == ("result", 100)
+            assert (caught.value.field, caught.value.limit) == ("result", 100)
             assert caught.value.path is not None
             assert caught.value.path.endswith(PART)
 

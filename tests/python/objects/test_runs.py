@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from support import kinds
 from support.objects import KEY, SECRET, Request, Store, error, temporary_files
 from support.runs import ROWS, ROWS_OF_DAYS, by_day, by_value, code
 
@@ -90,7 +91,7 @@ def test_scans_without_days_are_flat(connect: Any, store: Store) -> None:
 def test_another_query_is_refused(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
         by_day(client, ["id"]).to_folder(store.url(), storage_options=store.options)
-        with pytest.raises(da.FolderMismatchError, match=r"`s3://.*/codes` belongs to a different query \(attrs"):
+        with pytest.raises(kinds.Mismatch, match=r"`s3://.*/codes` belongs to a different query \(attrs"):
             by_day(client, ["id", "name"]).to_folder(store.url(), storage_options=store.options)
     assert store.names() == PARTS, "no lock is left"
 
@@ -101,7 +102,7 @@ def test_a_folder_without_files_is_no_empty_one(service: da.Sandbox, store: Stor
     store.put("code/x", b"x")
     with (
         service.client() as client,
-        pytest.raises(da.FolderFileError, match=rf"`{store.url()}` has no files; check its name") as caught,
+        pytest.raises(da.FileError, match=rf"`{store.url()}` has no files; check its name") as caught,
     ):
         by_day(client).read_folder(store.url(), missing=missing, storage_options=store.options)
     assert caught.value.path == store.url()
@@ -128,7 +129,7 @@ def test_o9_damage_is_reported_with_its_day_and_repaired(service: da.Sandbox, st
         in_rows = next(filter(is_parquet, (flipped(whole, byte) for byte in range(4, len(whole)))))
         for content, use in ((whole[:-9], scan.to_folder), (b"", scan.to_folder), (in_rows, scan.read_folder)):
             store.put(PARTS[1], content)
-            with pytest.raises((da.FolderCorruptError, da.ScanIncompleteError)) as caught:
+            with pytest.raises((kinds.Corrupt, da.ScanIncompleteError)) as caught:
                 use(store.url(), storage_options=store.options)
             (damage,) = getattr(caught.value, "failed", {"": caught.value}).values()
             assert (damage.path, damage.day) == (store.url(PARTS[1]), "2024-01-02")
@@ -210,7 +211,7 @@ def test_a_mark_that_cannot_be_removed_is_an_error(store: Store) -> None:
             scan.to_folder(store.url(), storage_options=store.options, refresh="all")
         service.switch(maximum_rows=None)
         store.hook = refuses
-        with pytest.raises((da.FolderFileError, da.ScanIncompleteError), match="cannot be removed"):
+        with pytest.raises((da.FileError, da.ScanIncompleteError), match="cannot be removed"):
             scan.to_folder(store.url(), storage_options=store.options)
 
 
@@ -225,7 +226,7 @@ def test_a_part_that_may_not_be_read_is_reported_as_that(service: da.Sandbox, st
         status = da.folder_status(store.url(), storage_options=store.options)
         assert {part.damage is not None for part in status.parts} == {True}
         assert "being replaced" not in str(status)
-        with pytest.raises(da.FolderFileError, match="cannot be read"):
+        with pytest.raises(da.FileError, match="cannot be read"):
             by_day(client).to_folder(store.url(), storage_options=store.options)
 
 

@@ -148,7 +148,7 @@ def test_the_store_of_a_url_gets_its_credentials(
             monkeypatch.setenv(name.upper(), value)
     with (
         service.client() as client,
-        pytest.raises(da.FolderFileError, match=rf"`{url}` cannot be listed: it does not"),
+        pytest.raises(da.FileError, match=rf"`{url}` cannot be listed: it does not"),
     ):
         by_day(client).to_folder(url, storage_options=options if by == "options" else None)
     assert re.search(path, store.requests[0].path), store.requests[0]

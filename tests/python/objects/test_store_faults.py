@@ -184,13 +184,13 @@ def test_o12_retry_for_holds_for_the_store(service: da.Sandbox, store: Store, ti
         assert run(client, store).rows == ROWS
     store.delete("codes/day=2024-01-01/part-0.parquet")
     began, seconds = time.monotonic(), 60
-    with service.client(retry_for=3) as client, pytest.raises(da.FolderFileError) as caught:
+    with service.client(retry_for=3) as client, pytest.raises(da.FileError) as caught:
         run(client, store)
     assert (caught.value.exit_code, caught.value.retryable) == (75, True)
     assert 0.2 < time.monotonic() - began < 20
     with service.client(retry_for=0) as client:
         store.requests.clear()
-        with pytest.raises(da.FolderFileError):
+        with pytest.raises(da.FileError):
             run(client, store)
     assert len([request for request in store.requests if is_part(request)]) == 1
 
@@ -226,7 +226,7 @@ def test_o6_a_refused_upload_ends_the_run_and_the_next_one_continues(service: da
 
     with service.client(concurrency=1) as client:
         store.hook = hook
-        with pytest.raises(da.FolderFileError) as caught:
+        with pytest.raises(da.FileError) as caught:
             run(client, store)
         assert isinstance(caught.value, OSError)
         assert "cannot be written: the credentials do not allow it (AccessDenied: no more)" in str(caught.value)
@@ -253,7 +253,7 @@ def test_o7_a_refusal_is_reported_before_anything_is_sent(service: da.Sandbox, s
     with service.client() as client:
         scan = by_day(client)
         for use in (scan.to_folder, scan.read_folder):
-            with pytest.raises(da.FolderFileError, match=rf"`{store.url()}` cannot be listed: .*{message}"):
+            with pytest.raises(da.FileError, match=rf"`{store.url()}` cannot be listed: .*{message}"):
                 use(store.url(), storage_options=store.options)
         for use in (scan.to_parquet, scan.to_csv, scan.to_jsonl):
             with pytest.raises(da.FileError, match=rf"`{store.url('codes')}` cannot be written: .*{message}"):
@@ -264,7 +264,7 @@ def test_o7_a_refusal_is_reported_before_anything_is_sent(service: da.Sandbox, s
 def test_a_list_that_cannot_be_read_is_an_error_in_the_words_of_the_crate(service: da.Sandbox, store: Store) -> None:
     store.hook = lambda _request: (200, "<html>")
     message = r"cannot be listed: the store failed \(Generic S3 error: Got invalid list response: ill-formed document: "
-    with service.client() as client, pytest.raises(da.FolderFileError, match=message):
+    with service.client() as client, pytest.raises(da.FileError, match=message):
         by_day(client).to_folder(store.url(), storage_options=store.options)
 
 
@@ -281,7 +281,7 @@ def test_a_store_that_is_away_is_an_error_in_time(service: da.Sandbox, store: St
     options = {**store.options, "aws_endpoint_url": "http://127.0.0.1:9"}
     with (
         service.client() as client,
-        pytest.raises(da.FolderFileError, match=r"cannot be reached \(.*[Cc]onnection"),
+        pytest.raises(da.FileError, match=r"cannot be reached \(.*[Cc]onnection"),
     ):
         by_day(client).to_folder(store.url(), storage_options=options)
     assert service.requests == []

@@ -148,7 +148,7 @@ def test_o2_a_lock_whose_request_failed_is_removed(store: Store, number: int, ou
 
     with some_days() as service, service.client(retry_for=0) as client:
         store.hook = hook
-        with pytest.raises(da.FolderFileError, match=r"lock` cannot be written: "):
+        with pytest.raises(da.FileError, match=r"lock` cannot be written: "):
             run(client, store)
     assert store.names() == []
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support import kinds
 from support.failures import ASKED, OTHERS, RESPONSES, ROW, SECRETS, TOKEN, failing
 from support.raw_server import always, http, serving
 
@@ -64,7 +65,7 @@ def test_no_failure_shows_a_secret_or_a_row(failure: str, caplog: pytest.LogCapt
         assert not found, f"{secret} in {found}"
     # Only the caller gets the value of a record that does not fit, and the beginning of a body.
     rows = {place for place, text in texts.items() if ROW in text}
-    has_values = isinstance(error, da.RecordError) or getattr(error, "body_excerpt", None) is not None
+    has_values = isinstance(error, kinds.Record) or getattr(error, "body_excerpt", None) is not None
     assert rows <= ({"0 fields"} if has_values else set())
     assert not {place for place, text in texts.items() if ASKED in text and "locals" not in place}
 

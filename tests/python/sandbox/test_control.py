@@ -133,7 +133,7 @@ def test_connect_refuses_a_wrong_token_and_no_sandbox() -> None:
     for url in ["127.0.0.1:80", "ftp://x", "http://", "http://x:port", "http://user@x"]:
         with pytest.raises(da.ConfigError, match="url= must be the address of a sandbox"):
             da.Sandbox.connect(url, ADMIN)
-    with pytest.raises(da.ConfigError, match="admin_token= must be visible ASCII characters"):
+    with pytest.raises(da.ConfigError, match="admin_token must be visible ASCII characters"):
         da.Sandbox.connect(address, "tök" * 20)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import kinds
 from support.plain_http import PlainService
 
 import dataaccess as da
@@ -45,7 +46,7 @@ def test_a_redirect_is_refused_and_the_token_goes_nowhere_else(connect: Any, own
     with da.Sandbox.demo() as elsewhere:
         location = f"{elsewhere.base_url}/access/api/item/search"
         with own.fault("redirect", location=location, status=status) as fault:
-            with pytest.raises(da.RedirectRefusedError):
+            with pytest.raises(kinds.Redirect):
                 client.search_codes(allocated_time=DAY)
             with PlainService(own.base_url, own.issue_token()) as service:
                 response = service.post("/access/api/segment/download", {"exportId": 5637051})

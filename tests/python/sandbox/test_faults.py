@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from support import kinds
 from support.plain_http import PlainService
 
 import dataaccess as da
@@ -22,8 +23,8 @@ CASES: dict[str, tuple[dict[str, Any], type[da.DataAccessError], bool]] = {
     "reset-after-the-head": ({"kind": "reset", "after_bytes": 0}, da.ConnectionLostError, True),
     "reset-in-the-body": ({"kind": "reset", "after_bytes": 70}, da.ConnectionLostError, True),
     "cut": ({"kind": "cut"}, da.ConnectionLostError, True),
-    "cut-after-the-head": ({"kind": "cut", "after_bytes": 0}, da.TruncatedResponseError, True),
-    "cut-in-the-body": ({"kind": "cut", "after_bytes": 70}, da.TruncatedResponseError, True),
+    "cut-after-the-head": ({"kind": "cut", "after_bytes": 0}, kinds.Truncated, True),
+    "cut-in-the-body": ({"kind": "cut", "after_bytes": 70}, kinds.Truncated, True),
     "status-503": ({"kind": "status", "status": 503, "retry_after": 0}, da.ThrottledError, True),
     "status-429": ({"kind": "status", "status": 429, "retry_after": 0}, da.ThrottledError, True),
     "status-429-for-long": ({"kind": "status", "status": 429, "retry_after": 999}, da.ThrottledError, False),
@@ -32,15 +33,15 @@ CASES: dict[str, tuple[dict[str, Any], type[da.DataAccessError], bool]] = {
     "status-403": ({"kind": "status", "status": 403}, da.PermissionDeniedError, False),
     "status-403-page": ({"kind": "status", "status": 403, "body": "<html>no"}, da.RequestRejectedError, False),
     "status-404": ({"kind": "status", "status": 404}, da.RequestRejectedError, False),
-    "status-302": ({"kind": "status", "status": 302}, da.RedirectRefusedError, False),
-    "status-200-page": ({"kind": "status", "status": 200, "body": "<html>log in"}, da.NotJsonError, False),
+    "status-302": ({"kind": "status", "status": 302}, kinds.Redirect, False),
+    "status-200-page": ({"kind": "status", "status": 200, "body": "<html>log in"}, kinds.NotJson, False),
     "status-502-page": (
         {"kind": "status", "status": 502, "body": "<html>Bad gateway", "content_type": "text/html"},
         da.ServerError,
         True,
     ),
-    "redirect": ({"kind": "redirect", "location": "https://elsewhere.example/"}, da.RedirectRefusedError, False),
-    "redirect-308": ({"kind": "redirect", "location": "/access", "status": 308}, da.RedirectRefusedError, False),
+    "redirect": ({"kind": "redirect", "location": "https://elsewhere.example/"}, kinds.Redirect, False),
+    "redirect-308": ({"kind": "redirect", "location": "/access", "status": 308}, kinds.Redirect, False),
     "code-301": ({"kind": "code", "code": 301}, da.PermissionDeniedError, False),
     "code-404": ({"kind": "code", "code": 404, "message": "gone"}, da.ApiError, False),
     "code-503": ({"kind": "code", "code": 503}, da.ThrottledError, True),
@@ -74,7 +75,7 @@ def test_each_fault_is_reported_by_its_class(connect: Any, own: da.Sandbox, case
     client = connect(own, retry_for=0.05)
     with ask(own, options) as fault, pytest.raises(da.DataAccessError) as caught:
         search(client)
-    assert type(caught.value) is expected, repr(caught.value)
+    assert kinds.kind_of(caught.value) is expected, repr(caught.value)
     assert caught.value.attempts == fault.hits == len(own.requests) == (2 if tried_again else 1)
     # A pause of 999 seconds holds the client that was asked for it.
     after = connect(own) if case == "status-429-for-long" else client
@@ -183,7 +184,7 @@ def test_a_response_without_a_body_has_none(own: da.Sandbox, status: int) -> Non
         response = service.post("/access/api/segment/download", {"exportId": 5637051})
     assert (response.status, response.body) == (status, b"")
     assert "content-length" not in response.headers
-    with pytest.raises(da.ConfigError, match=f"body= cannot be sent with status={status}, which has no body"):
+    with pytest.raises(da.ConfigError, match=f"body cannot be sent with status {status}, which has no body"):
         own.fault("status", status=status, body="text")
 
 

@@ -239,7 +239,7 @@ def test_record_does_not_touch_what_other_users_may_read_or_own(sandbox: da.Sand
 
 
 def test_a_recording_that_cannot_be_opened_is_an_error_of_the_client(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    with pytest.raises(da.FileError, match=r"\(record=\) cannot be opened.*; make its folder") as caught:
+    with pytest.raises(da.FileError, match=r"record `.*` cannot be opened.*; make its folder") as caught:
         sandbox.client(record=tmp_path / "missing" / "exchanges.jsonl")
     assert caught.value.errno is not None
 
@@ -252,7 +252,7 @@ def test_a_recording_that_cannot_grow_fails_the_call(sandbox: da.Sandbox, path: 
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, limits[1]))
     try:
-        with pytest.raises(da.FileError, match=r"\(record=\) cannot be written: File too large"):
+        with pytest.raises(da.FileError, match=r"record `.*` cannot be written: File too large"):
             client.search_codes(allocated_time=DAY)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

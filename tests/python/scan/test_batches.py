@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import pytest
+from support import kinds
 from support.cycled import cycled
 from support.raw_server import Close, http, in_turn, reset, serving
 from support.streams import (
@@ -178,9 +179,9 @@ def refused(connection: Any, _number: int) -> None:
 @pytest.mark.parametrize(
     ("end", "cause"),
     [
-        (cut, da.TruncatedResponseError),
+        (cut, kinds.Truncated),
         (reset_late, da.ConnectionLostError),
-        (broken, da.InvalidJsonError),
+        (broken, kinds.InvalidJson),
         (refused, da.PermissionDeniedError),
     ],
 )
@@ -245,7 +246,7 @@ def test_after_the_first_row_the_time_has_no_end(connect: Any) -> None:
         client = connect(server.base_url, timeout=0.8, retry_for=0)
         # No batch is full before the end.
         assert numbers(scan_of(client).batches()) == list(range(6))
-        with pytest.raises(da.RequestTimeoutError, match=r"timeout=0\.8"):
+        with pytest.raises(da.RequestTimeoutError, match=r"within 0\.8 s"):
             scan_of(client).collect()
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from support import kinds
 from support.raw_server import http, serving
 
 import dataaccess as da
@@ -19,7 +20,7 @@ TYPES = ["string", "int64", "float64", "bool", "timestamp", "json", None]
 """The words of `schema=`, and none: then the type is inferred."""
 ARROW = ["string", "int64", "double", "bool", "timestamp[us]", "string"]
 
-no = da.RecordError
+no = kinds.Record
 DATE, NO_DATE = "2024-01-15 10:00:00", "2024-02-30 10:00:00"
 TIME = dt.datetime(2024, 1, 15, 10)  # noqa: DTZ001 - columns of time have no zone
 
@@ -106,7 +107,7 @@ def test_each_value_is_in_each_type_of_column_what_the_table_says(connect: Any, 
             for use in (collected, streamed):
                 scan = scan_of(client, name)
                 if verdict is no:
-                    with pytest.raises(da.RecordError) as caught:
+                    with pytest.raises(kinds.Record) as caught:
                         use(scan)
                     assert (caught.value.row, caught.value.column) == (0, "a"), (wire, name)
                     assert caught.value.attempts == 1
@@ -128,7 +129,7 @@ def test_rows_have_the_wire_value_whatever_the_schema(connect: Any) -> None:
             search = partial(client.search_items, "store", ["n", "a"], da.col("n").equals("x"), item_type_id=7)
             for use in (scan.to_dicts, search):
                 if verdicts[0] is no:
-                    with pytest.raises(da.RecordError):
+                    with pytest.raises(kinds.Record):
                         use()
                 else:
                     expected = [{"n": 0, "a": json.loads(wire or "null")}, {"n": 1, "a": None}]
@@ -177,6 +178,6 @@ def test_no_number_is_rounded_in_silence(name: str | None) -> None:
             records.value = wire
             try:
                 found = cell(scan_of(client, name).to_arrow())
-            except da.RecordError:
-                found = no
+            except da.ResponseError as error:
+                found = kinds.kind_of(error)
             assert repr(found) == repr(without_rounding(wire, name)), (wire, name)

@@ -120,7 +120,7 @@ def test_a_mark_that_is_gone_is_no_error_and_one_that_cannot_be_removed_is(
         assert kept.to_folder(tmp_path, on_doubt=replaced).refreshed == 1
         assert status(tmp_path) == []
     else:
-        with pytest.raises((da.FolderFileError, da.ScanIncompleteError), match="cannot be removed"):
+        with pytest.raises((da.FileError, da.ScanIncompleteError), match="cannot be removed"):
             kept.to_folder(tmp_path, on_doubt=replaced)
 
 

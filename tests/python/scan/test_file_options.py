@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support import kinds
 from support.raw_server import serving
 from support.streams import in_parts, scan_of, whole
 
@@ -160,7 +161,7 @@ def test_an_open_file_is_compressed_on_demand_alone(client: Any) -> None:
 def test_an_open_file_gets_nothing_of_a_failed_scan(connect: Any) -> None:
     with serving(in_parts(whole(3)[:-1])) as server:
         memory = io.BytesIO()
-        with pytest.raises(da.TruncatedResponseError):
+        with pytest.raises(kinds.Truncated):
             scan_of(connect(server.base_url, retry_for=0)).to_csv(memory)
     assert memory.getvalue() == b""
 

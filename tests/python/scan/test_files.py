@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support import kinds
 from support.raw_server import always, serving
 from support.scan_requests import ScanRequest, ok_response, rows_of, rows_of_all, scan_of_parts, scan_server
 from support.streams import in_parts, response_of, scan_of, whole
@@ -223,9 +224,9 @@ def test_a_later_value_of_another_type_is_reported_with_its_fix(connect: Any, ki
     path = tmp_path / f"rows.{kind}"
     with scan_server(lambda asked: response_of([{"n": 1 if asked.part < 2 else "x", "text": None}])) as parts:
         client = connect(parts.base_url)
-        with pytest.raises(da.RecordError, match="request 3 of 3") as caught:
+        with pytest.raises(kinds.Record, match="request 3 of 3") as caught:
             write(scan_of_parts(client, 3, schema=None), kind, path)
-        assert caught.value.hint == 'pass schema={"n": "string"}'
+        assert caught.value.hint == 'set schema["n"] to "string"'
         assert list(tmp_path.iterdir()) == []
         write(scan_of_parts(client, 3, schema={"n": "string"}), kind, path)
         assert path.exists()

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from support import kinds
 from support.raw_server import Close, http, serving
 from support.scan_requests import (
     SILENCE,
@@ -88,7 +89,7 @@ def test_types_of_rows_that_were_taken_back_bind_nothing(connect: Any, path: Pat
 @pytest.mark.usefixtures("unchanged_folder")
 def test_a_response_that_is_always_cut_off_leaves_no_file(connect: Any, path: Path) -> None:
     with long(lambda _number: MANY) as server:
-        with pytest.raises(da.TruncatedResponseError):
+        with pytest.raises(kinds.Truncated):
             write(scan_of(connect(server.base_url, retry_for=0.05)), kind_of(path), path)
         assert len(server.requests) == 2
 
@@ -124,7 +125,7 @@ def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: 
 
     with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=1), 3)
-        with pytest.raises(da.TruncatedResponseError, match="request 2 of 3"):
+        with pytest.raises(kinds.Truncated, match="request 2 of 3"):
             write(scan, kind_of(path), path)
         assert parts.asked.count(1) == 1
 

@@ -92,7 +92,7 @@ def test_marks_that_cannot_be_read_are_an_error(connect: Any, tmp_path: Path) ->
     shutil.rmtree(hidden)
     assert len(da.folder_status(tmp_path).days) == 2
     hidden.write_bytes(b"")
-    with pytest.raises(da.FolderFileError, match=r"\.dataaccess` cannot be "):
+    with pytest.raises(da.FileError, match=r"\.dataaccess` cannot be "):
         da.folder_status(tmp_path)
 
 
@@ -152,7 +152,7 @@ def test_a_snapshot_has_files_without_days(connect: Any, sandbox: da.Sandbox, tm
 
 
 def test_what_is_no_folder_of_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(da.FolderFileError, match="nowhere` does not exist"):
+    with pytest.raises(da.FileError, match="nowhere` does not exist"):
         da.folder_status(tmp_path / "nowhere")
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(da.FolderError, match=r"holds `notes.txt` and no parts of a run"):

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import kinds
 from support.runs import by_value, parts, responding
 from support.streams import response_of
 
@@ -215,7 +216,7 @@ def test_files_have_the_time_of_their_request(connect: Any, service: da.Sandbox,
     assert read.to_pandas()["requested_at"].nunique() == 2
     assert read.column_names == ["id", "allocated_time", "requested_at"]
     assert read.to_pylist()[-1]["requested_at"] == newer
-    with pytest.raises(da.FolderMismatchError, match="requested_at: was a column, now not given"):
+    with pytest.raises(kinds.Mismatch, match="requested_at: was a column, now not given"):
         scan.to_folder(tmp_path)
 
 

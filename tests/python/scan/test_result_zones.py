@@ -16,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support import kinds
 from support.zones import DAYS, HANOI, PLATFORMS, ZONE, Platform, codes_of, instants
 
 import dataaccess as da
@@ -178,10 +179,10 @@ def test_the_wrong_zone_of_records_is_a_warning_that_names_it(platform: Platform
 def test_a_folder_has_one_zone(platform: Platform, scan: da.Scan, tmp_path: Path) -> None:
     report = scan.to_folder(tmp_path)
     assert scan.to_folder(tmp_path).kept == len(report.tasks)
-    with pytest.raises(da.errors.FolderMismatchError, match=rf"tz: was {platform.zone}, now Asia/Tokyo"):
+    with pytest.raises(kinds.Mismatch, match=rf"tz: was {platform.zone}, now Asia/Tokyo"):
         scan.to_folder(tmp_path, tz="Asia/Tokyo")
     if platform.zone != platform.source or platform.zone != "UTC":
-        with pytest.raises(da.errors.FolderMismatchError, match=rf"tz: was {platform.zone}, now not given"):
+        with pytest.raises(kinds.Mismatch, match=rf"tz: was {platform.zone}, now not given"):
             scan.to_folder(tmp_path, tz=None)
     tokyo = scan.read_folder(tmp_path, tz="Asia/Tokyo").to_polars()
     assert tokyo.schema["allocated_time"] == pl.Datetime("us", "Asia/Tokyo")

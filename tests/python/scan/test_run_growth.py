@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import kinds
 from support.raw_server import always, http, serving
 from support.runs import ROWS_OF_DAYS, by_value, code, parts, responding, rows_in, some_days, tasks_done
 from support.streams import response_of
@@ -95,7 +96,7 @@ def test_a_folder_that_does_not_exist_is_no_empty_one(
     connect: Any, service: da.Sandbox, tmp_path: Path, missing: Any
 ) -> None:
     days = scan(connect(service), 1, 9)
-    with pytest.raises(da.FolderFileError, match=r"none` does not exist; check its name, or run") as caught:
+    with pytest.raises(da.FileError, match=r"none` does not exist; check its name, or run") as caught:
         days.read_folder(tmp_path / "none", missing=missing)
     assert (caught.value.errno, caught.value.path) == (errno.ENOENT, str(tmp_path / "none"))
     assert list(tmp_path.iterdir()) == []
@@ -190,9 +191,9 @@ def test_other_days_keep_a_folder_to_its_types(connect: Any, service: da.Sandbox
     client = connect(service)
     scan(client, 1, 4).to_folder(tmp_path)
     strings = {"allocated_time": "string"}
-    with pytest.raises(da.FolderMismatchError, match="schema: `allocated_time` was timestamp, now string"):
+    with pytest.raises(kinds.Mismatch, match="schema: `allocated_time` was timestamp, now string"):
         scan(client, 4, 6, schema=strings).to_folder(tmp_path)
-    with pytest.raises(da.FolderMismatchError, match="schema"):
+    with pytest.raises(kinds.Mismatch, match="schema"):
         scan(client, 2, 4, schema=strings).to_folder(tmp_path, refresh="last 2 days")
     as_strings = scan(client, 1, 4, schema=strings)
     as_strings.to_folder(tmp_path, refresh="last 3 days")
@@ -237,8 +238,8 @@ def test_rows_of_another_address_are_refused(connect: Any, service: da.Sandbox, 
         more = scan(connect(other), 1, 4)
         for refresh in (None, "last 3 days"):
             with pytest.raises(
-                da.FolderMismatchError,
-                match=f"has rows of {service.base_url}, and this run asks {other.base_url}; .* pass same_service=True",
+                kinds.Mismatch,
+                match=f"has rows of {service.base_url}, and this run asks {other.base_url}; .* set same_service",
             ):
                 more.to_folder(tmp_path, refresh=refresh)
         assert other.requests == []
@@ -255,7 +256,7 @@ def test_synthetic_rows_are_never_mixed_with_others(connect: Any, service: da.Sa
         platform = connect(server.base_url).scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
         platform.to_folder(other)
         for client, folder in ((connect(server.base_url), synthetic), (connect(service), other)):
-            with pytest.raises(da.FolderMismatchError, match="synthetic rows are not mixed"):
+            with pytest.raises(kinds.Mismatch, match="synthetic rows are not mixed"):
                 client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-02")).to_folder(
                     folder, same_service=True
                 )

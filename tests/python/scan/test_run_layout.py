@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow.dataset
 import pytest
+from support import kinds
 from support.parts import in_parts
 from support.runs import (
     DAYS,
@@ -83,7 +84,7 @@ def test_a_layout_is_chosen(connect: Any, service: da.Sandbox, tmp_path: Path) -
     scan.to_folder(tmp_path, layout="flat")
     assert names(tmp_path) == [f"part-{number:05}.parquet" for number in range(8)]
     assert scan.read_folder(tmp_path).num_rows == ROWS
-    with pytest.raises(da.FolderMismatchError, match="layout: was flat, now days"):
+    with pytest.raises(kinds.Mismatch, match="layout: was flat, now days"):
         scan.to_folder(tmp_path)
     with pytest.raises(da.ValidationError, match=r"^layout: must be 'days' or 'flat', not 'hive'"):
         scan.to_folder(tmp_path, layout="hive")

@@ -196,7 +196,7 @@ def test_an_attribute_that_all_earlier_files_have_is_missed(connect: Any, tmp_pa
         assert (report.absent, report.tasks[3].absent) == ([], ["name"])
         assert report.tasks[3].extra_keys == ({} if key is None else {key: 1})
         # Each night that lacks it is named, until the user says that this is right.
-        with pytest.warns(da.AbsentAttributeWarning, match="2024-01-04.*and 1 more like this.*on_shrink="):
+        with pytest.warns(da.AbsentAttributeWarning, match="2024-01-04.*and 1 more like this.*on_shrink"):
             report = days(6).to_folder(tmp_path)
         assert [bool(task.doubts) for task in report.tasks] == [False, False, False, True, True]
         days(7).to_folder(tmp_path, refresh=["2024-01-04", "2024-01-05"], on_shrink="replace")

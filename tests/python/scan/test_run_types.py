@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pyarrow.dataset
 import pytest
+from support import kinds
 from support.raw_server import Close
 from support.runs import by_value, failed_for_good, giving, parts, responding, rows_in, values_asked
 from support.streams import HEAD, response_of
@@ -53,7 +54,7 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
         with pytest.raises(da.ScanIncompleteError, match="1 of 3 tasks failed permanently") as caught:
             scan.to_folder(tmp_path)
         (error,) = caught.value.failed.values()
-        assert isinstance(error, da.RecordError)
+        assert isinstance(error, kinds.Record)
         assert 'schema={"n": ' in str(error)
         assert (error.row, error.column) == (1, "n")
         assert [row["n"] for row in rows_in(tmp_path)] == [1, 3]
@@ -62,7 +63,7 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
         assert mended.to_folder(tmp_path).rows == 4
         assert [json.loads(row["n"]) for row in rows_in(tmp_path)] == [1, 2, "two", 3]
         # A complete run is not requested again in other types.
-        with pytest.raises(da.FolderMismatchError, match="schema: `n` was json, now int64") as refused:
+        with pytest.raises(kinds.Mismatch, match="schema: `n` was json, now int64") as refused:
             by_value(connect(server.base_url), list(records), schema={"n": "int64"}).to_folder(tmp_path)
         assert refused.value.field == "schema"
 

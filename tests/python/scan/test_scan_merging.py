@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from support import kinds
 from support.parts import in_parts
 from support.scan_requests import (
     OUTPUTS,
@@ -81,10 +82,10 @@ def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, 
             taken.extend(row["a"] for batch in scan_of_values(client, 4).batches() for row in batch.to_pylist())
         assert taken == [1, 2, 3]
         cause: Any = caught.value.__cause__
-        assert isinstance(cause, da.RecordError)
+        assert isinstance(cause, kinds.Record)
         assert (cause.row, cause.column) == (1, "a")
         kind = "float64" if isinstance(later, float) else "string"
-        assert caught.value.hint == f'pass schema={{"a": "{kind}"}}'
+        assert caught.value.hint == f'set schema["a"] to "{kind}"'
         fixed = scan_of_values(client, 4, schema={"a": kind})
         found = [row["a"] for batch in fixed.batches() for row in batch.to_pylist()]
         texts = ["1", "2", "3", "4", later if later == "x" else json.dumps(later)]

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from support import kinds
 from support.raw_server import always, http, in_turn, serving
 from support.streams import CLOSING, OPENING, client_of, column, in_parts, response_of, scan_of, whole
 
@@ -82,7 +83,7 @@ def test_half_a_surrogate_pair_is_refused_in_every_form(connect: Any, schema: An
     with serving(always(http(body))) as server:
         scan = scan_of(connect(server.base_url, retry_for=0), ["a"], schema=schema)
         for use in (scan.to_dicts, scan.collect, lambda: list(scan.batches())):
-            with pytest.raises(da.RecordError, match="row 1, column a: expected a string of valid Unicode") as caught:
+            with pytest.raises(kinds.Record, match="row 1, column a: expected a string of valid Unicode") as caught:
                 use()
             assert "secret" not in str(caught.value)
 
@@ -100,9 +101,9 @@ def test_schema_is_for_codes_too(connect: Any, sandbox: da.Sandbox) -> None:
 def test_a_misfit_names_the_place_and_what_fixes_it(connect: Any, use: str) -> None:
     with serving(always(response_of([{"a": 1}, {"a": "secret"}]))) as server:
         scan = scan_of(connect(server.base_url), ["a"], schema={"a": "int64"})
-        with pytest.raises(da.RecordError, match="row 1, column a: expected a 64-bit integer") as caught:
+        with pytest.raises(kinds.Record, match="row 1, column a: expected a 64-bit integer") as caught:
             scan.collect() if use == "collect" else list(scan.batches())
-    assert caught.value.hint == 'pass schema={"a": "string"}'
+    assert caught.value.hint == 'set schema["a"] to "string"'
     assert (caught.value.row, caught.value.column) == (1, "a")
     assert "secret" not in str(caught.value)
 
@@ -116,8 +117,8 @@ def test_a_stream_keeps_the_types_of_its_first_batch(connect: Any) -> None:
         with pytest.raises(da.StreamInterruptedError) as caught:
             taken.extend(scan_of(client, ["a"]).batches(max_rows=4))
         assert [batch.num_rows for batch in taken] == [4, 4]
-        assert caught.value.hint == 'pass schema={"a": "float64"}'
-        assert isinstance(caught.value.__cause__, da.RecordError)
+        assert caught.value.hint == 'set schema["a"] to "float64"'
+        assert isinstance(caught.value.__cause__, kinds.Record)
         fixed = scan_of(client, ["a"], schema={"a": "float64"})
         assert sum(batch.num_rows for batch in fixed.batches(max_rows=4)) == 11
 
@@ -153,9 +154,9 @@ def test_no_integer_is_rounded_to_a_float(connect: Any, values: Any, kind: str, 
 def test_what_a_float_would_lose_does_not_fit_it(connect: Any, value: str) -> None:
     with serving(written("1.5", value)) as server:
         client = connect(server.base_url)
-        with pytest.raises(da.RecordError, match="expected a number that a 64-bit float holds") as caught:
+        with pytest.raises(kinds.Record, match="expected a number that a 64-bit float holds") as caught:
             scan_of(client, ["a"], schema={"a": "float64"}).collect()
-        assert caught.value.hint == 'pass schema={"a": "string"}'
+        assert caught.value.hint == 'set schema["a"] to "string"'
         assert column(scan_of(client, ["a"], schema={"a": "string"}).to_arrow()) == ("string", ["1.5", value])
 
 

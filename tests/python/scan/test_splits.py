@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from support import kinds
 from support.raw_server import serving
 from support.streams import response_of
 
@@ -268,7 +269,7 @@ def test_a_split_day_has_the_types_of_its_folder(connect: Any, tmp_path: Path) -
         scan.to_folder(tmp_path)
         # Of a row that only a part of the response has.
         times[STATUSES[2]] = "never"
-        with pytest.raises(da.RecordError, match="last_used_time"):
+        with pytest.raises(kinds.Record, match="last_used_time"):
             scan.to_folder(tmp_path, refresh="2024-01-02")
         with pytest.warns(da.IncompleteWarning):
             table = scan.read_folder(tmp_path)

@@ -16,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support import kinds
 from support.parts import in_parts
 from support.pool_workers import ids_of
 from support.raw_server import http
@@ -189,12 +190,12 @@ def test_a_part_of_a_list_has_a_folder_of_its_own(connect: Any, of: Any, days: A
     before = {path: path.read_bytes() for path in (tmp_path / "scan").rglob("*.parquet")}
     for number, task in enumerate(map(of, scan.tasks())):
         for use in (task.to_folder, task.read_folder):
-            with pytest.raises(da.FolderMismatchError):
+            with pytest.raises(kinds.Mismatch):
                 use(tmp_path / "scan")
         own = tmp_path / str(number)
         assert task.to_folder(own).new == 1
         assert task.read_folder(own).to_dicts() == task.to_dicts()
-        with pytest.raises(da.FolderMismatchError):
+        with pytest.raises(kinds.Mismatch):
             scan.to_folder(own)
     assert before == {path: path.read_bytes() for path in (tmp_path / "scan").rglob("*.parquet")} != {}
 

@@ -22,6 +22,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 from support import folder_model as model
+from support import kinds
 from support.changing_codes import ATTRS, DAYS, MOST, as_row
 from support.folder_machine import FolderMachine, Stopped, wait_until_unlocked
 from support.folder_model import Order
@@ -91,7 +92,7 @@ class Folders(FolderMachine):
             assert self.adopt(expected, is_complete=False) == set()
             return
         if self.faults.redirected in requested:
-            assert isinstance(error, da.RedirectRefusedError)
+            assert isinstance(error, kinds.Redirect)
             self.adopt(expected, is_complete=False)
             return
         replaced = self.adopt(expected)
@@ -165,7 +166,7 @@ class Folders(FolderMachine):
         options: dict[str, Any] = {"timezone": "Asia/Tokyo"} if other == "zone" else dict(self.zone)
         if other.endswith("service"):
             options["base_url"] = "https://cdp.example.com"
-        with self.connect(options) as client, pytest.raises(da.FolderMismatchError):
+        with self.connect(options) as client, pytest.raises(kinds.Mismatch):
             self.scan(some, client, attrs).to_folder(self.folder, same_service=other == "same service")
         assert self.service.requests == []
 
@@ -206,17 +207,17 @@ class Folders(FolderMachine):
         is_damaged = any(part is not None and part.damage != "none" for part in parts)
         is_missing = missing == "raise" and None in parts
         self.service.clear_requests()
-        refusals: dict[type[da.DataAccessError], bool] = {
-            da.FolderFileError: not self.folder.exists(),
+        refusals: dict[type[BaseException], bool] = {
+            da.FileError: not self.folder.exists(),
             da.ScanIncompleteError: is_missing,
-            da.FolderCorruptError: is_damaged,
+            kinds.Corrupt: is_damaged,
         }
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 rows = self.scan(some).read_folder(self.folder, missing=missing).to_pylist()
             except da.DataAccessError as error:
-                refused = refusals.get(type(error))
+                refused = refusals.get(kinds.kind_of(error))
             else:
                 refused = None
         if any(refusals.values()):

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
+from support import kinds
 from support.changing_codes import ATTRS, as_row
 from support.folder_model import Row
 from support.machines import assert_hidden, run_machine
@@ -84,9 +85,9 @@ class Searches(ServiceMachine):
         expected = [self.rows(day, chosen) for day in some]
         # Unlike a run, a search takes a response without `data` for no records.
         failing = [day for day in some if not self.faults.is_without_data(day)]
-        kinds = [kind for day in failing if (kind := self.faults.fails(day)) is not None]
-        kinds += [da.RedirectRefusedError] if self.faults.redirected in some else []
-        kinds += [da.PermissionDeniedError] if self.tokens.is_stuck else []
+        expected_errors = [kind for day in failing if (kind := self.faults.fails(day)) is not None]
+        expected_errors += [kinds.Redirect] if self.faults.redirected in some else []
+        expected_errors += [da.PermissionDeniedError] if self.tokens.is_stuck else []
         self.begin_call()
         found: list[Row] = []
         error: BaseException | None = None
@@ -104,14 +105,14 @@ class Searches(ServiceMachine):
         rows = [row for of_day in expected for row in of_day]
         if error is not None:
             cause = error.__cause__ if isinstance(error, da.StreamInterruptedError) else error
-            assert isinstance(cause, tuple(kinds)), repr(error)
+            assert isinstance(cause, tuple(expected_errors)), repr(error)
             assert use in STREAMS or not found
             assert found == rows[: len(found)]
             if isinstance(error, da.StreamInterruptedError):
                 delivered = error.rows_yielded or 0
                 assert delivered <= len(rows) if use == "count" else delivered == len(found)
             return
-        assert not kinds, kinds
+        assert not expected_errors, expected_errors
         assert count == len(rows) if use == "count" else found == rows
         self.check_requests(Counter(some))
         assert {each.category for each in caught} <= {da.EmptyResultWarning}

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from support import kinds
 from support.raw_server import Close, RawServer, http, reset
 
 import dataaccess as da
@@ -95,9 +96,9 @@ def stalled(connection: Any, body: bytes, attempt: int) -> None:
 FAULTS: list[tuple[Way, type[da.DataAccessError]]] = [
     (lost, da.ConnectionLostError),
     (closed, da.ConnectionLostError),
-    (cut, da.TruncatedResponseError),
-    (cut_unnoticed, da.TruncatedResponseError),
-    (cut_packed, da.TruncatedResponseError),
+    (cut, kinds.Truncated),
+    (cut_unnoticed, kinds.Truncated),
+    (cut_packed, kinds.Truncated),
     (busy, da.ThrottledError),
     (broken, da.ServerError),
     (stalled, da.RequestTimeoutError),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support import kinds
 from support.runs import parts
 
 import dataaccess as da
@@ -67,7 +68,7 @@ def check(client: Any, whole: Path, damage: Damage, folder: Path) -> bool:
         for use in (scan.to_folder, scan.read_folder):
             try:
                 use(folder)
-            except da.FolderCorruptError as error:
+            except kinds.Corrupt as error:
                 errors.append(error)
             except da.ScanIncompleteError as error:
                 errors.extend(error.failed.values())
@@ -77,9 +78,9 @@ def check(client: Any, whole: Path, damage: Damage, folder: Path) -> bool:
         shutil.rmtree(folder)
     assert 1 <= len(errors) <= 2, where
     for each in errors:
-        assert isinstance(each, da.FolderCorruptError), where
+        assert isinstance(each, kinds.Corrupt), where
         assert each.path is not None, where
         assert each.path.endswith(damage.name), where
         assert each.day == day, where
-        assert f'refresh=["{day}"]' in str(each), where
+        assert f'refresh "{day}"' in str(each), where
     return len(errors) == 2

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from datetime import date
 from typing import Any
 
+from support import kinds
 from support.folder_model import Row
 
 import dataaccess as da
@@ -17,12 +18,12 @@ PAGE: dict[str, Any] = {"kind": "status", "body": "<html>", "content_type": "tex
 DAY_FAULTS: dict[str, tuple[dict[str, Any], type[da.DataAccessError] | None]] = {
     "refused": ({"kind": "status", "status": 400}, da.RequestRejectedError),
     "not there": ({**PAGE, "status": 404}, da.RequestRejectedError),
-    "a login page": ({**PAGE, "status": 200}, da.NotJsonError),
+    "a login page": ({**PAGE, "status": 200}, kinds.NotJson),
     "a failure": ({"kind": "code", "code": 418}, da.ApiError),
     "a failure behind the rows": ({"kind": "late_code", "code": 418}, da.ApiError),
-    "no code": ({"kind": "status", "status": 200, "body": '{"data": {"data": []}}'}, da.EnvelopeError),
-    "no records": ({"kind": "status", "status": 200, "body": '{"code": 200, "data": 7}'}, da.EnvelopeError),
-    "no data": ({"kind": "status", "status": 200, "body": '{"code": 200, "message": "ok"}'}, da.EnvelopeError),
+    "no code": ({"kind": "status", "status": 200, "body": '{"data": {"data": []}}'}, kinds.Envelope),
+    "no records": ({"kind": "status", "status": 200, "body": '{"code": 200, "data": 7}'}, kinds.Envelope),
+    "no data": ({"kind": "status", "status": 200, "body": '{"code": 200, "message": "ok"}'}, kinds.Envelope),
     "no rows left": ({"kind": "shrink", "keep": 0}, None),
     "a quarter left": ({"kind": "shrink", "keep": 0.25}, None),
     "most left": ({"kind": "shrink", "keep": 0.75}, None),

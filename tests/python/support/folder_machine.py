@@ -13,6 +13,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pyarrow.parquet as pq
+from support import kinds
 from support.changing_codes import ATTRS, as_row
 from support.folder_model import FolderModel, Order, Part
 from support.machines import assert_hidden
@@ -94,7 +95,7 @@ class FolderMachine(ServiceMachine):
 
     def failures(self, order: Order) -> dict[date, type[BaseException]]:
         """The days that fail, with the class of each error."""
-        failed: dict[date, type[BaseException]] = dict.fromkeys(self.model.damaged(order), da.FolderCorruptError)
+        failed: dict[date, type[BaseException]] = dict.fromkeys(self.model.damaged(order), kinds.Corrupt)
         for day in self.model.requested(order):
             kind, response = self.faults.fails(day), self.faults.left(day, self.codes.of_day(day))
             if kind is not None:

@@ -8,18 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support import kinds
+
 import dataaccess as da
 
 TABLES = Path(__file__).parents[2] / "json"
 ERRORS: dict[str, tuple[type[da.DataAccessError], ...]] = {
     "ok": (),
     "empty": (),
-    "invalid": (da.InvalidJsonError,),
-    "record": (da.RecordError,),
-    "truncated": (da.TruncatedResponseError,),
-    "envelope": (da.EnvelopeError,),
-    "notjson": (da.NotJsonError,),
-    "unclosed": (da.InvalidJsonError, da.TruncatedResponseError),
+    "invalid": (kinds.InvalidJson,),
+    "record": (kinds.Record,),
+    "truncated": (kinds.Truncated,),
+    "envelope": (kinds.Envelope,),
+    "notjson": (kinds.NotJson,),
+    "unclosed": (kinds.InvalidJson, kinds.Truncated),
 }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from support import kinds
+
 import dataaccess as da
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def count(client: da.Client) -> int:
 
 def full(kind: type[da.DataAccessError]) -> da.DataAccessError:
     """An exception of a class, with a string in every field that is pickled."""
-    fields: dict[str, Any] = {name: f"<{name}>" for name in kind._fields if (kind, name) != (da.RecordError, "value")}
+    fields: dict[str, Any] = {name: f"<{name}>" for name in kinds.fields_of(kind) if name != "value"}
     error = kind("search_codes: what and where", **fields)
     error.add_note("seen on a Monday")
     return error

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from support import kinds
 from support.changed_responses import (
     ChangedResponses,
     day_of,
@@ -125,7 +126,7 @@ def another_platform(story: Story) -> None:
         staging = ChangedResponses(other)
         before = story.folder.parts()
         for url, options in ((staging.base_url, {}), (other.base_url, {}), (other.base_url, {"same_service": True})):
-            with da.Client(url, token=TOKEN) as client, pytest.raises(da.FolderMismatchError):
+            with da.Client(url, token=TOKEN) as client, pytest.raises(kinds.Mismatch):
                 story.scan(client).to_folder(story.folder.url, refresh=REFRESH, **options)
         staging.close()
         assert (other.requests, story.folder.parts() == before) == ([], True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from support import kinds
 from support.compressed import PACK
 from support.raw_server import EXPORT, Close, RawServer, serving
 
@@ -251,8 +252,8 @@ class Cutter:
             assert given == case.expected[: len(given)], where
             self.check_stream(wire, cut, given, error, where)
             error = error.__cause__ if given else error
-        expected = da.TruncatedResponseError if cut.has_head else da.ConnectionLostError
-        assert type(error) is expected, f"{where}: {error!r}"
+        expected = kinds.Truncated if cut.has_head else kinds.Lost
+        assert isinstance(error, expected), f"{where}: {error!r}"
 
     @staticmethod
     def check_stream(wire: Wire, cut: Cut, given: list[Any], error: BaseException, where: str) -> None:

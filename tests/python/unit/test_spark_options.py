@@ -139,7 +139,7 @@ def test_what_is_usual_in_spark_has_advice(option: dict[str, str], advice: str) 
         checked({**DEMO, **option})
 
 
-def test_settings_that_are_missing_are_named_as_options(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(da.ConfigError) as caught:
         client_of({})
     assert [line.split(" ")[0] for line in caught.value.problems] == ["base_url", "token"]

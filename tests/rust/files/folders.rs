@@ -165,7 +165,7 @@ fn is_refused(folder: &Path, path: &Path, problem: &str, hint: &str) {
     assert_eq!(error.kind(), Kind::Folder);
     assert_eq!(error.details().path.as_deref(), Some(path.to_str().unwrap()));
     assert_eq!(error.message(), format!("`{}` {problem}", path.display()));
-    assert_eq!(error.hint().as_deref(), Some(hint));
+    assert_eq!(error.hint(), Some(hint));
 }
 
 #[cfg(unix)]

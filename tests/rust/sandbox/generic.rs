@@ -117,7 +117,7 @@ fn thousands_of_groups_and_values_are_answered() {
 #[test]
 fn rows_that_do_not_fit_are_refused_and_none_is_loaded() {
     let service = Service::start(Options::default());
-    let load = |rows: Vec<Vec<Cell>>| service.sandbox.load("customer", rows).unwrap_err().message().into_owned();
+    let load = |rows: Vec<Vec<Cell>>| service.sandbox.load("customer", rows).unwrap_err().message().to_owned();
     let good = || vec!["1".into(), "n".into()];
     assert!(load(vec![good(), vec!["2".into()]]).contains("row 1: 1 cells for 2 attributes"));
     assert!(load(vec![good(), vec![2.into(), "n".into()]]).contains("`customer_id`: 2 is a number, not a string"));
@@ -139,7 +139,7 @@ fn an_object_that_no_search_could_use_is_not_declared() {
     let sandbox = Service::start(Options::default()).sandbox;
     let text = AttributeKind::Text;
     let refused = |id: i64, name: &str, attributes: &[(&str, AttributeKind)]| {
-        sandbox.declare(&BusinessObject::new(id, name, attributes)).unwrap_err().message().into_owned()
+        sandbox.declare(&BusinessObject::new(id, name, attributes)).unwrap_err().message().to_owned()
     };
     assert!(refused(1, "a", &[]).contains("no attributes"));
     assert!(refused(1, "a", &[("x,y", text)]).contains("cannot be named `x,y`"));

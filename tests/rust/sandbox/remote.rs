@@ -29,7 +29,7 @@ fn remote(token: Option<&str>) -> Access {
 fn refusal(access: Access) -> String {
     let error = start(access).err().expect("it does not start");
     assert_eq!(error.kind(), Kind::Config, "{error}");
-    error.message().into_owned()
+    error.message().to_owned()
 }
 
 #[test]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess.cli.ending import USAGE, CommandError
+from dataaccess.cli.ending import USAGE, CommandError, option_of
 from dataaccess.cli.sandbox.switches import switch_value
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class ServedData:
             yield
         except ConfigError as error:
             is_of_scenario = self.scenario is not None and str(error).startswith(local_path(self.scenario))
-            if is_of_scenario or not error.arguments:
+            if is_of_scenario or option_of(str(error)) is None:
                 raise CommandError(str(error), USAGE) from None
             raise
         except SandboxError as error:

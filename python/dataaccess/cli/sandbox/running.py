@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess.cli.ending import USAGE, CommandError
+from dataaccess.cli.ending import USAGE, CommandError, message_of
 from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.sandbox.tokens import ADMIN_TOKEN, token_of
-from dataaccess.cli.spelling import in_options
 from dataaccess.cli.values import TokenPath
 
 if TYPE_CHECKING:
@@ -53,6 +52,6 @@ def controlling(function: Callable[..., Any]) -> Any:
                 function(sandbox=sandbox, **given)
             except ConfigError as error:
                 # What the sandbox refuses was typed.
-                raise CommandError(in_options(error), USAGE) from None
+                raise CommandError(message_of(error), USAGE) from None
 
     return _OPTIONS(run)
