@@ -23,7 +23,7 @@ use super::{bridge, json, request};
 use crate::client::Client;
 use crate::config::{Origin, Settings, environment};
 use crate::decode::Envelope;
-use crate::error::{Error, Kind, Result, defect};
+use crate::error::{Error, Kind, defect};
 use crate::filter::Plan;
 use crate::scan::Scan;
 use crate::time::{Calendar, Moment};
