@@ -35,6 +35,7 @@ __all__ = [
     "sandboxes_met",
     "set_now",
     "set_time_scale",
+    "set_values_per_request",
     "start_of_day",
     "today",
     "validate_codes",
@@ -292,6 +293,7 @@ def row_lines(
 ) -> bytes: ...
 def set_now(milliseconds: int | None) -> None: ...  # likewise
 def set_time_scale(times: int) -> None: ...  # likewise
+def set_values_per_request(count: int | None) -> None: ...  # likewise
 def check_settings(settings: dict[str, Any]) -> None: ...
 def origin(address: object) -> str | None: ...
 def sandboxes_met() -> list[str]: ...

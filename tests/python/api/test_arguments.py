@@ -250,4 +250,4 @@ def test_the_value_of_a_problem_is_found_at_its_place(client: Any) -> None:
         assert len(found) == len(expected)
         for (argument, value), (start, passed) in zip(found, expected, strict=True):
             assert argument.startswith(start)
-            assert value == passed
+            assert str(value) == str(passed)

@@ -12,11 +12,11 @@ from dataaccess import _native
 @contextmanager
 def values_per_request(count: int) -> Iterator[None]:
     """The most values of a list in one request of the scans that are made meanwhile."""
-    _native.set_values_per_request(count)  # type: ignore[attr-defined] # of the feature `testing`
+    _native.set_values_per_request(count)
     try:
         yield
     finally:
-        _native.set_values_per_request(None)  # type: ignore[attr-defined] # likewise
+        _native.set_values_per_request(None)
 
 
 def in_parts(count: int, make: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
