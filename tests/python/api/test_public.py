@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
+import contextlib
 import inspect
+import io
 import pickle
 import subprocess
 import sys
@@ -15,81 +16,84 @@ from typing import Any
 import pytest
 
 import dataaccess as da
-from dataaccess import AsyncBatches, Batches, _native
+from dataaccess import _native
 
-SCANS = ["scan_codes", "scan_items"]
-CALLS = ["search_codes", "search_items", "download_segment", "wait_for_segment"]
+CALLS = ["search_codes", "search_items", "scan_codes", "scan_items", "download_segment", "wait_for_segment"]
 CHECKS = ["validate_codes", "validate_items"]
-
-
-def arguments_of(call: Any) -> str:
-    """The part of a docstring on arguments, results and errors."""
-    text = message_of(call)
-    return text[text.index("Args:") :]
-
-
-@pytest.mark.parametrize("name", [*CALLS, "post"])
-def test_both_clients_have_the_same_call(name: str) -> None:
-    one, other = getattr(da.Client, name), getattr(da.AsyncClient, name)
-    assert inspect.signature(one) == inspect.signature(other)
-    assert arguments_of(one) == arguments_of(other)
-    assert inspect.iscoroutinefunction(other)
-    assert not inspect.iscoroutinefunction(one)
-
-
-@pytest.mark.parametrize("name", SCANS)
-def test_both_clients_make_scans_of_the_same_arguments(name: str) -> None:
-    one, other = getattr(da.Client, name), getattr(da.AsyncClient, name)
-    assert inspect.signature(one).parameters == inspect.signature(other).parameters
-    assert arguments_of(one) == arguments_of(other)
-    search = inspect.signature(getattr(da.Client, name.replace("scan", "search"))).parameters
-    more = {"on_suspected_cap", "schema"}
-    more |= {"decode_status"} if name == "scan_codes" else set()
-    assert inspect.signature(one).parameters.keys() - search.keys() == more
-
-
-READINGS = ["head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts"]
-SHOWN = ["explain", "requests", "column_names", "schema", "last_stats"]
-USES = [*READINGS, "read_folder", "to_parquet", "to_csv", "to_jsonl", "to_folder"]
-
-
-@pytest.mark.parametrize("name", [*USES, "count", "batches", "iter_rows", "tasks", "explain", "requests"])
-def test_both_kinds_of_scan_have_the_same_uses(name: str) -> None:
-    one, other = getattr(da.Scan, name), getattr(da.AsyncScan, name)
-    assert inspect.signature(one).parameters == inspect.signature(other).parameters
-    assert (inspect.getdoc(other) or "").startswith((f"As `Scan.{name}`", inspect.getdoc(one) or "-"))
-    assert inspect.iscoroutinefunction(other) == (name in {*USES, "count"})
-    assert not inspect.iscoroutinefunction(one)
 
 
 def names(kind: type) -> set[str]:
     return {name for name in dir(kind) if not name.startswith("_")}
 
 
+TWINS = [(da.Client, da.AsyncClient), (da.Scan, da.AsyncScan), (da.Task, da.AsyncTask), (da.Batches, da.AsyncBatches)]
+# polars does not await.
+SYNCHRONOUS = {"to_lazyframe"}
+# What waits for nothing.
+IMMEDIATE = {"attributes", "batches", "explain", "iter_rows", "requests", "tasks", "with_options"}
+
+
+def parameters(call: Any) -> list[tuple[str, Any, Any]]:
+    found = inspect.signature(call).parameters.values()
+    return [(one.name, one.kind, one.default) for one in found]
+
+
+@pytest.mark.parametrize(("kind", "other"), TWINS)
+def test_both_kinds_have_the_same_names_parameters_and_defaults(kind: Any, other: Any) -> None:
+    shared = names(kind) - SYNCHRONOUS
+    assert names(other) - {"aclose"} == shared
+    assert parameters(kind) == parameters(other)
+    for name in shared:
+        one, two = getattr(kind, name), getattr(other, name)
+        assert callable(one) == callable(two)
+        if callable(one):
+            assert parameters(one) == parameters(two), name
+            is_awaited = not name.startswith(("scan_", "validate_")) and name not in IMMEDIATE
+            assert (inspect.iscoroutinefunction(one), inspect.iscoroutinefunction(two)) == (False, is_awaited), name
+            assert inspect.getdoc(two), name
+
+
 def test_what_comes_of_scans_has_no_other_names() -> None:
-    # polars does not await.
-    of_scans = {*USES, *SHOWN, "batches", "iter_rows", "tasks", "count"}
-    assert names(da.Scan) - {"to_lazyframe"} == names(da.AsyncScan) == of_scans
+    shown = {"explain", "requests", "column_names", "schema", "last_stats"}
+    uses = {"head", "collect", "to_arrow", "to_pandas", "to_polars", "to_dicts", "to_csv", "to_jsonl", "to_parquet"}
+    others = {"batches", "iter_rows", "count", "read_folder", "tasks", "to_folder"}
+    assert names(da.Scan) - SYNCHRONOUS == {*shown, *uses, *others}
     assert names(da.Task) - names(da.Scan) == names(da.AsyncTask) - names(da.AsyncScan) == set()
-    # As asynchronous generators have it beside their own.
-    assert names(Batches) | {"aclose"} == names(AsyncBatches)
     forms = {"to_arrow", "to_pylist", "to_dicts", "to_pandas", "to_polars"}
     forms |= {"num_rows", "column_names", "shape", "schema"}
     assert names(da.Batch) == forms
     assert names(da.Table) == forms | {"stats", "head", "missing_ids"}
 
 
-def test_the_clients_have_no_other_names() -> None:
-    assert names(da.Client) | {"aclose"} == names(da.AsyncClient)
-    assert inspect.signature(da.Client) == inspect.signature(da.AsyncClient)
+@pytest.mark.parametrize("name", ["codes", "items"])
+def test_a_scan_takes_the_arguments_of_a_search_and_those_of_columns(name: str) -> None:
+    search, scan = (inspect.signature(getattr(da.Client, f"{call}_{name}")).parameters for call in ("search", "scan"))
+    more = {"on_suspected_cap", "schema"} | ({"decode_status"} if name == "codes" else set())
+    assert search.keys() ^ scan.keys() == {*more, "timeout"}
 
 
-@pytest.mark.parametrize("name", [*CALLS, *SCANS, *CHECKS])
-def test_the_functions_of_the_module_take_the_same_and_a_client(name: str) -> None:
-    method = list(inspect.signature(getattr(da.Client, name)).parameters.values())[1:]
-    *rest, client = inspect.signature(getattr(da, name)).parameters.values()
-    assert rest == method
-    assert (client.name, client.default) == ("client", None)
+@pytest.mark.parametrize("name", [*CALLS, *CHECKS])
+def test_a_function_of_the_module_has_the_signature_and_the_documentation_of_the_method(name: str) -> None:
+    method, function = getattr(da.Client, name), getattr(da, name)
+    assert parameters(function) == parameters(method)[1:]
+    with contextlib.redirect_stdout(io.StringIO()) as shown:
+        help(function)
+    assert f"{name}({'attrs' if 'codes' in name else ''}" in shown.getvalue()
+    assert str(inspect.getdoc(method)).splitlines()[0] in shown.getvalue()
+
+
+@pytest.mark.parametrize("call", [da.validate_codes, da.validate_items])
+def test_checking_a_request_reads_no_environment(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_BASE_URL", "no address")
+    monkeypatch.setenv("DATAACCESS_TIMEZONE", "Asia/Tokyo")
+    monkeypatch.setenv("DATAACCESS_PROFILE", "absent")
+    day = da.on("2024-01-15")
+    arguments: dict[str, Any] = (
+        {"allocated_time": day}
+        if call is da.validate_codes
+        else {"item_type_name": "customer", "attrs": ["name"], "where": da.col("opened").on("2024-01-15")}
+    )
+    assert call(**arguments)["filters"]["OR"][0]["AND"][0]["value"] == 1_705_276_800_000
 
 
 EVERYTHING = sorted({*da.__all__, *da._HOMES, *da.errors.__all__} - {"__version__"})
@@ -102,6 +106,20 @@ def test_what_users_type_is_shown_and_sorted() -> None:
     assert set(da.__all__) - {"__version__"} <= set(da._HOMES)
     kept = {name for name, value in vars(da).items() if not name.startswith("_") and not inspect.ismodule(value)}
     assert kept <= {*EVERYTHING, "PROMOTION_CODE_ATTRIBUTES"}
+
+
+def test_tab_completion_shows_what_users_type() -> None:
+    shown = dir(da)
+    assert shown == sorted(shown)
+    assert {*da.__all__, "errors", "filters", "reports", "sandbox", "tokens", "types"} <= set(shown)
+    assert {name for name in shown if name.endswith(("Error", "Warning"))} <= set(da.errors.__all__)
+    assert dir(da.errors) == sorted(da.errors.__all__)
+
+
+def test_the_import_loads_no_module() -> None:
+    code = "import sys, dataaccess; print([name for name in sys.modules if name.startswith('dataaccess.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_no_other_name_is_found() -> None:
@@ -127,29 +145,13 @@ def test_type_checkers_see_every_name() -> None:
     assert seen == {*da._HOMES, *da._PUBLIC, "__version__", "*"}
 
 
-def test_the_synchronous_classes_and_the_functions_are_generated_from_the_asynchronous_classes() -> None:
-    script = Path(__file__).parents[3] / ".ci" / "generate_sync.py"
-    subprocess.run([sys.executable, script, "--check"], check=True)
-
-
-def test_the_generator_fails_where_nothing_is_left_to_replace(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = Path(__file__).parents[3] / ".ci" / "generate_sync.py"
-    spec = importlib.util.spec_from_file_location("generate_sync", path)
-    assert spec
-    assert spec.loader
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    monkeypatch.setitem(script.REPLACED, "a sentence that was edited", "another one")
-    with pytest.raises(SystemExit, match=r"a sentence that was edited$"):
-        script.generated()
-
-
 def test_the_version_is_that_of_the_manifest() -> None:
     manifest = tomllib.loads((Path(__file__).parents[3] / "Cargo.toml").read_text(encoding="utf-8"))
     assert da.__version__ == manifest["package"]["version"]
 
 
-FOR_TESTS = {"ERROR_CLASSES", "panic_for_test", "set_now", "set_time_scale"}
+HOOKS = {"panic_for_test", "set_buffered_bytes", "set_now", "set_time_scale", "set_values_per_request"}
+FOR_TESTS = {"ERROR_CLASSES", *HOOKS}
 
 
 def test_every_native_name_is_used() -> None:
