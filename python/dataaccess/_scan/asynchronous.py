@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from asyncio import to_thread
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from dataaccess._core.checks import boolean_argument, count
@@ -20,9 +19,9 @@ from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.table import checked_table
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
     from datetime import timedelta
-    from typing import Literal
+    from typing import Any, Literal, TypeVar
 
     import pandas as pd
     import polars as pl
@@ -44,6 +43,8 @@ if TYPE_CHECKING:
         StorageOptions,
     )
     from dataaccess.reports import ProgressArgument, ScanReport
+
+    T = TypeVar("T")
 
 
 @public
@@ -118,13 +119,13 @@ class AsyncScan(BaseScan):
         """As `Scan.to_pandas`, awaited."""
         check_pandas(dtype_backend)
         table = await self.collect(tz=tz, progress=progress)
-        return await to_thread(table.to_pandas, dtype_backend)
+        return await _in_thread(table.to_pandas, dtype_backend)
 
     async def to_polars(self, *, tz: ResultZone = CLIENT_ZONE, progress: ProgressArgument = None) -> pl.DataFrame:
         """As `Scan.to_polars`, awaited."""
         optional("polars")
         table = await self._collected(tz, progress, views=True)
-        return await to_thread(table.to_polars)
+        return await _in_thread(table.to_polars)
 
     async def to_arrow(self, *, tz: ResultZone = CLIENT_ZONE, progress: ProgressArgument = None) -> pa.Table:
         """As `Scan.to_arrow`, awaited."""
@@ -155,7 +156,7 @@ class AsyncScan(BaseScan):
         """As `Scan.iter_rows`: write `async for`."""
         async with self.batches(tz=tz) as batches:
             async for batch in batches:
-                for row in await to_thread(batch.to_pylist):
+                for row in await _in_thread(batch.to_pylist):
                     yield row
 
     async def to_parquet(
@@ -289,10 +290,17 @@ class AsyncScan(BaseScan):
             decide(accepted, outcome, unpublished)
             size = await unpublished.publish_async()
             if file is not None:
-                await to_thread(copy_into, file, path)
+                await _in_thread(copy_into, file, path)
             return size
 
 
 @public
 class AsyncTask(BaseTask, AsyncScan):
     """As `Task`, awaited. Made by `AsyncScan.tasks`."""
+
+
+async def _in_thread(function: Callable[..., T], *arguments: Any) -> T:
+    """Converts columns in another thread, so that the event loop stays free."""
+    from asyncio import to_thread  # not loaded with the names of the package
+
+    return await to_thread(function, *arguments)

@@ -49,7 +49,7 @@ def test_a_folder_grows_and_is_read_back(connect: Any, service: da.Sandbox, stor
 def test_a_report_pickles_without_its_options(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
         report = by_day(client, ["id"]).to_folder(store.url(), storage_options=store.options)
-    assert SECRET not in repr(report) + repr(vars(report))
+    assert SECRET not in repr(report) + repr(report.to_dict())
     content = pickle.dumps(report)
     assert SECRET.encode() not in content
     assert KEY.encode() not in content
