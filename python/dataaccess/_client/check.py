@@ -61,6 +61,10 @@ class ClientCheck:
         is_wrong = False in (self.is_day_right, self.is_comparison_right) or "code_value_type" in self.errors
         return self.is_reachable and (any(self.scopes.values()) or self._has_no_export) and not is_wrong
 
+    def __bool__(self) -> bool:
+        """As `is_ok`."""
+        return self.is_ok
+
     def __str__(self) -> str:
         """A line for each finding."""
         address = f"{self.base_url}{' (the sandbox: synthetic data)' if self.is_sandbox else ''}"
@@ -75,7 +79,11 @@ class ClientCheck:
             f"time zone: {self.timezone}: {day}",
             f"ranges:    {self.day_comparison}: {comparison}",
         ]
-        return "\n".join([*lines, *(f"{name}: {error}" for name, error in self.errors.items())])
+        # A token that is refused is refused by both requests, for one reason.
+        reasons: dict[str, list[str]] = {}
+        for name, error in self.errors.items():
+            reasons.setdefault(str(error).removeprefix(f"{error.operation}: "), []).append(name)
+        return "\n".join([*lines, *(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())])
 
     def _accepted(self) -> str | None:
         """Whether the service accepted the token, in words; None if no response says so."""

@@ -34,8 +34,15 @@ def test_a_report_is_readable(sandbox: da.Sandbox) -> None:
     assert lines[1:3] == ["token:     from text: accepted", "scopes:    item: yes, download: no"]
     assert lines[3].startswith("time zone: Asia/Ho_Chi_Minh: ")
     assert lines[4].startswith("ranges:    exclusive: after_date and before_date do not include the day")
-    assert lines[5].startswith("download: download_segment: the service refused the token")
+    assert lines[5].startswith("download: ")
     assert "name a day that has rows: check(day)" in str(client.check())
+
+
+def test_a_refused_token_is_named_once_and_the_check_is_false(sandbox: da.Sandbox) -> None:
+    check = da.Client(sandbox.base_url, token="unknown").check()
+    assert (bool(check), check.is_ok, [*check.errors]) == (False, False, ["item", "download"])
+    assert [line.partition(":")[0] for line in str(check).splitlines()][5:] == ["item, download"]
+    assert da.Client(sandbox.base_url, token=sandbox.issue_token()).check()
 
 
 @pytest.mark.parametrize(("zone", "is_right"), [("UTC", True), ("Asia/Ho_Chi_Minh", False)])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.raw_server import always, http, serving
 
 import dataaccess as da
 from dataaccess._core import tracebacks
@@ -137,6 +138,20 @@ def test_no_local_of_a_frame_has_the_value_of_a_header(monkeypatch: pytest.Monke
         assert ours
         for frame in ours:
             assert "hunter2" not in walked(frame.f_locals), frame
+
+
+@pytest.mark.both_clients
+def test_no_local_of_a_frame_has_the_body_of_a_post(connect: Any) -> None:
+    # It may be that of a login.
+    with serving(always(http(b"", "400 Bad Request"))) as server:
+        client = connect(server.base_url)
+        with pytest.raises(da.RequestRejectedError) as caught:
+            client.post("/access/api/login", {"user": "u", "password": "hunter2"})
+    frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
+    ours = [frame for frame in frames if frame.f_code.co_filename.startswith(str(Path(da.__file__).parent))]
+    assert ours
+    for frame in ours:
+        assert "hunter2" not in walked(frame.f_locals), frame
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
