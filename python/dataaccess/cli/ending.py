@@ -5,6 +5,7 @@ docs/command-line.md lists the codes.
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 import warnings
@@ -72,8 +73,9 @@ def is_typed(error: DataAccessError) -> bool:
     """Whether what is wrong was typed, and is not a setting of the environment or the profile."""
     from dataaccess.errors import ConfigError, ValidationError
 
-    # The first argument is the one that is wrong or missing; the others are what to do.
-    is_setting = isinstance(error, ConfigError) and any(was_typed(one.name) for one in error.arguments[:1])
+    # A line begins with the name of what is wrong or missing.
+    lines = (error.problems or [str(error)]) if isinstance(error, ConfigError) else []
+    is_setting = any(was_typed(re.sub(r"\W.*", "", line, flags=re.DOTALL)) for line in lines)
     return is_setting or isinstance(error, ValidationError)
 
 
