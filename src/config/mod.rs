@@ -214,7 +214,7 @@ impl Settings {
         let mut refused = Refused { arguments: &arguments, errors: Vec::new() };
         let base_url = refused.keep("base_url", base_url::resolve(arguments.base_url.as_deref(), arguments.allow_http));
         let proxy = match &base_url {
-            Some(base_url) if arguments.trust_env && !arguments.is_given("proxy") => {
+            Some(base_url) if arguments.proxy.is_none() && arguments.trust_env && !arguments.is_given("proxy") => {
                 Proxy::of_environment(base_url, &lookup)
             }
             _ => Proxy::of_setting(arguments.proxy.as_deref()),

@@ -259,6 +259,15 @@ def resolve(given: Secret, token: Secret | None, profile_name: str | None) -> Se
     return settings
 
 
+def unconnected(timezone: str, day_comparison: str) -> Settings:
+    """The settings of a client that sends nothing. It reads neither the environment nor a profile."""
+    settings = Settings(None, None)
+    settings.token = RawToken(str)
+    # Without TLS: the CA certificates of the system are not loaded.
+    given = {"base_url": "http://localhost", "timezone": timezone, "day_comparison": day_comparison}
+    return settings.changed(Secret(given))
+
+
 def find_profile(name: object, given: Secret) -> Profile | None:
     """The profile of the argument or the environment; the default profile if nothing else names an address.
 

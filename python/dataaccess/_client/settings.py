@@ -88,7 +88,7 @@ def duration(text: str) -> float:
 
     found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", text.strip())
     if found is None:
-        raise ValueError("is not a duration, such as 90s, 10m or 2h")
+        raise ValueError("is not a duration: write seconds, or a unit as in 90s, 10m and 2h")
     return float(found[1]) * _UNITS[found[2]]
 
 

@@ -151,11 +151,9 @@ def _bodies(call: str, settings: dict[str, str], *arguments: Any, **named: Any) 
     """The requests of a scan, which a client without a connection has checked."""
     from urllib.parse import urlsplit
 
-    from dataaccess import Client
+    from dataaccess._client.unconnected import unconnected_client
 
-    options: dict[str, Any] = {**_DEFAULTS, **settings}
-    client = Client("http://localhost", token="-", **options)  # noqa: S106 - nothing is sent
-    scan = getattr(client, f"scan_{call}")(*arguments, **named)
+    scan = getattr(unconnected_client(**{**_DEFAULTS, **settings}), f"scan_{call}")(*arguments, **named)
     return [{"path": urlsplit(request["url"]).path, "body": request["body"]} for request in scan.requests()]
 
 

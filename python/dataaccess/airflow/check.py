@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from dataaccess import Client, folder_status
+from dataaccess import folder_status
+from dataaccess._client.unconnected import unconnected_client
 from dataaccess._core.checks import duration, invalid
 from dataaccess._display.text import shorten
 from dataaccess.airflow.compat import AirflowException, BaseOperator
@@ -112,8 +113,7 @@ class DataAccessCheckOperator(Templated, BaseOperator):
         chosen = condition("days", self.days)
         chosen = days_of_run(context, zone) if chosen is None else chosen
         # It plans the days as the scan of these days did.
-        client = Client("http://localhost", token="-", timezone=zone)  # noqa: S106 - nothing is sent
-        scan = client.scan_codes(["id"], allocated_time=chosen)
+        scan = unconnected_client(zone, "exclusive").scan_codes(["id"], allocated_time=chosen)
         days = [day_of(task) for task in scan.tasks()]
         if None in days:
             raise invalid("days", "must be days: write days('2024-01-01', '2024-02-01') or last_days(7)", self.days)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -67,11 +67,9 @@ def items(search: Search, timezone: str, day_comparison: str, *, as_json: bool) 
 
 
 def _print(search: Search, timezone: str, day_comparison: str, *, as_json: bool) -> None:
-    from dataaccess import Client
+    from dataaccess._client.unconnected import unconnected_client
 
-    options: Any = {"timezone": timezone, "day_comparison": day_comparison}
-    client = Client("http://localhost", token="-", **options)  # noqa: S106 - nothing is sent
-    bodies = [request["body"] for request in search.scan(client).requests()]
+    bodies = [request["body"] for request in search.scan(unconnected_client(timezone, day_comparison)).requests()]
     if len(bodies) == 1 and not as_json:
         output.write_json(bodies[0])
         return

@@ -209,7 +209,7 @@ def test_a_setting_of_a_profile_is_78(run: Any, monkeypatch: pytest.MonkeyPatch,
     file.chmod(0o644)
     ended = run("codes", *DAY, "--profile", "ci", "--timezone", "UTC", keeps_warnings=True)
     assert (ended.code, ended.output) == (78, "")
-    assert "profiles.ci.timeout must be more than 0" in ended.reported
+    assert "timeout must be more than 0" in ended.reported
     file.write_text(file.read_text().replace("timeout = 0", "retry_for = 0"))
     ended = run("codes", *DAY, "--profile", "ci", keeps_warnings=True)
     assert ended.code == 75

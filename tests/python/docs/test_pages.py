@@ -85,11 +85,11 @@ CONFIGURATION = ROOT / "docs" / "configuration.md"
 
 
 def test_every_argument_of_a_client_is_documented_with_its_default() -> None:
-    sizes = {8 * 2**30: "8 GiB", 32 * 2**20: "32 MiB"}
-    parameters = list(inspect.signature(da.Client).parameters.values())
-    expected = [[f"`{one.name}`", sizes.get(one.default, shown(one.default))] for one in parameters]
+    defaults = {name: spec.default for name, spec in SETTINGS.items()}
+    base_url = defaults.pop("base_url")
+    defaults = {"base_url": base_url, "token": None, "profile": None, **defaults}
     rows = table(CONFIGURATION, "## Client arguments")
-    assert [row[:2] for row in rows] == expected
+    assert [row[:2] for row in rows] == [[f"`{name}`", shown(default)] for name, default in defaults.items()]
     for name, _, meaning in rows:
         if (spec := SETTINGS.get(name.strip("`"))) is not None:
             plain = re.sub(r"\[(.+?)\]\(.+?\)", r"\1", meaning).replace("`", "")
@@ -98,7 +98,8 @@ def test_every_argument_of_a_client_is_documented_with_its_default() -> None:
 
 def shown(default: Any) -> str:
     """A default as the table writes it."""
-    return f'`"{default}"`' if isinstance(default, str) else str(default)
+    whole = int(default) if isinstance(default, float) else default
+    return f'`"{default}"`' if isinstance(default, str) else str(whole)
 
 
 def test_every_environment_variable_is_documented() -> None:
@@ -107,6 +108,7 @@ def test_every_environment_variable_is_documented() -> None:
         *_native.ENVIRONMENT,
         "DATAACCESS_LOG",
         "DATAACCESS_PROFILE",
+        *_native.ENVIRONMENT,
         "XDG_CONFIG_HOME",
         "APPDATA",
     ]

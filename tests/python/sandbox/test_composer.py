@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dataaccess as da
+from dataaccess._client.unconnected import unconnected_client
 from dataaccess._sandbox.composer import composed
 
 TEXT = st.text(min_size=1, max_size=12).filter(lambda text: "\0" not in text and text.isprintable() and "," not in text)
@@ -43,7 +44,7 @@ def of_curl(line: str) -> dict[str, Any]:
 
 def of_python(line: str) -> list[dict[str, Any]]:
     """The requests of a Python line, none of which is sent."""
-    client = da.Client("http://localhost", token="-", timezone="UTC")
+    client = unconnected_client("UTC", "exclusive")
     names = {"da": da, "client": client}
     call = line.replace("client.search_", "client.scan_").removesuffix(".to_dicts()")
     return [request["body"] for request in eval(call, names).requests()]
