@@ -24,7 +24,7 @@ def checked_item_types(given: object) -> dict[str, Any]:
     types = {string("item_types", name): _checked(name, value) for name, value in given.items()}
     for name, fixed in ITEM_TYPES.items():
         if name in types and (found := id_of(types[name])) != fixed:
-            raise ConfigError(f"item_types[{name!r}]= must be {fixed}, as the service fixes it, not {found}")
+            raise ConfigError(f"item_types[{name!r}] must be {fixed}, as the service fixes it, not {found}")
     return types
 
 

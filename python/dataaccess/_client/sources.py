@@ -100,7 +100,7 @@ class Sources:
         # The core alone knows which variable counts, and whether NO_PROXY exempts the service.
         for name in ("ca_bundle", "proxy"):
             found = [(value, source) for setting, value, source in used if setting == name]
-            variables = [source for _, source in found if not source.endswith("=")]
+            variables = [source for _, source in found if source != name]
             source = f"environment variable {', '.join(variables)}" if variables else self.of(name)
             shown[name] = Setting(", ".join(value for value, _ in found) or None, source)
         return shown

@@ -47,7 +47,7 @@ def composed(given: str) -> str:
     try:
         answer = _composed(json.loads(given))
     except (DataAccessError, LookupError, TypeError, ValueError) as error:
-        problems = [f"{each.argument}: {each.message}" for each in getattr(error, "problems", ())]
+        problems = [str(each) for each in getattr(error, "problems", ())]
         answer = {"error": {"kind": "ConfigError", "message": "\n".join(problems) or str(error), "hint": None}}
     return json.dumps(answer, ensure_ascii=False)
 

@@ -96,13 +96,11 @@ def lines_of(error: DataAccessError) -> list[str]:
     """The problems of a request or of the settings, each with the option that was typed; of another error its text."""
     from dataaccess.errors import ConfigError, ValidationError
 
-    match error:
-        case ValidationError():
-            return [_with_option(str(problem)) for problem in error.problems]
-        case ConfigError():
-            return [_with_option(line) for line in error.problems]
     # The command has another name than the call.
-    return [str(error).removeprefix(f"{error.operation}: ")]
+    call = f"{error.operation}: "
+    if isinstance(error, ConfigError | ValidationError):
+        return [_with_option(str(problem).removeprefix(call)) for problem in error.problems]
+    return [str(error).removeprefix(call)]
 
 
 def _with_option(line: str) -> str:

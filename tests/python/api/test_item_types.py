@@ -99,9 +99,9 @@ def test_a_misspelled_name_is_reported_with_a_declared_one(client: Any, service:
             call("stroe", ["store_id"])
         (problem,) = caught.value.problems
         assert (problem.argument, problem.value) == ("item_type_id", None)
-        assert problem.message == "is required for 'stroe', which item_types= does not have; did you mean 'store'?"
+        assert problem.message == "is required for 'stroe', which item_types does not have; did you mean 'store'?"
     assert len(service.requests) == before
-    with pytest.raises(da.ValidationError, match="which item_types= does not have; did you mean 'customer'"):
+    with pytest.raises(da.ValidationError, match="which item_types does not have; did you mean 'customer'"):
         client.search_items("custmer", ["customer_id"])
     with pytest.raises(
         da.ValidationError, match=r'is required for "basket", whose id is not in the API specification$'
@@ -120,7 +120,7 @@ def test_the_id_of_a_customer_need_not_be_written() -> None:
 
 WRONG: list[tuple[Any, str]] = [
     ({"store": {"attributes": {"a": "string"}}}, "item_types['store'] has no id"),
-    ({"store": {"id": "7"}}, "item_types['store']['id']= must be an integer"),
+    ({"store": {"id": "7"}}, "item_types['store']['id'] must be an integer"),
     ({"store": {"id": 7, "attrs": {}}}, "item_types['store'] has the key 'attrs': write id and attributes"),
     ({"store": {"id": 7, "attributes": []}}, "item_types['store']['attributes'] must be a dict"),
     ({"store": {"id": 7, "attributes": {}}}, "item_types['store']['attributes'] must be a dict"),
@@ -131,7 +131,7 @@ WRONG: list[tuple[Any, str]] = [
             "not 'timestmp'; did you mean 'timestamp'?"
         ),
     ),
-    ({"customer": {"id": 5, "attributes": {"a": "string"}}}, "item_types['customer']= must be -1003"),
+    ({"customer": {"id": 5, "attributes": {"a": "string"}}}, "item_types['customer'] must be -1003"),
     (
         {"promotion_code": {"id": -100, "attributes": {"a": "string"}}},
         "item_types['promotion_code']['attributes']:",

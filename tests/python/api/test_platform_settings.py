@@ -99,7 +99,7 @@ def test_another_code_is_a_failure_and_ends_the_wait(connect: Any, success: Any,
     export["data"]["entries"][1]["endTime"] = None
     with serving(always(http(export))) as server:
         client = connect(server.base_url, export_success_codes=success)
-        with pytest.raises(da.SegmentExportError, match=r"1 of 2 entries.*export_success_codes= of the client"):
+        with pytest.raises(da.SegmentExportError, match=r"1 of 2 entries.*export_success_codes of the client"):
             client.wait_for_segment(7, timeout=20)
         assert len(server.requests) == 1
         status = client.download_segment(7)
@@ -138,14 +138,14 @@ def test_a_profile_has_them_too(kind: Any, config: Config) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"attrs_format": "csv"}, """attrs_format= must be "array" or "string", not 'csv'"""),
-        ({"attrs_format": None}, 'attrs_format= must be "array" or "string", not None'),
-        ({"known_row_cap": 0}, "known_row_cap= must be an integer of at least 1, or None, not 0"),
-        ({"known_row_cap": "many"}, "known_row_cap= must be an integer of at least 1, or None, not 'many'"),
-        ({"export_success_codes": ()}, "export_success_codes= must be integers or strings, such as (200, 201), not ()"),
-        ({"export_success_codes": True}, "export_success_codes= must be integers or strings, such as (200, 201)"),
-        ({"export_success_codes": [200, None]}, "export_success_codes= must be integers or strings"),
-        ({"export_success_codes": None}, "export_success_codes= must be integers or strings"),
+        ({"attrs_format": "csv"}, """attrs_format must be "array" or "string", not 'csv'"""),
+        ({"attrs_format": None}, 'attrs_format must be "array" or "string", not None'),
+        ({"known_row_cap": 0}, "known_row_cap must be an integer of at least 1, or None, not 0"),
+        ({"known_row_cap": "many"}, "known_row_cap must be an integer of at least 1, or None, not 'many'"),
+        ({"export_success_codes": ()}, "export_success_codes must be integers or strings, such as (200, 201), not ()"),
+        ({"export_success_codes": True}, "export_success_codes must be integers or strings, such as (200, 201)"),
+        ({"export_success_codes": [200, None]}, "export_success_codes must be integers or strings"),
+        ({"export_success_codes": None}, "export_success_codes must be integers or strings"),
     ],
 )
 def test_a_wrong_one_is_refused_by_name(kind: Any, given: dict[str, Any], message: str) -> None:

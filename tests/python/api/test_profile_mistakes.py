@@ -53,8 +53,8 @@ def test_all_mistakes_are_reported_with_file_and_key(config: Config) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('base_url = "cdp"', "base_url: the base URL is not a URL"),
-        ('base_url = "http://cdp.example.com"', "base_url: the base URL .* is plain http"),
+        ('base_url = "cdp"', "base_url is not a URL"),
+        ('base_url = "http://cdp.example.com"', "base_url .* is plain http"),
         ("retries = -1", "retries must be an integer from 0 to 10000, not -1"),
         ('timezone = "Foo/Bar"', "timezone.*Foo/Bar"),
         ("timeout = 0", "timeout must be more than 0"),

@@ -26,7 +26,6 @@ def scan(sandbox: da.Sandbox) -> Any:
 CASES: dict[str, tuple[Callable[[da.Sandbox], object], str]] = {
     "module": (lambda _: PACKAGE.day, "module 'dataaccess' has no attribute 'day'; did you mean 'days'?"),
     "exception": (lambda _: PACKAGE.ValidationErr, "; did you mean 'ValidationError'?"),
-    "errors": (lambda _: PACKAGE.errors.ValidationErr, "'dataaccess.errors' has …; did you mean 'ValidationError'?"),
     "client": (
         lambda s: scan(s)._client.search_code,
         "'Client' object has no attribute 'search_code'; did you mean 'search_codes'?",

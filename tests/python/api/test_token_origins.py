@@ -150,7 +150,7 @@ def test_the_error_says_whose_token_it_is(evil: RawServer, monkeypatch: pytest.M
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok-env")
     source = "the token of DATAACCESS_TOKEN is for the address of DATAACCESS_BASE_URL"
     message = refused(lambda: da.Client(evil.base_url))
-    assert message == f"no token: {source}, and {evil.base_url} is another; pass token="
+    assert message == f"token is not set: {source}, and {evil.base_url} is another; set token"
     assert da.Client(evil.base_url, token="tok-own").base_url == evil.base_url
 
 

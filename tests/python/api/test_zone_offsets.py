@@ -22,7 +22,7 @@ CASES = {
 def test_an_offset_is_named_as_one(offset: str) -> None:
     with pytest.raises(da.ConfigError) as caught:
         da.Client("https://cdp.example.com", token="tok", timezone=offset)
-    assert str(caught.value) == f"timezone={offset!r} {ADVICE}{CASES[offset]}"
+    assert str(caught.value) == f"timezone: {offset!r} {ADVICE}{CASES[offset]}"
 
 
 def test_so_it_is_as_tz() -> None:
@@ -38,5 +38,5 @@ def test_a_zone_stays_one(zone: str) -> None:
 
 
 def test_another_mistake_is_reported_as_before() -> None:
-    with pytest.raises(da.ConfigError, match=r'"Europe/Berlim" is not an IANA time zone; did you mean Europe/Berlin'):
+    with pytest.raises(da.ConfigError, match=r'must be an IANA time zone, not "Europe/Berlim"; did you mean Europe/Berlin'):
         da.Client("https://cdp.example.com", token="tok", timezone="Europe/Berlim")

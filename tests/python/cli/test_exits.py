@@ -94,7 +94,7 @@ CASES: list[Any] = [
     (69, ["segment", "77"], "there is no export 77"),
     (74, ["scan", "codes", *DAY, "-o", "/nowhere/a.parquet"], "dataaccess: "),
     (74, ["scan", "codes", *DAY, "--folder", "/dev/null/a"], "dataaccess: "),
-    (2, ["codes", *DAY, "--base-url", "cdp"], "dataaccess: the base URL (--base-url) is not a URL"),
+    (2, ["codes", *DAY, "--base-url", "cdp"], "dataaccess: --base-url is not a URL"),
     (78, ["codes", *DAY, "--base-url", "http://127.0.0.1:9"], "dataaccess: no token"),
     (78, ["codes", *DAY, "--profile", "nobody"], "dataaccess: there is no profile 'nobody'"),
     (2, ["codes", *DAY, "--token-file", "/nowhere"], "'--token-file': the token file /nowhere cannot be read"),

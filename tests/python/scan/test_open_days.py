@@ -171,7 +171,7 @@ def test_an_open_day_that_cannot_be_requested_again_keeps_its_file(
 
 
 def test_a_settle_that_is_no_time_is_refused(connect: Any, noon: da.Sandbox, tmp_path: Path) -> None:
-    with pytest.raises(da.ConfigError, match="settle= must be a number of seconds"):
+    with pytest.raises(da.ConfigError, match="settle must be a number of seconds"):
         week(connect(noon)).to_folder(tmp_path, settle="1h")
     assert noon.requests == []
 
