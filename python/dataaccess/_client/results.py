@@ -220,10 +220,7 @@ def check_entries(export_id: object, entries: list[ExportEntry], success: Collec
 
     failed = [entry for entry in entries if state_of(entry, success) == "failed"]
     if failed:
-        hint = (
-            "all entries are in .entries, and check=False returns them; "
-            "export_success_codes of the client has the codes of success"
-        )
+        hint = "export_success_codes of the client has the codes of success"
         raise SegmentExportError(
             f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "
             f"{entry_states(entries, failed)}; {hint}",

@@ -54,7 +54,7 @@ def test_all_problems_of_a_profile_are_one_error(file: Path) -> None:
         ".timeout",
         ".token_file",
         "",
-        '.timezone',
+        ".timezone",
     ]
     shown = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
     assert "tok-hunter2" not in shown

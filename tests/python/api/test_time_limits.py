@@ -122,5 +122,5 @@ def test_a_day_that_is_none_is_named_as_the_caller_knows_it(connect: Any, day: A
     with serving(always(http())) as server:
         with pytest.raises(da.ValidationError, match=message) as caught:
             connect(server.base_url).check(day)
-        assert [(problem.argument, problem.value) for problem in caught.value.problems] == [("day", day)]
+        assert [problem.argument for problem in caught.value.problems] == ["day"]
         assert server.requests == []

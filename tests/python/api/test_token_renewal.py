@@ -189,9 +189,7 @@ def test_r8_a_callable_that_outlasts_the_timeout_of_a_scan_is_named(connect: Any
         scan = connect(server.base_url, token=token, timeout=0.3).scan_codes(
             ["id"], allocated_time=da.days("2024-01-01", "2024-01-03")
         )
-        with pytest.raises(
-            da.RequestTimeoutError, match=r"no token within 0\.3 s.*the token callable"
-        ) as caught:
+        with pytest.raises(da.RequestTimeoutError, match=r"no token within 0\.3 s.*the token callable") as caught:
             scan.to_dicts()
         returned.set()
     assert caught.value.phase == "token"

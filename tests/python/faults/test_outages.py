@@ -44,7 +44,7 @@ def test_r2_a_scan_of_a_service_that_never_responds_fails_once(connect: Any, tmp
     scan = client.scan_codes(["id"], allocated_time=DAYS)
     for use in (scan.to_dicts, lambda: scan.to_folder(tmp_path)):
         clock = Stopwatch()
-        with pytest.raises(da.ConnectError, match="retry_for \(1 s\) ended the retries") as caught:
+        with pytest.raises(da.ConnectError, match=r"retry_for \(1 s\) ended the retries") as caught:
             use()
         # Each task for itself would take 11 s.
         assert 1 <= clock.seconds < 10
