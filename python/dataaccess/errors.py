@@ -551,3 +551,8 @@ class SandboxWarning(DataAccessWarning):
 
 for _name in __all__:
     public(globals()[_name])
+
+
+def __dir__() -> list[str]:
+    """The exceptions and warnings, for tab completion."""
+    return __all__

@@ -480,7 +480,7 @@ def _path(name: str, given: object) -> str | None:
     if isinstance(path, str) and path:
         return local_path(path)
     what = "empty" if path == "" else f"of type {type(given).__name__}"
-    raise ConfigError(f"{name}= must be the path of a file, not {what}")
+    raise ConfigError(f"{name} must be the path of a file, not {what}")
 
 
 def _address(host: object) -> IPv4Address | IPv6Address:

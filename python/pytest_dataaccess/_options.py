@@ -59,7 +59,7 @@ def started(options: dict[str, Any], *, is_demo: bool) -> Iterator[Sandbox]:
     given = {name: options[name] for name in _OF_SCENARIO if name in options}
     if options.get("scenario") is not None:
         if given:
-            raise pytest.UsageError(f"scenario= has {', '.join(given)} in its file: leave {', '.join(given)} out")
+            raise pytest.UsageError(f"scenario has {', '.join(given)} in its file: leave {', '.join(given)} out")
         made = Sandbox.scenario(options["scenario"])
     elif is_demo:
         made = Sandbox.demo(**{"until": _UNTIL, **given})

@@ -85,20 +85,16 @@ pub(super) fn moment(value: &InputValue, zone: &Zone) -> Result<Moment, String> 
 fn range(start: &InputValue, stop: &InputValue, zone: &Zone) -> Result<(Moment, Moment), String> {
     let (first, last) = (day(start, zone)?, day(stop, zone)?);
     let (first_day, stop_day) = (zone.start_of_day(first)?, zone.start_of_day(last)?);
-    let line = |stop: Moment| {
-        let (start, stop) = (zone.day_of(first), zone.day_of(stop));
-        format!("da.days(\"{start}\", \"{stop}\")")
-    };
     if last != stop_day {
-        let line = line(zone.start_of_next_day(last)?);
-        let day = zone.day_of(last);
+        let (stop, day) = (stop.shown(), zone.day_of(last));
+        let next = zone.day_of(zone.start_of_next_day(last)?);
         return Err(format!(
-            "{} has a time of day, and the stop day is excluded: write {line} to include {day}",
-            stop.shown()
+            "{stop} has a time of day, and the stop day is excluded: write the stop {next} to include {day}"
         ));
     }
     if first != first_day {
-        return Err(format!("{} has a time of day, and days are whole: write {}", start.shown(), line(last)));
+        let (start, day) = (start.shown(), zone.day_of(first));
+        return Err(format!("{start} has a time of day, and days are whole: write the start {day}"));
     }
     if first < last {
         return Ok((first, last));

@@ -99,7 +99,7 @@ def test_hidden_files_are_of_no_query(sandbox: da.Sandbox, tmp_path: Path) -> No
 def test_inferred_types_are_refused(sandbox: da.Sandbox) -> None:
     client = sandbox.client()
     arguments: dict[str, Any] = {"attrs": ["customer_id", "area"], "where": da.col("customer_id").matches(ids(3))}
-    with pytest.raises(da.ValidationError, match=r"^scan: .*types of area: pass schema"):
+    with pytest.raises(da.ValidationError, match=r"^scan: .*types of area: set schema"):
         scan_requests(client.scan_items("customer", **arguments))
     typed = client.scan_items("customer", **arguments, schema={"area": "float64"})
     assert len(scan_requests(typed)) == 1

@@ -132,7 +132,7 @@ def test_a_password_goes_to_the_host_of_its_connection_alone(
     connect: Connect, sandbox: da.Sandbox, stranger: da.Sandbox
 ) -> None:
     connect(extra={"headers": {"X-Api-Key": "tok-header"}})
-    message = f"is for {sandbox.base_url}, and base_url= is {stranger.base_url}: make a dataaccess.Client for it"
+    message = f"is for {sandbox.base_url}, and base_url is {stranger.base_url}: make a dataaccess.Client for it"
     refused(message, base_url=stranger.base_url)
     for make in both():
         with pytest.raises(da.ConfigError, match="make a new client"):

@@ -76,4 +76,4 @@ class ComparisonSearch:
         said = f"after_date and before_date {'' if after else 'do not '}include the day that they name"
         if right == self._setting:
             return said, True
-        return f'{said}: set day_comparison="{right}"', False
+        return f'{said}: set day_comparison to "{right}"', False

@@ -46,10 +46,10 @@ def environment_client() -> Client:
 
 
 @cache
-def checking_client() -> Client:
-    """A client without a service, which reads no environment: it only checks requests, with times in UTC."""
+def unconnected_client(timezone: str = "UTC", day_comparison: str = "exclusive") -> Client:
+    """A client that only checks requests: it has no service and reads no environment."""
     client = object.__new__(Client)
-    client._start(unconnected())
+    client._start(unconnected(timezone, day_comparison))
     return client
 
 
@@ -87,8 +87,8 @@ download_segment = of_environment(Client.download_segment)
 wait_for_segment = of_environment(Client.wait_for_segment)
 """As `Client.wait_for_segment`, with a client of the environment."""
 
-validate_codes = of_environment(Client.validate_codes, checking_client)
+validate_codes = of_environment(Client.validate_codes, unconnected_client)
 """As `Client.validate_codes`, with times in UTC. Needs neither an address nor a token."""
 
-validate_items = of_environment(Client.validate_items, checking_client)
+validate_items = of_environment(Client.validate_items, unconnected_client)
 """As `Client.validate_items`, with times in UTC. Needs neither an address nor a token."""

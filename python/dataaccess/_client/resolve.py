@@ -343,14 +343,6 @@ def _end(source: str) -> str:
     return "" if source in (ARGUMENT, DEFAULT) else f" ({source.replace('environment variable', 'from', 1)})"
 
 
-def unconnected() -> Settings:
-    """The defaults, for a client that only checks requests. Nothing of the environment is read."""
-    settings = Settings(None, None)
-    # Without TLS: no CA certificates are loaded.
-    settings.address, settings.is_sandbox, settings.token = "http://localhost", True, RawToken("-")
-    return settings
-
-
 def check_names(call: str, given: Secret) -> None:
     """Refuses an argument that is not a setting, as Python does.
 

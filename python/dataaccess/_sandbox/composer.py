@@ -47,7 +47,7 @@ def composed(given: str) -> str:
     try:
         answer = _composed(json.loads(given))
     except (DataAccessError, LookupError, TypeError, ValueError) as error:
-        problems = [f"{each.argument}: {each.message}" for each in getattr(error, "problems", ())]
+        problems = [str(each) for each in getattr(error, "problems", ())]
         answer = {"error": {"kind": "ConfigError", "message": "\n".join(problems) or str(error), "hint": None}}
     return json.dumps(answer, ensure_ascii=False)
 
@@ -151,7 +151,7 @@ def _bodies(call: str, settings: dict[str, str], *arguments: Any, **named: Any) 
     """The requests of a scan, which a client without a connection has checked."""
     from urllib.parse import urlsplit
 
-    from dataaccess._client.unconnected import unconnected_client
+    from dataaccess._client.functions import unconnected_client
 
     scan = getattr(unconnected_client(**{**_DEFAULTS, **settings}), f"scan_{call}")(*arguments, **named)
     return [{"path": urlsplit(request["url"]).path, "body": request["body"]} for request in scan.requests()]

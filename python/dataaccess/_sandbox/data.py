@@ -60,7 +60,7 @@ class Data:
             [{'store_id': 's-1', 'area': 250}]
         """
         if not isinstance(attributes, Mapping):
-            raise ConfigError(f"attributes= must be a dict of names and types, not of type {type(attributes).__name__}")
+            raise ConfigError(f"attributes must be a dict of names and types, not of type {type(attributes).__name__}")
         kinds = [(string("attributes", key), string(f"attributes[{key!r}]", kind)) for key, kind in attributes.items()]
         declared = {
             "name": string("name", name),

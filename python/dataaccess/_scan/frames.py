@@ -29,7 +29,7 @@ _PANDAS_STR_MAJOR = 3
 def check_pandas(dtype_backend: str | None) -> None:
     """Raises if `to_pandas` cannot work, before anything is sent."""
     if dtype_backend is not None and dtype_backend not in _BACKENDS:
-        raise ValueError(f"dtype_backend= must be 'numpy_nullable' or 'pyarrow', not {dtype_backend!r}")
+        raise ValueError(f"dtype_backend must be 'numpy_nullable' or 'pyarrow', not {dtype_backend!r}")
     optional("pandas")
     optional("pyarrow")
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from dataaccess import folder_status
-from dataaccess._client.unconnected import unconnected_client
+from dataaccess._client.functions import unconnected_client
 from dataaccess._core.checks import duration, invalid
 from dataaccess._display.text import shorten
 from dataaccess.airflow.compat import AirflowException, BaseOperator

@@ -102,7 +102,7 @@ def client_arguments(
         here = origin(given["base_url"])
         if own and here is not None and here != origin(own):
             raise ConfigError(
-                f"{_named(connection)} is for {origin(own)}, and base_url= is {here}: make a dataaccess.Client for it"
+                f"{_named(connection)} is for {origin(own)}, and base_url is {here}: make a dataaccess.Client for it"
             )
     elif not connection.password:
         _check_own_address(connection, settings.values["base_url"], settings.values.get("profile"))

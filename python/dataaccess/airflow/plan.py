@@ -54,7 +54,7 @@ def scan_requests(scan: Scan) -> list[dict[str, Any]]:
     """
     inferred = [name for name, kind in scan.schema.items() if kind == "inferred"]
     if inferred:
-        message = f"each task would infer its own types of {', '.join(inferred)}: pass schema= to the scan"
+        message = f"each task would infer its own types of {', '.join(inferred)}: set schema of the scan"
         raise invalid("scan", message, inferred)
     query = _digest(scan)
     requests, of_day = [], Counter[str]()

@@ -102,7 +102,7 @@ def _bounds(context: Context, timezone: str, lookback: int) -> tuple[date, date]
         raise AirflowFailException(f"this run has no data interval, as it has no logical date: {_INSTEAD}")
     if start == end:
         raise AirflowFailException(
-            f"the data interval of this run is empty ({start}), as schedule= is a cron trigger: "
+            f"the data interval of this run is empty ({start}), as schedule is a cron trigger: "
             f"use schedule=CronDataIntervalTimetable(cron, timezone), or {_INSTEAD}"
         )
     zone = ZoneInfo(timezone)

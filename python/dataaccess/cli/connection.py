@@ -88,8 +88,8 @@ class Connection:
                 raise
             # In a cron job, HOME or the folder of the profiles may be another one.
             absent = _absent_profile()
-            lines = [f"{line}; {absent}" if number == 0 else line for number, line in enumerate(error.problems)]
-            raise ConfigError(f"{error}; {absent}", problems=lines) from None
+            *lines, last = error.problems
+            raise ConfigError.of([*lines, f"{last}; {absent}"]) from None
 
 
 def _absent_profile() -> str:

@@ -40,6 +40,7 @@ _PARAMETERS = {
     "on_suspected_cap": ("split_capped",),
     "path": ("file",),
     "token": ("token_file",),
+    "where": ("where", "raw"),
 }
 
 
@@ -83,32 +84,32 @@ def is_typed(error: DataAccessError) -> bool:
     """Whether what is wrong was typed, and is not a setting of the environment or the profile."""
     from dataaccess.errors import ConfigError, ValidationError
 
-    is_setting = isinstance(error, ConfigError) and any(map(_is_typed, map(option_of, error.problems)))
+    is_setting = isinstance(error, ConfigError) and any(_is_typed(option_of(line)) for line in error.problems)
     return is_setting or isinstance(error, ValidationError)
 
 
 def message_of(error: CommandError | DataAccessError) -> str:
-    """An error in one line, with the option of each argument that is wrong."""
+    """An error in one line, with the options of what is wrong."""
     return str(error) if isinstance(error, CommandError) else "; ".join(lines_of(error))
 
 
 def lines_of(error: DataAccessError) -> list[str]:
-    """The problems of a request or of the settings, each with the option that was typed; of another error its text."""
+    """The problems of the request or of the settings, each with its option; of another error its text."""
     from dataaccess.errors import ConfigError, ValidationError
 
-    match error:
-        case ValidationError():
-            return [_with_option(str(problem)) for problem in error.problems]
-        case ConfigError():
-            return [_with_option(line) for line in error.problems]
     # The command has another name than the call.
-    return [str(error).removeprefix(f"{error.operation}: ")]
+    lines = [str(line).removeprefix(f"{error.operation}: ") for line in getattr(error, "problems", [error])]
+    if isinstance(error, ValidationError):
+        return [_with_option(line, option_of(line)) for line in lines]
+    if isinstance(error, ConfigError):
+        # Others are of the environment or the profile.
+        return [_with_option(line, option if _is_typed(option := option_of(line)) else None) for line in lines]
+    return lines
 
 
-def _with_option(line: str) -> str:
-    """A line that begins with an argument, with the option in its place if that was typed."""
-    option = option_of(line)
-    return max(option.opts, key=len) + re.sub(r"^\w+", "", line) if option and _is_typed(option) else line
+def _with_option(line: str, option: click.Parameter | None) -> str:
+    """A line that begins with an argument, with the option in its place."""
+    return line if option is None else max(option.opts, key=len) + re.sub(r"^\w+", "", line)
 
 
 def option_of(line: str) -> click.Parameter | None:
@@ -116,12 +117,11 @@ def option_of(line: str) -> click.Parameter | None:
     argument = re.sub(r"\W.*", "", line, flags=re.DOTALL)
     names = _PARAMETERS.get(argument, (argument,))
     options = [one for one in click.get_current_context().command.params if one.name in names]
-    return next(filter(_is_typed, options), next(iter(options), None))
+    return next(filter(_is_typed, options), options[0] if len(names) == 1 and options else None)
 
 
 def _is_typed(option: click.Parameter | None) -> bool:
-    name = None if option is None else option.name
-    source = click.get_current_context().get_parameter_source(name or "")
+    source = click.get_current_context().get_parameter_source(option.name or "") if option else None
     return source is click.core.ParameterSource.COMMANDLINE
 
 

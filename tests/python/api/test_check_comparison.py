@@ -26,7 +26,7 @@ def test_a_wrong_setting_is_named(connect: Any, compared: str, setting: str, zon
         check = connect(sandbox, day_comparison=setting, timezone=zone).check(DAY)
     is_right = setting == right
     said = INCLUDES if compared == "inclusive" else EXCLUDES
-    advice = "" if is_right else f": set day_comparison='{right}'"
+    advice = "" if is_right else f': set day_comparison to "{right}"'
     assert (check.is_comparison_right, check.comparison) == (is_right, f"{said}{advice}")
     assert (check.is_day_right, check.is_ok) == (True, is_right)
     assert check.day_comparison == setting
@@ -106,7 +106,7 @@ def searched(after: list[str], before: list[str], setting: str = "exclusive") ->
 
 def test_operators_that_differ_fit_no_setting() -> None:
     assert searched(["a", "b"], []) == (
-        "after_date includes the day that it names, and before_date does not: no day_comparison= fits both",
+        "after_date includes the day that it names, and before_date does not: no day_comparison fits both",
         False,
     )
     assert searched([], ["a"])[0].startswith("before_date includes the day that it names, and after_date does not")

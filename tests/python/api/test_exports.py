@@ -73,7 +73,7 @@ def test_a_wait_that_times_out_says_the_state_of_each_entry(connect: Any) -> Non
     for entries, expected in [
         (export(), "it has no entries yet"),
         (export(end, None, None), f"entry 1 ended at {end}, entry 2 is running since"),
-        (export(*[None] * 9), "and 4 more; raise timeout="),
+        (export(*[None] * 9), "and 4 more; raise timeout$"),
     ]:
         with serving(always(http(entries))) as server, pytest.raises(da.WaitTimeoutError, match=expected):
             connect(server.base_url).wait_for_segment(7, timeout=0.3, poll=0.05)

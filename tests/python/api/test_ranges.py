@@ -227,7 +227,7 @@ def test_a_stop_with_a_time_of_day_is_refused_with_the_line_to_write(
         with pytest.raises(da.ValidationError) as caught:
             make(da.days(start, stop))
         (problem,) = caught.value.problems
-        line = 'write da.days("2024-01-01", "2024-02-01") to include 2024-01-31'
+        line = "write the stop 2024-02-01 to include 2024-01-31"
         assert "the stop day is excluded" in problem.message
         assert line in problem.message
 

@@ -68,7 +68,7 @@ def test_an_error_names_the_timeout_that_the_next_retry_would_exceed(connect: An
     with serving(always(http(b"", "503 Busy", headers=("Retry-After: 30",)))) as server:
         with pytest.raises(da.ThrottledError) as caught:
             connect(server.base_url, timeout=20).search_codes(["id"], **ON_A_DAY)
-        assert "timeout=20 s ended the retries: raise timeout= to retry for longer" in str(caught.value)
+        assert "timeout (20 s) ended the retries: raise timeout to retry for longer" in str(caught.value)
         assert (len(server.requests), caught.value.attempts) == (1, 1)
         assert caught.value.elapsed < 20
 
@@ -98,7 +98,7 @@ def test_a_check_waits_its_timeout_once(connect: Any) -> None:
         assert 0.3 <= time.monotonic() - began < 10
         assert len(server.requests) == 1
     assert (check.is_ok, list(check.errors)) == (False, ["item"])
-    assert "timeout=0.3 s" in str(check.errors["item"])
+    assert "within 0.3 s" in str(check.errors["item"])
     assert "not asked, as the service was not reached in time" in str(check)
 
 
@@ -120,5 +120,5 @@ def test_a_day_that_is_none_is_named_as_the_caller_knows_it(connect: Any, day: A
     with serving(always(http())) as server:
         with pytest.raises(da.ValidationError, match=message) as caught:
             connect(server.base_url).check(day)
-        assert [(problem.argument, problem.value) for problem in caught.value.problems] == [("day", day)]
+        assert [problem.argument for problem in caught.value.problems] == ["day"]
         assert server.requests == []

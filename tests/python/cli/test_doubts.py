@@ -78,7 +78,7 @@ def test_a_folder_keeps_its_files(run: Any, tmp_path: Path) -> None:
         ended = run(*empty, *options, "--json")
         report = json.loads(ended.output)
         assert (ended.code, report["exit_code"], report["rows"]) == (65, 65, 0)
-        assert "the response has no rows" in report["error"]
+        assert "on_doubt refused the response" in report["error"]
         assert list((tmp_path / "empty").glob("day=*")) == []
     # A file without rows that is there already.
     assert run(*empty).code == 0
@@ -125,7 +125,7 @@ def test_months_and_inclusive_ends(run: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["codes", "--days", "2024-01-01", "2024-01-31 23:59"], "write --days 2024-01-01 2024-02-01 to include"),
+        (["codes", "--days", "2024-01-01", "2024-01-31 23:59"], "write the stop 2024-02-01 to include"),
         (["codes", "--month", "2024-13"], '--month: "2024-13" is not a month'),
         ([*STORES, "--month", "opened=January"], "--month: 'January' is not a month such as 2024-01"),
         ([*STORES, "--days", "opened=2024-01-01", "2024-01-31T23:59"], "2024-01-31T23:59 has a time of day"),

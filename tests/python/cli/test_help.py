@@ -55,7 +55,7 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
 @pytest.mark.parametrize(
     ("words", "loaded"),
     [
-        (["--help"], {"ending", "parts", "application", "streams", "spelling"}),
+        (["--help"], {"ending", "parts", "application", "streams"}),
         (
             ["codes", "--help"],
             {
@@ -63,7 +63,6 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
                 "parts",
                 "application",
                 "streams",
-                "spelling",
                 "codes",
                 "conditions",
                 "connection",

@@ -134,7 +134,7 @@ def test_other_machines_need_two_tokens_which_are_not_printed(tmp_path: Path) ->
     [
         (["--host", "0.0.0.0"], {}, 2, "--host: 0.0.0.0 can be reached by other machines"),
         (["--host", "example.com"], {}, 2, "--host must be an address such as 127.0.0.1"),
-        (["--allow-remote"], {}, 2, "it needs two tokens of your own; give --token-file and --admin-token-file"),
+        (["--allow-remote"], {}, 2, "it needs two tokens of your own; set token and admin_token"),
         (["--allow-remote"], {"TOKEN": OWN}, 2, "it needs two tokens of your own"),
         (["--allow-remote"], {"TOKEN": "t" * 31, "ADMIN_TOKEN": ADMIN}, 78, "token: it needs 32 or more"),
         (["--allow-remote"], {"TOKEN": OWN, "ADMIN_TOKEN": OWN}, 78, "it is the same as"),

@@ -36,7 +36,7 @@ def test_a_wait_that_is_too_short_prints_the_last_status(run: Any) -> None:
     assert ended.code == 75
     assert json.loads(ended.output)["entries"][0]["endTime"] is None
     assert ended.reported.startswith("dataaccess: export 5637052 has not ended within 0.2 s")
-    assert ended.reported.endswith("; raise --timeout\n")
+    assert ended.reported.endswith("; raise timeout\n")
 
 
 def test_a_failed_export_is_an_error_with_its_entries(run: Any, demo: Any) -> None:

@@ -96,7 +96,7 @@ WRONG = {
     "seeds='shop.json'": "the marker dataaccess has no argument 'seeds'; did you mean 'seed'?",
     "'shop.json'": "the marker dataaccess takes names: @pytest.mark.dataaccess(seed=…)",
     "seed='gone.json'": "*gone.json cannot be read: No such file*",
-    "scenario='night.toml', until='2024-02-29'": "scenario= has until in its file: leave until out",
+    "scenario='night.toml', until='2024-02-29'": "scenario has until in its file: leave until out",
 }
 
 

@@ -18,18 +18,18 @@ SURROGATE = "\ud800"
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"port": 99999}, "port= must be an integer from 0 to 65535, not 99999"),
-        ({"port": True}, "port= must be an integer from 0 to 65535, not True"),
-        ({"port": "80"}, "port= must be an integer"),
-        ({"switches": ["x"]}, "switches= must be a dict of names and values, not of type list"),
-        ({"switches": {5: "x"}}, "switches= must be a string, not of type int"),
-        ({"switches": {"day_zone": SURROGATE}}, r"switches\['day_zone'\]= contains a lone surrogate"),
-        ({"token": 5}, "token= must be a string, not of type int"),
-        ({"token": "0123456789abcdef" + SURROGATE}, "token= contains a lone surrogate"),
-        ({"allow_remote": "yes"}, "allow_remote= must be True or False, not 'yes'"),
-        ({"host_names": [5]}, r"host_names\[0\]= must be a string"),
-        ({"db": 5}, "db= must be the path of a file, not of type int"),
-        ({"db": b"data.db"}, "db= must be the path of a file, not of type bytes"),
+        ({"port": 99999}, "port must be an integer from 0 to 65535, not 99999"),
+        ({"port": True}, "port must be an integer from 0 to 65535, not True"),
+        ({"port": "80"}, "port must be an integer"),
+        ({"switches": ["x"]}, "switches must be a dict of names and values, not of type list"),
+        ({"switches": {5: "x"}}, "switches must be a string, not of type int"),
+        ({"switches": {"day_zone": SURROGATE}}, r"switches\['day_zone'\] contains a lone surrogate"),
+        ({"token": 5}, "token must be a string, not of type int"),
+        ({"token": "0123456789abcdef" + SURROGATE}, "token contains a lone surrogate"),
+        ({"allow_remote": "yes"}, "allow_remote must be True or False, not 'yes'"),
+        ({"host_names": [5]}, r"host_names\[0\] must be a string"),
+        ({"db": 5}, "db must be the path of a file, not of type int"),
+        ({"db": b"data.db"}, "db must be the path of a file, not of type bytes"),
     ],
     ids=str,
 )
@@ -46,25 +46,25 @@ def test_what_must_be_several_is_not_one() -> None:
         da.Sandbox(host_names="a")
     with pytest.raises(TypeError, match="host_names takes several strings, not a value of type int"):
         da.Sandbox(host_names=5)  # type: ignore[arg-type]
-    with pytest.raises(da.ConfigError, match="export_seconds= must be a number of seconds"):
+    with pytest.raises(da.ConfigError, match="export_seconds must be a number of seconds"):
         da.Sandbox.demo(export_seconds="soon")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (("declare", "a", 2**70, {"id": "string"}), "item_type_id= must be an integer"),
-        (("declare", "a", True, {"id": "string"}), "item_type_id= must be an integer"),
-        (("declare", "a", 8, [("id", "string")]), "attributes= must be a dict of names and types, not of type list"),
-        (("declare", SURROGATE, 8, {"id": "string"}), "name= contains a lone surrogate"),
-        (("declare", "a", 8, {SURROGATE: "string"}), "attributes= contains a lone surrogate"),
-        (("declare", "a", 8, {"id": 5}), r"attributes\['id'\]= must be a string, not of type int"),
-        (("load", 5, []), "name= must be a string"),
-        (("load", SURROGATE, []), "name= contains a lone surrogate"),
-        (("clear", 5), "name= must be a string"),
-        (("revoke", SURROGATE), "token= contains a lone surrogate"),
-        (("revoke", 5), "token= must be a string, not of type int"),
-        (("issue_token", [5]), r"scopes\[0\]= must be a string"),
+        (("declare", "a", 2**70, {"id": "string"}), "item_type_id must be an integer"),
+        (("declare", "a", True, {"id": "string"}), "item_type_id must be an integer"),
+        (("declare", "a", 8, [("id", "string")]), "attributes must be a dict of names and types, not of type list"),
+        (("declare", SURROGATE, 8, {"id": "string"}), "name contains a lone surrogate"),
+        (("declare", "a", 8, {SURROGATE: "string"}), "attributes contains a lone surrogate"),
+        (("declare", "a", 8, {"id": 5}), r"attributes\['id'\] must be a string, not of type int"),
+        (("load", 5, []), "name must be a string"),
+        (("load", SURROGATE, []), "name contains a lone surrogate"),
+        (("clear", 5), "name must be a string"),
+        (("revoke", SURROGATE), "token contains a lone surrogate"),
+        (("revoke", 5), "token must be a string, not of type int"),
+        (("issue_token", [5]), r"scopes\[0\] must be a string"),
         (("issue_token", ["itme"]), "scopes: there is no `itme`; there are item, download"),
         (("fault", ["reset"]), r"kind must be one of 'reset', .* not \['reset'\]"),
     ],
@@ -77,11 +77,11 @@ def test_arguments_of_the_methods_are_checked(sandbox: da.Sandbox, call: tuple[A
 
 
 def test_options_that_are_not_what_they_should_be_are_named(sandbox: da.Sandbox) -> None:
-    with pytest.raises(da.ConfigError, match="body= contains a lone surrogate"):
+    with pytest.raises(da.ConfigError, match="body contains a lone surrogate"):
         sandbox.fault("status", status=500, body=SURROGATE)
-    with pytest.raises(da.ConfigError, match="replace= must be True or False"):
+    with pytest.raises(da.ConfigError, match="replace must be True or False"):
         sandbox.load("customer", [], replace=1)  # type: ignore[arg-type]
-    with pytest.raises(da.ConfigError, match="succeeds= must be True or False"):
+    with pytest.raises(da.ConfigError, match="succeeds must be True or False"):
         sandbox.start_export(succeeds="no")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"rows must be an iterable of dicts, .* LazyFrame; collect\(\) the LazyFrame"):
         sandbox.load("customer", pl.LazyFrame({"customer_id": ["1"]}))

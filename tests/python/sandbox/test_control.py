@@ -131,7 +131,7 @@ def test_connect_refuses_a_wrong_token_and_no_sandbox() -> None:
     with pytest.raises(da.SandboxError, match=f"the sandbox at {address} cannot be reached: "):
         da.Sandbox.connect(address, started.admin_token)
     for url in ["127.0.0.1:80", "ftp://x", "http://", "http://x:port", "http://user@x"]:
-        with pytest.raises(da.ConfigError, match="url= must be the address of a sandbox"):
+        with pytest.raises(da.ConfigError, match="url must be the address of a sandbox"):
             da.Sandbox.connect(url, ADMIN)
     with pytest.raises(da.ConfigError, match="admin_token must be visible ASCII characters"):
         da.Sandbox.connect(address, "tök" * 20)
@@ -154,7 +154,7 @@ def test_another_service_at_the_address_is_no_sandbox(status: str, body: object)
 
 
 def test_a_name_that_is_no_unicode_is_refused(controlled: da.Sandbox) -> None:
-    message = "name= contains a lone surrogate, so it is not valid Unicode"
+    message = "name contains a lone surrogate, so it is not valid Unicode"
     with pytest.raises(da.ConfigError, match=message):
         controlled.load("\ud800", [])
     with pytest.raises(da.ConfigError, match=message):
@@ -163,7 +163,7 @@ def test_a_name_that_is_no_unicode_is_refused(controlled: da.Sandbox) -> None:
 
 def test_the_entries_of_an_export_are_a_number_or_have_known_members(controlled: da.Sandbox) -> None:
     for entries in ([{"rows": 1}, {"row": 1}], ["open"], {"rows": 1}):
-        with pytest.raises(da.ConfigError, match="entries= must be a number or a list of dicts with "):
+        with pytest.raises(da.ConfigError, match="entries must be a number or a list of dicts with "):
             controlled.start_export(entries=entries)  # type: ignore[arg-type]
 
 

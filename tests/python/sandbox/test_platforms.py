@@ -122,17 +122,17 @@ def test_what_no_switch_can_imitate_is_named(tmp_path: Path) -> None:
 def test_a_file_without_switches_is_refused(text: str, tmp_path: Path) -> None:
     file = tmp_path / "platform.json"
     file.write_bytes(text.encode("latin-1"))
-    with pytest.raises(da.ConfigError, match=r"platform=: .*platform\.json has no switches; it is one of all-utc, "):
+    with pytest.raises(da.ConfigError, match=r"platform: .*platform\.json has no switches; it is one of all-utc, "):
         da.Sandbox(platform=file)
 
 
 @pytest.mark.parametrize(
     ("platform", "message"),
     [
-        ("local", "platform=: cannot read .*local: .*; it is one of all-utc, local-times, other-zone-inclusive, or"),
-        (Path(), "platform=: cannot read "),
-        (5, "platform= must be a string, not of type int"),
-        ("", "platform=: cannot read "),
+        ("local", "platform: cannot read .*local: .*; it is one of all-utc, local-times, other-zone-inclusive, or"),
+        (Path(), "platform: cannot read "),
+        (5, "platform must be a string, not of type int"),
+        ("", "platform: cannot read "),
     ],
 )
 def test_another_platform_is_refused(platform: Any, message: str) -> None:

@@ -174,7 +174,7 @@ def test_a_wrong_row_is_reported_with_its_line_and_none_is_loaded(
 
 def test_the_object_of_rows_must_be_named_and_declared(sandbox: da.Sandbox, tmp_path: Path) -> None:
     path = written(tmp_path, "stores.csv", CSV)
-    with pytest.raises(da.ConfigError, match=r"stores.csv has rows, and no name of their object: give name="):
+    with pytest.raises(da.ConfigError, match=r"stores.csv has rows, and no name of their object: give name"):
         sandbox.seed(path)
     with pytest.raises(da.ConfigError, match=r"stores.csv: there is no object 'custmer'; did you mean 'customer'\?"):
         sandbox.seed(path, name="custmer")
@@ -182,7 +182,7 @@ def test_the_object_of_rows_must_be_named_and_declared(sandbox: da.Sandbox, tmp_
         sandbox.seed(path, name="shop")
     with pytest.raises(da.ConfigError, match="suffix of a seed"):
         sandbox.seed(tmp_path / "stores.xlsx")
-    with pytest.raises(da.ConfigError, match="name= is for a file of rows"):
+    with pytest.raises(da.ConfigError, match="name is for a file of rows"):
         sandbox.seed(dict(DECLARED), name="store")
 
 

@@ -108,10 +108,10 @@ def test_the_scheme_of_a_token_is_taken_in_any_case(own: da.Sandbox, scheme: str
         ({"host": "0.0.0.0"}, "host: 0.0.0.0 can be reached by other machines"),
         ({"host": "::"}, "host: :: can be reached"),
         ({"host": "192.0.2.1", "token": TOKEN}, "host: 192.0.2.1 can be reached"),
-        ({"host": "127.0.0.1", "allow_remote": True}, "needs two tokens of your own; give token= and admin_token="),
+        ({"host": "127.0.0.1", "allow_remote": True}, "needs two tokens of your own; set token and admin_token"),
         ({"token": "short"}, "token: it needs 16 or more"),
-        ({"host": "sandbox.example.com"}, "host= must be an address"),
-        ({"host": None}, "host= must be an address"),
+        ({"host": "sandbox.example.com"}, "host must be an address"),
+        ({"host": None}, "host must be an address"),
         ({"host_names": ["http://x"]}, "host_names: `http://x` is not the name of a host"),
     ],
 )
