@@ -26,8 +26,7 @@ from dataaccess.errors import (
     ValidationError,
 )
 from dataaccess.errors._text import text_of
-from dataaccess.filters import Days, yesterday
-from dataaccess.filters._comparison import on
+from dataaccess.filters import Days, on, yesterday
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -153,7 +153,7 @@ def _with_value(problem: Problem, arguments: Mapping[str, object]) -> Problem:
     except LookupError:
         return problem
     if isinstance(value, Comparison):
-        value = value._value
+        value = value.value
     return problem if isinstance(value, Expression) else replace(problem, value=value)
 
 
@@ -168,7 +168,7 @@ def _value_at(arguments: Mapping[str, object], steps: list[str]) -> Any:
     value: Any = arguments[steps[0]]
     for step in steps[1:]:
         if isinstance(value, Comparison):
-            value = value._value
+            value = value.value
         key = step[1:-1]
         try:
             value = value[key[1:-1]] if key.startswith('"') else _element(value, int(key))

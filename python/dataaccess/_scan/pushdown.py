@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dataaccess._contract import CUSTOMER, VALUES, VALUES_PER_REQUEST
 from dataaccess._core.checks import invalid
 from dataaccess._types import AudienceType, CodeStatus
-from dataaccess.filters import col, days, op
-from dataaccess.filters._column import Expression
+from dataaccess.filters import Expression, col, days, op
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

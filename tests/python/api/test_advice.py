@@ -66,11 +66,6 @@ ATTRIBUTES: dict[str, tuple[Callable[[], object], str]] = {
     "awaited lazy": (lambda: ASYNC_SCAN.lazy, "queries of polars do not await: use a scan of da.Client"),
     "codes": (lambda: CLIENT.codes, "write search_codes(…) or scan_codes(…)"),
     "scan": (lambda: OTHER.scan, "write scan_codes(…) or scan_items(…)"),
-    "isin": (lambda: COL.isin(["x"]), "write col('customer_id').matches([...])"),
-    "is_in": (lambda: COL.is_in(["x"]), "write col('customer_id').matches([...])"),
-    "eq": (lambda: COL.eq("x"), "write col('customer_id').equals(value), or .matches([...])"),
-    "contains": (lambda: COL.contains("x"), "write col('customer_id').matches([...]) for whole values, or .op("),
-    "unlike": (lambda: COL.matchs("x"), "did you mean 'matches'?"),
     "connect": (lambda: PACKAGE.connect, "module 'dataaccess' has no attribute 'connect': write Client(base_url)"),
 }
 

@@ -239,7 +239,7 @@ def test_the_value_of_a_problem_is_found_at_its_place(client: Any) -> None:
         (lambda: client.search_items("customer", "a", {"OR": [{"AND": [condition]}]}), [('where["OR"][0]', 3)]),
         (lambda: client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), schema={"id": 5}), [("schema", 5)]),
         (lambda: client.download_segment("5"), [("export_id", "5")]),
-        (lambda: client.search_codes(allocated_time=da.op("equals", [1, 2])), [("allocated_time", [1, 2])]),
+        (lambda: client.search_codes(allocated_time=da.op("equals", [1, 2])), [("allocated_time", (1, 2))]),
         (lambda: client.scan_codes(allocated_time=da.on("2024-01-15")).head(-1), [("n", -1)]),
         (lambda: client.search_codes(allocated_time=da.on("2024-01-15"), limit=0), [("limit", 0)]),
     ]

@@ -101,7 +101,7 @@ def test_all_problems_are_named() -> None:
         ({"operation": "codes", "time": {"how": "last", "values": ["x"]}}, "time.values: invalid literal"),
         ({"operation": "codes", "time": TIMES[0], "attrs": "id"}, "attrs: must be a list of strings"),
         ({"operation": "items", "item_type_name": "store", "attrs": ["a"]}, "item_type_id: is required"),
-        ({"operation": "items", "item_type_name": "customer", "attrs": ["a"], "where": "cl('a')"}, "cl is not one of"),
+        ({"operation": "items", "item_type_name": "customer", "attrs": ["a"], "where": "cl('a')"}, "cl is not allowed"),
         ({"operation": "segment", "export_id": True}, "export_id: must be an integer from 0 on"),
     ],
 )

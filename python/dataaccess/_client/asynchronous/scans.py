@@ -79,7 +79,7 @@ class AsyncScans(BaseClient):
             ordered: Whether rows come in the order of the plan; otherwise as they arrive.
             decode_status: Whether the columns `code_status` and `audience_type` hold names ("used", "customer") in
                 frames, files and folders: a category of pandas, an Enum of polars, a dictionary of Arrow.
-                `da.CodeStatus.USED` equals names and numbers in pandas. Dicts keep the numbers.
+                Dicts keep the numbers, which are those of `da.CodeStatus`.
             timeout: Seconds, or a timedelta, for each request with its retries, not for the scan as a whole: a scan of
                 many requests may take longer. It counts up to the first row of a response; from then on only a stall
                 ends it. None is the client's.

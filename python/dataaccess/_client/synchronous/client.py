@@ -131,7 +131,7 @@ class Client(Managed, Searches, Scans, Segments):
             (True, {'item': True, 'download': None}, 'the 73 rows of 2024-01-15 are of that day')
         """
         from dataaccess._client.findings import ANY_EXPORT, EMPTY_DAY, Findings
-        from dataaccess.filters._comparison import on
+        from dataaccess.filters import on
 
         findings = Findings(self, timeout)
         if day is not None:
