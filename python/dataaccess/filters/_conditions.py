@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NoReturn, TypeAlias
+from typing import ClassVar, Literal, NoReturn
 
 from dataaccess._public import public
 from dataaccess.filters._values import Time, Value, Values, snapshot
 
 _MOST_CONDITIONS = 10_000
-
-_Method: TypeAlias = Literal["matches", "equals", "after", "before", "since", "until", "on", "op"]
 
 
 class _Condition:
@@ -36,7 +34,7 @@ class _Condition:
 class Comparison(_Condition):
     """An operator and its values: made by `after`, `before`, `since`, `until`, `on` and `op`."""
 
-    method: _Method
+    method: Literal["matches", "equals", "after", "before", "since", "until", "on", "op"]
     value: object
     operator: str | None = None
     unit: str | None = None
@@ -112,10 +110,8 @@ class Expression(_Condition):
         # One level for a long chain of the same sign, so that its length adds no depth.
         parts = [part for side in (self, other) for part in (side.parts if side.kind == kind else (side,))]
         if len(parts) > _MOST_CONDITIONS:
-            raise ValueError(
-                f"more than {_MOST_CONDITIONS:,} conditions joined by {sign}: values of one column go into one "
-                "col(name).matches([...])"
-            )
+            advice = "values of one column go into one col(name).matches([...])"
+            raise ValueError(f"more than {_MOST_CONDITIONS:,} conditions joined by {sign}: {advice}")
         return Expression(kind, tuple(parts))
 
 

@@ -76,7 +76,7 @@ def condition_of(text: str) -> Expression | Comparison | Days:
     found = read(text)
     if isinstance(found, Expression | Comparison | Days):
         return found
-    what = f"{found!r} is a column" if isinstance(found, Column) else "this is a value"
+    what = f"{cut(repr(found))} is a column" if isinstance(found, Column) else "this is a value"
     raise ValueError(f"{cut(text)!r}: {what}, not a condition: {_ALLOWED}")
 
 
@@ -89,8 +89,8 @@ def read(text: str) -> Any:
     stripped = text.strip()
     # Python continues a line only within parentheses.
     source = f"({stripped}\n)" if {*"\r\n"} & {*stripped} else stripped
-    reader = _Reader(source)
     try:
+        reader = _Reader(source)
         return reader.value(ast.parse(source, mode="eval").body)
     except SyntaxError as error:
         skipped = text.index(stripped) - (source is not stripped)
@@ -100,7 +100,7 @@ def read(text: str) -> Any:
     except (RecursionError, MemoryError):
         problem = "too many conditions, or nested too deeply: values of one column go into one .matches([...])"
     except ValueError as error:
-        # Such as a null character.
+        # Such as a null character, or half of a surrogate pair.
         problem = str(error)
     raise ValueError(f"{cut(text)!r}: {problem}: {_ALLOWED}")
 

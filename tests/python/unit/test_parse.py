@@ -158,9 +158,10 @@ def test_nothing_else_is_read_and_the_error_has_the_position(text: str, position
         "on('2024-01-15'), on('2024-01-16')",
         "datetime.date(2024, 1, 15)",
         "on('2024-01-15')\0",
+        "on('\ud800')",
         " & ".join(["col('a').equals(1)"] * 20_000),
     ],
-    ids=["column", "list", "two", "date", "null", "long"],
+    ids=["column", "list", "two", "date", "null", "surrogate", "long"],
 )
 def test_a_text_of_something_else_is_refused(text: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - the class alone
