@@ -27,17 +27,17 @@ def conditions():
     def ids() -> list[str]:
         return ["demo-customer-0003", "demo-customer-0004"]
 
-    # The output of a task: this one waits for it.
-    DataAccessSearchItemsOperator(
+    # The output of a task: `>>` makes this one wait for it.
+    ids() >> DataAccessSearchItemsOperator(
         task_id="of_output",
         item_type_name="customer",
         attrs=["customer_id", "name"],
-        where=da.col("customer_id").matches(ids()),
+        where="col('customer_id').matches({{ ti.xcom_pull('ids') }})",
     )
 
     @task
-    def days(params: dict) -> list:
-        return [da.on(params["day"]), da.days("2024-01-16", "2024-01-18")]
+    def days(params: dict) -> list[str]:
+        return [repr(da.on(params["day"])), "days('2024-01-16', '2024-01-18')"]
 
     # One task for each condition.
     DataAccessSearchCodesOperator.partial(task_id="mapped", attrs=["id"], max_xcom_rows=5_000).expand(

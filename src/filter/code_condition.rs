@@ -95,6 +95,10 @@ fn time(comparison: &Comparison, location: &ProblemPath, times: &Times<'_>, prob
             "takes one time, not a list: write {is}after(t), {is}before(t), {is}since(day), {is}until(day) or {is}on(day); \
              for a range of days, {range}"
         )),
+        (Method::Matches, InputValue::Text(text)) if times.calendar.zone.parse_month(text).is_ok() => {
+            let month = format!("da.month({})", input.shown());
+            Err(format!("is a month, not a time: write {}", if is == "." { format!(".on({month})") } else { month }))
+        }
         (Method::Matches, input) => {
             // As it can be copied: a datetime in quotes too.
             let shown = match input {

@@ -5,7 +5,6 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::contract::condition::TIME_UNIT;
 use crate::error::{is_unsafe_for_terminal, sanitize};
 
 use super::days::Days;
@@ -67,22 +66,17 @@ pub struct Comparison {
     pub method: Method,
     /// The value or values.
     pub value: InputValue,
-    /// `unit=`, or null.
+    /// The unit of `op`, or null.
     pub unit: InputValue,
-    /// `data_type=`, or null.
+    /// The data type of `op`, or null.
     pub data_type: InputValue,
 }
 
 impl Comparison {
-    /// A comparison without `unit=` and `data_type=`.
+    /// A comparison without unit and data type.
     #[must_use]
     pub const fn new(method: Method, value: InputValue) -> Self {
         Self { method, value, unit: InputValue::Null, data_type: InputValue::Null }
-    }
-
-    /// Whether times are compared by their day: `DAY` is the unit where none is given.
-    pub(super) fn is_by_day(&self) -> bool {
-        self.unit.is_null() || self.unit == InputValue::text(TIME_UNIT)
     }
 }
 

@@ -146,7 +146,7 @@ pub(super) struct Times<'a> {
 
 impl Times<'_> {
     /// The time that a comparison sends: for a day the instant that selects its rows, for `on(days(…))` a list of first
-    /// instants, each of which becomes a request. An operator and another unit take the time as given.
+    /// instants, each of which becomes a request. An operator takes the time as given.
     pub(super) fn read(&self, comparison: &Comparison) -> Result<Value, String> {
         let zone = &self.calendar.zone;
         let (method, value) = (&comparison.method, &comparison.value);
@@ -158,8 +158,7 @@ impl Times<'_> {
         let start = || zone.start_of_day(instant()?);
         let end = || zone.start_of_next_day(instant()?);
         match (method, value) {
-            (Method::On, InputValue::Days(days)) => return self.starts_of_days(days, comparison),
-            _ if !comparison.is_by_day() => days::moment(value, zone),
+            (Method::On, InputValue::Days(days)) => return self.starts_of_days(days, value),
             (Method::On, _) => start(),
             (Method::Since, _) => start().map(|start| self.calendar.after_date(start)),
             (Method::After, _) => end().map(|end| self.calendar.after_date(end)),
@@ -170,17 +169,13 @@ impl Times<'_> {
         .map(as_sent)
     }
 
-    fn starts_of_days(&self, days: &Days, comparison: &Comparison) -> Result<Value, String> {
-        if !comparison.is_by_day() {
-            let unit = comparison.unit.shown();
-            return Err(format!("a range of days takes one request a day: leave the unit {unit} out"));
-        }
+    fn starts_of_days(&self, days: &Days, given: &InputValue) -> Result<Value, String> {
         let (start, stop) = days.bounds(self.calendar)?;
         if *days == Days::Yesterday {
             return Ok(as_sent(start));
         }
         if let Some(instead) = self.instead_of_range {
-            return Err(format!("a range of days takes one request a day: use {}", instead(&comparison.value.shown())));
+            return Err(format!("a range of days takes one request a day: use {}", instead(&given.shown())));
         }
         let starts: Vec<Value> = self.calendar.zone.days(start, stop).take(MAX_REQUESTS + 1).map(as_sent).collect();
         if starts.len() > MAX_REQUESTS {

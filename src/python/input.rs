@@ -5,6 +5,7 @@
 
 mod scalars;
 
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyIterator, PyList, PyMapping, PyTuple, PyType};
@@ -93,35 +94,37 @@ impl Reader {
     }
 
     fn days(&mut self, days: &Bound<'_, PyAny>, depth: usize) -> PyResult<Days> {
-        let (function, first, second): (String, Bound<'_, PyAny>, Bound<'_, PyAny>) = parts(days)?.extract()?;
-        let first = self.read(&first, depth)?;
+        let py = days.py();
+        let function: String = days.getattr(intern!(py, "function"))?.extract()?;
+        let arguments = days.getattr(intern!(py, "arguments"))?;
+        let mut argument = |position: usize| self.read(&arguments.get_item(position)?, depth);
         Ok(match function.as_str() {
-            "month" => Days::Month(first),
-            "last_days" => Days::Last(first),
+            "month" => Days::Month(argument(0)?),
+            "last_days" => Days::Last(argument(0)?),
             "yesterday" => Days::Yesterday,
-            _ => Days::Range { start: first, stop: self.read(&second, depth)? },
+            _ => Days::Range { start: argument(0)?, stop: argument(1)? },
         })
     }
 
     /// The tree of an expression; `None` when it is too deep.
     fn tree(&mut self, expression: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Tree<ColumnCondition>>> {
         let Some(depth) = depth.checked_sub(1) else { return Ok(None) };
-        let parts = parts(expression)?;
-        let kind: String = parts.get_item(0)?.extract()?;
+        let py = expression.py();
+        let kind: String = expression.getattr(intern!(py, "kind"))?.extract()?;
+        let parts = expression.getattr(intern!(py, "parts"))?.cast_into::<PyTuple>()?;
         if kind == "condition" {
-            let (_, column, comparison): (Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>) = parts.extract()?;
-            let (name,): (Bound<'_, PyAny>,) = self::parts(&column)?.extract()?;
-            let column = self.read(&name, depth)?;
-            let comparison = self.comparison(&comparison, depth)?;
+            let column = self.read(&parts.get_item(0)?.getattr(intern!(py, "name"))?, depth)?;
+            let comparison = self.comparison(&parts.get_item(1)?, depth)?;
             return Ok(Some(Tree::Leaf(ColumnCondition { column, comparison })));
         }
-        let joined = parts.iter().skip(1).map(|part| self.tree(&part, depth)).collect::<PyResult<Option<Vec<_>>>>()?;
+        let joined = parts.iter().map(|part| self.tree(&part, depth)).collect::<PyResult<Option<Vec<_>>>>()?;
         Ok(joined.map(|joined| if kind == "all" { Tree::All(joined) } else { Tree::Any(joined) }))
     }
 
     fn comparison(&mut self, comparison: &Bound<'_, PyAny>, depth: usize) -> PyResult<Comparison> {
-        type Parts<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
-        let (method, value, operator, unit, data_type): Parts<'_> = parts(comparison)?.extract()?;
+        let py = comparison.py();
+        let method: String = comparison.getattr(intern!(py, "method"))?.extract()?;
+        let mut field = |name| self.read(&comparison.getattr(name)?, depth);
         let method = match method.as_str() {
             "matches" => Method::Matches,
             "equals" => Method::Equals,
@@ -130,13 +133,13 @@ impl Reader {
             "since" => Method::Since,
             "until" => Method::Until,
             "on" => Method::On,
-            _ => Method::Operator(self.read(&operator, depth)?),
+            _ => Method::Operator(field(intern!(py, "operator"))?),
         };
         Ok(Comparison {
             method,
-            value: self.read(&value, depth)?,
-            unit: self.read(&unit, depth)?,
-            data_type: self.read(&data_type, depth)?,
+            value: field(intern!(py, "value"))?,
+            unit: field(intern!(py, "unit"))?,
+            data_type: field(intern!(py, "data_type"))?,
         })
     }
 
@@ -235,8 +238,4 @@ fn kind_of_numpy(object: &Bound<'_, PyAny>) -> PyResult<Option<char>> {
     }
     let Some(dtype) = object.getattr_opt("dtype")? else { return Ok(None) };
     dtype.getattr("kind")?.extract().map(Some)
-}
-
-fn parts<'py>(filter: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
-    Ok(filter.call_method0("_given")?.cast_into()?)
 }

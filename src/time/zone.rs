@@ -14,8 +14,8 @@ use crate::error::{Error, Kind, excerpt};
 
 /// Zones that an error suggests.
 const SUGGESTIONS: usize = 3;
-/// Least similarity (0 to 1) of a suggested name.
-const MIN_SIMILARITY: f64 = 0.85;
+/// Characters of the shortest text that an error completes or corrects.
+const LEAST_PART: usize = 4;
 
 /// The zone in which a time without offset is read.
 #[derive(Clone, PartialEq, Eq)]
@@ -191,26 +191,29 @@ fn unknown(argument: &str, name: &str) -> Error {
     let error = Error::new(Kind::Config, format!("{argument} must be an IANA time zone, not \"{shown}\""));
     let nearest = nearest(&shown);
     if nearest.is_empty() {
-        return error.with_hint("write a name such as \"UTC\" or \"Europe/Berlin\"");
+        return error.with_hint("write the name as Area/City, such as \"Europe/Berlin\", or \"UTC\"");
     }
     error.with_hint(format!("did you mean {}?", nearest.join(", ")))
 }
 
-/// Zones whose name or city is most similar.
+/// Zones whose name has this part, or has one wrong letter: the most similar name may be that of another country.
 fn nearest(name: &str) -> Vec<String> {
-    let misspelled = name.to_lowercase().replace(' ', "_");
-    let similarity = |name: &str| {
-        let name = name.to_lowercase();
-        let city = name.rsplit('/').next().unwrap_or_default();
-        strsim::jaro_winkler(&misspelled, &name).max(strsim::jaro_winkler(&misspelled, city))
+    let part = name.to_lowercase().replace(' ', "_");
+    if part.chars().count() < LEAST_PART {
+        return Vec::new();
+    }
+    let is_near = |zone: &str| {
+        let zone = zone.to_lowercase();
+        let city = zone.rsplit('/').next().unwrap_or_default();
+        zone.contains(&part) || [&zone, city].into_iter().any(|known| strsim::osa_distance(&part, known) == 1)
     };
-    let mut names: Vec<(f64, String)> = TimeZoneDatabase::bundled()
+    // The sign of `Etc/GMT+7` is the opposite of what it seems to be.
+    TimeZoneDatabase::bundled()
         .available()
-        .map(|name| (similarity(name.as_str()), name.as_str().to_owned()))
-        .filter(|(similarity, _)| *similarity > MIN_SIMILARITY)
-        .collect();
-    names.sort_by(|(one, left), (other, right)| other.total_cmp(one).then_with(|| left.cmp(right)));
-    names.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
+        .map(|zone| zone.as_str().to_owned())
+        .filter(|zone| zone.contains('/') && !zone.starts_with("Etc/") && is_near(zone))
+        .take(SUGGESTIONS)
+        .collect()
 }
 
 #[cfg(test)]
@@ -324,6 +327,11 @@ mod tests {
             let error = Zone::try_new(name).expect_err("no zone");
             assert_eq!(error.kind(), Kind::Config);
             assert!(error.hint().is_some_and(|hint| hint.contains(nearest)), "{error:?}");
+        }
+        // Countries, cities without a zone, and offsets: the nearest spelling is another place.
+        for name in ["Vietnam", "Hanoi", "Asia/Hanoi", "Europe/Munich", "GMT+7", "ist", "ICT", "e"] {
+            let error = Zone::try_new(name).expect_err("no zone");
+            assert!(error.hint().is_some_and(|hint| hint.contains("Area/City")), "{name}: {error:?}");
         }
         for name in ["", "???", "\u{1b}[31m", "Etc/Unknown"] {
             assert!(Zone::try_new(name).is_err(), "{name}");

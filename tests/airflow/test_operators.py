@@ -199,16 +199,10 @@ def test_a_list_in_quotes_is_an_error(customers: list[Any], sandbox: da.Sandbox)
     assert (done.states, tries(done, "found"), sandbox.requests) == ({"found": "failed"}, 1, [])
 
 
-@pytest.mark.parametrize(
-    ("condition", "problem"),
-    [
-        (da.col("customer_id").matches("{{ params.customers }}"), "where: has a template in a condition: write"),
-        (da.col("customer_id").matches([object()]), "where: a value is neither a string, a number nor a date"),
-    ],
-    ids=["template", "object"],
-)
-def test_a_condition_that_no_text_can_hold_is_refused_when_the_dag_is_read(condition: Any, problem: str) -> None:
-    with pytest.raises(da.ValidationError, match=problem):
+@pytest.mark.parametrize("value", ["{{ params.customers }}", [object()]], ids=["template", "object"])
+def test_a_condition_that_no_text_can_hold_is_refused_when_the_dag_is_read(value: Any) -> None:
+    condition = da.col("customer_id").matches(value)
+    with pytest.raises(da.ValidationError, match=r"^where: "):
         DataAccessSearchItemsOperator(
             task_id="found", item_type_name="customer", attrs=["customer_id"], where=condition
         )

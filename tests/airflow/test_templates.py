@@ -137,7 +137,7 @@ WRONG = {
         "filters",
         {"OR": [{"AND": [{"column": "customer_id", "operator": "equals", "value": "{{ params.empty }}"}]}]},
     ),
-    "output": lambda: search("output", da.col("customer_id").matches(nothing())),
+    "output": lambda: search("output", "col('customer_id').matches({{ ti.xcom_pull('nothing') }})"),
 }
 
 
@@ -170,56 +170,41 @@ def test_native_rendering_makes_no_number_of_an_id(sandbox: da.Sandbox) -> None:
     assert (sent.count('"1e5"'), sent.count('"1_000"')) == (2, 2)
 
 
-def test_outputs_in_conditions_make_dependencies() -> None:
+def test_outputs_are_arguments_or_in_texts() -> None:
     with a_dag("outputs") as dag:
-        mapped = ids.override(task_id="mapped")
-        first, second = ids(), day()
-        each = day.override(task_id="each").expand_kwargs([{}, {}])
-        one = ids.override(task_id="one")()
-        found = search("found", da.col("customer_id").matches(first) | da.col("customer_id").equals(second))
-        codes = DataAccessSearchCodesOperator(task_id="codes", attrs=["id"], allocated_time=da.on(second))
-        days = DataAccessSearchCodesOperator(task_id="days", attrs=["id"], allocated_time=da.days(second, "2024-01-16"))
-        several = search("several", da.col("customer_id").matches([second, dag.param("who", CUSTOMERS[0])]))
-        operator = of_audience("operator", da.op("matches", mapped()))
-        lists = search("lists", da.col("customer_id").op("matches", each))
-        parts = DataAccessSearchItemsOperator.partial(
-            task_id="parts", item_type_name="customer", where=da.col("customer_id").matches(one)
-        ).expand(attrs=[["customer_id"], ["name"]])
-    assert [each.upstream_task_ids for each in (found, codes, days, several, operator, lists, parts)] == [
-        {"ids", "day"},
-        {"day"},
-        {"day"},
-        {"day"},
-        {"mapped"},
-        {"each"},
-        {"one"},
-    ]
+        known = ids()
+        found = search("found", "col('customer_id').matches({{ ti.xcom_pull('ids') }})")
+        operator = of_audience("operator", known)
+        known >> found
+        several = search("several", "col('customer_id').matches([{{ params.csv.split(',')[0] | tojson }}])")
+    assert [each.upstream_task_ids for each in (found, operator, several)] == [{"ids"}, {"ids"}, set()]
     done = run(dag)
     assert set(done.states.values()) == {"success"}
     assert done.result("found") == ROWS
-    assert len(done.result("codes")) == len(done.result("days")) == 73
     assert done.result("several") == ROWS[:1]
-    assert {row["allocated_audience"] for row in of_codes(CUSTOMERS)} == set(CUSTOMERS)
-    assert len(done.result("operator")) == len(of_codes(CUSTOMERS))
-    assert done.result("lists") == []
-    assert [len(rows) for rows in done.result("parts")] == [2, 2]
-    assert rendered(done, "found") == {
-        "where": "col('customer_id').matches(['demo-customer-0001', 'demo-customer-0002']) | "
-        "col('customer_id').equals('2024-01-15')"
-    }
+    assert {row["allocated_audience"] for row in done.result("operator")} == set(CUSTOMERS)
+    assert rendered(done, "found") == {"where": f"col('customer_id').matches({CUSTOMERS})"}
 
 
-def of_codes(customers: list[str]) -> list[dict[str, Any]]:
-    return (
-        DataAccessHook()
-        .get_conn()
-        .search_codes(
-            ["allocated_audience"],
-            allocated_time=da.since("2024-01-01"),
-            audience_type="customer",
-            allocated_audience=customers,
-        )
-    )
+OUTPUTS: dict[str, Callable[[Any], Any]] = {
+    "matches": lambda output: da.col("customer_id").matches(output),
+    "list": lambda output: da.col("customer_id").matches([output]),
+    "joined": lambda output: da.col("customer_id").equals("a") | da.col("customer_id").equals(output),
+    "on": lambda output: da.col("opened").on(output),
+    "days": lambda output: da.col("opened").on(da.days(output, "2024-01-16")),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_an_output_in_a_condition_is_refused_when_the_dag_is_read(name: str) -> None:
+    with a_dag("refused_outputs") as dag:
+        for number, output in enumerate((ids(), dag.param("customers"))):
+            condition = OUTPUTS[name](output)
+            with pytest.raises(da.ValidationError) as refused:
+                search(f"output_{number}", condition)
+            assert [problem.argument for problem in refused.value.problems] == ["where"]
+            with pytest.raises(da.ValidationError):
+                DataAccessSearchItemsOperator.partial(task_id="partial", item_type_name="customer", where=condition)
 
 
 def rendered(done: Any, task_id: str) -> dict[str, Any]:
@@ -241,32 +226,11 @@ def test_a_long_list_is_searched_in_full_and_shown_in_part() -> None:
         return [f"demo-customer-{index:04}" for index in range(20_000)]
 
     with a_dag("long") as dag:
-        search("found", da.col("customer_id").matches(many()), max_xcom_rows=5_000)
+        many() >> search("found", "col('customer_id').matches({{ ti.xcom_pull('many') }})", max_xcom_rows=5_000)
     done = run(dag)
     assert len(done.result("found")) == len(DataAccessHook().get_conn().search_items("customer", ["customer_id"], None))
     assert 400_000 < len(json.dumps(done.result("many"))) < 500_000
     assert 3_000 < len(rendered(done, "found")["where"]) < 5_000
-
-
-def test_an_output_in_a_condition_of_expand_needs_a_dependency(capfd: pytest.CaptureFixture[str]) -> None:
-    def conditions(task_id: str, values: Any) -> Any:
-        return DataAccessSearchItemsOperator.partial(
-            task_id=task_id, item_type_name="customer", attrs=["customer_id"]
-        ).expand(where=[da.col("customer_id").matches(values)])
-
-    with a_dag("expanded") as dag:
-        known = ids()
-        conditions("alone", known)
-        known >> conditions("after", known)
-    done = run(dag)
-    assert done.states == {"ids": "success", "alone[0]": "failed", "after[0]": "success"}
-    assert done.result("after") == ROWS
-    assert "this task does not wait for 'ids'" in "".join(capfd.readouterr())
-
-
-@task
-def conditions() -> list[Any]:
-    return [da.on("2024-01-15"), da.days("2024-01-15", "2024-01-16")]
 
 
 @task
@@ -275,8 +239,8 @@ def texts() -> list[str]:
 
 
 @task
-def customers_of() -> list[Any]:
-    return [da.col("customer_id").matches([each]) for each in CUSTOMERS]
+def customers_of() -> list[str]:
+    return [repr(da.col("customer_id").matches([each])) for each in CUSTOMERS]
 
 
 @task
@@ -292,7 +256,6 @@ def test_conditions_map(capfd: pytest.CaptureFixture[str]) -> None:
         return DataAccessSearchItemsOperator.partial(task_id=task_id, item_type_name="customer", attrs=["customer_id"])
 
     with a_dag("mapped") as dag:
-        mapped("codes").expand(allocated_time=conditions())
         mapped("texts_of_days").expand(allocated_time=texts())
         mapped("mapped_days").expand(allocated_time=bare_days().map(da.on))
         mapped("literal").expand(allocated_time=[da.on("2024-01-15"), "on('{{ params.json[:0] }}2024-01-15')"])
@@ -303,15 +266,15 @@ def test_conditions_map(capfd: pytest.CaptureFixture[str]) -> None:
     done = run(dag)
     failed = {name for name, state in done.states.items() if state == "failed"}
     assert failed == {"ambiguous[0]", "ambiguous[1]"}
-    for name in ("codes", "texts_of_days", "mapped_days", "literal", "keywords"):
+    for name in ("texts_of_days", "mapped_days", "literal", "keywords"):
         assert [len(rows) for rows in done.result(name)] == [73, 73], name
     for name in ("items", "literals"):
         # The tasks of a mapped one run in any order.
         assert sorted(rows[0]["customer_id"] for rows in done.result(name)) == CUSTOMERS, name
-    assert "is a day without a condition: write on('2024-01-15')" in "".join(capfd.readouterr())
+    assert "on('2024-01-15')" in "".join(capfd.readouterr())
 
 
-def test_xcom_holds_conditions_and_the_figures_of_a_report(tmp_path: Path) -> None:
+def test_xcom_holds_texts_of_conditions_and_the_figures_of_a_report(tmp_path: Path) -> None:
     seen: list[Any] = []
 
     @task
@@ -324,12 +287,25 @@ def test_xcom_holds_conditions_and_the_figures_of_a_report(tmp_path: Path) -> No
         seen.extend([*given, figures])
 
     with a_dag("xcom") as dag:
-        see(conditions(), report())
+        see(texts(), report())
     assert set(run(dag).states.values()) == {"success"}
     first, second, figures = seen
-    assert (first, second) == (da.on("2024-01-15"), da.days("2024-01-15", "2024-01-16"))
+    assert [da.filters.parse(text) for text in (first, second)] == [
+        da.on("2024-01-15"),
+        da.days("2024-01-15", "2024-01-16"),
+    ]
     assert (figures["folder"], figures["rows"], figures["new"]) == (str(tmp_path), 73, 1)
     assert "tasks" not in figures
+
+
+def test_a_condition_itself_does_not_come_out_of_xcom() -> None:
+    @task
+    def condition() -> Any:
+        return da.on("2024-01-15")
+
+    with a_dag("condition") as dag:
+        DataAccessSearchCodesOperator(task_id="codes", attrs=["id"], allocated_time=condition())
+    assert run(dag).states["codes"] == "failed"
 
 
 def test_xcom_refuses_rows_and_scans_in_words(capfd: pytest.CaptureFixture[str]) -> None:
@@ -341,19 +317,13 @@ def test_xcom_refuses_rows_and_scans_in_words(capfd: pytest.CaptureFixture[str])
     def table() -> Any:
         return DataAccessHook().get_conn().scan_codes(["id"], allocated_time=da.on("2024-01-15")).collect()
 
-    @task
-    def column() -> Any:
-        return da.col("customer_id")
-
     with a_dag("refused") as dag:
         scan()
         table()
-        column()
     assert set(run(dag).states.values()) == {"failed"}
     logged = "".join(capfd.readouterr())
     assert "a scan or task does not go to XCom: return its rows by to_dicts()" in logged
     assert "a table or batch does not go to XCom, which is a database: return to_dicts() of a few rows" in logged
-    assert "is a column without a condition" in logged
 
 
 def test_a_mapped_value_that_is_none_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:

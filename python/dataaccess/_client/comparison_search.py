@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataaccess._client.service_day import MOST_ROWS
 from dataaccess._core.arguments import code_arguments
-from dataaccess.filters._comparison import op
+from dataaccess.filters import op
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -23,8 +23,7 @@ from dataaccess.errors import (
     TransportError,
     ValidationError,
 )
-from dataaccess.filters import Days, yesterday
-from dataaccess.filters._comparison import on
+from dataaccess.filters import Days, on, yesterday
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

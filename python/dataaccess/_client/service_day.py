@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dataaccess._contract import CUSTOMER, VISITOR
 from dataaccess._core.arguments import code_arguments
 from dataaccess._native import instant_in, start_of_day, zones_beginning_day
-from dataaccess.filters._comparison import op
+from dataaccess.filters import op
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

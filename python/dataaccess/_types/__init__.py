@@ -1,97 +1,42 @@
 """The types of arguments and results. `dataaccess.types` has those that users write."""
 
-from dataaccess._types.arguments import (
-    Attributes,
-    AttrsFormat,
-    ItemTypeName,
-    OnDoubt,
-    OnSuspectedCap,
-    Refresh,
-    TimeCondition,
-    ValuesOrOperator,
-    Where,
-)
-from dataaccess._types.codes import (
-    PROMOTION_CODE_ATTRIBUTES,
-    AttributeInfo,
-    AudienceName,
-    AudienceType,
-    AudienceTypes,
-    CodeAttribute,
-    CodeAttributes,
-    CodeStatus,
-    CodeStatuses,
-    CodeStatusName,
-)
-from dataaccess._types.columns import (
-    ColumnType,
-    ColumnTypeAlias,
-    DtypeBackend,
-    ResultZone,
-    Schema,
-    TimeZone,
-)
-from dataaccess._types.files import (
-    Compression,
-    FileTarget,
-    PathArgument,
-    StorageOptions,
-    WritableFile,
-)
-from dataaccess._types.results import (
-    ExportEntry,
-    Request,
-    Row,
-)
-from dataaccess._types.settings import (
-    ClientOptions,
-    ClientSettings,
-    CodeValueType,
-    DayComparison,
-    Expiry,
-    ItemTypes,
-    Token,
-)
-
-__all__ = [
-    "PROMOTION_CODE_ATTRIBUTES",
-    "AttributeInfo",
-    "Attributes",
-    "AttrsFormat",
-    "AudienceName",
-    "AudienceType",
-    "AudienceTypes",
-    "ClientOptions",
-    "ClientSettings",
-    "CodeAttribute",
-    "CodeAttributes",
-    "CodeStatus",
-    "CodeStatusName",
-    "CodeStatuses",
-    "CodeValueType",
-    "ColumnType",
-    "ColumnTypeAlias",
-    "Compression",
-    "DayComparison",
-    "DtypeBackend",
-    "Expiry",
-    "ExportEntry",
-    "FileTarget",
-    "ItemTypeName",
-    "ItemTypes",
-    "OnDoubt",
-    "OnSuspectedCap",
-    "PathArgument",
-    "Refresh",
-    "Request",
-    "ResultZone",
-    "Row",
-    "Schema",
-    "StorageOptions",
-    "TimeCondition",
-    "TimeZone",
-    "Token",
-    "ValuesOrOperator",
-    "Where",
-    "WritableFile",
-]
+from dataaccess._types.arguments import Attributes as Attributes
+from dataaccess._types.arguments import AttrsFormat as AttrsFormat
+from dataaccess._types.arguments import ItemTypeName as ItemTypeName
+from dataaccess._types.arguments import OnDoubt as OnDoubt
+from dataaccess._types.arguments import OnSuspectedCap as OnSuspectedCap
+from dataaccess._types.arguments import Refresh as Refresh
+from dataaccess._types.arguments import TimeCondition as TimeCondition
+from dataaccess._types.arguments import ValuesOrOperator as ValuesOrOperator
+from dataaccess._types.arguments import Where as Where
+from dataaccess._types.codes import PROMOTION_CODE_ATTRIBUTES as PROMOTION_CODE_ATTRIBUTES
+from dataaccess._types.codes import AttributeInfo as AttributeInfo
+from dataaccess._types.codes import AudienceName as AudienceName
+from dataaccess._types.codes import AudienceType as AudienceType
+from dataaccess._types.codes import AudienceTypes as AudienceTypes
+from dataaccess._types.codes import CodeAttribute as CodeAttribute
+from dataaccess._types.codes import CodeAttributes as CodeAttributes
+from dataaccess._types.codes import CodeStatus as CodeStatus
+from dataaccess._types.codes import CodeStatuses as CodeStatuses
+from dataaccess._types.codes import CodeStatusName as CodeStatusName
+from dataaccess._types.columns import ColumnType as ColumnType
+from dataaccess._types.columns import ColumnTypeAlias as ColumnTypeAlias
+from dataaccess._types.columns import DtypeBackend as DtypeBackend
+from dataaccess._types.columns import ResultZone as ResultZone
+from dataaccess._types.columns import Schema as Schema
+from dataaccess._types.columns import TimeZone as TimeZone
+from dataaccess._types.files import Compression as Compression
+from dataaccess._types.files import FileTarget as FileTarget
+from dataaccess._types.files import PathArgument as PathArgument
+from dataaccess._types.files import StorageOptions as StorageOptions
+from dataaccess._types.files import WritableFile as WritableFile
+from dataaccess._types.results import ExportEntry as ExportEntry
+from dataaccess._types.results import Request as Request
+from dataaccess._types.results import Row as Row
+from dataaccess._types.settings import ClientOptions as ClientOptions
+from dataaccess._types.settings import ClientSettings as ClientSettings
+from dataaccess._types.settings import CodeValueType as CodeValueType
+from dataaccess._types.settings import DayComparison as DayComparison
+from dataaccess._types.settings import Expiry as Expiry
+from dataaccess._types.settings import ItemTypes as ItemTypes
+from dataaccess._types.settings import Token as Token

@@ -2,86 +2,27 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
-from typing import Any, Literal, NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
 
 from dataaccess import _contract
 from dataaccess._public import public
-from dataaccess.filters import Comparison, Scalar
-
-
-class Named(IntEnum):
-    """A number of the service with a name: equal to both, so that it selects rows of columns that hold either.
-
-    It has the hash of its number, so sets and indexes of names do not find it. pandas hands comparisons to the operand
-    with the higher priority, which compares a column of names with the name.
-    """
-
-    __pandas_priority__ = 10_000
-
-    @property
-    def text(self) -> str:
-        """The name in lower case, such as "used": the value of a column with `decode_status=True`."""
-        return self.name.lower()
-
-    __hash__ = int.__hash__
-
-    def __eq__(self, other: object) -> Any:
-        return other == self.text if isinstance(other, str) else self._compared(operator.eq, other)
-
-    def __ne__(self, other: object) -> Any:
-        return other != self.text if isinstance(other, str) else self._compared(operator.ne, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compared(operator.lt, other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._compared(operator.le, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compared(operator.gt, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compared(operator.ge, other)
-
-    def _compared(self, compare: Callable[[Any, Any], Any], other: Any) -> Any:
-        if not hasattr(type(other), "__pandas_priority__") or isinstance(other, Named):
-            return getattr(int, f"__{compare.__name__}__")(int(self), other)
-        if getattr(other, "ndim", 1) > 1:
-            return other.apply(lambda column: self._compared(compare, column))
-        if getattr(other.dtype, "kind", None) in ("i", "u", "f"):
-            return _MIRRORED[compare](other, int(self))
-        # A category, or objects, may have either.
-        if compare is operator.eq:
-            return (other == int(self)) | (other == self.text)
-        if compare is operator.ne:
-            return (other != int(self)) & (other != self.text)
-        return _MIRRORED[compare](other, self.text)
-
-
-# pandas compares its operand first.
-_MIRRORED: dict[Callable[[Any, Any], Any], Callable[[Any, Any], Any]] = {
-    operator.eq: operator.eq,
-    operator.ne: operator.ne,
-    operator.lt: operator.gt,
-    operator.le: operator.ge,
-    operator.gt: operator.lt,
-    operator.ge: operator.le,
-}
+from dataaccess.filters import Comparison
+from dataaccess.filters._values import Scalar
 
 
 @public
-class CodeStatus(Named):
-    """Status of a promotion code: what `code_status=` takes and the attribute `code_status` holds.
+class CodeStatus(IntEnum):
+    """Status of a promotion code: what `code_status` takes, and what dicts and columns of `code_status` hold.
 
-    A member equals its number and its name, so it selects rows of a pandas column with either.
+    Columns of names, as `decode_status=True` makes them, hold strings such as "used" instead.
 
     Examples:
         >>> import dataaccess as da
-        >>> da.CodeStatus.USED == 4, da.CodeStatus.USED == "used", da.CodeStatus.USED.text
-        (True, True, 'used')
+        >>> da.CodeStatus.USED == 4, da.CodeStatus(4).name.lower()
+        (True, 'used')
     """
 
     AVAILABLE = _contract.AVAILABLE
@@ -89,30 +30,25 @@ class CodeStatus(Named):
     USED = _contract.USED
 
 
-CodeStatusName: TypeAlias = Literal["available", "sent", "used"]
-"""The name of a status of a promotion code."""
-
-# With `str` a list from a file, or a templated text, is accepted too. Editors still complete the names, and the core
-# checks them.
-CodeStatuses: TypeAlias = (
-    CodeStatusName | str | int | Scalar | Iterable[CodeStatusName | str | int | Scalar] | Comparison
-)
-"""One status of a promotion code, by its name, number or `CodeStatus`; several, or `da.op(…)`."""
-
-
 @public
-class AudienceType(Named):
-    """Kind of the holder of a promotion code: what `audience_type=` takes and the attribute `audience_type` holds.
-
-    A member equals its number and its name, so it selects rows of a pandas column with either.
-    """
+class AudienceType(IntEnum):
+    """Kind of the holder of a promotion code: what `audience_type` takes, and what dicts and columns of it hold."""
 
     CUSTOMER = _contract.CUSTOMER
     VISITOR = _contract.VISITOR
 
 
+CodeStatusName: TypeAlias = Literal["available", "sent", "used"]
+"""The name of a status of a promotion code."""
+
 AudienceName: TypeAlias = Literal["customer", "visitor"]
 """The name of a kind of holder."""
+
+# Editors complete the names. Any string is accepted, as a list may be read from a file: the core checks it.
+CodeStatuses: TypeAlias = (
+    CodeStatusName | str | int | Scalar | Iterable[CodeStatusName | str | int | Scalar] | Comparison
+)
+"""One status of a promotion code, by its name, number or `CodeStatus`; several, or `da.op(…)`."""
 
 AudienceTypes: TypeAlias = AudienceName | str | int | Scalar | Iterable[AudienceName | str | int | Scalar] | Comparison
 """One kind of holder, by its name, number or `AudienceType`; several, or `da.op(…)`."""
@@ -143,46 +79,7 @@ class AttributeInfo(NamedTuple):
     meaning: str
 
 
-class AttributeTable(Mapping[CodeAttribute, AttributeInfo]):
-    """Attributes with their types and meanings, which cannot be changed."""
-
-    __slots__ = ("_known",)
-
-    def __init__(self, known: dict[CodeAttribute, AttributeInfo]) -> None:
-        """Keeps them in this order."""
-        self._known = known
-
-    def __getitem__(self, name: CodeAttribute) -> AttributeInfo:
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[CodeAttribute]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def __repr__(self) -> str:
-        return repr(self._known)
-
-    def __str__(self) -> str:
-        """A line for each attribute: what `print` shows."""
-        from dataaccess._display.listing import listing_text
-
-        return listing_text(_HEADS, self._rows())
-
-    def _repr_html_(self) -> str:
-        """The attributes for notebooks."""
-        from dataaccess._display.listing import listing_html
-
-        return listing_html("Attributes of promotion codes", _HEADS, self._rows())
-
-    def _rows(self) -> list[list[object]]:
-        return [[name, *info] for name, info in self._known.items()]
-
-
-_HEADS = ["attribute", "type", "meaning"]
-
-PROMOTION_CODE_ATTRIBUTES: Mapping[CodeAttribute, AttributeInfo] = AttributeTable(
+PROMOTION_CODE_ATTRIBUTES: Mapping[CodeAttribute, AttributeInfo] = MappingProxyType(
     {
         "id": AttributeInfo("string", "identifier of the code"),
         "name": AttributeInfo("string", "name of the code"),

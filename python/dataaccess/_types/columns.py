@@ -11,32 +11,12 @@ from dataaccess._public import ClientZone
 ColumnType: TypeAlias = Literal["string", "int64", "float64", "bool", "timestamp", "json"]
 """The type of a column."""
 
-ColumnTypeAlias: TypeAlias = Literal[
-    "str",
-    "String",
-    "large_string",
-    "int",
-    "Int64",
-    "float",
-    "Float64",
-    "double",
-    "boolean",
-    "Boolean",
-    "datetime",
-    "Datetime",
-    "datetime64",
-    "datetime64[s]",
-    "datetime64[ms]",
-    "datetime64[us]",
-    "datetime64[ns]",
-    "timestamp[s]",
-    "timestamp[ms]",
-    "timestamp[us]",
-    "timestamp[ns]",
-    "dict",
-    "list",
-    "struct",
-]
+ColumnTypeAlias: TypeAlias = (
+    Literal["str", "String", "large_string", "int", "Int64", "float", "Float64", "double", "boolean", "Boolean"]
+    | Literal["datetime", "Datetime", "datetime64", "datetime64[s]", "datetime64[ms]", "datetime64[us]"]
+    | Literal["datetime64[ns]", "timestamp[s]", "timestamp[ms]", "timestamp[us]", "timestamp[ns]"]
+    | Literal["dict", "list", "struct"]
+)
 """What Python, pandas, polars or pyarrow call the type of a column."""
 
 

@@ -1,4 +1,4 @@
-"""Conditions and values of operators: as texts that are templates, with outputs of tasks, and once they are known."""
+"""Conditions and values of operators: as texts that are templates, and once they are known."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import invalid
-from dataaccess.airflow.compat import AirflowFailException
 from dataaccess.filters import Column, Comparison, Days, Expression
-from dataaccess.filters._parse import condition_of, cut, filters_of, read
-from dataaccess.filters._text import comparisons, text_of
+from dataaccess.filters._parse import condition_of, cut, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,60 +19,31 @@ _OPERATOR = re.compile(r"\s*(?:da\.)?op\(")
 _QUOTED_LIST = re.compile(r"""['"]\s*[\[({]""")
 TEMPLATE_MARKS = ("{{", "{%", "{#")
 _UNQUOTED = "leave out the quotes around the template"
-# The keys of the text and of the first output in the dict of a condition with outputs.
-_TEXT, _OUTPUT = "condition", "output_{}"
 
 
 def stated(argument: str, value: Any) -> Any:
     """A condition as text, which Airflow renders and shows; other values as they are.
 
-    Outputs of tasks and arguments of the DAG have names in the text. It is then a dict of the text and of the outputs
-    by name, so that Airflow finds them, which makes the dependencies.
-
     Raises:
-        ValidationError: It has a template in it, or a value that a text cannot hold.
+        ValidationError: It has a template, the output of a task, or another value that a text cannot hold.
     """
     if not isinstance(value, _CONDITIONS):
         return value
-    outputs: dict[str, Any] = {}
-
-    def name_of(each: object) -> str | None:
-        if not is_output(each):
-            return None
-        name = _OUTPUT.format(len(outputs) + 1)
-        outputs[name] = each
-        return name
-
+    text = repr(value)
     advice = f"write the condition as text, such as {_EXAMPLE}"
     try:
-        text = text_of(value, name_of)
-    except ValueError as error:
-        raise invalid(argument, f"{error}; {advice}", repr(value)) from None
+        condition_of(text)
+    except ValueError:
+        problem = f"{cut(text)} holds a value that is no string, number or date, such as the output of a task"
+        raise invalid(argument, f"{problem}: {advice}", text) from None
     if any(mark in text for mark in TEMPLATE_MARKS):
         raise invalid(argument, f"has a template in a condition: {advice}", text)
-    return {_TEXT: text, **outputs} if outputs else text
+    return text
 
 
 def is_output(value: object) -> bool:
     """Whether a value is known at run time: the output of a task, or an argument of the DAG."""
     return all(hasattr(type(value), name) for name in ("iter_references", "resolve"))
-
-
-def has_outputs(value: object) -> bool:
-    """Whether a value is the dict of a condition with outputs."""
-    return isinstance(value, dict) and value.keys() >= {_TEXT, _OUTPUT.format(1)}
-
-
-def with_outputs(known: dict[str, Any]) -> str:
-    """The text of a condition whose outputs are known.
-
-    Raises:
-        AirflowFailException: An output is no value for a condition.
-    """
-    try:
-        return text_of(read(known[_TEXT], known))
-    except ValueError as error:
-        raise AirflowFailException(str(error)) from None
 
 
 def condition(argument: str, value: Any) -> Any:
@@ -85,8 +54,8 @@ def condition(argument: str, value: Any) -> Any:
     """
     if isinstance(value, str):
         try:
-            value = filters_of(value) if value.lstrip().startswith("{") else condition_of(value)
-        except ValueError as error:
+            value = json.loads(value) if value.lstrip().startswith("{") else condition_of(value)
+        except (ValueError, RecursionError) as error:
             advice = f"; if it renders a list, {_UNQUOTED}" if _QUOTED_LIST.search(value) else ""
             raise invalid(argument, f"{error}{advice}", value) from None
     if isinstance(value, dict):
@@ -122,12 +91,15 @@ def item_type_id(value: int | str | None) -> int | None:
 
 def _problems(found: Comparison | Days | Expression | Column) -> Iterator[str]:
     """Strings of a condition that were meant to be several values."""
-    for comparison in comparisons(found):
-        method, value, *_ = comparison._given()
-        for each in value if isinstance(value, list) else [value]:
+    if isinstance(found, Expression):
+        for part in found.parts:
+            yield from _problems(part)
+    elif isinstance(found, Comparison):
+        value = found.value
+        for each in value if isinstance(value, tuple) else [value]:
             if isinstance(each, str) and not isinstance(listed(each), str):
                 yield f"{cut(repr(each))} is a list in quotes: {_UNQUOTED}"
-        if method == "matches" and isinstance(value, str) and "," in value:
+        if found.method == "matches" and isinstance(value, str) and "," in value:
             yield f"matches({cut(repr(value))}) is one string with commas: {_of_commas(value)}"
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from dataaccess.airflow.compat import AirflowFailException
-from dataaccess.airflow.condition import TEMPLATE_MARKS, has_outputs, is_output, listed, stated, with_outputs
-from dataaccess.filters._plain import plain_of
+from dataaccess.airflow.condition import TEMPLATE_MARKS, is_output, listed, stated
+from dataaccess.filters._values import snapshot
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -29,7 +29,6 @@ _EMPTY_STRINGS = ("''", '""')
 class Templated:
     """A mixin for operators: renders templates as Airflow does, but a list as a list."""
 
-    upstream_task_ids: set[str]
     template_ext: Sequence[str]
 
     @classmethod
@@ -72,20 +71,8 @@ class Templated:
                 return content
             used = _Values(content, environment.finalize)
             return used.checked(render(jinja_env=environment.overlay(finalize=used.finalize)))
-        if has_outputs(content):
-            self._check_dependencies(content)
-            return with_outputs(render(jinja_env=environment))
         rendered = render(jinja_env=environment)
         return _checked_output(content, rendered) if is_output(content) else rendered
-
-    def _check_dependencies(self, content: dict[str, Any]) -> None:
-        """Refuses outputs of tasks that may not have ended: Airflow sees no output in a condition of `expand`."""
-        for output in filter(is_output, content.values()):
-            for task_id in sorted(_tasks_of(output) - self.upstream_task_ids):
-                raise AirflowFailException(
-                    f"this task does not wait for {task_id!r}, whose output is in a condition: "
-                    "outputs in conditions of expand() make no dependency, so set it by >>"
-                )
 
 
 class _Values:
@@ -103,7 +90,7 @@ class _Values:
         if value is None or isinstance(value, jinja2.Undefined):
             raise AirflowFailException(f"{self._template}: an expression has no value, or None")
         if isinstance(value, Iterable) and not isinstance(value, str | bytes):
-            value = plain_of(value)
+            value = snapshot(value)
         self._values.append(value)
         return value
 
@@ -131,7 +118,7 @@ def _checked_output(output: Any, value: Any) -> Any:
     if isinstance(value, str):
         return _listed(repr(output), value)
     # Of a mapped task, the sequence of its outputs.
-    return plain_of(value) if isinstance(value, Sequence) else value
+    return snapshot(value) if isinstance(value, Sequence) else value
 
 
 def _tasks_of(output: Any) -> set[str]:

@@ -9,15 +9,13 @@ from zoneinfo import ZoneInfo
 
 from dataaccess._core.checks import count, invalid
 from dataaccess.airflow.compat import AirflowFailException, AirflowSkipException
-from dataaccess.filters import days
+from dataaccess.filters import Days, days
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date, datetime
 
     from airflow.sdk import Context
-
-    from dataaccess.filters._comparison import Days
 
 _INSTEAD = "name the days, as \"days('{{ params.start }}', '{{ params.stop }}')\""
 

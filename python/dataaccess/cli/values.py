@@ -216,13 +216,11 @@ class Filter(List):
         """The filters as a dict."""
         if isinstance(value, dict):
             return value
-        from dataaccess.filters._parse import filters_of
-
         text = self.content(value[1:], param, ctx) if value.startswith("@") else value
         try:
-            found = filters_of(text)
-        except ValueError as error:
-            self.fail(f'{error}; write {{"OR": [{{"AND": […]}}]}}, or @FILE', param, ctx)
+            found = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            self.fail(f'it is not JSON: {error}; write {{"OR": [{{"AND": […]}}]}}, or @FILE', param, ctx)
         if not isinstance(found, dict):
             self.fail('it is not a JSON object: write {"OR": [{"AND": […]}]}', param, ctx)
         return found

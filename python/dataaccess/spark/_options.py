@@ -7,6 +7,7 @@ among the addresses and tokens that the environment of Spark allows. Nothing her
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from importlib import import_module
@@ -19,7 +20,7 @@ from dataaccess._core.checks import invalid, problem, words
 from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, Problem, ValidationError
-from dataaccess.filters._parse import cut, filters_of, parse, read
+from dataaccess.filters._parse import cut, parse, read
 from dataaccess.tokens import token_file
 
 if TYPE_CHECKING:
@@ -52,11 +53,11 @@ def _filters(text: str) -> Any:
     if text.startswith("Column<"):
         raise ValueError(f"{cut(text)} is a column of Spark: use da.col, such as da.col('customer_id').equals('17')")
     if not text.lstrip().startswith("{"):
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise ValueError(f"{error}; write it as col('customer_id').equals('17')") from None
-    return filters_of(text)
+        return parse(text)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{cut(text)!r} is not JSON: {error}") from None
 
 
 def _statuses(text: str) -> list[Any]:

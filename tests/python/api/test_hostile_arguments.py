@@ -86,7 +86,7 @@ ARRIVES: dict[str, tuple[Call, Read]] = {
         lambda sent: condition(sent)["operator"],
     ),
     "time-unit": (
-        lambda client, text: codes(client, allocated_time=da.after("2024-01-15", unit=text)),
+        lambda client, text: codes(client, allocated_time=da.op("after_date", "2024-01-15", unit=text)),
         lambda sent: condition(sent)["time_unit"],
     ),
     "call-value": (lambda client, text: client.post("/access/api/x", {"a": [text]}), lambda sent: sent["a"][0]),

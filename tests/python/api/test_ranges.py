@@ -196,9 +196,9 @@ def test_another_unit_and_an_operator_are_sent_as_given(connect: Any, sandbox: d
     for comparison in ("exclusive", "inclusive"):
         client = connect(sandbox, timezone="Asia/Ho_Chi_Minh", day_comparison=comparison)
         for condition in (
-            da.after("2024-03-10T12:00", unit="HOUR"),
-            da.before("2024-03-10T12:00", unit="HOUR"),
-            da.on("2024-03-10T12:00", unit="HOUR"),
+            da.op("after_date", "2024-03-10T12:00", unit="HOUR"),
+            da.op("before_date", "2024-03-10T12:00", unit="HOUR"),
+            da.op("equals", "2024-03-10T12:00", unit="HOUR"),
             da.op("after_date", "2024-03-10T12:00", unit="DAY"),
         ):
             body = client.validate_codes(allocated_time=condition)

@@ -63,11 +63,3 @@ def test_statistics_are_a_table(sandbox: da.Sandbox) -> None:
     page = scan.last_stats._repr_html_()
     assert "Statistics of a scan" in page
     assert "<td>rows</td><td>73</td>" in page
-
-
-def test_attributes_are_a_table() -> None:
-    attributes: Any = da.PROMOTION_CODE_ATTRIBUTES
-    assert attributes._repr_html_().startswith(STYLED)
-    assert "<td>code_status</td><td>int64</td><td>1 available, 3 sent, 4 used</td>" in attributes._repr_html_()
-    assert len(str(attributes).splitlines()) == len(attributes) + 2
-    assert dict(attributes)["id"].type == "string"

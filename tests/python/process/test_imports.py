@@ -23,8 +23,8 @@ CLIENT = """
     dataaccess.errors._text dataaccess.errors._transport dataaccess.errors._warning
 """
 SEARCH = f"""
-    {CLIENT} dataaccess._core.log dataaccess.filters dataaccess.filters._column dataaccess.filters._comparison
-    dataaccess.filters._given dataaccess.filters._refusals dataaccess.filters._values
+    {CLIENT} dataaccess._core.log dataaccess.filters dataaccess.filters._conditions dataaccess.filters._parse
+    dataaccess.filters._values
 """
 SCAN = f"""
     {SEARCH} dataaccess._core.optional dataaccess._core.paths
@@ -37,9 +37,10 @@ SCAN = f"""
 """
 # Standard modules, with all that these load in turn.
 CLIENT_STANDARD = """
-    __future__ atexit collections.abc datetime functools importlib math reprlib threading warnings
+    __future__ atexit collections.abc datetime functools importlib math re reprlib threading typing warnings
 """
-SCAN_STANDARD = f"{CLIENT_STANDARD} contextlib"
+SEARCH_STANDARD = f"{CLIENT_STANDARD} ast dataclasses"
+SCAN_STANDARD = f"{SEARCH_STANDARD} contextlib"
 
 SHOW = "; import sys; print(*sys.modules)"
 SEARCHES = (
@@ -67,7 +68,7 @@ def loaded(code: str) -> set[str]:
     [
         ("", "dataaccess", "importlib"),
         ("da.Client", CLIENT, CLIENT_STANDARD),
-        (SEARCHES, SEARCH, CLIENT_STANDARD),
+        (SEARCHES, SEARCH, SEARCH_STANDARD),
         (SCANS, SCAN, SCAN_STANDARD),
     ],
     ids=["import", "client", "search", "scan"],

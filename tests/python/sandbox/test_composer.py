@@ -9,11 +9,11 @@ import sys
 from typing import Any
 
 import pytest
+from dataaccess._client.unconnected import unconnected_client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dataaccess as da
-from dataaccess._client.unconnected import unconnected_client
 from dataaccess._sandbox.composer import composed
 
 TEXT = st.text(min_size=1, max_size=12).filter(lambda text: "\0" not in text and text.isprintable() and "," not in text)
@@ -101,7 +101,7 @@ def test_all_problems_are_named() -> None:
         ({"operation": "codes", "time": {"how": "last", "values": ["x"]}}, "time.values: invalid literal"),
         ({"operation": "codes", "time": TIMES[0], "attrs": "id"}, "attrs: must be a list of strings"),
         ({"operation": "items", "item_type_name": "store", "attrs": ["a"]}, "item_type_id: is required"),
-        ({"operation": "items", "item_type_name": "customer", "attrs": ["a"], "where": "cl('a')"}, "cl is not one of"),
+        ({"operation": "items", "item_type_name": "customer", "attrs": ["a"], "where": "cl('a')"}, "cl is not allowed"),
         ({"operation": "segment", "export_id": True}, "export_id: must be an integer from 0 on"),
     ],
 )

@@ -1,8 +1,7 @@
-"""Names of statuses: categories of each library, and `da.CodeStatus`, which selects rows by number and by name."""
+"""Names of statuses: categories of each library, and `da.CodeStatus`, which selects rows by number."""
 
 from __future__ import annotations
 
-import operator
 from pathlib import Path
 from typing import Any
 
@@ -80,31 +79,24 @@ def test_a_folder_has_dictionaries_and_is_read(client: Any, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("backend", [None, "numpy_nullable", "pyarrow"])
-def test_a_status_selects_rows_of_pandas_by_name_and_by_number(client: Any, backend: Any) -> None:
+def test_a_status_selects_rows_of_pandas_by_its_number(client: Any, backend: Any) -> None:
     plain = client.scan_codes(ATTRS, allocated_time=DAY)
-    wanted = [row["id"] for row in plain.to_dicts() if row["code_status"] == 4]
+    wanted = [row["id"] for row in plain.to_dicts() if row["code_status"] == USED]
     assert 0 < len(wanted) < 73
-    for scan in (plain, scan_of(client)):
-        frame = scan.to_pandas(backend)
-        for column in (frame.code_status, frame.code_status.astype(object)):
-            assert frame[column == USED].id.tolist() == wanted
-            assert frame[USED == column].id.tolist() == wanted  # noqa: SIM300 - the other way round
-            assert (column != USED).sum() == 73 - len(wanted)
-        assert (frame.audience_type == VISITOR).any()
-        assert (frame[["code_status"]] == USED).code_status.sum() == len(wanted)
-    numbers = plain.to_pandas(backend).code_status
-    assert (numbers >= da.CodeStatus.SENT).sum() == (numbers >= 3).sum() > 0
-    assert (numbers < USED).sum() == (numbers < 4).sum() > 0
-    with pytest.raises(TypeError, match="Unordered Categoricals"):
-        operator.lt(scan_of(client).to_pandas().code_status, USED)
+    frame, names = plain.to_pandas(backend), scan_of(client).to_pandas(backend)
+    for column in (frame.code_status, frame.code_status.astype(object)):
+        assert frame[column == USED].id.tolist() == wanted
+        assert frame[USED == column].id.tolist() == wanted  # noqa: SIM300 - the other way round
+        assert frame[column.isin([USED])].id.tolist() == wanted
+        assert (column != USED).sum() == 73 - len(wanted)
+    assert (frame.audience_type == VISITOR).any()
+    assert (frame.code_status >= da.CodeStatus.SENT).sum() == (frame.code_status >= 3).sum() > 0
+    assert names[names.code_status == "used"].id.tolist() == wanted
 
 
 def test_a_frame_of_plain_rows_is_selected_too(client: Any) -> None:
     rows = client.search_codes(["code_status"], allocated_time=DAY)
     assert (pd.DataFrame(rows).code_status == USED).sum() == sum(row["code_status"] == USED for row in rows) > 0
-    assert sum(row["code_status"] == USED for row in scan_of(client).collect().to_pylist()) == sum(
-        row["code_status"] == 4 for row in rows
-    )
 
 
 def test_polars_takes_the_number_or_the_name(client: Any) -> None:
@@ -112,13 +104,10 @@ def test_polars_takes_the_number_or_the_name(client: Any) -> None:
     wanted = plain.filter(pl.col("code_status") == 4)["id"].to_list()
     assert plain.filter(pl.col("code_status") == USED)["id"].to_list() == wanted
     assert plain.filter(plain["code_status"] == USED)["id"].to_list() == wanted
-    assert decoded.filter(pl.col("code_status") == USED.text)["id"].to_list() == wanted
-    assert decoded.filter(decoded["code_status"] == USED.text)["id"].to_list() == wanted
+    assert decoded.filter(pl.col("code_status") == "used")["id"].to_list() == wanted
     # An Enum of polars is compared with strings alone, and says so.
-    with pytest.raises(pl.exceptions.ComputeError, match="cannot compare categorical"):
+    with pytest.raises(pl.exceptions.ComputeError):
         decoded.filter(pl.col("code_status") == USED)
-    with pytest.raises(pl.exceptions.ComputeError, match="cannot compare categorical"):
-        operator.eq(decoded["code_status"], USED)
 
 
 def test_lazy_queries_have_the_enum(sandbox: da.Sandbox) -> None:
@@ -156,12 +145,7 @@ def test_a_type_of_the_schema_overrides_it(connect: Any, sandbox: da.Sandbox) ->
     assert scan.to_polars().schema["code_status"] == pl.Int64
 
 
-def test_members_are_numbers_with_names() -> None:
-    assert (USED == 4, USED == "used", USED == "sent", USED != "used", USED != 4) == (True, True, False, False, False)
-    assert (USED > 3, USED <= 4, USED < da.CodeStatus.SENT, USED == da.CodeStatus.USED) == (True, True, False, True)
-    assert {4: "x"}[USED] == "x"
-    assert (USED.text, VISITOR.text, f"{USED}", da.CodeStatus(4)) == ("used", "visitor", "4", USED)
-    assert USED != "USED"
-    assert USED is not None
-    with pytest.raises(TypeError):
-        operator.lt(USED, "used")
+def test_members_are_integers_with_names() -> None:
+    assert (USED == 4, USED != 4, USED > 3, USED < da.CodeStatus.SENT) == (True, False, True, False)
+    assert ({4: "x"}[USED], f"{USED}", USED.name, da.CodeStatus(4)) == ("x", "4", "USED", USED)
+    assert isinstance(VISITOR, int)

@@ -60,9 +60,10 @@ def test_a_range_in_one_of_several_groups_is_reported_with_its_path(client: Any)
 
 
 def test_a_range_of_days_in_another_unit_is_refused(client: Any) -> None:
+    any_days: Any = DAYS
     # Each day of a week would be that week, and each of its rows would come seven times.
-    assert problems_of(client.scan_codes, allocated_time=da.on(DAYS, unit="WEEK"))
-    assert problems_of(items, client, da.col("opened").on(DAYS, unit="WEEK"))
+    assert problems_of(client.scan_codes, allocated_time=da.op("equals", any_days, unit="WEEK"))
+    assert problems_of(items, client, da.col("opened").op("equals", any_days, unit="WEEK"))
 
 
 def test_all_problems_are_reported_together(client: Any) -> None:

@@ -10,6 +10,7 @@ use crate::filter::sample::{after, days, input, locations, op, problems};
 fn allocated_time_must_be_a_comparison_with_one_time() {
     for (allocated_time, advice) in [
         (InputValue::Null, "is required: write da.since(\"2024-01-01\")"),
+        (InputValue::text("2024-01"), "da.month(\"2024-01\")"),
         (
             InputValue::text("2024-01-01"),
             "use da.after(\"2024-01-01\"), da.before(\"2024-01-01\"), da.since(\"2024-01-01\"), da.until(\"2024-01-01\") or \

@@ -101,7 +101,8 @@ fn the_instants_of_ends_are_right_in_both_readings_of_a_comparison() {
 
 #[test]
 fn a_unit_is_sent_as_given() {
-    let allocated_time = in_unit(Method::After, InputValue::text("2024-01-01"), "HOUR");
+    let allocated_time =
+        in_unit(Method::Operator(InputValue::text("after_date")), InputValue::text("2024-01-01"), "HOUR");
     let condition = condition(0, CodesArguments { allocated_time, ..CodesArguments::default() });
     assert_eq!(condition["time_unit"], "HOUR");
 }
