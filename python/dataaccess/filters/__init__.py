@@ -1,6 +1,6 @@
 """Conditions of a search.
 
-Values are kept as given. A request checks them and reports all problems together, so nothing here checks a value.
+Values become plain Python objects. A request checks them and reports all problems together, so nothing here does.
 """
 
 from dataaccess.filters._conditions import (
