@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::filter::codes::{self, CodesArguments};
 use crate::filter::items::{self, ItemsArguments};
 use crate::filter::sample::{
-    after, all, any, col, compared_days, days, equals, expression, input, matches, on, problem, problems,
+    after, all, any, col, compared_days, days, equals, expression, input, matches, on, problem,
 };
 use crate::filter::{ColumnCondition, Tree};
 use crate::time::Calendar;
@@ -71,8 +71,8 @@ fn a_request_of_a_plan_is_the_search_of_its_day() {
 
 #[test]
 fn the_conditions_of_all_requests_are_known_together() {
-    let (audience, two) = (json!(["a", "b", "a", "c"]), InputValue::Integer(2));
-    let plan = of_codes(days("2024-01-01", "2024-01-03"), audience.clone(), &two).expect("a valid plan");
+    let audience = json!(["a", "b", "a", "c"]);
+    let plan = of_codes(days("2024-01-01", "2024-01-03"), audience.clone(), 2).expect("a valid plan");
     let filters = plan.filters();
     let found: Vec<_> = filters.or.iter().flat_map(|group| &group.and).map(|condition| &condition.value).collect();
     assert_eq!(found, [&json!(["a", "b", "c"]), &json!([NEW_YEAR, NEW_YEAR + DAY])]);
