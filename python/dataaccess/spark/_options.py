@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import NoReturn
 
-    from dataaccess._scan.synchronous.scan import Scan
     from dataaccess._client.settings import Spec
+    from dataaccess._scan.synchronous.scan import Scan
     from dataaccess._types import Schema
 
 # Lists of what options may name, separated by commas, in the environment of Spark's processes.
