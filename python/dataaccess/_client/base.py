@@ -10,15 +10,15 @@ from dataaccess._core.embedded import may_warn_of_zone, note_days_without_zone
 from dataaccess._core.log import print_as_environment_asks
 from dataaccess._core.secret import Secret
 from dataaccess._core.warn import warn_of_recording
-from dataaccess._native import RawClient
+from dataaccess._native import RawClient, is_secret_header
 from dataaccess.errors import ConfigError
-from dataaccess.reports._client import ClientStats, Setting, SettingsByName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Self, Unpack
 
     from dataaccess._types import ClientOptions, ClientSettings, Token
+    from dataaccess.reports import ClientStats, Setting
 
 
 class BaseClient:
@@ -147,6 +147,9 @@ class BaseClient:
             >>> client.settings["retry_for"].source
             'default'
         """
+        # Its dataclasses take longer to load than a client to make.
+        from dataaccess.reports._client import Setting, SettingsByName
+
         found, sources = self._settings, self._settings.sources
         name = None if found.profile is None else found.profile.name
         shown = {
@@ -156,7 +159,10 @@ class BaseClient:
             **{name: Setting(found[name], source) for name, source in sources.items() if name != "base_url"},
         }
         if found["headers"] is not None:
-            shown["headers"] = Setting(found["headers"].shown(), sources["headers"])
+            headers = {
+                name: "(hidden)" if is_secret_header(name) else text for name, text in found["headers"].value.items()
+            }
+            shown["headers"] = Setting(headers, sources["headers"])
         # The core alone knows which variable counts, and whether NO_PROXY exempts the service.
         for name in ("ca_bundle", "proxy"):
             used = [(value, variable) for setting, value, variable in self._raw.origins if setting == name]
@@ -179,6 +185,9 @@ class BaseClient:
             >>> stats.requests, stats.retries, stats.connections_opened
             (1, 0, 1)
         """
+        # As in `settings`.
+        from dataaccess.reports import ClientStats
+
         return ClientStats(**self._raw.stats())
 
     def with_options(self, **options: Unpack[ClientSettings]) -> Self:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dataaccess._core.secret import Secret
 from dataaccess._core.warn import warn_caller
 from dataaccess.errors import ConfigError, DataAccessWarning
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DEFAULT = "default"
 
@@ -50,6 +52,9 @@ class TokenOfProfile:
 
 def config_path() -> Path:
     """The file with the profiles, whether it exists or not."""
+    # Most clients have an address, and no profile.
+    from pathlib import Path
+
     if sys.platform == "win32":
         folder = os.environ.get("APPDATA") or os.path.expanduser(r"~\AppData\Roaming")  # noqa: PTH111 - as below
     else:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from copy import copy
 from datetime import UTC, tzinfo
 from reprlib import repr as shortened
 from typing import Any, Self
@@ -24,7 +23,6 @@ from dataaccess._native import RawToken, is_of_this_machine, is_secret_header
 from dataaccess._native import origin as origin_of
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, DataAccessWarning
-from dataaccess.tokens import token_file
 
 ARGUMENT, DEFAULT, SANDBOX = "argument", "default", "the sandbox"
 
@@ -33,46 +31,25 @@ _BASE_URL = SETTINGS["base_url"].variable
 _ANY_URL = "https://localhost"
 # The core does not have them: each call has them as arguments.
 _OF_CALLS = ("item_types", "attrs_format")
+# Characters of a text that an error shows.
+_SHOWN = 40
 _KEYS = [*SETTINGS, "token", "token_file"]
 
 
-class Headers(Secret):
-    """Headers by name. Only the names are shown."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"Headers({', '.join(self.value)})"
-
-    def shown(self) -> dict[str, str]:
-        """The headers, without values that may be secret."""
-        return {name: "(hidden)" if is_secret_header(name) else value for name, value in self.value.items()}
-
-
 class Settings:
-    """The settings of a client. Those that may be secret are hidden.
+    """The settings of a client: values and sources by name, a line for each problem, and the token."""
 
-    Attributes:
-        values: The checked values by name.
-        sources: `argument`, `environment variable NAME`, `profile NAME in FILE` or `default`, by name.
-        problems: A line for each setting that is wrong. Its value is the default.
-        profile: The profile, if there is one.
-        profile_name: The argument `profile`.
-        address: The base URL for the core.
-        sandbox: The name of the sandbox of this process, if that is the service.
-        is_sandbox: Whether the service is a sandbox that runs here.
-        token: The token; None if there is none.
-        token_source: As a source of a setting, or `the sandbox`.
-    """
-
+    # The base URL for the core.
     address: str | None = None
+    # The name of the sandbox of this process, if that is the service.
     sandbox: str | None = None
+    # Whether the service is a sandbox that runs here.
     is_sandbox: bool = False
     token: RawToken | None = None
     token_source: str = ARGUMENT
 
     def __init__(self, profile: Profile | None, profile_name: str | None) -> None:
-        """Begins with the defaults."""
+        """Begins with the defaults. Values that may be secret are hidden."""
         self.values: dict[str, Any] = {name: spec.default for name, spec in SETTINGS.items()} | {"item_types": {}}
         self.sources = dict.fromkeys(SETTINGS, DEFAULT)
         self.problems: list[str] = []
@@ -119,15 +96,14 @@ class Settings:
 
     def changed(self, given: Secret) -> Self:
         """A copy with other arguments. An address that is None is looked up again."""
-        changed = copy(self)
+        changed = object.__new__(type(self))
+        changed.__dict__ |= self.__dict__
         changed.values, changed.sources, changed.problems = {**self.values}, {**self.sources}, []
         for name in given.value:
             changed.fill(name, given, of_environment=name == "base_url")
         if "base_url" in given.value:
             for name in ("headers", "proxy"):
-                if changed.sources[name] not in (ARGUMENT, DEFAULT) and not changed._is_fit(
-                    name, changed.sources[name]
-                ):
+                if not changed._is_fit(name, changed.sources[name]):
                     changed.values[name], changed.sources[name] = None, DEFAULT
             changed.find_service()
         return changed
@@ -153,11 +129,14 @@ class Settings:
             yield Secret(self.profile.settings.value[spec.name]), str(self.profile)
 
     def _is_fit(self, name: str, source: str) -> bool:
-        """Whether a setting of the environment or the profile is for this service.
+        """Whether a setting may be used for this service: all arguments may.
 
-        Headers may hold a secret of another one, and no proxy leads to this machine.
+        Headers of the environment or the profile may hold a secret of another one, and no such proxy leads to this
+        machine.
         """
         address = self["base_url"]
+        if source in (ARGUMENT, DEFAULT):
+            return True
         if name == "proxy":
             return embedded_name(address) is None and not is_of_this_machine(address)
         home = self._of_profile if source == str(self.profile) else self._of_environment
@@ -165,17 +144,11 @@ class Settings:
 
     def _take(self, spec: Spec, value: Secret, source: str) -> None:
         self.sources[spec.name] = source
-        is_of_profile = self.profile is not None and source == str(self.profile)
-        if isinstance(value.value, str) and source != ARGUMENT:
-            try:
-                value = Secret(spec.of_text(value.value))
-            except ValueError as error:
-                shown = "the text" if spec.kind in ("headers", "item_types") else f'"{value.value}"'
-                self.problems.append(f"{spec.name}: {shown} {error}{_end(source)}")
-                return
+        # Paths of a profile start at its folder.
+        folder = self.profile.path.parent if self.profile is not None and source == str(self.profile) else ""
         try:
-            # Paths of a profile start at its folder.
-            folder = self.profile.path.parent if self.profile is not None and is_of_profile else ""
+            if source != ARGUMENT:
+                value = of_text(spec, value)
             self.values[spec.name] = checked(spec, value, str(folder))
         except ConfigError as error:
             self.problems.append(f"{error}{_end(source)}")
@@ -218,7 +191,7 @@ class Settings:
                 message = f"the token of {variable} is sent to the address of {self.profile}, which has its own"
                 warn_caller(f"{message}: unset {variable} if it is for another service", DataAccessWarning)
             self.token_source = f"environment variable {variable}"
-            return RawToken(token_file(os.environ[TOKEN_FILE]) if variable == TOKEN_FILE else os.environ[TOKEN])
+            return RawToken(_token_file(os.environ[TOKEN_FILE]) if variable == TOKEN_FILE else os.environ[TOKEN])
         if own is not None and not _is_elsewhere(address, self._of_profile):
             self.token_source = str(self.profile)
             return RawToken(own)
@@ -308,9 +281,16 @@ def mistakes_of(profile: Profile) -> Iterator[str]:
 def token_of(profile: Profile) -> Callable[[], str] | None:
     """What reads the token of a profile, if it has one."""
     if isinstance(path := profile.settings.value.get("token_file"), str) and "\0" not in path:
-        return token_file(profile.path.parent / os.path.expanduser(path))  # noqa: PTH111 - never raises
+        return _token_file(profile.path.parent / os.path.expanduser(path))  # noqa: PTH111 - never raises
     # A path of another type is reported as a mistake.
     return TokenOfProfile(profile) if {"token", "token_file"} & profile.settings.value.keys() else None
+
+
+def _token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
+    # Few clients have one, and its module takes milliseconds.
+    from dataaccess.tokens import token_file
+
+    return token_file(path)
 
 
 def token_variable() -> str | None:
@@ -351,8 +331,8 @@ def check_names(call: str, given: Secret) -> None:
     """
     for name in given.value:
         if name not in SETTINGS:
-            advice = f"; a new {name} needs a new client" if name in ("token", "profile") else ""
-            advice = advice or did_you_mean(name, SETTINGS)
+            is_fixed = name in ("token", "profile")
+            advice = f"; a new {name} needs a new client" if is_fixed else did_you_mean(name, SETTINGS)
             raise TypeError(f"{call}() got an unexpected keyword argument {name!r}{advice}")
 
 
@@ -370,7 +350,20 @@ def warn_of_unknown_variables() -> None:
             warn_caller(f"nothing reads the environment variable {name}; {advice}", DataAccessWarning)
 
 
-def checked(spec: Spec, value: Secret, folder: str = "") -> Any:
+def of_text(spec: Spec, value: Secret) -> Secret:
+    """The value of a text; another value as it is.
+
+    Raises:
+        ConfigError: The text has no such value.
+    """
+    try:
+        return Secret(spec.of_text(value.value)) if isinstance(value.value, str) else value
+    except ValueError as error:
+        shown = "the text" if spec.kind in ("headers", "item_types") else f'"{value.value[:_SHOWN]}"'
+        raise ConfigError(f"{spec.name}: {shown} {error}") from None
+
+
+def checked(spec: Spec, value: Secret, folder: str) -> Any:
     """The value of a setting, with its type. The core checks bounds.
 
     Raises:
@@ -395,7 +388,7 @@ def _zone(spec: Spec, zone: object) -> str:
     raise ConfigError(f"{spec.name} must be an IANA name or a ZoneInfo, not {zone!r}")
 
 
-def _headers(_spec: Spec, headers: object) -> Headers:
+def _headers(_spec: Spec, headers: object) -> Secret:
     """Headers by name. The error for another type does not show the value, which may be a secret."""
     if not isinstance(headers, Mapping):
         raise ConfigError(f"headers must be a dict of names and values, not of type {type(headers).__name__}")
@@ -405,7 +398,7 @@ def _headers(_spec: Spec, headers: object) -> Headers:
                 kind = type(one).__name__
                 raise ConfigError(f"headers must have strings as names and values: {what} is of type {kind}")
             string("headers", one)
-    return Headers(dict(headers))
+    return Secret(dict(headers))
 
 
 def _path(spec: Spec, path: object, folder: str) -> str:

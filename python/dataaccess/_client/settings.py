@@ -5,6 +5,7 @@ It imports nothing of this package, so that the web server of Airflow reads it w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 PREFIX = "DATAACCESS_"
@@ -71,63 +72,44 @@ class Spec(NamedTuple):
         Raises:
             ValueError: The text has no such value. The message goes on after the text, which may be a secret.
         """
-        read = _TEXTS.get(self.kind)
-        return text if read is None else read(text)
+        return _READERS[self.kind](text) if self.kind in _READERS else text
 
-    def read(self, value: object) -> Any:
-        """Parses a text; other values, and texts without a value, pass through."""
+
+def _reader(read: Callable[[str], Any], problem: str) -> Callable[[str], Any]:
+    """Reads a text. The error of another one does not show it."""
+
+    def of_text(text: str) -> Any:
         try:
-            return self.of_text(value) if isinstance(value, str) else value
-        except ValueError:
-            return value
+            return read(text)
+        except (ValueError, LookupError, RecursionError):
+            raise ValueError(problem) from None
+
+    return of_text
 
 
-def duration(text: str) -> float:
-    """The seconds of a text such as `90`, `90s`, `10m` or `2h`."""
+def _seconds(text: str) -> float:
     import re
 
     found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", text.strip())
     if found is None:
-        raise ValueError("is not a duration: write seconds, or a unit as in 90s, 10m and 2h")
+        raise ValueError
     return float(found[1]) * _UNITS[found[2]]
 
 
-def integer(text: str) -> int:
-    """The integer of a text."""
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError("is not an integer") from None
-
-
-def number(text: str) -> float:
-    """The number of a text."""
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError("is not a number") from None
-
-
-def boolean(text: str) -> bool:
-    """The boolean of a text."""
-    try:
-        return _BOOLEANS[text.strip().lower()]
-    except KeyError:
-        raise ValueError("is neither true nor false") from None
-
-
-def json_object(text: str) -> Any:
-    """The dict of a text."""
+def _json(text: str) -> Any:
     import json
 
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError('is not a JSON object, such as {"store": 7}') from None
+    return json.loads(text)
 
+
+duration = _reader(_seconds, "is not a duration: write seconds, or a unit as in 90s, 10m and 2h")
+integer = _reader(int, "is not an integer")
+number = _reader(float, "is not a number")
+boolean = _reader(lambda text: _BOOLEANS[text.strip().lower()], "is neither true nor false")
+json_object = _reader(_json, 'is not a JSON object, such as {"store": 7}')
 
 # How a text is read, by the kind of a setting. Of other kinds it is the value.
-_TEXTS = {
+_READERS = {
     "boolean": boolean,
     "duration": duration,
     "headers": json_object,

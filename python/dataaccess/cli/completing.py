@@ -79,7 +79,11 @@ def _item_types(context: click.Context) -> dict[Any, Any]:
     """The business objects of the profile that the command would use."""
     name = context.params.get("profile") or os.environ.get("DATAACCESS_PROFILE") or "default"
     profile = _tables().get(name)
-    found = SETTINGS["item_types"].read(profile.get("item_types")) if isinstance(profile, dict) else None
+    found = profile.get("item_types") if isinstance(profile, dict) else None
+    try:
+        found = SETTINGS["item_types"].of_text(found) if isinstance(found, str) else found
+    except ValueError:
+        return {}
     return found if isinstance(found, dict) else {}
 
 

@@ -65,7 +65,7 @@ class Duration(_Type):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The seconds."""
         try:
-            return duration(str(value))
+            return float(duration(str(value)))
         except ValueError as error:
             self.fail(f"{value!r} {error}", param, ctx)
 

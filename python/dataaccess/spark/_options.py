@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import NoReturn
 
+    from dataaccess._client.settings import Spec
     from dataaccess._scan.scan import Scan
     from dataaccess._types import Schema
 
@@ -77,6 +79,17 @@ def _shown(read: Callable[[str], Any]) -> Callable[[str], Any]:
             raise ValueError(f"{cut(text)!r} {error}") from None
 
     return shown
+
+
+def _setting(spec: Spec) -> Callable[[str], Any]:
+    """Reads a setting. The client reports a text without a value, with all other settings."""
+
+    def read(text: str) -> Any:
+        with suppress(ValueError):
+            return spec.of_text(text)
+        return text
+
+    return read
 
 
 def _on_doubt(text: str) -> str:
@@ -144,7 +157,7 @@ _REFUSED = {
     "filter": "is called where",
     "object": 'is called item_type_name, such as "customer"; without it, promotion codes are read',
 }
-_CLIENT: _Parsers = {name: spec.read for name, spec in SETTINGS.items() if name not in {*_REFUSED, *_CODES}}
+_CLIENT: _Parsers = {name: _setting(spec) for name, spec in SETTINGS.items() if name not in {*_REFUSED, *_CODES}}
 _ALL: _Parsers = {**_CLIENT, **_TOKEN, **_CODES, **_ITEMS, **_OWN}
 
 

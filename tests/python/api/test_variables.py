@@ -118,3 +118,49 @@ def test_each_variable_of_the_sources_is_known() -> None:
     assert read - {"DATAACCESS_SPARK_ALLOW", "DATAACCESS_SPARK", "DATAACCESS_DEFAULT"} <= KNOWN
     assert KNOWN - read <= {spec.variable for spec in SETTINGS.values()}
     assert not KNOWN & os.environ.keys()
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_headers_of_the_environment_stay_with_its_service(monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
+    monkeypatch.setenv("DATAACCESS_HEADERS", '{"X-Api-Key": "hunter2"}')
+    # Without an address of the environment, code says which service they are for.
+    client = kind("https://elsewhere.example.com", token=lambda: "tok")
+    assert client.settings["headers"].value == {"X-Api-Key": "(hidden)"}
+    assert "hunter2" not in repr(client.settings) + repr(vars(client))
+    assert b"hunter2" not in pickle.dumps(da.Client(ADDRESS, token=len))
+    monkeypatch.setenv("DATAACCESS_BASE_URL", ADDRESS)
+    assert kind("https://elsewhere.example.com", token="tok").settings["headers"].value is None
+    own = kind(token=lambda: "tok")
+    assert own.settings["headers"].source == "environment variable DATAACCESS_HEADERS"
+    assert own.with_options(base_url="https://elsewhere.example.com").settings["headers"].value is None
+    assert own.with_options(base_url=f"{ADDRESS}/v2").settings["headers"].value is not None
+
+
+def test_a_proxy_of_the_environment_is_not_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATAACCESS_PROXY", "http://user:hunter2@proxy:3128")
+    assert da.Client("http://localhost:1", token="tok").settings["proxy"].value is None
+    client = da.Client(ADDRESS, token=lambda: "tok")
+    assert client.settings["proxy"] == da.Setting("proxy:3128", "environment variable DATAACCESS_PROXY")
+    assert client.with_options(base_url="http://127.1:1").settings["proxy"].value is None
+    monkeypatch.setenv("HTTPS_PROXY", "http://other:3128")
+    assert da.Client(ADDRESS, token="tok").settings["proxy"].value == "proxy:3128"
+    assert da.Client(ADDRESS, token="tok", proxy=None).settings["proxy"].value is None
+
+
+@pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
+def test_a_client_of_a_sandbox_reads_no_variable_of_a_setting(
+    monkeypatch: pytest.MonkeyPatch, sandbox: da.Sandbox
+) -> None:
+    from dataaccess._client.settings import SETTINGS
+
+    for name, spec in SETTINGS.items():
+        if name != "base_url":
+            for variable in (spec.variable, *spec.shared):
+                monkeypatch.setenv(variable, "/nowhere")
+    for client in (da.Client("sandbox:demo"), sandbox.client(), da.Client(sandbox.base_url, token="tok")):
+        sources = {one.source for name, one in client.settings.items() if name not in ("base_url", "token")}
+        assert sources <= {"default", "argument"}
+        assert client.settings["allow_http"].value in (False, True)
+    with pytest.raises(da.ConfigError) as caught:
+        da.Client(ADDRESS, token="tok")
+    assert len(caught.value.problems) >= len(SETTINGS) - 3

@@ -10,15 +10,15 @@ import pytest
 import dataaccess as da
 
 CLIENT = """
-    dataaccess dataaccess._client dataaccess._client.base dataaccess._client.checked
-    dataaccess._client.results dataaccess._client.settings dataaccess._client.sources
+    dataaccess dataaccess._client dataaccess._client.base dataaccess._client.item_types dataaccess._client.profiles
+    dataaccess._client.resolve dataaccess._client.results dataaccess._client.settings
     dataaccess._client.synchronous dataaccess._client.synchronous.client dataaccess._client.synchronous.scans
     dataaccess._client.synchronous.searches dataaccess._client.synchronous.segments dataaccess._client.validation
-    dataaccess._client.variables
-    dataaccess._core dataaccess._core.arguments dataaccess._core.checks dataaccess._core.embedded
-    dataaccess._core.process dataaccess._core.managed dataaccess._core.progress dataaccess._core.suggest
-    dataaccess._core.tracebacks
-    dataaccess._core.warn dataaccess._native dataaccess._public dataaccess._scan dataaccess._scan.outcome
+    dataaccess._contract dataaccess._core dataaccess._core.arguments dataaccess._core.checks dataaccess._core.embedded
+    dataaccess._core.managed dataaccess._core.paths dataaccess._core.process dataaccess._core.progress
+    dataaccess._core.secret dataaccess._core.suggest dataaccess._core.tracebacks dataaccess._core.warn
+    dataaccess._display dataaccess._display.column_types dataaccess._native dataaccess._public dataaccess._scan
+    dataaccess._scan.outcome dataaccess._scan.schema
     dataaccess.errors dataaccess.errors._base dataaccess.errors._response dataaccess.errors._scan
     dataaccess.errors._text dataaccess.errors._transport dataaccess.errors._warning
 """
