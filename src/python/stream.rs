@@ -33,11 +33,13 @@ pub(super) struct Open {
 
 impl Open {
     /// Closes the stream and raises if Ctrl-C has come.
-    fn check(&self, interrupt: &Interrupt) -> PyResult<()> {
+    fn check(&self, py: Python<'_>, interrupt: &Interrupt) -> PyResult<()> {
         if !interrupt.has_come() {
             return Ok(());
         }
         self.stream.close();
+        // Otherwise the handler of Python would raise it once more in the main thread.
+        py.check_signals()?;
         Err(PyKeyboardInterrupt::new_err(()))
     }
 }
@@ -82,7 +84,7 @@ impl Opened {
             }
         };
         bridge::wait_for(py, wait, &open.records)?;
-        open.check(interrupt)
+        open.check(py, interrupt)
     }
 }
 
@@ -106,7 +108,7 @@ impl RawStream {
     fn try_next(&self, py: Python<'_>) -> PyResult<Next> {
         let open = self.open(py)?;
         open.records.emit(py)?;
-        open.check(&self.interrupt)?;
+        open.check(py, &self.interrupt)?;
         open.stream.take().map_err(|error| raise(py, error))
     }
 }

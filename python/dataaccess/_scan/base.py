@@ -10,7 +10,6 @@ from dataaccess._contract import SEARCH_PATH
 from dataaccess._core.checks import boolean_argument, choice, count, duration, invalid, time_zone
 from dataaccess._display.text import cell, shorten
 from dataaccess._public import CLIENT_ZONE
-from dataaccess._scan.explain import Plan
 from dataaccess._scan.outcome import progress_of, stats_of, warn_without_times
 from dataaccess._scan.schema import type_names, with_declared
 from dataaccess.filters._values import snapshot
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from dataaccess._client.base import BaseClient
     from dataaccess._native import RawScan, RawStream
+    from dataaccess._scan.explain import Plan
     from dataaccess._types import Request, ResultZone, Schema
     from dataaccess.reports import Progress, ScanStats
 
@@ -127,7 +127,7 @@ class BaseScan:
                              allocated_time equals DAY of 2024-01-01 … 2024-03-31, one per request
             columns:         id string, pool_id int64, allocated_time timestamp
         """
-        return str(Plan(self, duration("settle", settle)))
+        return str(self._plan(duration("settle", settle)))
 
     def __str__(self) -> str:
         """The plan, as `explain` returns it."""
@@ -135,7 +135,12 @@ class BaseScan:
 
     def _repr_html_(self) -> str:
         """The plan for notebooks. Sends nothing."""
-        return Plan(self, _SETTLE).html()
+        return self._plan(_SETTLE).html()
+
+    def _plan(self, settle: float) -> Plan:
+        from dataaccess._scan.explain import Plan  # takes longer to import than all that rows need
+
+        return Plan(self, settle)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments and the client, whose pickle has no token."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import os
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import choice
@@ -56,13 +54,17 @@ def output_path(
         raise TypeError(f"rows go to a path or a file opened in binary mode, not to a {type(target).__name__}")
     if storage_options is not None:
         refuse("storage_options", "is for URLs of object stores, and the target is an open file: leave it out")
+    # Imported here, as few scans need them.
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
     with TemporaryDirectory(prefix="dataaccess-") as folder:
         yield Path(folder) / "rows", target
 
 
-def copy_into(file: Any, path: PathArgument) -> None:
+def copy_into(file: Any, path: Any) -> None:
     """Writes the content of a path into an open file."""
-    with Path(path).open("rb") as source:
+    with path.open("rb") as source:
         while piece := source.read(_PIECE):
             rest = memoryview(piece)
             while rest:

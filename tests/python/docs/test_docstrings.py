@@ -62,8 +62,15 @@ def test_everything_public_is_documented(value: Any) -> None:
     # The asynchronous classes name the synchronous ones, which have the documentation.
     if inspect.isfunction(value) and not value.__qualname__.startswith("Async"):
         assert "Examples:" in text
-        if len(inspect.signature(value).parameters) > ("." in value.__qualname__):
+        common = common_arguments() if value.__qualname__.startswith("Scan.") else set()
+        if inspect.signature(value).parameters.keys() - common - {"self"}:
             assert "Args:" in text
+
+
+def common_arguments() -> set[str]:
+    """The arguments of several methods of a scan, which its class documents."""
+    text = str(inspect.getdoc(da.Scan)).partition("Common arguments:\n")[2].partition("\n\n")[0]
+    return {line.partition(":")[0].strip() for line in text.splitlines() if line.startswith("    ") and line[4] != " "}
 
 
 class OfEachPandas(doctest.OutputChecker):

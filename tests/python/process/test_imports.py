@@ -29,18 +29,16 @@ SEARCH = f"""
 SCAN = f"""
     {SEARCH} dataaccess._core.optional dataaccess._core.paths
     dataaccess._contract dataaccess._display dataaccess._display.text
-    dataaccess._scan.batch dataaccess._scan.variants dataaccess._scan.doubt dataaccess._scan.frames
-    dataaccess._scan.lazyframe dataaccess._scan.output dataaccess._scan.plan dataaccess._scan.rows dataaccess._scan.run
-    dataaccess._scan.schema dataaccess._scan.synchronous dataaccess._scan.synchronous.batches
-    dataaccess._scan.synchronous.reading dataaccess._scan.synchronous.records dataaccess._scan.synchronous.scan
-    dataaccess._scan.synchronous.writing
+    dataaccess._core.interrupt dataaccess._scan.base dataaccess._scan.batches dataaccess._scan.doubts
+    dataaccess._scan.files dataaccess._scan.folder dataaccess._scan.frames dataaccess._scan.rows dataaccess._scan.scan
+    dataaccess._scan.schema dataaccess._scan.table
 """
 # Standard modules, with all that these load in turn.
 CLIENT_STANDARD = """
     __future__ atexit collections.abc datetime functools importlib math re reprlib threading typing warnings
 """
 SEARCH_STANDARD = f"{CLIENT_STANDARD} ast dataclasses"
-SCAN_STANDARD = f"{SEARCH_STANDARD} contextlib"
+SCAN_STANDARD = f"{SEARCH_STANDARD} contextlib copy signal"
 
 SHOW = "; import sys; print(*sys.modules)"
 SEARCHES = (
