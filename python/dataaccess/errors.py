@@ -46,7 +46,6 @@ from dataaccess._public import public
 if TYPE_CHECKING:
     from typing import Self
 
-    from dataaccess._client.segment import SegmentStatus
     from dataaccess._types import ExportEntry
     from dataaccess.reports import ScanReport
 
@@ -404,7 +403,7 @@ class WaitTimeoutError(DataAccessError, TimeoutError):
         last: The last response, if there was one.
     """
 
-    last: SegmentStatus | None = None
+    last: dict[str, Any] | None = None
 
     _exit_code = 75
 

@@ -17,8 +17,8 @@ from dataaccess.filters._values import snapshot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dataaccess._client.base import BaseClient
     from dataaccess._native import RawScan, RawStream
+    from dataaccess._scan.client import ScanClient
     from dataaccess._scan.explain import Plan
     from dataaccess._types import Request, ResultZone, Schema
     from dataaccess.reports import Progress, ScanStats
@@ -36,7 +36,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class BaseScan:
     """The common part of `Scan` and `AsyncScan`."""
 
-    _client: BaseClient
+    _client: ScanClient
     _call: str
     _raw: RawScan
     _arguments: dict[str, Any]
@@ -46,7 +46,7 @@ class BaseScan:
 
     def __init__(
         self,
-        client: BaseClient,
+        client: ScanClient,
         call: str,
         arguments: dict[str, Any],
         schema: Schema | None,
@@ -140,7 +140,7 @@ class BaseScan:
     def _plan(self, settle: float) -> Plan:
         from dataaccess._scan.explain import Plan  # takes longer to import than all that rows need
 
-        return Plan(self, settle)
+        return Plan(self._raw, self._client, self._limit, settle)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments and the client, whose pickle has no token."""
@@ -224,7 +224,7 @@ class BaseTask(BaseScan):
     id: str
 
     def __init__(
-        self, client: BaseClient, call: str, raw: RawScan, schema: dict[str, Any] | None, name: str, splits: bool
+        self, client: ScanClient, call: str, raw: RawScan, schema: dict[str, Any] | None, name: str, splits: bool
     ) -> None:
         """Use `tasks` of a scan."""
         self._client, self._call, self._raw, self._schema = client, call, raw, schema
@@ -233,7 +233,7 @@ class BaseTask(BaseScan):
     @classmethod
     def _from_body(
         cls,
-        client: BaseClient,
+        client: ScanClient,
         call: str,
         body: dict[str, Any],
         schema: dict[str, Any] | None,
@@ -259,7 +259,7 @@ class BaseTask(BaseScan):
         return f"{type(self).__name__}({self.id}: {self._described()}; {self._client!r})"
 
 
-def _arguments_of(body: dict[str, Any], client: BaseClient) -> dict[str, Any]:
+def _arguments_of(body: dict[str, Any], client: ScanClient) -> dict[str, Any]:
     """The arguments that make a request body again."""
     attrs, filters = body["attrs"], deepcopy(body["filters"])
     for condition in (condition for group in filters["OR"] for condition in group["AND"]):

@@ -12,7 +12,8 @@ from dataaccess._types import AudienceType, CodeStatus
 if TYPE_CHECKING:
     from enum import IntEnum
 
-    from dataaccess._scan.base import BaseScan
+    from dataaccess._native import RawScan
+    from dataaccess._scan.client import ScanClient
 
 _ENUMS: dict[str, type[IntEnum]] = {"audience_type": AudienceType, "code_status": CodeStatus}
 # Values of a condition, and groups of conditions, that are shown.
@@ -30,20 +31,19 @@ _LIMITED = "the API specification shows no limit: the service may send more rows
 class Plan:
     """What a scan will request. Conditions that differ between the requests show their first and last value."""
 
-    def __init__(self, scan: BaseScan, settle: float) -> None:
+    def __init__(self, raw: RawScan, client: ScanClient, limit: int | None, settle: float) -> None:
         """Reads the first and the last request of a scan. Days change until `settle` seconds after their end."""
-        raw, client = scan._raw, scan._client
         self._requests = raw.requests
         self._comparison, self._clock = client.day_comparison, client._raw.wall_clock
         first, last = raw.body(0), raw.body(raw.requests - 1)
         self._is_codes = first["itemTypeId"] == PROMOTION_CODE
         pairs = list(zip(first["filters"]["OR"], last["filters"]["OR"], strict=True))
         self._groups = [list(zip(start["AND"], end["AND"], strict=True)) for start, end in pairs]
-        self.columns = list(scan.schema.items())
+        self.columns = list(zip(raw.column_names, raw.types, strict=True))
         self.item = f"{cell(first['itemTypeName'])} ({first['itemTypeId']})"
         self.title = counted(raw.requests, "request") + self._zones(client.timezone, raw.source_zone, raw.result_zone)
         self.filters = self._filters() or ["none"]
-        self.limit = scan._limit
+        self.limit = limit
         self.unchecked = self._unchecked()
         days = raw.open_days(settle)
         self.open_days = f"{counted(len(days), 'day')}: {shorten(days)}" if days else None

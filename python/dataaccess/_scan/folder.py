@@ -15,8 +15,8 @@ from dataaccess._scan.outcome import progress_of, warn_of
 if TYPE_CHECKING:
     from typing import Any, Self
 
-    from dataaccess._client.base import BaseClient
     from dataaccess._core.paths import StorageOptions
+    from dataaccess._scan.client import ScanClient
     from dataaccess.reports import Progress, ScanReport
 
 # Days that an error names.
@@ -24,7 +24,7 @@ _NAMED = 5
 
 
 def run_options(
-    client: BaseClient,
+    client: ScanClient,
     folder: object,
     storage_options: StorageOptions | None,
     *,
@@ -61,7 +61,7 @@ def read_options(
     return place, is_ignored, checked(storage_options)
 
 
-def service_of(client: BaseClient) -> tuple[str, bool]:
+def service_of(client: ScanClient) -> tuple[str, bool]:
     """The address of the service, or its name if it is `sandbox:demo`, and whether it is known to be a sandbox."""
     return client._embedded or client.base_url, client._is_sandbox
 
@@ -72,7 +72,7 @@ class RunProgress:
     If Ctrl-C ends its block, or asyncio cancels it, a note of the exception says what is kept.
     """
 
-    def __init__(self, client: BaseClient, options: dict[str, Any]) -> None:
+    def __init__(self, client: ScanClient, options: dict[str, Any]) -> None:
         """A run that begins now."""
         self._convert, self._options = progress_of(client), options
         self._last: Progress | None = None

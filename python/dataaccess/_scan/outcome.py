@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from _typeshed import DataclassInstance
 
-    from dataaccess._client.base import BaseClient
+    from dataaccess._scan.client import ScanClient
     from dataaccess.reports import Progress, ScanStats
 
 
@@ -56,7 +56,7 @@ def warn_without_times(tz: str | None, types: list[tuple[str, str]]) -> None:
         )
 
 
-def progress_of(client: BaseClient) -> Callable[[dict[str, Any]], Progress]:
+def progress_of(client: ScanClient) -> Callable[[dict[str, Any]], Progress]:
     """Makes the progress of a scan of the plain values of the core."""
     from dataaccess.reports import Progress
 
@@ -70,6 +70,6 @@ def progress_of(client: BaseClient) -> Callable[[dict[str, Any]], Progress]:
     return convert
 
 
-def _retries(client: BaseClient) -> int:
+def _retries(client: ScanClient) -> int:
     stats = client._raw.stats()
     return stats["retries"] + stats["free_retries"]

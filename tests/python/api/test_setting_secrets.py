@@ -11,7 +11,6 @@ import pytest
 from support.raw_server import always, http, serving
 
 import dataaccess as da
-from dataaccess._core import tracebacks
 
 CLASSES = [da.Client, da.AsyncClient]
 
@@ -93,7 +92,6 @@ def test_no_traceback_of_a_wrong_type_shows_a_secret(monkeypatch: pytest.MonkeyP
 
 def test_no_traceback_shows_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     # A debugger sees the frames that a traceback leaves out.
-    monkeypatch.setattr(tracebacks, "_is_hidden", lambda *_error: False)
     secrets: dict[str, Any] = {"proxy": "http://user:hunter2@proxy:3128", "headers": {"X-Api-Key": "hunter2"}}
     refused: list[dict[str, Any]] = [
         {"base_url": "http://cdp.example.com"},
@@ -121,7 +119,6 @@ def walked(value: Any, depth: int = 6) -> str:
 
 
 def test_no_local_of_a_frame_has_the_value_of_a_header(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracebacks, "_is_hidden", lambda *_error: False)
     client = da.Client("https://cdp.example.com", token="tok", headers={"X-Api-Key": "hunter2"})
     acts: list[Any] = [
         lambda: da.Client("https://x", token="tok", headers={"X-Api-Key": "hunter2"}, ca_bundle="/nowhere"),

@@ -9,11 +9,11 @@ import sys
 from typing import Any
 
 import pytest
-from dataaccess._client.unconnected import unconnected_client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dataaccess as da
+from dataaccess._client.functions import unconnected_client
 from dataaccess._sandbox.composer import composed
 
 TEXT = st.text(min_size=1, max_size=12).filter(lambda text: "\0" not in text and text.isprintable() and "," not in text)
