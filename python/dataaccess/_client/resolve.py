@@ -105,6 +105,8 @@ class Settings:
             for name in ("headers", "proxy"):
                 if not changed._is_fit(name, changed.sources[name]):
                     changed.values[name], changed.sources[name] = None, DEFAULT
+        # A forked child starts a sandbox of its own.
+        if "base_url" in given.value or self.sandbox is not None:
             changed.find_service()
         return changed
 

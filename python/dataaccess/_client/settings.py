@@ -20,32 +20,22 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 class Spec(NamedTuple):
-    """What a setting is.
-
-    Attributes:
-        name: The name of the argument.
-        kind: What its values are.
-        default: The value if nothing else is set.
-        help: What it is for, in one sentence.
-        choices: The values, if there are few.
-        least: The least number. The core checks it.
-        most: The greatest number, if there is one. The core checks it.
-        may_be_none: Whether None is a value, as it is of each setting whose default it is.
-        is_secret: Whether its value may be a secret.
-        is_usual: Whether it is an option of the command and a field of Airflow's form.
-        shared: Variables that many programs read. Each comes before a profile, and after the variable of this package.
-    """
+    """What a setting is."""
 
     name: str
     kind: str
     default: Any
+    # What it is for, in one sentence.
     help: str
     choices: tuple[str, ...] = ()
+    # The core checks these bounds.
     least: float = 0
     most: float | None = None
     may_be_none: bool = False
     is_secret: bool = False
+    # An option of the command, and a field of Airflow's form.
     is_usual: bool = False
+    # Variables that many programs read. They come before a profile, and after the variable of this package.
     shared: tuple[str, ...] = ()
 
     @property
@@ -150,13 +140,7 @@ _SPECS = (
         is_usual=True,
     ),
     Spec(
-        "requests_per_second",
-        "number",
-        None,
-        "Requests a second, at most.",
-        least=0.001,
-        most=1_000_000,
-        is_usual=True,
+        "requests_per_second", "number", None, "Requests a second, at most.", least=0.001, most=1_000_000, is_usual=True
     ),
     Spec("max_result_bytes", "integer", None, "Memory that the result of a call may take.", least=1),
     Spec(
@@ -186,13 +170,7 @@ _SPECS = (
         "How searches of other objects than promotion codes send attrs.",
         choices=("array", "string"),
     ),
-    Spec(
-        "known_row_cap",
-        "integer",
-        None,
-        "Rows at which the service is known to cut responses off.",
-        least=1,
-    ),
+    Spec("known_row_cap", "integer", None, "Rows at which the service is known to cut responses off.", least=1),
     Spec("record", "path", None, "File that keeps all exchanges, without the token."),
 )
 SETTINGS = {spec.name: spec for spec in _SPECS}

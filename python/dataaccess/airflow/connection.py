@@ -106,6 +106,10 @@ def client_arguments(
             )
     elif not connection.password:
         _check_own_address(connection, settings.values["base_url"], settings.values.get("profile"))
+    here = origin(given.get("base_url") or settings.values["base_url"])
+    if os.environ.get("DATAACCESS_HEADERS") and here not in (None, origin(os.environ.get("DATAACCESS_BASE_URL"))):
+        # They are not for an address that the connection alone names.
+        settings.values.setdefault("headers", None)
     token = ConnectionToken(connection.password, look_up) if connection.password else None
     return {**settings.values, **given, "token": token}
 

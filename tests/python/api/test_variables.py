@@ -127,7 +127,7 @@ def test_headers_of_the_environment_stay_with_its_service(monkeypatch: pytest.Mo
     client = kind("https://elsewhere.example.com", token=lambda: "tok")
     assert client.settings["headers"].value == {"X-Api-Key": "(hidden)"}
     assert "hunter2" not in repr(client.settings) + repr(vars(client))
-    assert b"hunter2" not in pickle.dumps(da.Client(ADDRESS, token=str))
+    assert b"hunter2" not in pickle.dumps(da.Client(ADDRESS, token=da.token_file("token")))
     monkeypatch.setenv("DATAACCESS_BASE_URL", ADDRESS)
     assert kind("https://elsewhere.example.com", token="tok").settings["headers"].value is None
     own = kind(token=lambda: "tok")
