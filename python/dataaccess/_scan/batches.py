@@ -97,7 +97,14 @@ class Batches(BaseBatches):
     """
 
     def close(self) -> None:
-        """Cancels all requests in flight and closes their connections. Closing twice has no effect."""
+        """Cancels all requests in flight and closes their connections. Closing twice has no effect.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
+            >>> batches = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).batches()
+            >>> batches.close()
+        """
         self._raw.close()
 
     def __enter__(self) -> Self:

@@ -1,6 +1,7 @@
 """Every Python block of every page runs as it is shown, each in a namespace of its own, and prints what is shown."""
 
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,12 +57,13 @@ def test_block_runs(
     monkeypatch.delenv("DATAACCESS_TOKEN", raising=False)
     monkeypatch.setenv("DATAACCESS_BASE_URL", "sandbox:demo?until=2024-02-29")
     block.namespace.clear()
-    level = logging.getLogger("dataaccess").level
+    level, umask = logging.getLogger("dataaccess").level, os.umask(0o022)
 
     try:
         block.evaluate()
     finally:
         logging.getLogger("dataaccess").setLevel(level)
+        os.umask(umask)
     if (shown := output(block)) is not None:
         assert capsys.readouterr().out == shown
 
