@@ -57,14 +57,14 @@ def on_the_way(
     """A proxy, and the options of a client that goes through it."""
     with serving(respond) as proxy:
         address = proxy.base_url.replace("//", f"//{user}")
-        if how == "proxy=":
+        if how == "proxy":
             yield proxy, {"proxy": address}
         else:
             monkeypatch.setenv(how, address)
             yield proxy, {}
 
 
-@pytest.mark.parametrize("how", ["proxy=", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
+@pytest.mark.parametrize("how", ["proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
 def test_a_proxy_carries_what_it_cannot_read(
     connect: Any, service: RawServer, trusting: Any, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
@@ -99,7 +99,7 @@ CASES: dict[str, tuple[Responder, int | None, bool]] = {
 
 
 @pytest.mark.usefixtures("short_pauses")
-@pytest.mark.parametrize(("case", "how", "ask"), cycled(CASES, ["proxy=", "HTTPS_PROXY"], [SEARCH, DOWNLOAD]), ids=str)
+@pytest.mark.parametrize(("case", "how", "ask"), cycled(CASES, ["proxy", "HTTPS_PROXY"], [SEARCH, DOWNLOAD]), ids=str)
 def test_a_proxy_that_fails_is_reported_as_the_proxy(
     connect: Any, ask: Operation, trusting: Any, monkeypatch: pytest.MonkeyPatch, case: str, how: str
 ) -> None:

@@ -144,7 +144,7 @@ def test_settings_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) ->
         client_of({})
     assert [line.split()[0] for line in caught.value.problems] == ["base_url", "token"]
     monkeypatch.setenv("DATAACCESS_SPARK_ALLOW_HOSTS", "cdp.example.com")
-    with pytest.raises(da.ConfigError, match="^token is not set"):
+    with pytest.raises(da.ConfigError, match=r"^token is not set"):
         client_of({"base_url": "https://cdp.example.com"})
 
 
