@@ -19,8 +19,7 @@ CLIENT = """
     dataaccess._core.process dataaccess._core.managed dataaccess._core.progress dataaccess._core.suggest
     dataaccess._core.tracebacks
     dataaccess._core.warn dataaccess._native dataaccess._public dataaccess._scan dataaccess._scan.outcome
-    dataaccess.errors dataaccess.errors._base dataaccess.errors._response dataaccess.errors._scan
-    dataaccess.errors._text dataaccess.errors._transport dataaccess.errors._warning
+    dataaccess.errors
 """
 SEARCH = f"""
     {CLIENT} dataaccess._core.log dataaccess.filters dataaccess.filters._column dataaccess.filters._comparison
