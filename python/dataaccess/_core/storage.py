@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
     _Annotated = object
 
-_LOST = "a pickled report has no storage_options: pass storage_options= to the method that reads it"
+_LOST = "a pickled report has no storage_options: pass storage_options to the method that reads it"
 
 
 class StorageOptions(_Annotated):
