@@ -43,8 +43,13 @@ pub fn hide(text: &[u8], secret: &[u8], shown: &str) -> Vec<u8> {
 #[must_use]
 pub fn occurrences(text: &[u8], secret: &[u8]) -> Vec<Range<usize>> {
     let in_base64 = base64_forms(secret);
+    let firsts: Vec<u8> =
+        in_base64.iter().map(Vec::as_slice).chain([secret]).filter_map(|form| form.first().copied()).collect();
+    let begins =
+        |byte: &u8| matches!(byte, b'\\' | b'%' | b'&') || firsts.iter().any(|first| first.eq_ignore_ascii_case(byte));
     let (mut found, mut at) = (Vec::new(), 0);
-    while at < text.len() {
+    while let Some(skipped) = text[at..].iter().position(begins) {
+        at += skipped;
         let plain = || end_of(text, at, secret).filter(|end| secret.len() >= START || is_apart(text, at, *end));
         match plain().or_else(|| in_base64.iter().find_map(|form| end_of(text, at, form))) {
             Some(end) => {

@@ -35,7 +35,7 @@ def refusals() -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["customers", "codes"])
 def test_the_advice_keeps_leading_zeros(name: str) -> None:
     error = refusals()[name]
-    text = "\n".join([str(error), error.explain(), *map(str, error.problems)])
+    text = "\n".join([str(error), *map(str, error.problems)])
     assert "dtype" in text
     assert "astype" not in text
 
@@ -46,9 +46,7 @@ def test_three_of_a_kind_are_shown(name: str) -> None:
     listed = [problem for problem in error.problems if "float" in problem.message]
     assert len(listed) == 3
     assert "4997 more of its 5000" in error.problems[-1].message
-    for shown in (error.explain(), error._repr_html_(), "\n".join(error.__notes__)):
-        assert shown.count("is a float") <= 3
-    assert len(error.explain().splitlines()) < 20
+    assert "\n".join(error.__notes__).count("is a float") <= 3
 
 
 def test_each_kind_is_shown() -> None:

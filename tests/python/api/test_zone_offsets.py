@@ -38,7 +38,5 @@ def test_a_zone_stays_one(zone: str) -> None:
 
 
 def test_another_mistake_is_reported_as_before() -> None:
-    with pytest.raises(
-        da.ConfigError, match=r'must be an IANA time zone, not "Europe/Berlim"; did you mean Europe/Berlin'
-    ):
+    with pytest.raises(da.ConfigError, match=r'not "Europe/Berlim"; did you mean Europe/Berlin'):
         da.Client("https://cdp.example.com", token="tok", timezone="Europe/Berlim")

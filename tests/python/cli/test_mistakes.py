@@ -224,8 +224,7 @@ def test_log_lines_have_a_time_and_no_missing_status(run: Any, monkeypatch: pyte
     assert len(lines) == 2
     time = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d"
     assert [
-        bool(re.match(rf"{time} dataaccess: search_codes.* 2024-01-15: attempt 1 (began|ended)", line))
-        for line in lines
+        bool(re.match(rf"{time} dataaccess: scan_codes 2024-01-15: attempt 1 (began|ended)", line)) for line in lines
     ] == [
         True,
         True,

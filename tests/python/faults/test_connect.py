@@ -113,7 +113,7 @@ def test_c3_the_limit_is_for_tls_too(connect: Any, time_scale: Any) -> None:
 def test_c3_the_limit_is_for_the_proxy_too_which_is_then_to_blame(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with silent() as port:
-        output = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy=\) within 0\.5 s"
+        output = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy\) within 0\.5 s"
         with pytest.raises(kinds.Proxy, match=output) as caught:
             search(connect("https://cdp.invalid", proxy=f"http://127.0.0.1:{port}", retry_for=0.05))
         assert (caught.value.phase, caught.value.attempts) == ("proxy", 2)

@@ -34,9 +34,9 @@ scan = client.scan_codes(attrs or None, allocated_time=da.days("2024-01-01", "20
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.RLIM_INFINITY))
 try:
     scan.to_folder(folder)
-except da.FolderError as error:
+except da.FileError as error:
     left = [str(path) for path in Path(folder).rglob("*") if path.is_file()]
-    is_disk = isinstance(error, OSError) and isinstance(error, da.FileError)
+    is_disk = isinstance(error, OSError)
     outcome = {"errno": error.errno, "path": error.path, "text": str(error), "left": left, "is_disk": is_disk}
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 report = scan.to_folder(folder)

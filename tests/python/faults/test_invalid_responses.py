@@ -61,12 +61,12 @@ def until_close(body: bytes, headers: bytes = b"") -> bytes:
 
 # The response, the class that it raises, and whether it is retried.
 CASES: dict[str, tuple[Any, type[da.DataAccessError], bool]] = {
-    "H1-closed-without-a-byte": (once_and_close(b""), da.ConnectionLostError, True),
-    "C4-reset-without-a-byte": (and_reset(b""), da.ConnectionLostError, True),
-    "H3-half-a-status-line": (once_and_close(b"HTTP/1.1 2"), da.ConnectionLostError, True),
-    "H3-half-the-headers": (once_and_close(WHOLE[:40]), da.ConnectionLostError, True),
+    "H1-closed-without-a-byte": (once_and_close(b""), kinds.Lost, True),
+    "C4-reset-without-a-byte": (and_reset(b""), kinds.Lost, True),
+    "H3-half-a-status-line": (once_and_close(b"HTTP/1.1 2"), kinds.Lost, True),
+    "H3-half-the-headers": (once_and_close(WHOLE[:40]), kinds.Lost, True),
     "H4-body-short-of-its-length": (once_and_close(WHOLE[:-9]), kinds.Truncated, True),
-    "H5-reset-in-the-body": (and_reset(WHOLE[:-9]), da.ConnectionLostError, True),
+    "H5-reset-in-the-body": (and_reset(WHOLE[:-9]), kinds.Lost, True),
     "H6-no-last-chunk": (once_and_close(chunked(BODY, end=b"")), kinds.Truncated, True),
     "H6-cut-inside-a-chunk": (once_and_close(chunked(BODY)[:-20]), kinds.Truncated, True),
     "H6-a-chunk-without-size": (once_and_close(chunked(end=b"zz\r\n")), kinds.Malformed, True),

@@ -118,7 +118,7 @@ def test_each_value_has_its_verdict_in_a_download(connect: Any, start: int) -> N
                 # There are no columns that could be at fault.
                 error = raised_by(download, client)
                 expected = {kinds.InvalidJson, *case.errors} - {kinds.Record}
-                assert type(error) in expected, (case.name, repr(error))
+                assert kinds.kind_of(error) in expected, (case.name, repr(error))
             else:
                 assert exactly(download(client)) == exactly([{"a": strictly_loaded(case.json)}]), case.name
 

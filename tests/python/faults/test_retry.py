@@ -62,7 +62,7 @@ def test_h1_what_was_free_leaves_the_retries_as_they_were(connect: Any) -> None:
 def test_h1_a_new_connection_that_is_lost_is_a_failure(connect: Any, ask: Operation) -> None:
     with serving(once_a_connection()) as server:
         client = connect(server.base_url, retry_for=0.05)
-        with pytest.raises(da.ConnectionLostError):
+        with pytest.raises(kinds.Lost):
             ask(client)
         assert len(server.requests) == 2
         assert client.stats.free_retries == 0
@@ -72,13 +72,13 @@ def test_h1_nothing_is_free_without_retries_or_where_twice_does_harm(connect: An
     with serving(once_a_connection(WHOLE)) as server:
         client = connect(server.base_url, retry_for=0)
         ask(client)
-        with pytest.raises(da.ConnectionLostError):
+        with pytest.raises(kinds.Lost):
             ask(client)
         assert len(server.requests) == 2
     with serving(once_a_connection(WHOLE)) as server:
         client = connect(server.base_url)
         client.post("/access/api/other", {})
-        with pytest.raises(da.ConnectionLostError):
+        with pytest.raises(kinds.Lost):
             client.post("/access/api/other", {})
         assert len(server.requests) == 2
 

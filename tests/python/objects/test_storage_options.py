@@ -45,7 +45,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_sent(service: da.Sandbo
             storage_options={**options, "aws_allow_http": "maybe"},
         )
         without_tls = {name: value for name, value in options.items() if name != "aws_allow_http"}
-        message = r'the endpoint of the store has no TLS .*; pass aws_allow_http="true"'
+        message = r"the endpoint of the store has no TLS .*; set aws_allow_http"
         refused(client, da.ConfigError, message, url, storage_options=without_tls)
         refused(client, da.ConfigError, message, url, storage_options={**options, "aws_allow_http": "false"})
         refused(client, TypeError, r"must be a dict of strings, not list", url, storage_options=["x"])

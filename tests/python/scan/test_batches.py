@@ -54,7 +54,7 @@ def test_a_batch_is_full_after_so_many_bytes(connect: Any) -> None:
 def test_a_size_that_is_invalid_is_refused(client: Any, name: str, bad: Any) -> None:
     with pytest.raises(da.ValidationError, match=f"^{name}: must be an integer of at least 1, not ") as caught:
         client.scan_codes(allocated_time=da.on("2024-01-15")).batches(**{name: bad})
-    assert [(problem.argument, problem.value) for problem in caught.value.problems] == [(name, bad)]
+    assert [(problem.argument, problem.value) for problem in caught.value.problems] == [(name, repr(bad))]
 
 
 @pytest.mark.both_clients

@@ -55,7 +55,7 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
             scan.to_folder(tmp_path)
         (error,) = caught.value.failed.values()
         assert isinstance(error, kinds.Record)
-        assert 'schema={"n": ' in str(error)
+        assert 'set schema["n"] to ' in str(error)
         assert (error.row, error.column) == (1, "n")
         assert [row["n"] for row in rows_in(tmp_path)] == [1, 3]
         # As it says.

@@ -248,7 +248,7 @@ def test_without_its_package_no_request_is_sent(client: Any, monkeypatch: pytest
 
 def test_an_unknown_dtype_backend_is_refused_before_anything_is_sent(client: Any) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    with pytest.raises(ValueError, match="dtype_backend="):
+    with pytest.raises(ValueError, match="dtype_backend must"):
         scan.to_pandas(dtype_backend="numpy")
     assert scan.last_stats is None
 

@@ -176,7 +176,7 @@ def test_a_hint_works(connect: Any, before: list[Any]) -> None:
             try:
                 batches = list(scan_of(client, ["a"]).batches(max_rows=2))
             except da.StreamInterruptedError as error:
-                (kind,) = re.findall(r'^pass schema=\{"a": "(string|float64)"\}$', error.hint or "")
+                (kind,) = re.findall(r'^set schema\["a"\] to "(string|float64)"$', error.hint or "")
                 batches = list(scan_of(client, ["a"], schema={"a": kind}).batches(max_rows=2))
             found = [row["a"] for batch in batches for row in batch.to_pylist()]
             # Equal, or the texts of all.

@@ -94,8 +94,8 @@ def stalled(connection: Any, body: bytes, attempt: int) -> None:
 
 # The failures, equally frequent, with the class that each raises.
 FAULTS: list[tuple[Way, type[da.DataAccessError]]] = [
-    (lost, da.ConnectionLostError),
-    (closed, da.ConnectionLostError),
+    (lost, kinds.Lost),
+    (closed, kinds.Lost),
     (cut, kinds.Truncated),
     (cut_unnoticed, kinds.Truncated),
     (cut_packed, kinds.Truncated),
@@ -169,7 +169,7 @@ class SearchOutcome:
     def check(self, retries: int) -> None:
         """Right, or an error of its class: anything else is a lie."""
         assert self.rows is None or self.rows == rows_of(self.key), self.key
-        kind = None if self.error is None else type(self.error)
+        kind = None if self.error is None else kinds.kind_of(self.error)
         assert (self.attempts, kind) in outcomes(self.key, retries), (self, outcomes(self.key, retries))
 
 
