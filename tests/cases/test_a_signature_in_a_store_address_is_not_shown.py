@@ -39,6 +39,6 @@ def test_a_signature_is_not_shown(sandbox: da.Sandbox, call: Callable[[Any, str]
     scan = sandbox.client().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     with pytest.raises((da.ConfigError, da.ValidationError)) as caught:
         call(scan, address)
-    error = caught.value
+    error: Any = caught.value
     assert "SIG" not in f"{error} {error!r} {vars(error)} {pickle.dumps(error)!r}"
     assert not any("SIG" in repr(problem) for problem in error.problems)
