@@ -101,7 +101,7 @@ def conditions(scan: str) -> st.SearchStrategy[pl.Expr]:
     return one | st.builds(lambda left, right: left | right, one, one) | one.map(lambda condition: ~condition)
 
 
-PLANS = ["days", "day", "since", "before", "people", "split", "limited", "types"]
+PLANS = ["days", "day", "since", "before", "people", "days of people", "limited", "types"]
 columns = st.lists(st.sampled_from(["id", "pool_id", "code_status", "allocated_time"]), min_size=1, unique=True)
 
 
