@@ -33,6 +33,7 @@ __all__ = [
     "panic_for_test",
     "row_lines",
     "sandboxes_met",
+    "set_buffered_bytes",
     "set_now",
     "set_time_scale",
     "set_values_per_request",
@@ -267,6 +268,7 @@ def object_names(url: str, storage_options: StorageOptions | None) -> list[str]:
 def row_lines(
     object: str, attributes: list[tuple[str, str]], record_zone: str, rows: object, sandbox: RawSandbox | None
 ) -> bytes: ...
+def set_buffered_bytes(bytes: int) -> None: ...  # of the feature `testing`
 def set_now(milliseconds: int | None) -> None: ...  # likewise
 def set_time_scale(times: int) -> None: ...  # likewise
 def set_values_per_request(values: int | None) -> None: ...  # likewise

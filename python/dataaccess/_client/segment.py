@@ -299,7 +299,7 @@ def ended(
             check_entries(export_id, entries, success)
         return status
     states = entry_states(entries, entries) or "it has no entries yet"
-    hint = "raise timeout, the last response is in .last"
+    hint = "raise timeout"
     raise WaitTimeoutError(
         f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; {hint}",
         operation="wait_for_segment",
@@ -317,7 +317,7 @@ def check_entries(export_id: object, entries: list[ExportEntry], success: Collec
     """
     failed = [entry for entry in entries if state_of(entry, success) == "failed"]
     if failed:
-        hint = "all entries are in .entries; check=False returns them; success_codes has the codes of success"
+        hint = "success_codes names the codes of success"
         raise SegmentExportError(
             f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "
             f"{entry_states(entries, failed)}; {hint}",

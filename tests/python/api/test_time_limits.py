@@ -51,7 +51,7 @@ def test_the_days_of_a_search_come_in_their_order(client: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "ended"),
     [
-        ({"retry_for": 0.3}, "retry_for=0.3 s ended the retries"),
+        ({"retry_for": 0.3}, "retry_for (0.3 s) ended the retries"),
         ({"retry_for": 0}, None),
     ],
 )

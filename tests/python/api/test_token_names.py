@@ -45,4 +45,4 @@ def test_what_exists_is_named(tmp_path: Path) -> None:
     assert str(caught.value) == f"the token file {tmp_path}/short {REASON}"
     with pytest.raises(da.ConfigError) as caught:
         da.token_file(tmp_path)()
-    assert str(caught.value) == f"the token file {tmp_path} cannot be read: Is a directory"
+    assert str(caught.value) == f"the token file {tmp_path} is not a regular file"

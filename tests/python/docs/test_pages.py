@@ -103,8 +103,10 @@ def shown(default: Any) -> str:
 def test_every_environment_variable_is_documented() -> None:
     rows = table(CONFIGURATION, "## Environment variables")
     assert [name for row in rows for name in re.findall(r"`(\w+)`", row[0])] == [
-        *_native.ENVIRONMENT,
-        "DATAACCESS_LOG",
+        "DATAACCESS_BASE_URL",
+        "DATAACCESS_",
+        "DATAACCESS_TOKEN",
+        "DATAACCESS_TOKEN_FILE",
         "DATAACCESS_PROFILE",
         *_native.ENVIRONMENT,
         "XDG_CONFIG_HOME",

@@ -105,7 +105,7 @@ def test_a_proxy_that_fails_is_reported_as_the_proxy(
 ) -> None:
     respond, status, tried_again = CASES[case]
     with on_the_way(how, respond, monkeypatch, USER) as (proxy, options):
-        with pytest.raises(kinds.Tls) as caught:
+        with pytest.raises(kinds.Proxy) as caught:
             ask(connect(SERVICE, token="tok-secret", retry_for=0.05, **options, **trusting))
         assert caught.value.attempts == (2 if tried_again else 1)
         # The HTTP library keeps the status of a refusal to itself: the proxy is asked for it once more.
@@ -255,7 +255,7 @@ def test_a_proxy_that_is_not_meant_is_not_asked(
     with serving(always(http())) as proxy:
         for name, value in variables.items():
             monkeypatch.setenv(name, value or proxy.base_url)
-        with pytest.raises(kinds.Tls) as caught:
+        with pytest.raises(da.ConnectError) as caught:
             search(connect(address, allow_http=True, retry_for=0, **trusting))
         assert caught.value.phase == "dns"
         assert proxy.connections == 0

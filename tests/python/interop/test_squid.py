@@ -88,7 +88,7 @@ def test_a_tunnel_leads_to_a_name_that_only_the_proxy_knows(
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(bundle))
     assert search(connect(address)) == ROWS
     monkeypatch.setenv("NO_PROXY", ".test")
-    with pytest.raises(kinds.Proxy) as caught:
+    with pytest.raises(da.ConnectError) as caught:
         search(connect(address, retry_for=0))
     assert caught.value.phase == "dns"
 

@@ -58,7 +58,7 @@ scan = client.scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-01"))
 before = peak()
 try:
     outcome = scan.read_folder(sys.argv[1]).num_rows
-except kinds.TooLarge as error:
+except da.ResponseError as error:
     outcome = f"{error.reason} {error.field} {error.limit} {'raise max_result_bytes' in str(error)}"
 print(outcome, peak() - before, sep=";")
 """

@@ -170,7 +170,7 @@ def cut_in_vietnam(times: list[str]) -> da.Sandbox:
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_rows_of_other_days_are_warned_of_once(connect: Any, output: str) -> None:
     times = [f"2024-01-{day} {hour:02}:30:00" for day in range(14, 18) for hour in range(24)]
-    days = {"allocated_time": da.days("2024-01-14", "2024-01-25")}
+    days = da.days("2024-01-14", "2024-01-25")
     with cut_in_vietnam(times) as service:
         scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=days)
         with pytest.warns(da.StrayDayWarning, match=r"outside the requested day in 4 of 5 days.*UTC\+07:00") as caught:

@@ -68,7 +68,7 @@ def check(client: Any, whole: Path, damage: Damage, folder: Path) -> bool:
         for use in (scan.to_folder, scan.read_folder):
             try:
                 use(folder)
-            except kinds.Corrupt as error:
+            except da.FolderError as error:
                 errors.append(error)
             except da.ScanIncompleteError as error:
                 errors.extend(error.failed.values())
