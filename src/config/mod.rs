@@ -219,49 +219,43 @@ impl Settings {
             }
             _ => Proxy::of_setting(arguments.proxy.as_deref()),
         };
-        let proxy = refused.keep("proxy", proxy);
+        let proxy = refused.keep("proxy", proxy).flatten();
         let zone = refused.keep("timezone", Zone::of_argument("timezone", &arguments.timezone));
         let source_zone = Zone::of_argument("source_timezone", &arguments.source_timezone);
         let source_zone = refused.keep("source_timezone", source_zone);
-        let timeout = refused.keep("timeout", seconds("timeout", arguments.timeout));
-        let retry_for = refused.keep("retry_for", retry_for(arguments.retry_for));
-        let concurrency = arguments.concurrency.map(concurrency).transpose();
-        let concurrency = refused.keep("concurrency", concurrency);
-        let interval = refused.keep("requests_per_second", arguments.requests_per_second.map(interval).transpose());
-        let max_result_bytes = arguments.max_result_bytes.map(|limit| count("max_result_bytes", limit)).transpose();
-        let max_result_bytes = refused.keep("max_result_bytes", max_result_bytes);
-        let headers = refused.keep("headers", check_headers(&arguments.headers));
-        let known_row_cap = arguments.known_row_cap.map(|cap| count("known_row_cap", cap)).transpose();
-        refused.keep("known_row_cap", known_row_cap);
-        let refusal = Error::settings(refused.errors);
+        let timeout = refused.keep("timeout", seconds("timeout", arguments.timeout)).unwrap_or_default();
+        let retry_for = refused.keep("retry_for", retry_for(arguments.retry_for)).unwrap_or_default();
+        let concurrency = arguments.concurrency.and_then(|limit| refused.keep("concurrency", concurrency(limit)));
+        let interval = arguments.requests_per_second;
+        let interval = interval.and_then(|rate| refused.keep("requests_per_second", interval_of(rate)));
+        refused.keep("headers", check_headers(&arguments.headers));
+        let mut counted = |name, value: Option<i64>| value.and_then(|value| refused.keep(name, count(name, value)));
+        let max_result_bytes = counted("max_result_bytes", arguments.max_result_bytes).unwrap_or_else(memory::half);
+        counted("known_row_cap", arguments.known_row_cap);
         let trust = arguments.trust(lookup);
-        let settings = || {
-            headers?;
-            Some(Self {
-                result_zone: zone.clone().filter(|_| arguments.is_given("timezone")),
-                is_retry_for_given: arguments.is_given("retry_for"),
-                base_url: base_url?,
-                zone: zone?,
-                source_zone: source_zone?,
+        match (Error::settings(refused.errors), base_url, zone, source_zone) {
+            (None, Some(base_url), Some(zone), Some(source_zone)) => Ok(Self {
+                base_url,
+                source_zone,
+                result_zone: Some(&zone).filter(|_| arguments.is_given("timezone")).cloned(),
+                zone,
                 day_comparison: arguments.day_comparison,
+                timeout,
+                retry_for,
+                is_retry_for_given: arguments.is_given("retry_for"),
                 code_value_type: arguments.code_value_type,
-                timeout: timeout?,
-                retry_for: retry_for?,
-                concurrency: concurrency?,
-                interval: interval?,
-                max_result_bytes: max_result_bytes?.unwrap_or_else(memory::half),
+                concurrency,
+                interval,
+                max_result_bytes,
                 trust,
-                proxy: proxy?,
+                proxy,
                 headers: arguments.headers,
                 record: arguments.record,
                 timeouts: Timeouts::scaled(arguments.time_scale),
                 buffered_bytes: arguments.buffered_bytes,
                 time_scale: arguments.time_scale.max(1),
-            })
-        };
-        match refusal {
-            Some(error) => Err(error),
-            None => settings().ok_or_else(|| defect("a setting was refused without an error")),
+            }),
+            (error, ..) => Err(error.unwrap_or_else(|| defect("a setting was refused without an error"))),
         }
     }
 
@@ -332,7 +326,7 @@ fn seconds(name: &'static str, value: f64) -> Result<Duration> {
 }
 
 /// The time between the starts of two requests at this rate.
-fn interval(requests_per_second: f64) -> Result<Duration> {
+fn interval_of(requests_per_second: f64) -> Result<Duration> {
     match Duration::try_from_secs_f64(requests_per_second.recip()) {
         Ok(interval) if (1e-3..=1e6).contains(&requests_per_second) => Ok(interval),
         _ => Err(refused("requests_per_second", requests_per_second, "from 0.001 to 1000000 requests a second")),

@@ -67,7 +67,7 @@ fn the_environment_is_read_where_it_is_trusted_and_no_setting_says_otherwise() {
     let environment = |name: &str| (name == "HTTPS_PROXY" || name == "SSL_CERT_FILE").then(|| "http://p:1".to_owned());
     let origins = |trust_env, sources: &[&str]| {
         let sources = sources.iter().map(|name| ((*name).to_owned(), String::new())).collect();
-        let given = Arguments { trust_env, sources, ..arguments() };
+        let given = Arguments { sources, trust_env, ..arguments() };
         let origins = Settings::resolve(given, environment).expect("good settings").origins();
         origins.into_iter().map(|(setting, ..)| setting).collect::<Vec<_>>()
     };

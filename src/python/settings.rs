@@ -37,10 +37,9 @@ pub(super) fn is_secret_header(name: &str) -> bool {
 
 /// The settings by name. The Python package passes all of them, with the right types.
 pub(super) fn arguments(settings: &Bound<'_, PyDict>) -> PyResult<Arguments> {
-    #[cfg_attr(not(feature = "testing"), expect(unused_mut, reason = "tests change them"))]
-    let mut arguments: Arguments = depythonize(settings)?;
+    let arguments = depythonize(settings)?;
     #[cfg(feature = "testing")]
-    super::testing::change(&mut arguments);
+    let arguments = super::testing::changed(arguments);
     Ok(arguments)
 }
 

@@ -24,13 +24,13 @@ pub(super) fn time_scale() -> u32 {
     TIME_SCALE.load(Ordering::Relaxed)
 }
 
-/// Changes the settings of a new client as a test said.
-pub(super) fn change(arguments: &mut Arguments) {
-    arguments.time_scale = time_scale();
-    let buffered_bytes = BUFFERED_BYTES.load(Ordering::Relaxed);
-    if buffered_bytes > 0 {
-        arguments.buffered_bytes = buffered_bytes;
-    }
+/// The settings of a new client, changed as a test said.
+pub(super) fn changed(arguments: Arguments) -> Arguments {
+    let buffered_bytes = match BUFFERED_BYTES.load(Ordering::Relaxed) {
+        0 => arguments.buffered_bytes,
+        bytes => bytes,
+    };
+    Arguments { buffered_bytes, time_scale: time_scale(), ..arguments }
 }
 
 /// The time that a test set.
