@@ -13,6 +13,7 @@ use super::raise::raise;
 use super::{capsule, values};
 use crate::columns;
 use crate::scan::{Collected, Stats};
+use crate::time::Zone;
 
 /// A batch of rows in columns.
 #[pyclass(frozen, module = "dataaccess._native")]
@@ -52,6 +53,12 @@ impl RawBatch {
 
     fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
         Err(no_pickle("a Batch"))
+    }
+
+    /// The batch with instants in UTC, of times as the service wrote them in the zone `source`.
+    fn in_utc(&self, py: Python<'_>, source: &str) -> PyResult<Self> {
+        let zoned = Zone::try_new(source).and_then(|source| columns::zoned(&self.batch, &Zone::default(), &source));
+        zoned.map(Self::new).map_err(|error| raise(py, error))
     }
 
     /// The first `most` rows as dicts, or all.
@@ -119,6 +126,14 @@ impl RawTable {
 
     fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
         Err(no_pickle("a Table"))
+    }
+
+    /// As `in_utc` of a batch.
+    fn in_utc(&self, py: Python<'_>, source: &str) -> PyResult<Self> {
+        let utc = Zone::default();
+        let zoned = Zone::try_new(source)
+            .and_then(|source| self.batches.iter().map(|batch| columns::zoned(batch, &utc, &source)).collect());
+        Ok(self.part(columns::zoned_schema(&self.schema, &utc), zoned.map_err(|error| raise(py, error))?))
     }
 
     /// An empty table of the same columns.

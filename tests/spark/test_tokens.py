@@ -34,7 +34,7 @@ def test_an_address_that_only_the_query_names_gets_no_request(spark: Any, strang
 def test_a_host_of_the_list_gets_a_token_of_its_own_alone(spark: Any, other: da.Sandbox, allowed: Path) -> None:
     from pyspark.errors import AnalysisException
 
-    with pytest.raises(AnalysisException, match="is another; pass the option token_file or token_callable"):
+    with pytest.raises(AnalysisException, match="is another"):
         rows(spark, f", base_url '{other.base_url}'")
     assert other.requests == []
     allowed.write_text(other.issue_token(["item"]))
@@ -76,7 +76,7 @@ def test_the_token_file_of_the_environment_is_for_its_address_alone(
     [partition] = reader.partitions()
     assert sum(batch.num_rows for batch in reader.read(partition)) == 73
 
-    with pytest.raises(da.ConfigError, match="is another; pass the option token_file or token_callable") as caught:
+    with pytest.raises(da.ConfigError, match="is another") as caught:
         DataAccessSource({**options, "base_url": stranger.base_url})
     assert token not in str(caught.value)
     assert stranger.requests == []

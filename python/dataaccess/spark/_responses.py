@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._core.optional import optional
 from dataaccess._scan.batches import Batch
 from dataaccess._scan.table import Table
 
@@ -60,17 +59,10 @@ class Response:
     def _forms(self, rows: Batch | Table) -> tuple[Any, Any]:
         """The rows with times as the service wrote them, and with instants where a column needs them."""
         written = rows.to_arrow()
-        return written, self._instants(written) if self._columns.has_instants else written
-
-    def _instants(self, written: Any) -> Any:
-        """The same columns with instants: a repeated time is the earlier one, a skipped time the first one after it."""
-        zone, compute = self._task._raw.source_zone, optional("pyarrow.compute")
-        for position, field in enumerate(written.schema):
-            if str(field.type) == "timestamp[us]":
-                times = compute.assume_timezone(written.column(position), zone, "earliest", "latest")
-                times = times.cast(optional("pyarrow").timestamp("us", "UTC"))
-                written = written.set_column(position, field.name, times)
-        return written
+        if not self._columns.has_instants:
+            return written, written
+        # pyarrow itself would be an hour off after 2037.
+        return written, type(rows)(rows._raw.in_utc(self._task._raw.source_zone)).to_arrow()
 
     def _batch(self, written: Any, instants: Any, requested_at: int | None) -> pa.RecordBatch:
         time = None if requested_at is None else datetime.fromtimestamp(requested_at / 1000, UTC)
