@@ -200,13 +200,14 @@ class Settings:
         here = origin(address)
         if own is not None:
             raise ConfigError(
-                f"token is not set: the token of {self.profile} is for {origin(self._of_profile)}, and {here} is another address; "
-                f"pass token or set {TOKEN}"
+                f"token is not set: the token of {self.profile} is for {origin(self._of_profile)}, and {here} is "
+                f"another address; give token or set {TOKEN}"
             )
         if variable is not None:
             named = _BASE_URL if os.environ.get(_BASE_URL) else str(self.profile)
             raise ConfigError(
-                f"token is not set: the token of {variable} is for the address of {named}, and {here} is another; set token"
+                f"token is not set: the token of {variable} is for the address of {named}, and {here} is another; "
+                "give token"
             )
         raise ConfigError(f"token is not set; give token or set {TOKEN}; sandbox:demo brings its own")
 
