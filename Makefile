@@ -29,7 +29,7 @@ OR_ADVISE = || { echo 'Packages were not downloaded, see above. Is there a netwo
 	'system, or name its file in PIP_CERT, SSL_CERT_FILE and CARGO_HTTP_CAINFO.' >&2; exit 1; }
 say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 
-.PHONY: help setup demo test test-rust test-python test-env lint lint-rust lint-python fmt generate docs wheel bench lock clean
+.PHONY: help setup demo test test-rust test-python test-env lint lint-rust lint-python fmt docs wheel bench lock clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,10 +83,6 @@ fmt: .venv/.test ## format Rust and Python
 	cargo fmt --all
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix-only
-
-# A test compares the files with the output of the script.
-generate: ## the synchronous scans, from the asynchronous ones
-	$(PYTHON) .ci/generate_sync.py
 
 docs: .venv/.test ## the site of the documentation, into target/site; a broken link is an error
 	$(call say,'Building the site of the documentation')

@@ -115,10 +115,10 @@ class DataAccessError(Exception):
     Examples:
         >>> import dataaccess as da
         >>> try:
-        ...     da.validate_codes(allocated_time=da.after("2024-01-01"), code_status=7)
-        ... except da.DataAccessError as error:
-        ...     print(type(error).__name__, error.retryable)
-        ValidationError False
+        ...     da.validate_codes(allocated_time=da.after("2024-01-01"), code_status=["sent", 7])
+        ... except da.ValidationError as error:
+        ...     print(error.problems[0].argument, error.retryable)
+        code_status[1] False
     """
 
     operation: str | None = None
@@ -170,11 +170,7 @@ class ConfigError(DataAccessError, ValueError):
 
     @classmethod
     def of(cls, problems: list[str]) -> Self:
-        """Returns the error for several invalid settings.
-
-        Args:
-            problems: One line for each.
-        """
+        """Returns the error for several invalid settings, of one line for each."""
         if len(problems) == 1:
             return cls(problems[0])
         numbered = " ".join(f"({number}) {line}" for number, line in enumerate(problems, 1))
@@ -208,14 +204,6 @@ class ValidationError(DataAccessError, ValueError):
 
     Attributes:
         problems: All problems of the request, each with its argument and path.
-
-    Examples:
-        >>> import dataaccess as da
-        >>> try:
-        ...     da.validate_codes(allocated_time=da.after("2024-01-01"), code_status=["sent", 7])
-        ... except da.ValidationError as error:
-        ...     print(error.problems[0].argument)
-        code_status[1]
     """
 
     problems: list[Problem] = []  # noqa: RUF012 - no error changes it

@@ -275,7 +275,7 @@ impl Tasks {
     ) -> Result<StoredPart> {
         let record = Record::of(folder, name, &part)?;
         let Footer { schema, rows, bytes, .. } = part;
-        let unknown = |error: Error| folder.corrupt(name, &error.message());
+        let unknown = |error: Error| folder.corrupt(name, error.message());
         let mut types = columns::types(&schema).map_err(unknown)?;
         let (mut asked, mut begun) = (self.query.clone(), record.query.clone());
         types.retain(|(name, _)| !(name == REQUESTED_AT && begun.has(REQUESTED_AT)));

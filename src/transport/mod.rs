@@ -214,7 +214,7 @@ impl Transport {
                 exchange.responded(sent.status().as_u16(), sent.headers())?;
                 Ok(Response { exchange: Some(exchange), ..Response::new(sent, self) })
             }
-            Err(error) => exchange.end(Some(&error.message())).and(Err(error)),
+            Err(error) => exchange.end(Some(error.message())).and(Err(error)),
         }
     }
 

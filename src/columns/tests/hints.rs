@@ -75,7 +75,7 @@ fn read_as_suggested(columns: &[Column], values: &[&str]) -> Option<ColumnType> 
     let error = read_all(columns, values).err()?;
     assert_eq!(error.kind(), ErrorKind::Record);
     let hint = error.hint().expect("every value fits some type");
-    let name = hint.strip_prefix(r#"set schema["a"] to ""#).and_then(|rest| rest.strip_suffix('"')).expect(&hint);
+    let name = hint.strip_prefix(r#"set schema["a"] to ""#).and_then(|rest| rest.strip_suffix('"')).expect(hint);
     let suggested = ColumnType::from_name(name).expect("a type");
     let fixed = items(&["a".to_owned()], &[("a".to_owned(), suggested)]);
     if let Err(error) = read_all(&fixed, values) {

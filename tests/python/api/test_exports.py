@@ -103,7 +103,7 @@ def test_an_entry_that_failed_is_an_error_with_all_entries(connect: Any, code: A
     assert str(error).startswith(
         "wait_for_segment: 1 of 2 entries of export 7 failed: entry 2 ended at 2024-01-15T08:05"
     )
-    assert "'The destination refused the file'; all entries are in .entries" in str(error)
+    assert "'The destination refused the file'" in str(error)
     assert pickle.loads(pickle.dumps(error)).entries == error.entries
 
 

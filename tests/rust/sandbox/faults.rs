@@ -305,7 +305,7 @@ fn a_fault_that_is_invalid_is_refused_and_none_begins_after_the_stop() {
     let service = Service::demo();
     let error = service.sandbox.inject(Fault::new(FaultKind::LateCode(1)).on("search")).unwrap_err();
     assert_eq!(
-        (error.kind(), error.message().as_ref()),
+        (error.kind(), error.message()),
         (Kind::Config, "path must be `search`, `download` or a path that begins with /, not search")
     );
     let fault = fault(&service, FaultKind::LateCode(1));

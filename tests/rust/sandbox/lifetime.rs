@@ -87,7 +87,7 @@ fn a_stopped_sandbox_says_so() {
     let service = Service::demo();
     service.sandbox.stop();
     let error = service.sandbox.issue_token(&[], None).unwrap_err();
-    assert_eq!((error.kind(), error.message().as_ref()), (Kind::Sandbox, "this sandbox was stopped"));
+    assert_eq!((error.kind(), error.message()), (Kind::Sandbox, "this sandbox was stopped"));
     assert_eq!(service.sandbox.revoke("x").unwrap_err().kind(), Kind::Sandbox);
 }
 
