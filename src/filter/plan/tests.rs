@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::filter::codes::{self, CodesArguments};
 use crate::filter::items::{self, ItemsArguments};
 use crate::filter::sample::{
-    after, all, any, col, compared_days, days, equals, expression, input, matches, on, problem, problems,
+    after, all, any, col, compared_days, days, equals, expression, input, matches, on, problem,
 };
 use crate::filter::{ColumnCondition, Tree};
 use crate::time::Calendar;

@@ -42,7 +42,7 @@ const FORMATS: [Format; 2] = [
 async fn written(scan: &Scan, client: &Arc<Client>, format: Format) -> Result<(Stats, Vec<String>)> {
     let folder = Folder::new();
     let path = folder.path().join("rows");
-    let written = scan.write(client, &Location::Path(path.clone()), format, false).await;
+    let written = scan.write(client, &Location::Path(path.clone()), format).await;
     assert!(!path.exists(), "it appears when it is published");
     let (stats, complete) = written?;
     complete.publish().await?;
