@@ -189,7 +189,7 @@ impl AtomicFile {
         let created = Temporary::create(folder, &name.to_string_lossy());
         let (file, temporary) = created.map_err(|cause| failure(kind, path, "written", cause))?;
         // A file keeps its mode. What a link leads to is not replaced.
-        if let Some(replaced) = fs::symlink_metadata(&absolute).ok().filter(|found| found.is_file()) {
+        if let Some(replaced) = fs::symlink_metadata(&absolute).ok().filter(fs::Metadata::is_file) {
             // Some file systems have no modes.
             _ = file.set_permissions(replaced.permissions());
         }

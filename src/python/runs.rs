@@ -31,7 +31,6 @@ pub(super) type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>
 /// The options of a run, as a dict.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an argument of its own")]
 pub(super) struct RunArguments<'py> {
     folder: PathBuf,
     storage_options: Storage,

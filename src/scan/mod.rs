@@ -109,7 +109,6 @@ enum Consumer {
 
 /// A valid plan, or some of its requests, with the types of their columns.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Scan {
     operation: &'static str,
     plan: Arc<Plan>,

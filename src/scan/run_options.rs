@@ -13,7 +13,6 @@ use crate::filter::InputValue;
 
 /// The options of a run.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an argument of its own")]
 pub struct RunOptions {
     /// The folder of the parts.
     pub folder: Location,

@@ -125,6 +125,11 @@ def test_a_contradiction_requests_nothing(sandbox: da.Sandbox) -> None:
         assert frame.filter(condition).collect().schema == frame.collect_schema()
 
 
+def test_the_limit_of_the_scan_holds(sandbox: da.Sandbox) -> None:
+    frame = codes(sandbox, allocated_time=da.days("2024-01-14", "2024-01-17"), limit=100)
+    assert [frame.head(rows).collect().height for rows in (7, 10_000)] == [7, 100]
+
+
 def test_inferred_types_are_requested_once() -> None:
     with da.Sandbox() as own:
         own.declare("store", 7, {"city": "string", "size": "number"})
