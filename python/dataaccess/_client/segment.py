@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
@@ -120,6 +119,8 @@ def success_texts(codes: object) -> tuple[str, ...]:
 
 
 def _code_text(code: object) -> str:
+    import json
+
     return (code if isinstance(code, str) else json.dumps(code)).removesuffix(".0")
 
 

@@ -39,7 +39,7 @@ def test_no_frame_is_made_of_a_scan(sandbox: da.Sandbox) -> None:
     [
         ("localhost:18080", "write http://localhost:18080"),
         ("cdp.example.com", "write https://cdp.example.com"),
-        ("sandbox", 'the sandbox is base_url="sandbox:demo"'),
+        ("sandbox", 'the sandbox is base_url "sandbox:demo"'),
     ],
 )
 def test_an_address_that_is_no_url(address: str, advice: str) -> None:

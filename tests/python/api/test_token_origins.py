@@ -148,9 +148,9 @@ def test_code_names_an_address_where_the_environment_names_none(
 def test_the_error_says_whose_token_it_is(evil: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", "https://user:hunter2@cdp.example.com")
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok-env")
-    source = "that of DATAACCESS_TOKEN is for the address of DATAACCESS_BASE_URL"
+    source = "the token of DATAACCESS_TOKEN is for the address of DATAACCESS_BASE_URL"
     message = refused(lambda: da.Client(evil.base_url))
-    assert message == f"token: {source}, and {evil.base_url} is another; pass token"
+    assert message == f"token is not set: {source}, and {evil.base_url} is another; give token"
     assert da.Client(evil.base_url, token="tok-own").base_url == evil.base_url
 
 

@@ -54,9 +54,7 @@ def test_two_tokens_are_refused(monkeypatch: pytest.MonkeyPatch, token: Path, ki
 def test_the_token_of_the_file_stays_with_its_address(monkeypatch: pytest.MonkeyPatch, token: Path) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", ADDRESS)
     monkeypatch.setenv("DATAACCESS_TOKEN_FILE", str(token))
-    with pytest.raises(
-        da.ConfigError, match="token of DATAACCESS_TOKEN_FILE is for the address of"
-    ):
+    with pytest.raises(da.ConfigError, match="token of DATAACCESS_TOKEN_FILE is for the address of"):
         da.Client("https://elsewhere.example.com")
 
 

@@ -97,7 +97,7 @@ CASES: list[Any] = [
     (
         78,
         ["codes", *DAY, "--base-url", "http://127.0.0.1:9"],
-        "that of DATAACCESS_TOKEN is for the address of DATAACCESS_BASE_URL",
+        "the token of DATAACCESS_TOKEN is for the address of DATAACCESS_BASE_URL",
     ),
     (78, ["codes", *DAY, "--profile", "nobody"], "dataaccess: there is no profile 'nobody'"),
     (2, ["codes", *DAY, "--token-file", "/nowhere"], "'--token-file': the token file /nowhere cannot be read"),

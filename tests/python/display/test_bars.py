@@ -36,16 +36,13 @@ def last_line(text: str) -> str:
 
 @pytest.mark.both_clients
 @pytest.mark.slow
-@pytest.mark.parametrize("call", ["scan_codes", "search_codes"])
-def test_a_call_that_takes_long_shows_a_bar_and_removes_it(connect: Any, slow: da.Sandbox, call: str) -> None:
+def test_a_scan_that_takes_long_shows_a_bar_and_removes_it(connect: Any, slow: da.Sandbox) -> None:
     threads = set(threading.enumerate())
-    made = getattr(connect(slow, concurrency=1), call)
+    scan = connect(slow, concurrency=1).scan_codes(["id"], allocated_time=DAYS)
     with terminal() as screen:
-        found = made(["id"], allocated_time=DAYS)
-        if call == "scan_codes":
-            found.to_dicts()
+        scan.to_dicts()
         text = screen.shown()
-    first = re.search(rf"{call}: +\d+%\|.*?\| ([1-6])/7 tasks \[00:01<00:\d\d, \d+ rows?, [\d,]+ rows/s", text)
+    first = re.search(r"scan_codes: +\d+%\|.*?\| ([1-6])/7 tasks \[00:01<00:\d\d, \d+ rows?, [\d,]+ rows/s", text)
     assert first is not None, text
     assert last_line(text) == ""
     assert not [each for each in set(threading.enumerate()) - threads if "onitor" in type(each).__name__]

@@ -73,5 +73,5 @@ def test_h11_nothing_behind_the_chunks_is_ever_a_response(connect: Any, ask: Ope
 def test_h11_a_failure_with_two_ends_is_reported_and_leaves_its_connection(connect: Any, ask: Operation) -> None:
     with serving(always(with_two_ends(b"<html>", 3, "500 Broken"))) as server:
         with pytest.raises(da.ServerError):
-            ask(connect(server.base_url, retry_for=0.05))
+            ask(connect(server.base_url, retry_for=0.2))
         assert len(server.requests) == server.connections == 2

@@ -21,7 +21,7 @@ def test_each_of_many_searches_is_right_or_fails_as_it_must(kind: str, time_scal
     unlucky = Chaotic()
     with serving(unlucky) as server:
         unlucky.server = server
-        found, stats = BY[kind](server.base_url, KEYS, retry_for=0.05)
+        found, stats = BY[kind](server.base_url, KEYS, retry_for=0.2)
     for one in found:
         one.check(RETRIES)
     failed = sum(one.rows is None for one in found)

@@ -65,7 +65,7 @@ def test_h26_each_status_has_a_class_and_is_retried_or_not(connect: Any) -> None
     with serving(statuses) as server:
         for status in STATUSES:
             # One for all would see an outage.
-            client = connect(server.base_url, retry_for=0.05)
+            client = connect(server.base_url, retry_for=0.2)
             statuses.status = status
             before = len(server.requests)
             error = raised_by(WAYS[status % len(WAYS)], client)
@@ -105,7 +105,7 @@ def test_h28_a_connection_lost_before_the_body_is_another_matter(connect: Any) -
         raise Close
 
     with serving(cut) as server:
-        error = raised_by(search, connect(server.base_url, retry_for=0.05))
+        error = raised_by(search, connect(server.base_url, retry_for=0.2))
         assert isinstance(error, kinds.Truncated)
         assert len(server.requests) == 2
 

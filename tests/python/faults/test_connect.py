@@ -33,7 +33,7 @@ def search(client: Any) -> Any:
 
 def test_c1_an_unknown_host_is_reported_and_retried(connect: Any, ask: Operation) -> None:
     with pytest.raises(da.ConnectError, match=r"cannot resolve cdp\.invalid: ") as caught:
-        ask(connect("https://cdp.invalid", retry_for=0.05))
+        ask(connect("https://cdp.invalid", retry_for=0.2))
     assert (type(caught.value), caught.value.phase, caught.value.attempts) == (da.ConnectError, "dns", 2)
 
 
@@ -41,7 +41,7 @@ def test_c2_a_refused_connection_is_reported_with_the_address(connect: Any, ask:
     with serving(always(WHOLE)) as server:
         address = server.base_url
     with pytest.raises(da.ConnectError, match=address.removeprefix("http://")) as caught:
-        ask(connect(address, retry_for=0.05))
+        ask(connect(address, retry_for=0.2))
     assert (type(caught.value), caught.value.phase, caught.value.attempts) == (da.ConnectError, "tcp", 2)
 
 
@@ -89,7 +89,7 @@ def test_c3_a_connection_without_a_response_is_given_up_by_itself(connect: Any, 
     time_scale(TIME_SCALE)
     with black_hole() as address:
         with pytest.raises(da.RequestTimeoutError, match=f"no connection to {address[7:]} within 0.5 s") as caught:
-            search(connect(address, retry_for=0.05))
+            search(connect(address, retry_for=0.2))
         assert (caught.value.phase, caught.value.attempts) == ("connect", 2)
 
 
@@ -105,7 +105,7 @@ def test_c3_the_limit_is_for_tls_too(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with silent() as port:
         with pytest.raises(da.RequestTimeoutError, match=f"no connection to localhost:{port} within 0.5 s") as caught:
-            search(connect(f"https://localhost:{port}", retry_for=0.05))
+            search(connect(f"https://localhost:{port}", retry_for=0.2))
         assert (caught.value.phase, caught.value.attempts) == ("connect", 2)
 
 
@@ -115,7 +115,7 @@ def test_c3_the_limit_is_for_the_proxy_too_which_is_then_to_blame(connect: Any, 
     with silent() as port:
         output = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy\) within 0\.5 s"
         with pytest.raises(kinds.Proxy, match=output) as caught:
-            search(connect("https://cdp.invalid", proxy=f"http://127.0.0.1:{port}", retry_for=0.05))
+            search(connect("https://cdp.invalid", proxy=f"http://127.0.0.1:{port}", retry_for=0.2))
         assert (caught.value.phase, caught.value.attempts) == ("proxy", 2)
 
 
@@ -201,13 +201,13 @@ import os, resource, sys
 import dataaccess as da
 
 used = sys.argv[2] == "used"
-client = da.Client(sys.argv[1], token="tok", retry_for=0.05)
+client = da.Client(sys.argv[1], token="tok", retry_for=0.2)
 day = da.on("2024-01-15")
 search = lambda: client.search_codes(["id"], allocated_time=day)
 if used:
     search()
     # It keeps its connection, and this one needs another.
-    first, client = client, da.Client(sys.argv[1], token="tok", retry_for=0.05)
+    first, client = client, da.Client(sys.argv[1], token="tok", retry_for=0.2)
 resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
 taken = []
 try:

@@ -106,7 +106,7 @@ def test_a_proxy_that_fails_is_reported_as_the_proxy(
     respond, status, tried_again = CASES[case]
     with on_the_way(how, respond, monkeypatch, USER) as (proxy, options):
         with pytest.raises(kinds.Proxy) as caught:
-            ask(connect(SERVICE, token="tok-secret", retry_for=0.05, **options, **trusting))
+            ask(connect(SERVICE, token="tok-secret", retry_for=0.2, **options, **trusting))
         assert caught.value.attempts == (2 if tried_again else 1)
         # The HTTP library keeps the status of a refusal to itself: the proxy is asked for it once more.
         assert len(proxy.requests) in (caught.value.attempts, 2 * caught.value.attempts)
@@ -127,7 +127,7 @@ def test_no_listener_at_the_address_of_a_proxy(connect: Any, trusting: Any, monk
         address = gone.base_url
     monkeypatch.setenv("HTTPS_PROXY", address)
     with pytest.raises(kinds.Proxy, match=r"the proxy 127.*\(HTTPS_PROXY\)") as caught:
-        search(connect(SERVICE, retry_for=0.05, **trusting))
+        search(connect(SERVICE, retry_for=0.2, **trusting))
     assert caught.value.attempts == 2
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.invalid:3128")
     with pytest.raises(kinds.Proxy, match=r"cannot resolve the proxy proxy\.invalid:3128 \(HTTPS_PROXY\): "):

@@ -27,7 +27,7 @@ def test_each_request_has_an_id_of_its_own_and_a_call_has_its_beginning(connect:
         return [request.headers["x-request-id"] for request in requests]
 
     with serving(always(BROKEN)) as server:
-        client = connect(server.base_url, retry_for=0.05)
+        client = connect(server.base_url, retry_for=0.2)
         for _ in range(2):
             with pytest.raises(da.ServerError) as caught:
                 search(client)

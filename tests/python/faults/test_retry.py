@@ -37,7 +37,7 @@ def search(client: Any) -> Any:
 
 def test_h1_a_request_lost_on_an_old_connection_is_retried_free(connect: Any, ask: Operation) -> None:
     with serving(once_a_connection(WHOLE)) as server:
-        client = connect(server.base_url, retry_for=0.05)
+        client = connect(server.base_url, retry_for=0.2)
         for _ in range(100):
             assert ask(client) == ask.result
         stats = client.stats
@@ -51,7 +51,7 @@ def test_h1_what_was_free_leaves_the_retries_as_they_were(connect: Any) -> None:
         connection.sendall(BROKEN if number == 2 else WHOLE)
 
     with serving(respond) as server:
-        client = connect(server.base_url, retry_for=0.05)
+        client = connect(server.base_url, retry_for=0.2)
         for _ in range(2):
             search(client)
         assert len(server.requests) == 4
@@ -61,7 +61,7 @@ def test_h1_what_was_free_leaves_the_retries_as_they_were(connect: Any) -> None:
 
 def test_h1_a_new_connection_that_is_lost_is_a_failure(connect: Any, ask: Operation) -> None:
     with serving(once_a_connection()) as server:
-        client = connect(server.base_url, retry_for=0.05)
+        client = connect(server.base_url, retry_for=0.2)
         with pytest.raises(kinds.Lost):
             ask(client)
         assert len(server.requests) == 2
@@ -87,7 +87,7 @@ def test_h1_nothing_is_free_without_retries_or_where_twice_does_harm(connect: An
 def test_h2_a_service_that_closes_idle_connections_is_never_noticed(connect: Any) -> None:
     idle = 0.004
     with serving(closing_idle(WHOLE, idle)) as server:
-        client = connect(server.base_url, retry_for=0.05)
+        client = connect(server.base_url, retry_for=0.2)
         for _ in range(300):
             search(client)
             time.sleep(idle)
@@ -116,7 +116,7 @@ def test_h9_long_responses_that_end_at_the_same_byte_for_seconds_are_enough(conn
     for cut in (lambda number: 100 + number, lambda _number: len(body) - 70):
         with ending(cut) as server:
             with pytest.raises(kinds.Truncated) as caught:
-                search(connect(server.base_url, retry_for=0.05))
+                search(connect(server.base_url, retry_for=0.2))
             assert len(server.requests) == 2
             assert "fewer rows" not in str(caught.value)
 

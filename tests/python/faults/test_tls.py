@@ -238,7 +238,7 @@ def test_a_connection_cut_behind_the_back_of_tls_is_lost_or_its_response_cut(
     tls = context(authority.issue_cert("localhost"))
     with serving(abruptly(sent), tls) as server:
         with pytest.raises(da.DataAccessError) as caught:
-            ask(connect(server.base_url, ca_bundle=bundle, retry_for=0.05))
+            ask(connect(server.base_url, ca_bundle=bundle, retry_for=0.2))
         assert kinds.kind_of(caught.value) is expected, repr(caught.value)
         assert caught.value.attempts == len(server.requests) == 2
     with serving(properly(ENDED_BY_CLOSE), tls) as server:

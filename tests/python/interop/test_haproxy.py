@@ -65,7 +65,7 @@ def test_the_same_rows_come_through_haproxy_by_http_1(connect: Any, proxy_url: s
 
 def test_a_service_that_is_down_is_retried(connect: Any, proxy_url: str, options: Any) -> None:
     with pytest.raises(da.ThrottledError, match="503") as caught:
-        search(connect(f"{proxy_url}/gone", retry_for=0.05, **options))
+        search(connect(f"{proxy_url}/gone", retry_for=0.2, **options))
     assert caught.value.attempts == 2
 
 

@@ -135,7 +135,7 @@ def test_a_wrong_scheme_is_reported_both_ways(connect: Any, front: Nginx, option
 
 def test_an_unreachable_service_is_retried(connect: Any, front: Nginx, options: Any) -> None:
     with pytest.raises(da.ServerError, match="502") as caught:
-        search(connect(f"{front.secured}/gone", retry_for=0.05, **options))
+        search(connect(f"{front.secured}/gone", retry_for=0.2, **options))
     assert (caught.value.attempts, front.statuses(2)) == (2, {"502": 2})
 
 

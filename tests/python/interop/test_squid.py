@@ -115,7 +115,7 @@ def test_its_refusals_are_reported_as_its_own(
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", f"http://{user}{proxy}")
     with pytest.raises(kinds.Proxy) as caught:
-        search(connect(f"https://{host}:{free_port()}", retry_for=0.05, ca_bundle=bundle))
+        search(connect(f"https://{host}:{free_port()}", retry_for=0.2, ca_bundle=bundle))
     error = caught.value
     assert (error.status, error.attempts) == (status, attempts), str(error)
     verb = "opened no" if status == 503 else "refused the"

@@ -7,30 +7,21 @@ NOT_SHOWN: dict[str, str] = {
     "airflow/": "needs Airflow, which has an environment of its own",
     "spark/": "needs Spark, which has an environment of its own",
     # Shown, and not seen to run.
-    "_client/profiles.py: _TokenOfProfile": "runs on the thread of tokens, which Python does not trace",
+    "_client/profiles.py: TokenOfProfile": "runs on the thread of tokens, which Python does not trace",
     "_core/embedded.py: warn_of_service": "is issued once in a process, so the case runs one",
-    # No message of its own.
-    "_client/checked.py: _codes": "only for the setting export_success_codes",
-    "_core/arguments.py: _value_at": "is caught",
-    "_core/progress.py: _none": "is caught",
-    "_core/suggest.py": "names of other libraries",
     "_probe/": "is an open point in what probe prints",
     # Hard to reach.
-    "_core/storage.py: checked": "a pickled report of a store",
+    "_core/paths.py: checked: raise ConfigError(options)": "a pickled report of a store",
     "_sandbox/control.py: OverHTTP.call: raise SandboxError(f'the rows": "rows of 256 MiB",
-    "_scan/polars_source.py: Source.__init__": "an older polars",
+    "_scan/lazy.py: Source.__init__": "an older polars",
     "cli/scan.py: _into_folder": "Ctrl-C",
     "cli/target.py: target_of: raise click.UsageError('write": "a terminal",
     "cli/probe.py": "a terminal",
     "cli/configure.py": "a terminal",
     "cli/profile_file.py": "a terminal",
     "cli/complete_file.py": "Arrow to a link to standard output",
-    # Texts of other programs: Airflow's XCom, shells, a page.
+    # Texts of other programs: shells, a page.
     "_sandbox/composer.py": "the page of the sandbox",
-    "_scan/plan.py: BaseScan.serialize": "Airflow's XCom",
-    "_scan/rows.py: Rows.serialize": "Airflow's XCom",
-    "filters/_given.py": "Airflow's XCom",
-    "filters/_text.py": "Airflow's XCom",
     "cli/completion.py": "a shell without completion",
     # Files and commands of the sandbox with tests of their own.
     "_sandbox/files.py": "seeds",
@@ -39,9 +30,6 @@ NOT_SHOWN: dict[str, str] = {
     "_sandbox/platforms.py": "the report of a probe",
     "cli/sandbox/": "commands that serve, or control a sandbox that runs",
     # Queries of polars.
-    "_scan/lazyframe.py": "queries of polars",
-    "_scan/polars_source.py: Source._checked": "queries of polars",
-    "_scan/pushdown.py": "queries of polars",
+    "_scan/lazy.py: Source._checked": "queries of polars",
     "cli/doubts.py: Doubts.check_report": "several files that look wrong together",
-    "filters/_parse.py: filters_of": "a text of JSON that is nested too deeply",
 }

@@ -44,6 +44,7 @@ SANDBOXES.add(
         da.Sandbox.demo(until=5)
         da.Sandbox.demo(until="soon")
         da.Sandbox(platform="nowhere.json")
+        da.Sandbox(platform=user.folder)
         da.Sandbox(platform=user.file("platform.json", "{}"))
         da.Sandbox(platform=user.file("platform.json", "{"))
         da.Sandbox(platform="utc-all")

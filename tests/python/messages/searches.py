@@ -27,6 +27,7 @@ SEARCHES.add(
     calls(
         """
         client.search_codes(allocated_time=None)
+        client.search_codes(allocated_time=da.on)
         client.search_codes(allocated_time="2024-01-15")
         client.search_codes(allocated_time=["2024-01-15", "2024-01-16"])
         client.search_codes(allocated_time=col("allocated_time").on("2024-01-15"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import pickle
 from datetime import timedelta, timezone
 
@@ -166,6 +165,7 @@ SETTINGS.add([
     variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_CONCURRENCY="many"),
     variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_ALLOW_HTTP="maybe"),
     variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_ITEM_TYPES="store"),
+    variables("da.Client()", DATAACCESS_BASE_URL=ADDRESS, DATAACCESS_TOKEN="t", DATAACCESS_LOG="loud"),
 ])  # fmt: skip
 
 
@@ -208,6 +208,8 @@ SETTINGS.add([
     profile(GOOD + 'token = "secret"\ntoken_file = "token"\n'),
     profile('[profiles.one]\ntimeuot = 3\ntimeout = "secret"\ntoken = 5\n'),
     profile('colour = "red"\n[profiles]\nthree = "secret"\n', "three"),
+    profile("profiles = 5\n"),
+    profile("[profiles]\none = 5\n"),
     profile("[profiles"),
     profile("a = " + "[" * 5_000),
     profile("a = " + "9" * 5_000),
@@ -229,12 +231,6 @@ def _profiles_of_bytes(user: User) -> object:
 @SETTINGS.of("da.Client(profile='one') with a folder as the file")
 def _profiles_of_a_folder(user: User) -> object:
     (user.folder / "dataaccess/config.toml").mkdir(parents=True)
-    return da.Client(profile="one")
-
-
-@SETTINGS.of("da.Client(profile='one') with a pipe as the file")
-def _profiles_of_a_pipe(user: User) -> object:
-    os.mkfifo(user.file("dataaccess/empty").with_name("config.toml"))
     return da.Client(profile="one")
 
 

@@ -72,7 +72,7 @@ def ask(sandbox: da.Sandbox, options: dict[str, Any], **more: Any) -> Any:
 @pytest.mark.parametrize("case", CASES)
 def test_each_fault_is_reported_by_its_class(connect: Any, own: da.Sandbox, case: str) -> None:
     options, expected, tried_again = CASES[case]
-    client = connect(own, retry_for=0.05)
+    client = connect(own, retry_for=0.2)
     with ask(own, options) as fault, pytest.raises(da.DataAccessError) as caught:
         search(client)
     assert kinds.kind_of(caught.value) is expected, repr(caught.value)

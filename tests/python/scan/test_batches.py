@@ -259,7 +259,7 @@ def test_a_request_that_is_retried_has_its_time_to_the_first_row_again(connect: 
 
     with serving(twice) as server:
         with pytest.raises(da.RequestTimeoutError, match=r"within 1 s"):
-            list(scan_of(connect(server.base_url, timeout=1, retry_for=0.05)).batches())
+            list(scan_of(connect(server.base_url, timeout=1, retry_for=0.2)).batches())
         assert len(server.requests) == 2
 
 

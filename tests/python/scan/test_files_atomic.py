@@ -90,7 +90,7 @@ def test_types_of_rows_that_were_taken_back_bind_nothing(connect: Any, path: Pat
 def test_a_response_that_is_always_cut_off_leaves_no_file(connect: Any, path: Path) -> None:
     with long(lambda _number: MANY) as server:
         with pytest.raises(kinds.Truncated):
-            write(scan_of(connect(server.base_url, retry_for=0.05)), kind_of(path), path)
+            write(scan_of(connect(server.base_url, retry_for=0.2)), kind_of(path), path)
         assert len(server.requests) == 2
 
 

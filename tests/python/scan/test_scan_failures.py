@@ -82,7 +82,7 @@ def test_a_failure_of_the_service_is_retried_for_retry_for(connect: Any) -> None
     broken = http(b"", "500 Broken")
     with scan_server(failing(2, broken)) as parts:
         with pytest.raises(da.ServerError, match="request 3 of 5") as caught:
-            scan_of_parts(connect(parts.base_url, retry_for=0.05), 5).to_dicts()
+            scan_of_parts(connect(parts.base_url, retry_for=0.2), 5).to_dicts()
         assert parts.asked.count(2) == 2
         assert caught.value.attempts == 2
         assert len(caught.value.history) == 2

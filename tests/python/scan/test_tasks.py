@@ -227,7 +227,7 @@ def test_a_task_is_retried_for_retry_for_and_named_in_the_error(connect: Any) ->
         return http(b"", "500 Broken") if asked.part == 1 else ok_response(asked)
 
     with scan_server(respond) as parts:
-        _, task, _ = scan_of_parts(connect(parts.base_url, retry_for=0.05), 3).tasks()
+        _, task, _ = scan_of_parts(connect(parts.base_url, retry_for=0.2), 3).tasks()
         with pytest.raises(da.ServerError) as caught:
             task.to_dicts()
         assert parts.asked == [1] * 2
