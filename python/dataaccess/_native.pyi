@@ -46,7 +46,7 @@ __all__ = [
 
 ENVIRONMENT: list[str]
 ERROR_CLASSES: list[str]
-STORE_SCHEMES: tuple[str, ...]
+STORE_SCHEMES: list[str]
 SWITCHES: dict[str, str]
 VERSION: str
 

@@ -27,7 +27,9 @@ DAY = da.on("2024-01-15")
 
 
 @pytest.fixture
-def served() -> Iterator[tuple[str, str, int]]:
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str, int]]:
+    # Its port may be that of a sandbox that this process had before.
+    monkeypatch.setattr("dataaccess._core.embedded._known", set())
     command = [sys.executable, "-c", SERVED]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None

@@ -155,11 +155,12 @@ def test_what_is_no_result_is_reported_as_what_it_is(connect: Any, case: str, as
     respond, expected, tried_again = CASES[case]
     with serving(respond) as server:
         with pytest.raises(da.DataAccessError) as caught:
-            # A code 429 asks for a pause of a tenth of a second.
-            ask(connect(server.base_url, retry_for=1.2 if "code-429" in case else 0.05, token="tok-secret"))
+            # A code 429 asks for a pause of a second.
+            ask(connect(server.base_url, retry_for=1.9 if "code-429" in case else 0.2, token="tok-secret"))
         error = caught.value
         assert kinds.kind_of(error) is expected, repr(error)
-        assert error.attempts == len(server.requests) == (2 if tried_again else 1)
+        assert error.attempts == len(server.requests)
+        assert (error.attempts > 1) is tried_again
     assert len(error.history) == error.attempts
     assert error.operation == ask.name
     assert error.request_id == server.requests[-1].headers["x-request-id"]
