@@ -198,7 +198,7 @@ def test_a_timeout_takes_the_place_of_that_of_the_connection(
     (request,) = scan_requests(sandbox.client().scan_codes(["id"], allocated_time=ON_15))
     with dag:
         DataAccessSearchCodesOperator(task_id="search", allocated_time=ON_15, timeout=0.2)
-        DataAccessScanOperator(task_id="scan", allocated_time=ON_15, timeout=0.2, folder=str(tmp_path))
+        DataAccessScanOperator(task_id="scan", allocated_time=ON_15, timeout=0.2, folder=str(tmp_path / "codes"))
         DataAccessScanRequestOperator(task_id="request", request=request, timeout=0.2, folder=str(tmp_path / "other"))
     with sandbox.fault("delay", seconds=20) as fault:
         done = run(dag)

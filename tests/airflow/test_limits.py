@@ -26,4 +26,4 @@ def test_a_text_that_is_too_deep_is_refused(where: str, monkeypatch: pytest.Monk
     with pytest.raises(AirflowFailException) as caught:
         operator.execute({})
     assert isinstance(caught.value.__cause__, da.ValidationError)
-    assert caught.value.__cause__.problems[0].argument == "where"
+    assert caught.value.__cause__.problems[0].argument.startswith("where")
