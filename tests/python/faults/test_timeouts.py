@@ -33,16 +33,22 @@ def _faster(time_scale: Any) -> None:
 
 
 ON_A_DAY: dict[str, Any] = {"allocated_time": da.on("2024-01-15")}
+
+
+def a_scan(client: Any, timeout: float) -> Any:
+    return client.with_options(timeout=timeout).scan_codes(["id"], **ON_A_DAY)
+
+
 CALLS: dict[str, Callable[[Any, float], Any]] = {
     "search_codes": lambda client, timeout: client.search_codes(["id"], **ON_A_DAY, timeout=timeout),
     "search_items": lambda client, timeout: client.search_items(
         "customer", ["id"], da.col("id").equals("1"), timeout=timeout
     ),
-    "scan_codes": lambda client, timeout: client.scan_codes(["id"], **ON_A_DAY, timeout=timeout).to_dicts(),
-    "scan_items": lambda client, timeout: client.scan_items(
-        "customer", ["id"], da.col("id").equals("1"), timeout=timeout
-    ).collect(),
-    "tasks": lambda client, timeout: client.scan_codes(["id"], **ON_A_DAY, timeout=timeout).tasks()[0].to_dicts(),
+    "scan_codes": lambda client, timeout: a_scan(client, timeout).to_dicts(),
+    "scan_items": lambda client, timeout: (
+        client.with_options(timeout=timeout).scan_items("customer", ["id"], da.col("id").equals("1")).collect()
+    ),
+    "tasks": lambda client, timeout: a_scan(client, timeout).tasks()[0].to_dicts(),
     "download_segment": lambda client, timeout: client.download_segment(7, timeout=timedelta(seconds=timeout)),
     "post": lambda client, timeout: client.post("/access/api/item/search", {}, timeout=timeout),
 }
@@ -60,10 +66,10 @@ def test_a_call_has_a_timeout_of_its_own(connect: Any, call: str) -> None:
 
 def test_a_task_that_travelled_keeps_its_timeout() -> None:
     with serving(silent(b"")) as server:
-        client = da.Client(server.base_url, token=da.token_file(__file__), retries=0)
-        (task,) = client.scan_codes(["id"], **ON_A_DAY, timeout=0.2).tasks()
+        client = da.Client(server.base_url, token=da.token_file(__file__), retry_for=0)
+        (task,) = a_scan(client, 0.2).tasks()
         copy = pickle.loads(pickle.dumps(task))
-        assert copy._timeout == task._timeout == 0.2
+        assert copy._client.settings["timeout"].value == 0.2
 
 
 @pytest.mark.parametrize("case", CASES)
