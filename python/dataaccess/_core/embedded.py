@@ -118,13 +118,13 @@ def embedded(name: str) -> tuple[str, str]:
     with _lock:
         running = _demo.get((os.getpid(), name))
         if running is None:
-            if not _demo:
-                warn_caller(f"{_DEMO} is the sandbox: its data is synthetic", SandboxWarning)
             import json
             from ipaddress import IPv4Address
 
             sandbox = start_sandbox(demo=(None, until), access=(IPv4Address(LOOPBACK), False, None, None, []))
             _, response = sandbox.control("POST", "/tokens", b"")
+            if not _demo:
+                warn_caller(f"{_DEMO} is the sandbox: its data is synthetic", SandboxWarning)
             running = _demo[os.getpid(), name] = (sandbox, str(json.loads(response)["token"]))
         sandbox, token = running
         return sandbox.base_url, token

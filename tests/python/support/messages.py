@@ -220,7 +220,7 @@ def messages_of(case: Case, sandbox: da.Sandbox, root: Path) -> list[str]:
     ):
         warnings.simplefilter("always")
         # It is issued once in a process.
-        warnings.filterwarnings("ignore", ".* is a sandbox: its data is synthetic", UserWarning)
+        warnings.filterwarnings("ignore", ".* is (a|the) sandbox: its data is synthetic", UserWarning)
         warnings.simplefilter("ignore", ResourceWarning)
         patch.chdir(folder)
         patch.setenv("XDG_CONFIG_HOME", str(folder))
