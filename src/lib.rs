@@ -2,7 +2,7 @@
 //! and their responses decoded as they arrive.
 //!
 //! Without features this crate is a plain Rust library. `files` adds files of rows and folders of them, `sandbox` the
-//! sandbox, `python` the extension module. `docs/architecture.md` shows the modules and which may call which.
+//! sandbox, `python` the extension module. `ARCHITECTURE.md` shows the modules and which may call which.
 
 #![cfg_attr(
     test,

@@ -1,6 +1,6 @@
 //! Which module of `src` may call which, and which external crate has one module alone.
 //!
-//! The table is that of `docs/architecture.md`, word by word. Reads the sources as text: it knows paths that begin at the
+//! The table is that of `ARCHITECTURE.md`, word by word. Reads the sources as text: it knows paths that begin at the
 //! crate, and nothing of what they mean.
 
 use std::fs;
@@ -221,7 +221,7 @@ fn no_module_names_what_it_may_not() {
 
 #[test]
 fn the_table_of_the_architecture_is_this_one() {
-    let page = include_str!("../../docs/architecture.md");
+    let page = include_str!("../../ARCHITECTURE.md");
     let table = page.split("| layer | module | contents | may name |\n").nth(1).unwrap();
     let rows = table.lines().skip(1).take_while(|line| line.starts_with('|'));
     let shown: Vec<_> = rows.map(|row| row.split(" | ").map(str::trim).collect::<Vec<_>>()).collect();

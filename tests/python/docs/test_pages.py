@@ -47,7 +47,7 @@ def test_every_page_that_the_code_names_is_there() -> None:
     assert [each for each in sorted(named) if not is_there(each[1], ROOT)] == []
 
 
-@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
 def test_every_file_that_a_page_for_contributors_names_is_there(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     named = re.findall(r"`((?:benches|docs|python|\.ci|src|tests)/[\w./-]+)`", text)
@@ -145,7 +145,6 @@ def test_every_warning_is_documented() -> None:
     assert reported == {each.__name__ for each in classes} - {"DataAccessWarning"}
 
 
-ARCHITECTURE = ROOT / "docs" / "architecture.md"
 VERSIONS = ROOT / "docs" / "versions.md"
 
 
@@ -160,15 +159,3 @@ def test_the_supported_versions_are_those_of_the_manifests() -> None:
     assert re.findall(r"3\.\d+", table(VERSIONS, "## Python and platforms")[0][1])[: len(pythons)] == pythons
     rust = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]["rust-version"]
     assert f"Rust {rust} " in VERSIONS.read_text(encoding="utf-8")
-
-
-def test_every_module_of_the_core_is_in_the_architecture() -> None:
-    reported = [row[1].strip("`") for row in table(ARCHITECTURE, "## The modules of `src`")]
-    assert sorted(reported) == sorted({path.stem for path in (ROOT / "src").iterdir()} - {"lib"})
-
-
-def test_the_layers_of_the_package_are_those_of_import_linter() -> None:
-    rows = table(ARCHITECTURE, "## The layers of the Python package")
-    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    layers, _ = pyproject["tool"]["importlinter"]["contracts"]
-    assert [name for row in rows for name in re.findall(r"`(\w+)`", row[0])] == layers["layers"][::-1]
