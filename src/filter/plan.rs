@@ -112,12 +112,6 @@ impl Plan {
         filters
     }
 
-    /// The number of values of a list in one request, if a list is sent in parts.
-    #[must_use]
-    pub fn values_per_request(&self) -> Option<usize> {
-        self.axes.iter().find_map(|axis| Some(axis.values.first()?.as_array()?.len()))
-    }
-
     /// What all requests have in common: the business object, the attributes, the limit.
     #[must_use]
     pub fn template(&self) -> &Search {

@@ -131,7 +131,7 @@ fn call(py: Python<'_>, callable: &Bound<'_, PyAny>) -> Result<Grant> {
     let class = returned.get_type().name().map(|name| name.to_string()).unwrap_or_default();
     Err(Error::new(
         Kind::Config,
-        format!("the token callable returned a {class}, not a string or (string, expires_at)"),
+        format!("the token callable returned a value of type {class}, not a string or (string, expires_at)"),
     ))
 }
 

@@ -111,7 +111,7 @@ impl Access {
         // A request target in absolute form, as sent to proxies, names a host too.
         if !host.as_ref().is_some_and(is_own_host) || !request.uri.authority().is_none_or(is_own_host) {
             let problem = "Host: the sandbox serves localhost, 127.0.0.1, [::1] and the names it was given only; \
-                           host_names= gives it another";
+                           host_names adds another";
             return refused(problem);
         }
         // An image of a foreign page is requested without `Origin`, but every browser says whose page asks.

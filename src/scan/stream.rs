@@ -160,7 +160,7 @@ impl Stream {
         if state.end.is_none() {
             state.rows -= state.ready.take().map_or(0, |batch| batch.num_rows() as u64);
             // Otherwise a consumer would take part of the rows for all of them.
-            let message = format!("the stream was closed after {} rows, before its end", state.rows);
+            let message = format!("the stream was closed after {}, before its end", counted(state.rows));
             let error =
                 Error::new(Kind::StreamInterrupted, message).with(|details| details.rows_yielded = Some(state.rows));
             state.end = Some(Err(error.with_hint("the rows so far are incomplete; run the scan again")));
@@ -226,10 +226,15 @@ impl Stream {
     }
 }
 
+/// A number of rows in words.
+fn counted(rows: u64) -> String {
+    if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
+}
+
 /// The error of a scan that failed after rows were taken.
 fn interrupted(cause: Error, rows: u64) -> Error {
     let context = cause.context().clone();
-    Error::new(Kind::StreamInterrupted, format!("the result was cut off after {rows} rows: {}", cause.message()))
+    Error::new(Kind::StreamInterrupted, format!("the result was cut off after {}: {}", counted(rows), cause.message()))
         .with(|details| details.rows_yielded = Some(rows))
         .with_hint(cause.hint().unwrap_or("the rows so far are incomplete; run the scan again").to_owned())
         .with_source(cause)

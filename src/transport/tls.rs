@@ -174,7 +174,9 @@ fn of_certificate(error: &CertificateError) -> (&'static str, Cow<'static, str>)
         }
         Cause::NotValidForName => ("wrong name", "certificate is for another name".into()),
         Cause::NotValidForNameContext { presented, .. } => {
-            ("wrong name", format!("certificate is for {}", excerpt(&presented.join(", "), SHOWN)).into())
+            let names = presented.iter().map(|name| bare(name)).collect::<Vec<_>>().join(", ");
+            let names = if names.is_empty() { "another name".to_owned() } else { excerpt(&names, SHOWN) };
+            ("wrong name", format!("certificate is for {names}").into())
         }
         Cause::UnknownIssuer => ("unknown issuer", "certificate signed by an untrusted CA".into()),
         other => {
@@ -185,6 +187,11 @@ fn of_certificate(error: &CertificateError) -> (&'static str, Cow<'static, str>)
             ("bad certificate", format!("certificate cannot be used: {}", in_words(&cause)).into())
         }
     }
+}
+
+/// A name of a certificate, which the library shows as Rust writes it: `DnsName("cdp.example.com")`.
+fn bare(name: &str) -> &str {
+    name.split_once("(\"").and_then(|(_, rest)| rest.strip_suffix("\")")).unwrap_or(name)
 }
 
 /// The innermost name of a cause that the library shows as Rust writes it, as words: `Other(OtherError(NameIsWrong))`.

@@ -48,7 +48,7 @@ fn only_local_names_are_served() {
         "127.0.0.2",
         "",
     ] {
-        send(&format!("Host: {host}")).refuses(403, "host_names= gives it another");
+        send(&format!("Host: {host}")).refuses(403, "host_names adds another");
     }
     send("X-Host: none").refuses(403, "Host: the sandbox serves");
     send("Host: localhost\r\nHost: evil.example").refuses(403, "Host: the sandbox serves");
