@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def test_a_file_that_is_no_store_is_refused(run_here: RunHere, tmp_path: Path) -
 def test_a_port_that_is_none_is_refused(run_here: RunHere, port: str) -> None:
     code, output, reported = run_here("sandbox", f"--port={port}")
     assert (code, output) == (2, "")
-    assert reported.startswith("dataaccess sandbox: invalid value for '--port': ") or "--port" in reported
+    assert "'--port'" in reported
     assert reported.count("\n") == 1
 
 
@@ -35,30 +36,22 @@ def test_the_data_is_one_of(
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "reported"),
+    ("words", "code", "data"),
     [
-        (["--scopes", "itme"], 2, "dataaccess: --scopes: there is no `itme`; there are item, download\n"),
-        (["--switch", "latnecy=1"], 2, "dataaccess: --switch: there is no switch `latnecy`; did you mean latency?\n"),
-        (["--switch", "maximum_rows=[1]"], 2, "--switch: maximum_rows: [1] is not a value of it"),
-        (["--switch", "latency"], 2, "'latency' is not NAME=VALUE, such as latency=0.5"),
-        (["--platform", "/nowhere/platform.json"], 2, "--platform: cannot read /nowhere/platform.json: No such file"),
-        (
-            ["--replay", "/nowhere/exchanges", "--platform", "all-utc"],
-            2,
-            "--replay takes --port, --json and --quiet alone",
-        ),
-        (["--token-file", "/nowhere/token"], 2, "the token file /nowhere/… cannot be read: No such file"),
-        (["--replay", "/nowhere/exchanges"], 69, "`/nowhere/exchanges` cannot be read: No such file"),
-        (
-            ["--replay", "/nowhere/exchanges", "--switch", "latency=1"],
-            2,
-            "--replay takes --port, --json and --quiet alone",
-        ),
-        (["--token-file", __file__, "--scopes", "item"], 2, "--scopes does not apply to the token"),
+        (["--scopes", "itme"], 2, "^dataaccess: --scopes: .*`itme`.* item, download\n"),
+        (["--switch", "latnecy=1"], 2, "^dataaccess: --switch: .*`latnecy`.* latency\\?\n"),
+        (["--switch", "maximum_rows=[1]"], 2, r"--switch: maximum_rows: \[1\] "),
+        (["--switch", "latency"], 2, "'--switch': 'latency' .*NAME=VALUE"),
+        (["--platform", "/nowhere/platform.json"], 2, r"--platform: .* /nowhere/platform\.json: "),
+        (["--replay", "/nowhere/exchanges", "--platform", "all-utc"], 2, "--replay .*--port, --json .*--quiet"),
+        (["--token-file", "/nowhere/token"], 2, "'--token-file': .* /nowhere/… "),
+        (["--replay", "/nowhere/exchanges"], 69, "`/nowhere/exchanges` "),
+        (["--replay", "/nowhere/exchanges", "--switch", "latency=1"], 2, "--replay .*--port, --json .*--quiet"),
+        (["--token-file", __file__, "--scopes", "item"], 2, "--scopes .*--token-file"),
     ],
     ids=str,
 )
-def test_options_that_cannot_be_are_reported(run_here: RunHere, words: list[str], code: int, reported: str) -> None:
+def test_options_that_cannot_be_are_reported(run_here: RunHere, words: list[str], code: int, data: str) -> None:
     found, output, printed = run_here("sandbox", *words)
     assert (found, output) == (code, "")
-    assert reported in printed
+    assert re.search(data, printed), printed

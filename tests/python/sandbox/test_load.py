@@ -152,7 +152,8 @@ def test_times_of_any_column_are_formatted_as_specified(service: da.Sandbox, ope
 def test_a_value_of_a_table_that_does_not_fit_is_named_by_its_row(
     service: da.Sandbox, column: dict[str, Any], datum: str, make: Callable[[pa.Table], Any]
 ) -> None:
-    refuse(service, make(arrow(**column)), 0, *column, datum)
+    (attribute,) = column
+    refuse(service, make(arrow(**column)), 0, attribute, datum)
 
 
 def test_a_time_after_the_year_9999_is_refused(service: da.Sandbox) -> None:
