@@ -54,7 +54,6 @@ CASES: list[Any] = [
     (2, ["items", "customer", "--attrs", "a", "--on", "2024"], "'--on': '2024' .*COLUMN=DAY"),
     (2, ["segment", "x"], "'EXPORT_ID': 'x' "),
     (2, ["segment", "1", "--poll", "1"], "--poll .*--wait"),
-    (2, ["scan", "codes", *DAY, "-o", "codes"], r"--output 'codes' .*\.parquet, \.pq; \.csv, \.tsv.*\.gz, \.zst"),
     (2, ["scan", "codes", *DAY, "--fail-fast"], "--fail-fast: .*--folder"),
     (2, ["scan", "codes", *DAY, "--folder", "a", "-o", "b.csv"], "--folder .*--output"),
     (2, ["scan", "codes", *DAY, "--json"], "--json "),
@@ -67,14 +66,12 @@ CASES: list[Any] = [
     (2, ["items", "customer", "--attrs", "a", "--filter", "{}"], r'^dataaccess: --filter\["OR"\]: '),
     (2, ["scan", "codes", *DAY, "-o", "ftp://host/a.csv"], r"^dataaccess: --output: 'ftp://host/a\.csv' "),
     (2, ["scan", "codes", *DAY, "--format", "csv", "-o", "a.xlsx"], r"^dataaccess: --output 'a\.xlsx' .* \.xlsx"),
-    (2, ["scan", "codes", "--days", "2024-01-01", "2024-01-03", "--folder", "x", "--refresh", "soon"], "--refresh"),
     (69, ["segment", "77"], r"HTTP 404\): exportId: .*\b77$"),
     (74, ["scan", "codes", *DAY, "-o", "/nowhere/a.parquet"], r"^dataaccess: `/nowhere/a\.parquet` "),
     (74, ["scan", "codes", *DAY, "--folder", "/dev/null/a"], "^dataaccess: `/dev/null/a` "),
     (2, ["codes", *DAY, "--base-url", "cdp"], "^dataaccess: --base-url .*https://cdp"),
     (78, ["codes", *DAY, "--base-url", "http://127.0.0.1:9"], r"\bDATAACCESS_TOKEN .*\bDATAACCESS_BASE_URL\b"),
     (78, ["codes", *DAY, "--profile", "nobody"], "^dataaccess: .*'nobody'"),
-    (2, ["codes", *DAY, "--token-file", "/nowhere"], "'--token-file': .* /nowhere "),
 ]
 
 

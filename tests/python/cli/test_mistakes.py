@@ -57,7 +57,6 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["codes", *DAY, "--audience-type", "customer"], "^dataaccess: --audience-type: .*allocated_audience"),
     (["segment", "1", "--wait", "--poll", "0"], "^dataaccess: --poll .* 0$"),
     (["segment", "1", "--timeout", "0"], "^dataaccess: --timeout .* 0$"),
-    (["segment", "1.5"], "'EXPORT_ID': '1.5' "),
     (["doctor", "--day", "2031-13-15"], "^dataaccess: --day: .*2031-13-15 "),
     (
         [*ITEMS, "--after", "allocated_time=2024-13-01"],
@@ -66,8 +65,6 @@ MISTAKES: list[tuple[list[str], str]] = [
     ([*ITEMS], "^dataaccess: where: allocated_time "),
     ([*SCAN, "-o", "a.csv", "--schema", "nope=int64"], r'^dataaccess: --schema\["nope"\]: '),
     ([*SCAN, "--folder", "a", "--refresh", "2024-13-01"], "^dataaccess: --refresh: `2024-13-01` "),
-    (["sandbox", "--switch", "latency=abc"], "^dataaccess: --switch: latency: `abc` "),
-    (["sandbox", "--scopes", "foo"], "^dataaccess: --scopes: .*`foo`"),
     (["codes", *DAY, "--token-file", "sbx_57622b1f0c3a4d5e"], "'--token-file': .* sbx_5762… "),
 ]
 

@@ -19,8 +19,8 @@ def test_the_findings_are_toml_and_their_reasons_are_comments(run: Any, demo: da
     assert ended.code == 0
     found = tomllib.loads(ended.output)
     assert found["switches"]["day_zone"] == found["client"]["timezone"] == "UTC"
-    assert 'day_comparison = "exclusive"  # after_date is exclusive, before_date is exclusive' in ended.output
-    assert "# - maximum_rows: no response was cut off: " in ended.output
+    assert re.search('^day_comparison = "exclusive"  # after_date .*before_date ', ended.output, re.MULTILINE)
+    assert "# - maximum_rows: " in ended.output
     assert re.findall(r"\d+", ended.reported) == ["35", "37", "57"]
     assert len(demo.requests) == 35
 
@@ -105,5 +105,5 @@ def test_a_profile_that_says_otherwise_is_left_alone(run: Any, config: Path, bef
     ended = run(*PROBE, "--write-profile", "cdp")
     assert ended.code == 2
     assert re.search(data, ended.reported)
-    assert 'timezone = "UTC"  # the day ends at ' in ended.output
+    assert 'timezone = "UTC"  # ' in ended.output
     assert config.read_text() == before

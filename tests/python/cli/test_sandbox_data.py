@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.commands import MODULE, RunHere, serving
+from support.commands import MODULE, serving
 
 import dataaccess as da
 
@@ -127,40 +127,3 @@ def test_other_machines_need_two_tokens_which_are_not_printed(tmp_path: Path) ->
             _, reported = served.stop()
             assert OWN not in reported
             assert ADMIN not in reported
-
-
-@pytest.mark.parametrize(
-    ("words", "variables", "code", "data"),
-    [
-        (["--host", "0.0.0.0"], {}, 2, r"--host: 0\.0\.0\.0 "),
-        (["--host", "example.com"], {}, 2, r"--host .*127\.0\.0\.1 "),
-        (["--allow-remote"], {}, 2, "--allow-remote: .* admin_token"),
-        (["--allow-remote"], {"TOKEN": OWN}, 2, "--allow-remote: .* admin_token"),
-        (["--allow-remote"], {"TOKEN": "t" * 31, "ADMIN_TOKEN": ADMIN}, 78, "token: .* 32 "),
-        (["--allow-remote"], {"TOKEN": OWN, "ADMIN_TOKEN": OWN}, 78, "admin.token.* token"),
-        (["--demo", "--scenario", "a.toml"], {}, 2, "--demo .*--scenario"),
-        (["--until", "2024-02-29", "--empty"], {}, 2, "--until, --empty"),
-        (["--scenario", "a.toml", "--switch", "latency=1"], {}, 2, "--scenario .* platform .* switches"),
-        (["--replay", "a.jsonl", "--seed", "a.json"], {}, 2, "--replay .*--port, --json .*--quiet"),
-        (["--scenario", "/nowhere/a.toml"], {}, 2, r"/nowhere/a\.toml "),
-        (["--seed", "/nowhere/a.json"], {}, 2, r"/nowhere/a\.json "),
-        (["--seed", "customer="], {}, 2, "'customer=' .*FILE .*OBJECT=FILE"),
-        (["--seed", "a.csv"], {}, 2, r"'a\.csv' .*OBJECT=FILE, .* customer=a\.csv"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_is_reported(
-    run_here: RunHere,
-    monkeypatch: pytest.MonkeyPatch,
-    words: list[str],
-    variables: dict[str, str],
-    code: int,
-    data: str,
-) -> None:
-    for name, value in variables.items():
-        monkeypatch.setenv(f"DATAACCESS_SANDBOX_{name}", value)
-    found, output, printed = run_here("sandbox", *words)
-    assert (found, output) == (code, "")
-    assert re.search(data, printed), printed
-    assert printed.count("\n") == 1
-    assert OWN not in printed

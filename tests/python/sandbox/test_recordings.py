@@ -191,7 +191,7 @@ def _response(status: int, headers: dict[str, str]) -> str:
         *((_response(status, {}), "line 3") for status in (0, 99, 101, 1000, 65535)),
         (_response(200, {"server": "a\r\nx: y"}), "line 3"),
         (_response(200, {"se rver": "a"}), "line 3"),
-        (None, "os error 2"),
+        (None, "exchanges.jsonl"),
     ],
 )
 def test_a_file_that_is_no_recording_is_refused(path: Path, content: str | None, datum: str) -> None:
