@@ -88,19 +88,19 @@ def test_a_fault_has_options_in_json_and_all_are_ended(served: Served, run: Any)
         (["fault", "add"], 2, "--preset NAME"),
         (["fault", "add", "--preset", "flaky", "cut"], 2, "--preset NAME"),
         (["fault", "add", "status", "status"], 2, "NAME=VALUE"),
-        (["fault", "add", "status", "status=503", "status=500"], 2, "status"),
-        (["fault", "add", "cut", "where.day=1", "where.day=2"], 2, "where.day"),
-        (["fault", "add", "cut", "where=1", "where.day=2"], 2, "where.day"),
-        (["fault", "add", "status", "status=503", "tmies=2"], 2, "tmies"),
-        (["fault", "end"], 2, "--all"),
+        (["fault", "add", "status", "status=503", "status=500"], 2, "^dataaccess: status "),
+        (["fault", "add", "cut", "where.day=1", "where.day=2"], 2, r"^dataaccess: where\.day "),
+        (["fault", "add", "cut", "where=1", "where.day=2"], 2, r"^dataaccess: where\.day "),
+        (["fault", "add", "status", "status=503", "tmies=2"], 2, "`status` .* tmies$"),
+        (["fault", "end"], 2, "--all .*fault end --help"),
         (["fault", "end", "4711"], 69, "4711"),
-        (["fualt", "add"], 2, "'fault'?"),
+        (["fualt", "add"], 2, "'fualt'.*'fault'\\?"),
         (["advance"], 2, "--seconds, --hours or --days"),
         (["advance", "--hours", "-1"], 2, "-3600"),
         (["token", "issue", "--scopes", "itme"], 2, "itme"),
         (["switch", "latnecy=1"], 69, "latnecy"),
-        (["load", "/nowhere/shop.json"], 2, "/nowhere/shop.json"),
-        (["--port", "80", "state"], 2, "--port"),
+        (["load", "/nowhere/shop.json"], 2, r"/nowhere/shop\.json "),
+        (["--port", "80", "state"], 2, "^dataaccess: --port .* state "),
     ],
     ids=str,
 )
@@ -108,7 +108,7 @@ def test_what_is_wrong_is_one_line(served: Served, run: Any, words: list[str], c
     assert served.exports
     ended = run("sandbox", *words)
     assert (ended.code, ended.output) == (code, "")
-    assert data in ended.reported
+    assert re.search(data, ended.reported), ended.reported
     assert ended.reported.count("\n") == 1
 
 
