@@ -178,7 +178,7 @@ def test_a_run_waits_for_a_folder_in_use(
 
         def release() -> None:
             with holding:
-                wait_until(lambda: [each for each in logged if each["event"].startswith("waiting up to")], "the lock")
+                wait_until(lambda: [each for each in logged if str(tmp_path) in each["event"]], "the lock")
 
         releasing = threading.Thread(target=release)
         releasing.start()
