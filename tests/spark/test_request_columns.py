@@ -68,7 +68,7 @@ def test_each_row_has_the_time_of_its_request(read: Read) -> None:
         (
             "id string, day bigint",
             {"allocated_time": THREE_DAYS, "day_column": "day"},
-            r'schema\["day"\]: .*\bday_column\b.*\bdate or string\b.*\bbigint',
+            r'schema\["day"\]: .*\bday_column\b.*\bdate\b.*\bstring\b.*\bbigint',
         ),
         (
             "id string, requested_at timestamp_ntz",
