@@ -9,6 +9,7 @@ NOT_SHOWN: dict[str, str] = {
     # Shown, and not seen to run.
     "_client/profiles.py: TokenOfProfile": "runs on the thread of tokens, which Python does not trace",
     "_core/embedded.py: warn_of_service": "is issued once in a process, so the case runs one",
+    "_core/embedded.py: embedded: warn_caller": "is issued once in a process, so the case runs one",
     "_probe/": "is an open point in what probe prints",
     # Hard to reach.
     "_core/paths.py: checked: raise ConfigError(options)": "a pickled report of a store",
