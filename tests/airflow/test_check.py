@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -93,8 +94,8 @@ def test_each_problem_fails_and_names_the_days(dag: DAG, fill: Callable[..., str
         "damaged": ("damaged: 2024-01-10", {"days": WEEK}),
         "open": ("open: 2024-01-08, 2024-01-09", {"days": WEEK, "settle": timedelta(days=36_500)}),
         "old": ("old: 2024-01-08, 2024-01-09, 2024-01-11", {"days": WEEK, "max_age": 0}),
-        "few": ("rows, fewer than min_rows=10000", {"days": WEEK, "min_rows": 10_000}),
-        "empty": ("no rows of 2024-01-10, and fail_on_empty=True", {"days": WEEK, "fail_on_empty": True}),
+        "few": ("min_rows=10000", {"days": WEEK, "min_rows": 10_000}),
+        "empty": ("2024-01-10, and fail_on_empty=True", {"days": WEEK, "fail_on_empty": True}),
     }
     with dag:
         for task, (_, arguments) in expected.items():
@@ -118,7 +119,7 @@ def test_a_cap_that_no_run_could_see_fails_the_days(dag: DAG, fill: Callable[...
 
     text = errors(done, "strict")
     assert "doubtful: 2024-01-08" in text
-    assert "4 of 4 responses have exactly 50 rows" in text
+    assert re.search(r"\b4 of 4\b.*\b50\b", text)
     assert done.states["lenient"] == "success"
     assert done.result("lenient")["doubtful_days"] == ["2024-01-08"]
 
@@ -154,19 +155,13 @@ def test_a_folder_without_days_is_checked_as_a_whole(
     assert "part-00000.parquet" in errors(done, "old")
 
 
-@pytest.mark.parametrize(
-    ("days", "message"),
-    [("since('2024-01-08')", "days: must be days"), ("last_day(7)", "days: ")],
-    ids=["since", "misspelled"],
-)
-def test_what_names_no_days_is_not_retried(
-    dag: DAG, fill: Callable[..., str], errors: Any, days: str, message: str
-) -> None:
+@pytest.mark.parametrize("days", ["since('2024-01-08')", "last_day(7)"], ids=["since", "misspelled"])
+def test_what_names_no_days_is_not_retried(dag: DAG, fill: Callable[..., str], errors: Any, days: str) -> None:
     folder = fill(da.on("2024-01-08"))
     with dag:
         DataAccessCheckOperator(task_id="check", folder=folder, days=days, retries=2)
     done = run(dag)
-    assert message in errors(done, "check")
+    assert "ValidationError: days: " in errors(done, "check")
     assert tries(done, "check") == 1
 
 
@@ -178,4 +173,4 @@ def test_a_known_cap_needs_no_comparison(dag: DAG, fill: Callable[..., str], err
             DataAccessCheckOperator(task_id=f"of_{cap}", folder=folder, days=da.on("2024-01-08"), known_row_cap=cap)
     done = run(dag)
     assert done.states["of_49"] == "success"
-    assert "exactly the 50 rows of known_row_cap" in errors(done, "of_50")
+    assert re.search(r"\b50\b.*\bknown_row_cap\b", errors(done, "of_50"))

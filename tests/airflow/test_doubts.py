@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -67,11 +68,10 @@ def test_runs_of_one_day_see_that_all_days_are_capped(tmp_path: Path) -> None:
     # Two equal numbers may be chance.
     assert [result["maybe_capped"] for result in results] == [False, False, True, True, True]
     last = results[-1]
-    assert last["reasons"] == [
-        "1 of 1 responses and 4 of 4 other files of the folder have exactly 50 rows, and none has more (2024-01-12)"
-    ]
+    (reason,) = last["reasons"]
+    assert re.search(r"\b1 of 1\b.*\b4 of 4\b.*\b50\b.*\(2024-01-12\)", reason)
     assert last["doubtful_days"] == ["2024-01-12"]
-    assert any("rows may be missing" in warning for warning in last["warnings"])
+    assert any(reason in warning for warning in last["warnings"])
     assert extras("capped") == last
 
 
@@ -110,7 +110,7 @@ def test_a_wrong_zone_is_in_xcom_and_fails_where_doubts_are_errors(
     found = [done.result("folder"), done.result("file"), extras("rows")]
     assert [figures["stray_days"] for figures in found] == [["2024-01-15"]] * 3
     assert [figures["rows"] for figures in found] == [len(done.result("rows"))] * 3
-    assert all("rows outside the requested day" in figures["warnings"][0] for figures in found)
+    assert all("2024-01-14 00:00:00" in figures["warnings"][0] for figures in found)
     assert done.xcom("rows", "figures") == extras("rows")
 
 
@@ -146,9 +146,9 @@ def test_each_operator_reports_its_doubts(dag: DAG, capped: da.Sandbox, tmp_path
         result = done.result(task)
         assert sorted(result) == sorted(["path", "rows", "bytes", *DOUBTS]), task
         assert (result["rows"], result["maybe_capped"]) == (50, True), task
-        (line,) = [line for line in logged if f"in {result['path']}" in line["event"]]
+        (line,) = [line for line in logged if result["path"] in line["event"]]
         assert line["log_level"] == "warning"
-        assert line["event"].startswith("50 rows in ")
+        assert line["event"].startswith("50 ")
         assert "known_row_cap" in line["event"]
     assert files_in(tmp_path / "strict") == []
 
@@ -158,10 +158,9 @@ def test_a_run_logs_one_line(dag: DAG, tmp_path: Path) -> None:
         DataAccessScanOperator(task_id="codes", folder=str(tmp_path), attrs=["id"], allocated_time=ON_15)
     with capture_logs() as logged:
         run(dag)
-    lines = [line for line in logged if str(tmp_path) in line["event"] and line["event"].startswith("73 rows")]
-    assert [(line["event"], line["log_level"]) for line in lines] == [
-        (f"73 rows of 2024-01-15 in {tmp_path}; 1 new, 0 kept, 0 refreshed", "info")
-    ]
+    (line,) = [line for line in logged if str(tmp_path) in line["event"] and line["event"].startswith("73 ")]
+    assert line["log_level"] == "info"
+    assert re.fullmatch(rf"73 .*\b2024-01-15\b.* {tmp_path}; 1 new, 0 kept, 0 refreshed", line["event"])
 
 
 def test_arguments_take_the_place_of_settings_of_the_connection(
@@ -258,7 +257,7 @@ def test_too_few_rows_fail_and_replace_no_file(
 
     assert {task for task, state in done.states.items() if state == "success"} == {"enough"}
     assert (before.read_text(), files_in(tmp_path / "requests")) == ("of yesterday", [])
-    assert "73 rows, fewer than min_rows=74" in "".join(capfd.readouterr())
+    assert re.search(r"\b73\b.*\bmin_rows=74\b", "".join(capfd.readouterr()))
 
 
 def test_an_empty_day_beside_others_fails(
@@ -278,7 +277,7 @@ def test_an_empty_day_beside_others_fails(
         asked = len(service.requests)
 
     assert done.states == {"all": "failed", "together": "success"}
-    assert "no rows of 2024-01-14, 2024-01-16, and fail_on_empty=True" in "".join(capfd.readouterr())
+    assert "2024-01-14, 2024-01-16, and fail_on_empty=True" in "".join(capfd.readouterr())
     # All days, and then the empty ones once more.
     assert (asked, tries(done, "all")) == (3 + 2, 2)
 
@@ -286,10 +285,10 @@ def test_an_empty_day_beside_others_fails(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"min_rows": 2, "limit": 1}, "min_rows: is more than limit=1"),
-        ({"min_rows": 2_000}, "min_rows: is more than max_xcom_rows=1000"),
-        ({"min_rows": "1"}, "min_rows"),
-        ({"on_doubt": "fail"}, "on_doubt"),
+        ({"min_rows": 2, "limit": 1}, r"^min_rows: .*\blimit=1\b"),
+        ({"min_rows": 2_000}, r"^min_rows: .*\bmax_xcom_rows=1000\b"),
+        ({"min_rows": "1"}, "^min_rows"),
+        ({"on_doubt": "fail"}, "^on_doubt"),
     ],
     ids=lambda value: str(value)[:40],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ def test_another_query_is_refused(
     run(mapped("begun", client.scan_codes(**arguments), tmp_path))
     other = client.scan_codes(**{**arguments, "allocated_time": ON_16, **change})
     assert run(mapped("other", other, tmp_path)).states == {"codes[0]": "failed"}
-    assert f"FolderError: {tmp_path} has the file day=2024-01-15/part-0-" in "".join(capfd.readouterr())
+    assert re.search(rf"FolderError: {tmp_path} .*\bday=2024-01-15/part-0-", "".join(capfd.readouterr()))
     same = client.scan_codes(**{**arguments, "allocated_time": ON_16})
     assert run(mapped("same", same, tmp_path)).states == {"codes[0]": "success"}
     assert query(f"select count(distinct day) from '{tmp_path}/*/*.parquet'") == [(2,)]
@@ -99,7 +100,7 @@ def test_hidden_files_are_of_no_query(sandbox: da.Sandbox, tmp_path: Path) -> No
 def test_inferred_types_are_refused(sandbox: da.Sandbox) -> None:
     client = sandbox.client()
     arguments: dict[str, Any] = {"attrs": ["customer_id", "area"], "where": da.col("customer_id").matches(ids(3))}
-    with pytest.raises(da.ValidationError, match=r"^scan: .*types of area: set schema"):
+    with pytest.raises(da.ValidationError, match=r"^scan: .*\barea\b.*\bschema\b"):
         scan_requests(client.scan_items("customer", **arguments))
     typed = client.scan_items("customer", **arguments, schema={"area": "float64"})
     assert len(scan_requests(typed)) == 1

@@ -227,7 +227,7 @@ def test_a_run_without_a_data_interval_fails_clearly(dag: DAG, capfd: pytest.Cap
         DataAccessSearchCodesOperator(task_id="codes", retries=3)
     done = run(dag)
     assert tries(done, "codes") == 1
-    assert "name the days" in "".join(capfd.readouterr())
+    assert "days('{{ params.start }}', '{{ params.stop }}')" in "".join(capfd.readouterr())
 
 
 def test_a_kill_ends_the_request_in_flight(dag: DAG, sandbox: da.Sandbox) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -95,34 +96,30 @@ def test_settings_come_from_the_extra(connect: Callable[..., str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "message"),
+    ("fields", "named"),
     [
-        ({"extra": {"time_out": 5}}, "'time_out', which is no setting; did you mean 'timeout'"),
-        (
-            {"extra": {"timeout": "soon"}},
-            "timeout: 'soon' is not a duration: write seconds, or a unit as in 90s, 10m and 2h",
-        ),
-        ({"extra": {"allow_http": "maybe"}}, "allow_http: 'maybe' is neither true nor false"),
-        ({"extra": {"headers": "X-Key: hunter2"}}, "headers: it is not a JSON object"),
-        ({"login": "me"}, "login is not used"),
-        ({"conn_type": "http"}, "is of the type 'http': make one of the type dataaccess"),
-        ({"schema": "https"}, "schema is 'https' and the host http://127.0.0.1"),
+        ({"extra": {"time_out": 5}}, r"'time_out'.*'timeout'"),
+        ({"extra": {"timeout": "soon"}}, r"\btimeout: 'soon'"),
+        ({"extra": {"allow_http": "maybe"}}, r"\ballow_http: 'maybe'"),
+        ({"extra": {"headers": "X-Key: hunter2"}}, r"\bheaders: (?!.*hunter2)"),
+        ({"login": "me"}, r"\blogin\b"),
+        ({"conn_type": "http"}, r"'http'.*\bdataaccess\b"),
+        ({"schema": "https"}, r"\bschema\b.*'https'.*http://127\.0\.0\.1"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_an_error(
-    connect: Callable[..., str], fields: dict[str, Any], message: str
+    connect: Callable[..., str], fields: dict[str, Any], named: str
 ) -> None:
     connect(**fields)
-    with pytest.raises(da.ConfigError, match="'dataaccess_default'") as error:
+    with pytest.raises(da.ConfigError, match=f"'dataaccess_default'.*{named}"):
         DataAccessHook().get_conn()
-    assert message in str(error.value)
 
 
 def test_the_test_of_a_connection_says_what_works(sandbox: da.Sandbox, connect: Callable[..., str]) -> None:
     token = connect()
     works, found = DataAccessHook().test_connection()
     assert works
-    assert "; scopes: item: yes, download: not refused; " in found
+    assert "item: yes" in found
     sandbox.revoke(token)
     works, found = DataAccessHook().test_connection()
     assert not works
@@ -148,7 +145,7 @@ def test_a_refused_token_is_read_again(sandbox: da.Sandbox, connect: Callable[..
 @pytest.mark.usefixtures("connect")
 def test_the_client_of_a_connection_does_not_pickle() -> None:
     client = DataAccessHook().get_conn()
-    with pytest.raises(TypeError, match="let forked processes inherit it"):
+    with pytest.raises(TypeError, match=r"\bdataaccess_conn_id=None\b"):
         pickle.dumps(client)
 
 
@@ -164,8 +161,7 @@ def test_airflow_2_is_refused_in_words(tmp_path: Path) -> None:
             check=False,
             text=True,
         )
-        message = "ImportError: dataaccess.airflow needs Airflow 3.1.8 or newer, and this is Airflow 2.11.2: upgrade it"
-        assert message in done.stderr
+        assert re.search(r"^ImportError: dataaccess\.airflow .*\b3\.1\.8\b.*\b2\.11\.2\b", done.stderr, re.MULTILINE)
 
 
 def test_one_module_imports_airflow() -> None:

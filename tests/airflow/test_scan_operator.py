@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -174,11 +175,12 @@ def test_a_run_waits_for_a_folder_in_use(
     monkeypatch.setattr(scan, "_SECONDS_BETWEEN_TRIES", 0.1)
     with dag:
         DataAccessScanOperator(task_id="waits", folder=str(tmp_path), allocated_time=WEEK, attrs=["id"])
+    in_use_by = f"process {os.getpid()}"
     with in_use(sandbox, tmp_path) as holding, capture_logs() as logged:
 
         def release() -> None:
             with holding:
-                wait_until(lambda: [each for each in logged if each["event"].startswith("waiting up to")], "the lock")
+                wait_until(lambda: any(in_use_by in each["event"] for each in logged), "the lock")
 
         releasing = threading.Thread(target=release)
         releasing.start()

@@ -191,14 +191,14 @@ def test_the_log_has_each_change_of_an_entry(
             assert not task.poke({})
         sandbox.advance(600)
         assert task.poke({}).xcom_value["entries"]
-    lines = [re.sub(r"\d{4}-\S+", "TIME", line) for line in caplog.messages if line.startswith("export ")]
-    assert lines[:3] == [
-        f"export {export_id}: entry 1 is running since TIME",
-        f"export {export_id}: entry 2 is running since TIME",
-        f"export {export_id}: entry 1 ended at TIME with 200 'OK'",
+    lines = [re.sub(r"\d{4}-\S+", "TIME", line) for line in caplog.messages if line.startswith(f"export {export_id}: ")]
+    assert [re.findall(r"\bentry \d\b|\bTIME\b|\b200 'OK'|\bThrottledError\b", line) for line in lines] == [
+        ["entry 1", "TIME"],
+        ["entry 2", "TIME"],
+        ["entry 1", "TIME", "200 'OK'"],
+        ["ThrottledError"],
+        ["entry 2", "TIME", "200 'OK'"],
     ]
-    assert lines[3].startswith(f"export {export_id}: trying again after ThrottledError: ")
-    assert lines[4:] == [f"export {export_id}: entry 2 ended at TIME with 200 'OK'"]
 
 
 class FirstPoke:
@@ -236,13 +236,12 @@ def test_a_time_out_names_the_open_entries(
     sandbox.advance(400)
     sensor(dag, export_id, **options)
     (task,) = dag.tasks
-    with pytest.raises(AirflowSensorTimeout, match=rf"Export {export_id} has not ended: entry 2 is running since \S+$"):
+    with pytest.raises(AirflowSensorTimeout, match=rf"\b{export_id}\b(?!.*entry 1).*\bentry 2\b.*\d{{4}}-\S+$"):
         timed_out(task)
-    message = r"has not ended: (entry 2 is .*|there was no response); the last request failed: .*HTTP 503"
     task.soft_fail = True
     with sandbox.fault("status", path="download", status=503), pytest.raises(AirflowSkipException) as skipped:
         timed_out(task)
-    assert re.search(message, str(skipped.value.__cause__ or skipped.value))
+    assert re.search(rf"\b{export_id}\b.*\bHTTP 503\b", str(skipped.value.__cause__ or skipped.value))
 
 
 @pytest.mark.parametrize("options", MODES)
@@ -260,8 +259,8 @@ def test_a_refused_token_may_be_retried(
 def test_what_the_trigger_reports_fails_the_task(dag: DAG) -> None:
     sensor(dag, 7)
     (task,) = dag.tasks
-    with pytest.raises(AirflowException, match="the disk is full") as error:
-        task.resume({}, {"error": "the disk is full", "is_permanent": False})
+    with pytest.raises(AirflowException, match="ENOSPC") as error:
+        task.resume({}, {"error": "ENOSPC", "is_permanent": False})
     assert not isinstance(error.value, AirflowFailException)
     with pytest.raises(AirflowFailException):
         task.resume({}, {"error": "no permission", "is_permanent": True})

@@ -182,9 +182,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_key_that_the_store_cannot_follow_is_an_error(name: str, aws: Callable[..., None], store: Store) -> None:
     extra, key = REFUSED[name]
     aws("of-the-login", **extra)
-    with pytest.raises(
-        da.ConfigError, match=rf"^the Airflow connection 'aws' has {key}[^,]*(, with[^,]*)?, which cannot be followed"
-    ):
+    with pytest.raises(da.ConfigError, match=rf"'aws' \w+ {key}"):
         located(f"s3://aws@{store.bucket}/codes")
     assert not store.keys
 
@@ -240,10 +238,10 @@ def test_without_the_provider_other_keys_are_errors(dag: DAG, aws: Callable[...,
     }
     for key, value in others.items():
         aws("of-the-login", **{key: value})
-        with pytest.raises(da.ConfigError, match=rf"has {key}, which cannot be followed without the package apache-"):
+        with pytest.raises(da.ConfigError, match=rf"'aws' \w+ {key}, .*\bapache-airflow-providers-amazon\b"):
             located(f"s3://aws@{store.bucket}/codes")
     aws("of-the-login", **others)
-    with pytest.raises(da.ConfigError, match=f"has {', '.join(sorted(others))}, which"):
+    with pytest.raises(da.ConfigError, match=rf"'aws' \w+ {', '.join(sorted(others))}, "):
         located(f"s3://aws@{store.bucket}/codes")
     with dag:
         DataAccessScanOperator(
@@ -256,7 +254,7 @@ def test_without_the_provider_other_keys_are_errors(dag: DAG, aws: Callable[...,
 def test_a_connection_of_another_type_is_not_retried(dag: DAG, connect: Callable[..., str]) -> None:
     connect("mail", conn_type="smtp")
     for place in ("s3://mail@warehouse/x.parquet", "gs://mail@warehouse/x.parquet"):
-        with pytest.raises(da.ConfigError, match=r"^path names the connection 'mail', .* 'smtp'; \w\w:// takes the"):
+        with pytest.raises(da.ConfigError, match=rf"^path\b.*'mail'.*'smtp'.*\b{place[:2]}://"):
             located(place, "path")
     with dag:
         DataAccessScanOperator(task_id="other", folder="s3://mail@warehouse/codes", allocated_time=WEEK, retries=2)
@@ -284,7 +282,7 @@ def test_a_place_without_a_connection_stays_as_it_is(url: str) -> None:
 def test_a_file_of_the_worker_has_an_absolute_path(dag: DAG, tmp_path: Path, sandbox: da.Sandbox) -> None:
     assert located(f"file://{tmp_path}") == located(ObjectStoragePath(f"file://{tmp_path}")) == (str(tmp_path), None)
     assert located("~/codes") == (str(Path.home() / "codes"), None)
-    with pytest.raises(da.ValidationError, match=r"^path: 'codes.jsonl' is relative to the folder in which a worker"):
+    with pytest.raises(da.ValidationError, match=r"^path: 'codes\.jsonl' "):
         located("codes.jsonl", "path")
     (request,) = scan_requests(DataAccessHook().get_conn().scan_codes(["id"], allocated_time=ON_15))
     with dag:
@@ -299,7 +297,7 @@ def test_a_file_of_the_worker_has_an_absolute_path(dag: DAG, tmp_path: Path, san
 
 def test_other_places_are_refused() -> None:
     for place in ("sftp://host/codes", ObjectStoragePath("memory://warehouse/codes")):
-        with pytest.raises(da.ValidationError, match="only paths and file://, s3://, gs:// and az:// URLs"):
+        with pytest.raises(da.ValidationError, match=r"file://.*\bs3://.*\bgs://.*\baz://"):
             located(place)
     with pytest.raises(da.ConfigError, match=r"conn_id='azure'\)$"):
         located("abfss://azure@container/codes")
@@ -309,7 +307,9 @@ def test_a_secret_in_a_url_is_shown_nowhere(dag: DAG, capfd: pytest.CaptureFixtu
     with dag:
         DataAccessScanOperator(task_id="week", folder="s3://key:hidden@warehouse/codes", allocated_time=WEEK, retries=2)
     assert tries(run(dag), "week") == 1
-    logged = [line for line in "".join(capfd.readouterr()).splitlines() if "credentials in it" in line]
+    logged = [
+        line for line in "".join(capfd.readouterr()).splitlines() if "ConfigError: `s3://…@warehouse/codes`" in line
+    ]
     assert logged
     assert "hidden" not in "".join(logged)
 
@@ -369,7 +369,7 @@ def test_an_azure_connection_becomes_options(name: str, conn_type: str, connect:
 def test_an_azure_key_that_is_not_understood_is_an_error(connect: Callable[..., str]) -> None:
     extra = {"connection_string": "x", "client_secret_auth_config": {"proxies": {}}, "password": "x"}
     connect("azure", conn_type="wasb", host=None, login="account", password=KEY, extra=extra)
-    with pytest.raises(da.ConfigError, match="has client_secret_auth_config, connection_string, password, which"):
+    with pytest.raises(da.ConfigError, match=r"'azure' \w+ client_secret_auth_config, connection_string, password, "):
         located(ObjectStoragePath("az://container/codes", conn_id="azure"))
 
 
@@ -424,7 +424,7 @@ def test_other_google_connections_need_their_hook(
 
     assert options() == options(project="warehouse") == {}
     assert options(extra__google_cloud_platform__key_path="/key.json") == {"google_service_account": "/key.json"}
-    with pytest.raises(da.ConfigError, match="has impersonation_chain, which cannot be followed without the package"):
+    with pytest.raises(da.ConfigError, match=r"\bimpersonation_chain, .*\bapache-airflow-providers-google\b"):
         options(key_path="/key.json", impersonation_chain="etl@example.com")
 
     # The classes of the provider and of google-auth, which are too large for these tests.

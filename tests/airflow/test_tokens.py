@@ -66,7 +66,7 @@ def production(
     return production
 
 
-NO_PASSWORD = "names http.* and has no password: a token of the worker's environment or profile is sent only"
+NO_PASSWORD = r"'dataaccess_default'.* https?://.*\bpassword\b"
 
 
 @pytest.mark.parametrize("own", [None, "https://cdp.example.com"])
@@ -83,7 +83,7 @@ def test_a_host_without_a_password_gets_no_token_of_the_worker(
     connect(host=stranger.base_url, password="")
     refused(NO_PASSWORD)
     connect(host=rf"{stranger.base_url}\@cdp.example.com", password="")
-    refused("has a backslash")
+    refused("backslash")
 
 
 def test_the_token_of_the_worker_goes_to_the_address_of_its_environment(
@@ -132,10 +132,9 @@ def test_a_password_goes_to_the_host_of_its_connection_alone(
     connect: Connect, sandbox: da.Sandbox, stranger: da.Sandbox
 ) -> None:
     connect(extra={"headers": {"X-Api-Key": "tok-header"}})
-    message = f"is for {sandbox.base_url}, and base_url is {stranger.base_url}: make a dataaccess.Client for it"
-    refused(message, base_url=stranger.base_url)
+    refused(rf"\b{sandbox.base_url}\b.*\bbase_url\b.*\b{stranger.base_url}\b", base_url=stranger.base_url)
     for make in both():
-        with pytest.raises(da.ConfigError, match="make a new client"):
+        with pytest.raises(da.ConfigError, match="base_url"):
             make().with_options(base_url=stranger.base_url)
     assert [make().base_url for make in both(base_url=f"{sandbox.base_url}/v2")] == [f"{sandbox.base_url}/v2"] * 2
 
@@ -162,7 +161,7 @@ def test_a_secrets_backend_that_hangs_leaves_no_thread_or_coroutine(
         async with await DataAccessHook().async_client() as client:
             await client.download_segment(5637051)
             sandbox.revoke(token)
-            with pytest.raises(da.ConfigError, match=r"'dataaccess_default' was not read within 0\.05 s") as caught:
+            with pytest.raises(da.ConfigError, match=r"'dataaccess_default'.*\b0\.05 s") as caught:
                 await client.download_segment(5637051)
             # So Airflow may retry the task.
             assert caught.value.retryable

@@ -6,6 +6,7 @@ Source: a trial of notebooks
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -43,20 +44,18 @@ def test_the_advice_keeps_leading_zeros(name: str) -> None:
 @pytest.mark.parametrize("name", ["customers", "codes"])
 def test_three_of_a_kind_are_shown(name: str) -> None:
     error = refusals()[name]
-    listed = [problem for problem in error.problems if "float" in problem.message]
-    assert len(listed) == 3
-    assert "4997 more of its 5000" in error.problems[-1].message
-    assert "\n".join(error.__notes__).count("is a float") <= 3
+    *listed, others = error.problems
+    assert [problem.value for problem in listed] == ["1.0", "2.0", "3.0"]
+    assert re.search(r"\b4997\b.*\b5000\b", others.message)
+    assert len(error.__notes__) == 4
 
 
 def test_each_kind_is_shown() -> None:
     with pytest.raises(da.ValidationError) as error:
         da.validate_items("customer", ["name"], da.col("customer_id").matches([1.0] * 9 + [True] * 9 + [None]))
-    kinds = [
-        next(kind for kind in ("float", "bool", "missing", "more") if kind in each.message)
-        for each in error.value.problems
-    ]
-    assert kinds == ["float"] * 3 + ["bool"] * 3 + ["missing", "more"]
+    *listed, others = error.value.problems
+    assert [problem.value for problem in listed] == ["1.0"] * 3 + ["True"] * 3 + ["None"]
+    assert re.search(r"\b12\b.*\b19\b", others.message)
 
 
 def test_the_advice_works() -> None:

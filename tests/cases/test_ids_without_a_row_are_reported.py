@@ -51,11 +51,9 @@ def by_ids(ids: list[Any]) -> Any:
 
 @pytest.mark.parametrize("use", USES)
 def test_lost_zeros_warn(client: da.Client, use: str) -> None:
-    with pytest.warns(da.MissingIdsWarning) as found:
+    with pytest.warns(da.MissingIdsWarning, match=r'\b8 of 10\b.*"3", "4", "5".*\b5\b') as found:
         assert len(USES[use](client, ["customer_id", "name"], by_ids(AS_NUMBERS))) == 2
-    (text,) = [str(each.message) for each in found]
-    assert "8 of 10" in text
-    assert '"3", "4", "5" and 5 more' in text
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("use", USES)

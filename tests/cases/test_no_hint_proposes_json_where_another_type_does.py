@@ -5,6 +5,7 @@ Source: a trial of notebooks.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -34,6 +35,6 @@ def test_the_hint_names_a_type_that_takes_all(values: list[Any], kind: Any) -> N
         with pytest.raises(da.DataAccessError) as caught:
             for _ in scan.batches(max_rows=1):
                 pass
-        assert f'schema["x"] to "{kind}"' in str(caught.value) + str(caught.value.__cause__)
+        assert re.search(rf'schema\["x"\].*"{kind}"', str(caught.value) + str(caught.value.__cause__))
         same = client.scan_items("store", ["x"], da.col("y").equals("1"), schema={"x": kind})
         assert len([row for batch in same.batches(max_rows=1) for row in batch.to_dicts()]) == len(values)

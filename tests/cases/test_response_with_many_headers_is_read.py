@@ -29,9 +29,8 @@ def test_it_is_read(count: int, size: int) -> None:
 @pytest.mark.parametrize("count", [257, 100_000])
 def test_more_headers_are_named(count: int) -> None:
     headers = tuple(f"X-Trace-{number}: x" for number in range(count))
-    with serving(always(http(headers=headers))) as server, pytest.raises(kinds.Malformed) as caught:
+    with serving(always(http(headers=headers))) as server, pytest.raises(kinds.Malformed, match=r"\bhead\b") as caught:
         search(server)
-    assert "head is too large" in str(caught.value)
     assert "TLS" not in str(caught.value)
 
 

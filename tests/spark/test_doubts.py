@@ -65,8 +65,7 @@ def test_equal_counts_of_a_month_are_an_error_of_the_driver(read: Read, of_cappe
     with pytest.raises(PythonException) as caught:
         read(attrs="id", allocated_time=MONTH, **of_capped).count()
     line = first_line(caught.value)
-    assert line.startswith("dataaccess.DoubtfulDataError: request ")
-    assert "responses have exactly 50 rows, and none has more" in line
+    assert re.match(r"dataaccess\.DoubtfulDataError: request \d+ of 31 \(2024-01-\d\d\): .*\b50\b", line)
 
 
 def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path, client: da.Client) -> None:
@@ -82,12 +81,9 @@ def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path, 
         processes[index].check(tasks[index], index, response, str(tmp_path))
     # Another use of the scan is another comparison.
     Doubts("error", len(tasks)).check(tasks[4], 4, response, str(tmp_path))
-    with pytest.raises(da.DoubtfulDataError) as caught:
+    named = r"^request 5 of 60 \(2024-01-05\): .*\b5 of 5\b.*\b50\b.*\(2024-01-01, 2024-01-02, 2024-01-03\b.*\b2\b"
+    with pytest.raises(da.DoubtfulDataError, match=named):
         processes[0].check(tasks[4], 4, response, str(tmp_path))
-    assert str(caught.value) == (
-        "request 5 of 60 (2024-01-05): rows may be missing: 5 of 5 responses have exactly 50 rows, and none has more "
-        "(2024-01-01, 2024-01-02, 2024-01-03 and 2 more), of one executor; ask for less per request"
-    )
     # A response with more rows shows that 50 is no cap.
     processes[1].check(tasks[5], 5, {**response, "rows": 51}, str(tmp_path))
 
@@ -95,9 +91,9 @@ def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path, 
 def test_responses_that_cannot_be_compared_are_a_doubt(tmp_path: Path, client: da.Client) -> None:
     tasks = client.scan_codes(["id"], allocated_time=WEEK).tasks()
     response: dict[str, Any] = {"warnings": [], "split": None, "rows": 50, "other_total": None}
-    with pytest.raises(da.DoubtfulDataError, match="the rows of responses were not compared"):
+    with pytest.raises(da.DoubtfulDataError, match=str(tmp_path / "gone")):
         Doubts("error", 7).check(tasks[0], 0, response, str(tmp_path / "gone"))
-    with pytest.warns(da.DataAccessWarning, match="the rows of responses were not compared"):
+    with pytest.warns(da.DataAccessWarning, match=str(tmp_path / "gone")):
         Doubts("warn", 7).check(tasks[0], 0, response, str(tmp_path / "gone"))
 
 
@@ -107,10 +103,8 @@ def test_a_known_cap_is_an_error_that_names_the_day(read: Read, of_capped: dict[
     options = {"attrs": "id", "allocated_time": da.on("2024-01-15"), "known_row_cap": 50, **of_capped}
     with pytest.raises(PythonException) as caught:
         read(on_doubt="error", **options).count()
-    assert first_line(caught.value).startswith(
-        "dataaccess.DoubtfulDataError: request 1 of 1 (2024-01-15): rows may be missing: "
-        "the response has exactly the 50 rows of known_row_cap"
-    )
+    named = r"dataaccess\.DoubtfulDataError: request 1 of 1 \(2024-01-15\): .*\b50\b.*\bknown_row_cap\b"
+    assert re.match(named, first_line(caught.value))
     assert read(on_doubt="warn", **options).count() == 50
 
 
@@ -123,7 +117,7 @@ def test_rows_of_another_day_are_an_error(read: Read) -> None:
         read(on_doubt="error", **options).count()
     # The task that fails first.
     assert re.match(
-        r"dataaccess\.DoubtfulDataError: request ([12]) of 2 \(2024-01-1[56]\): rows outside the requested day",
+        r"dataaccess\.DoubtfulDataError: request ([12]) of 2 \(2024-01-1[56]\): .*\btimezone\b",
         first_line(caught.value),
     )
     assert read(on_doubt="warn", **options).count() > 0
@@ -151,8 +145,7 @@ def test_two_executors_report_to_the_driver(capped: da.Sandbox) -> None:
     assert int(rows) == 31 * 50
     assert len(warned) == HAS_LOGS
     assert all(1 <= int(number) <= 2 for number in warned)
-    assert "dataaccess.DoubtfulDataError: request " in error
-    assert "responses have exactly 50 rows, and none has more" in error
+    assert re.search(r"\bdataaccess\.DoubtfulDataError: request .*\b50\b", error)
 
 
 @pytest.mark.skipif(not HAS_LOGS, reason="this Spark keeps no logs of executors")
@@ -163,10 +156,11 @@ def test_warnings_name_the_request_in_the_logs_of_executors(
         options = {"attrs": "id", "on_doubt": "warn", **of_capped}
         assert read(allocated_time=MONTH, **options).count() == 31 * 50
         read(allocated_time=WEEK, known_row_cap=50, **options).count()
-        compared, known = lines(spark, "have exactly 50 rows"), lines(spark, "50 rows of known_row_cap")
+        warned = lines(spark, "IncompleteWarning: request ")
+    known = [line for line in warned if "known_row_cap" in line]
+    compared = [line for line in warned if re.search(r"\b50\b", line) and line not in known]
     # Once for all responses that one process compared, once for each whose count is the known one.
     assert 1 <= len(compared) <= 2
-    assert "IncompleteWarning: request " in compared[0]
     assert len(known) == 7
 
 
@@ -182,5 +176,5 @@ def test_another_word_is_no_choice(read: Read) -> None:
     from pyspark.errors import AnalysisException
 
     for option in ("on_doubt", "on_suspected_cap"):
-        with pytest.raises(AnalysisException, match=f"ValidationError: {option}: must be .*not .fail"):
+        with pytest.raises(AnalysisException, match=rf"\bValidationError: {option}: .*\bfail\b"):
             read(allocated_time=MONTH, **{option: "fail"})

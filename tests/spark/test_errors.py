@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,16 +23,16 @@ def lines_of(error: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"allocatd_time": "x"}, "dataaccess.ValidationError: allocatd_time: is no option; did you mean"),
+        ({"allocatd_time": "x"}, "dataaccess.ValidationError: allocatd_time: "),
         (
             {"allocated_time": da.on("2024-01-15"), "code_status": ["sennt"]},
-            'dataaccess.ValidationError: code_status[0]: "sennt" is not a value',
+            'dataaccess.ValidationError: code_status[0]: "sennt" ',
         ),
         (
             {"allocated_time": da.on("2024-01-15"), "retry_for": "soon"},
             "dataaccess.ConfigError: retry_for",
         ),
-        ({"item_type_name": "customer"}, "dataaccess.ValidationError: schema: the API specification has no types for"),
+        ({"item_type_name": "customer"}, "dataaccess.ValidationError: schema: "),
     ],
     ids=["option", "request", "setting", "schema"],
 )
@@ -48,21 +49,23 @@ def test_load_reports_a_wrong_option_and_sends_nothing(
 
 
 @pytest.mark.parametrize(
-    ("schema", "line"),
+    ("schema", "argument", "advised"),
     [
-        ("id string, pool_id float", 'schema["pool_id"]: the type float is not read: write double'),
-        ("id string, pool bigint", 'attrs[1]: "pool" is not an attribute of promotion codes; did you mean "pool_id"?'),
+        ("id string, pool_id float", 'schema["pool_id"]', "double"),
+        ("id string, pool bigint", "attrs[1]", '"pool_id"'),
     ],
 )
 def test_a_wrong_column_fails_when_the_query_is_planned(
-    read: Read, service: da.Sandbox, schema: str, line: str
+    read: Read, service: da.Sandbox, schema: str, argument: str, advised: str
 ) -> None:
     from pyspark.errors import AnalysisException
 
     service.clear_requests()
     with pytest.raises(AnalysisException) as caught:
         read(schema, allocated_time=da.on("2024-01-15")).count()
-    assert lines_of(caught.value)[-1] == f"dataaccess.ValidationError: {line}"
+    line = lines_of(caught.value)[-1]
+    assert line.startswith(f"dataaccess.ValidationError: {argument}: ")
+    assert advised in line
     assert service.requests == []
 
 
@@ -76,11 +79,11 @@ def test_our_error_is_before_the_traceback_of_spark(read: Read, service: da.Sand
     frame = read(allocated_time=da.on("2024-01-15"), retry_for=0)
     with service.fault("status", status=500, path="search"), pytest.raises(PythonException) as at_read:
         frame.collect()
-    assert "dataaccess.ValidationError: allocatd_time: is no option" in str(at_load.value).splitlines()[0]
+    assert "dataaccess.ValidationError: allocatd_time: " in str(at_load.value).splitlines()[0]
     # Spark drops the chain of this one, and all frames but one.
     assert any("dataaccess.ValidationError: attrs[1]: " in line for line in str(at_plan.value).splitlines()[:6])
     before, _, _ = str(at_read.value).partition("Traceback")
-    assert "dataaccess.ServerError: scan_codes: request for 2024-01-15: " in before
+    assert re.search(r"\bdataaccess\.ServerError: scan_codes: .*\b2024-01-15: ", before)
 
 
 def test_writing_says_that_it_cannot_write(read: Read, service: da.Sandbox, tmp_path: Path) -> None:
@@ -91,8 +94,8 @@ def test_writing_says_that_it_cannot_write(read: Read, service: da.Sandbox, tmp_
     for mode in ("append", "overwrite"):
         with pytest.raises(AnalysisException) as caught:
             frame.write.format("dataaccess").mode(mode).save()
-        assert "dataaccess.ConfigError: the format dataaccess cannot be written" in str(caught.value).splitlines()[0]
-    with pytest.raises(AnalysisException, match="this source cannot be written"):
+        assert "dataaccess.ConfigError: " in str(caught.value).splitlines()[0]
+    with pytest.raises(AnalysisException, match=r"\bValidationError: path: "):
         frame.write.format("dataaccess").mode("append").save(str(tmp_path))
     assert service.requests == []
 

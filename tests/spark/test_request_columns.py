@@ -58,40 +58,31 @@ def test_each_row_has_the_time_of_its_request(read: Read) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "options", "message"),
+    ("schema", "options", "named"),
     [
-        (
-            None,
-            {"allocated_time": da.since("2024-01-15"), "day_column": "day"},
-            "day_column: a request of this scan is",
-        ),
-        (None, {"allocated_time": THREE_DAYS, "day_column": "id"}, "day_column: 'id' is an attribute of the rows"),
-        (None, {"allocated_time": THREE_DAYS, "day_column": " "}, "day_column: must be the name of a column"),
-        (
-            None,
-            {"allocated_time": THREE_DAYS, "requested_at": "when"},
-            "requested_at: 'when' is neither true nor false",
-        ),
-        ("id string", {"allocated_time": THREE_DAYS, "day_column": "day"}, "schema: has no column 'day'"),
+        (None, {"allocated_time": da.since("2024-01-15"), "day_column": "day"}, "day_column: "),
+        (None, {"allocated_time": THREE_DAYS, "day_column": "id"}, "day_column: 'id' "),
+        (None, {"allocated_time": THREE_DAYS, "day_column": " "}, "day_column: "),
+        (None, {"allocated_time": THREE_DAYS, "requested_at": "when"}, "requested_at: 'when' "),
+        ("id string", {"allocated_time": THREE_DAYS, "day_column": "day"}, "schema: .*'day'"),
         (
             "id string, day bigint",
             {"allocated_time": THREE_DAYS, "day_column": "day"},
-            'schema["day"]: the option day_column gives it the type date or string, not bigint',
+            r'schema\["day"\]: .*\bday_column\b.*\bdate\b.*\bstring\b.*\bbigint',
         ),
         (
             "id string, requested_at timestamp_ntz",
             {"allocated_time": THREE_DAYS, "requested_at": "true"},
-            'schema["requested_at"]: the option requested_at gives it the type timestamp, not timestamp_ntz',
+            r'schema\["requested_at"\]: .*\brequested_at\b.*\btimestamp\b.*\btimestamp_ntz',
         ),
     ],
 )
 def test_a_wrong_column_of_the_request_is_an_error(
-    read: Read, service: da.Sandbox, schema: str | None, options: dict[str, object], message: str
+    read: Read, service: da.Sandbox, schema: str | None, options: dict[str, object], named: str
 ) -> None:
     from pyspark.errors import AnalysisException
 
     service.clear_requests()
-    with pytest.raises(AnalysisException) as caught:
+    with pytest.raises(AnalysisException, match=rf"\bdataaccess\.ValidationError: {named}"):
         read(schema, **options).count()
-    assert f"dataaccess.ValidationError: {message}" in str(caught.value)
     assert service.requests == []

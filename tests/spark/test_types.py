@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -64,33 +65,32 @@ def test_int_date_and_decimal_have_the_exact_values(read: Read) -> None:
 
 @pytest.mark.usefixtures("items")
 @pytest.mark.parametrize(
-    ("column", "advice"),
+    ("column", "advised"),
     [
-        ("visits int", "write bigint"),
-        ("visits tinyint", "write bigint"),
-        ("born date", "write timestamp_ntz"),
-        ("price decimal(10,2)", "write more digits, or json_attrs"),
-        ("account decimal(38,2)", "write more digits, or json_attrs"),
+        ("visits int", "bigint"),
+        ("visits tinyint", "bigint"),
+        ("born date", "timestamp_ntz"),
+        ("price decimal(10,2)", "json_attrs"),
+        ("account decimal(38,2)", "json_attrs"),
     ],
 )
-def test_a_value_that_does_not_fit_is_an_error_without_the_value(read: Read, column: str, advice: str) -> None:
+def test_a_value_that_does_not_fit_is_an_error_without_the_value(read: Read, column: str, advised: str) -> None:
     from pyspark.errors import PythonException
 
     name, kind = column.split(" ")
     with pytest.raises(PythonException) as caught:
         read(f"name string, {column}", **of("i-3")).collect()
     line = str(caught.value).strip().splitlines()[-1]
-    assert (
-        line == f'dataaccess.ResponseError: schema["{name}"]: the value of row 0 does not fit the type {kind}: {advice}'
-    )
+    assert line.startswith(f'dataaccess.ResponseError: schema["{name}"]: ')
+    assert re.search(rf"\b0\b.* {re.escape(kind)}: .*\b{advised}$", line)
     assert str(INEXACT[name]) not in str(caught.value)
 
 
 def test_other_types_are_refused_with_the_type_to_write(read: Read) -> None:
     from pyspark.errors import AnalysisException
 
-    for kind, advice in (("float", "write double"), ("binary", "there are string, bigint, int")):
-        with pytest.raises(AnalysisException, match=f"the type {kind} is not read: {advice}"):
+    for kind, advised in (("float", "double"), ("binary", "string, bigint, int")):
+        with pytest.raises(AnalysisException, match=rf'schema\["pool_id"\]: .* {kind} .*\b{advised}\b'):
             read(f"id string, pool_id {kind}", allocated_time=da.on("2024-01-15")).count()
 
 
@@ -99,5 +99,5 @@ def test_a_column_without_nulls_is_refused(read: Read) -> None:
 
     # Such a column could not hold the values that are unset.
     found = read("pool_id bigint not null, id string", allocated_time=da.on("2024-01-15"))
-    with pytest.raises(AnalysisException, match="the column is NOT NULL, and any attribute may have no value"):
+    with pytest.raises(AnalysisException, match=r'schema\["pool_id"\]: .*\bNOT NULL\b'):
         found.count()

@@ -15,5 +15,5 @@ def test_an_old_spark_is_refused_in_words(monkeypatch: pytest.MonkeyPatch, versi
     old = ModuleType("pyspark")
     old.__version__ = version  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pyspark", old)
-    with pytest.raises(ImportError, match=f"needs PySpark 4.0 or newer, this is {version}"):
+    with pytest.raises(ImportError, match=rf"\b4\.0\b.*\b{version}"):
         dataaccess.spark.DataAccessSource  # noqa: B018 - the import is what is tested

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -69,8 +70,9 @@ def search(client: Any) -> Any:
 def test_c7_a_private_ca_is_trusted_when_configured(
     connect: Any, ask: Operation, server: RawServer, good: Path, monkeypatch: pytest.MonkeyPatch, source: str, kind: str
 ) -> None:
-    with pytest.raises(kinds.Tls, match="trusted: the system's CA certificates"):
+    with pytest.raises(kinds.Tls, match=rf"\blocalhost:{server.port}\b.*\bsystem\b") as caught:
         ask(connect(server.base_url))
+    assert caught.value.reason == "unknown issuer"
     path = good if kind == "folder" else good / "ca.pem"
     assert ask(connect(server.base_url, **say(monkeypatch, source, path))) == ask.result
 
@@ -93,7 +95,7 @@ def test_c7_the_nearest_setting_wins_and_is_reported(
     with pytest.raises(kinds.Tls) as caught:
         search(connect(server.base_url, **options))
     named = "ca_bundle" if nearer == "DATAACCESS_CA_BUNDLE" else nearer
-    assert f"trusted: {named}={strange}" in str(caught.value)
+    assert f"{named}={strange}" in str(caught.value)
     options = {**say(monkeypatch, nearer, good), **say(monkeypatch, farther, strange)}
     assert search(connect(server.base_url, **options)) == ROWS
 
@@ -106,7 +108,7 @@ def test_c7_what_holds_no_certificate_is_refused_by_its_name(
     path = tmp_path / "ca.pem"
     if content is not None:
         path.write_text(content)
-    with pytest.raises(da.ConfigError, match=rf"^ca_bundle: the \w+ {path} ") as caught:
+    with pytest.raises(da.ConfigError, match=rf"^ca_bundle\b.* {re.escape(str(path))} ") as caught:
         da.Client("https://cdp.example.com", token="tok", **say(monkeypatch, source, path))
     assert (f" (from {source})" in str(caught.value)) == (source != "ca_bundle")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import errno
 import os
 import shutil
 import socket
@@ -32,7 +33,7 @@ def search(client: Any) -> Any:
 
 
 def test_c1_an_unknown_host_is_reported_and_retried(connect: Any, ask: Operation) -> None:
-    with pytest.raises(da.ConnectError, match=r"cannot resolve cdp\.invalid: ") as caught:
+    with pytest.raises(da.ConnectError, match=r"\bcdp\.invalid\b") as caught:
         ask(connect("https://cdp.invalid", retry_for=0.2))
     assert (type(caught.value), caught.value.phase, caught.value.attempts) == (da.ConnectError, "dns", 2)
 
@@ -49,10 +50,10 @@ def test_c2_the_first_contact_fails_soon_unless_retry_for_is_given(connect: Any,
     time_scale(TIME_SCALE)
     client = connect(f"http://127.0.0.1:{free_port()}")
     began = time.monotonic()
-    with pytest.raises(da.ConnectError, match="the service never responded to this client: check base_url"):
+    with pytest.raises(da.ConnectError, match=r"\bbase_url\b"):
         search(client)
     assert time.monotonic() - began < 5
-    with pytest.raises(da.ConnectError, match=r"retry_for \(1(\.0)? s\) ended the retries"):
+    with pytest.raises(da.ConnectError, match=r"\bretry_for \(1(\.0)? s\)"):
         search(client.with_options(retry_for=TIME_SCALE))
 
 
@@ -88,7 +89,7 @@ def test_c3_a_connection_without_a_response_is_given_up_with_the_call(connect: A
 def test_c3_a_connection_without_a_response_is_given_up_by_itself(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with black_hole() as address:
-        with pytest.raises(da.RequestTimeoutError, match=f"no connection to {address[7:]} within 0.5 s") as caught:
+        with pytest.raises(da.RequestTimeoutError, match=rf"\b{address[7:]}\b.*\b0\.5 s") as caught:
             search(connect(address, retry_for=0.2))
         assert (caught.value.phase, caught.value.attempts) == ("connect", 2)
 
@@ -104,7 +105,7 @@ def silent() -> Iterator[int]:
 def test_c3_the_limit_is_for_tls_too(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with silent() as port:
-        with pytest.raises(da.RequestTimeoutError, match=f"no connection to localhost:{port} within 0.5 s") as caught:
+        with pytest.raises(da.RequestTimeoutError, match=rf"\blocalhost:{port}\b.*\b0\.5 s") as caught:
             search(connect(f"https://localhost:{port}", retry_for=0.2))
         assert (caught.value.phase, caught.value.attempts) == ("connect", 2)
 
@@ -113,7 +114,7 @@ def test_c3_the_limit_is_for_tls_too(connect: Any, time_scale: Any) -> None:
 def test_c3_the_limit_is_for_the_proxy_too_which_is_then_to_blame(connect: Any, time_scale: Any) -> None:
     time_scale(TIME_SCALE)
     with silent() as port:
-        output = rf"no connection to cdp\.invalid through the proxy 127\.0\.0\.1:{port} \(proxy\) within 0\.5 s"
+        output = rf"\bcdp\.invalid\b.*\b127\.0\.0\.1:{port} \(proxy\).*\b0\.5 s"
         with pytest.raises(kinds.Proxy, match=output) as caught:
             search(connect("https://cdp.invalid", proxy=f"http://127.0.0.1:{port}", retry_for=0.2))
         assert (caught.value.phase, caught.value.attempts) == ("proxy", 2)
@@ -169,7 +170,7 @@ def test_c5_one_dead_address_of_two_is_never_noticed(tmp_path: Path, addresses: 
     ],
 )
 def test_c9_plain_http_is_for_this_machine_unless_allowed(address: str) -> None:
-    with pytest.raises(da.ConfigError, match="plain http"):
+    with pytest.raises(da.ConfigError, match=r"^base_url\b.*\ballow_http\b"):
         da.Client(address, token="tok")
     assert da.Client(address, token="tok", allow_http=True).base_url.startswith("http://")
 
@@ -234,6 +235,6 @@ def test_p13_too_many_open_files_is_reported_and_passes(state: str) -> None:
     assert output.stdout, output.stderr
     first, *rest = output.stdout.splitlines()
     assert first.startswith("ConnectError tcp" if state == "used" else ("ConnectError", "InternalError")), output
-    assert "too many open files" in first.lower()
+    assert os.strerror(errno.EMFILE) in first
     assert rest == [str(ROWS)]
     assert "panic" not in output.stderr

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -52,24 +53,23 @@ def changed(name: str, sandbox: da.Sandbox, connect: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "field", "text"),
+    ("name", "field", "differing"),
     [
-        ("attrs", "attrs", "attrs: no longer pool_id, now also name"),
-        ("order of attrs", "attrs", "attrs: the same names in another order"),
-        ("filters", "code_status", r"code_status: was matches \[4\], now matches \[3\]"),
-        ("schema", "schema", "schema: `pool_id` was int64, now string"),
-        # A reader shows the times in any zone.
-        ("zone", "timezone", "timezone: was UTC, now Asia/Ho_Chi_Minh(; tz: was not given, now Asia/Ho_Chi_Minh)?"),
+        ("attrs", "attrs", ["pool_id", "name"]),
+        ("order of attrs", "attrs", []),
+        ("filters", "code_status", ["[4]", "[3]"]),
+        ("schema", "schema", ["pool_id", "int64", "string"]),
+        ("zone", "timezone", ["UTC", "Asia/Ho_Chi_Minh"]),
     ],
 )
 def test_s3_a_folder_of_another_query_is_refused(
-    connect: Any, service: da.Sandbox, tmp_path: Path, name: str, field: str, text: str
+    connect: Any, service: da.Sandbox, tmp_path: Path, name: str, field: str, differing: list[str]
 ) -> None:
     changed("nothing", service, connect).to_folder(tmp_path)
     before = {path: path.read_bytes() for path in parts(tmp_path)}
     service.clear_requests()
     for use in ("to_folder", "read_folder"):
-        with pytest.raises(kinds.Mismatch, match=rf"belongs to a different query \({text}\)") as caught:
+        with pytest.raises(kinds.Mismatch, match=".*".join(map(re.escape, [f"({field}: ", *differing]))) as caught:
             getattr(changed(name, service, connect), use)(tmp_path)
         assert (caught.value.field, caught.value.path) == (field, str(tmp_path))
         assert caught.value.hint is not None
@@ -80,14 +80,9 @@ def test_s3_a_folder_of_another_query_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("types", "text"),
-    [
-        ({"value_type": "pattern"}, "x: was equals .*, now equals .*, value_type pattern"),
-        ({"condition_type": "own"}, "x: was equals .*, now equals .*, condition_type own"),
-        ({"data_type": "version"}, "x: was equals .*, now equals .*, data_type version"),
-    ],
+    ("name", "value"), [("value_type", "pattern"), ("condition_type", "own"), ("data_type", "version")]
 )
-def test_s3_a_condition_of_another_type_is_another_query(tmp_path: Path, types: dict[str, str], text: str) -> None:
+def test_s3_a_condition_of_another_type_is_another_query(tmp_path: Path, name: str, value: str) -> None:
     def scan(day: str, **types: str) -> Any:
         opened = {"column": "opened", "data_type": "datetime", "operator": "equals", "value": day, "time_unit": "DAY"}
         condition = {"column": "x", "data_type": "string", "operator": "equals", "value": ["a"], **types}
@@ -98,8 +93,9 @@ def test_s3_a_condition_of_another_type_is_another_query(tmp_path: Path, types: 
         client = da.Client(server.base_url, token="tok-test")
         scan("2024-01-15").to_folder(tmp_path)
         for day in ("2024-01-15", "2024-01-16"):
-            with pytest.raises(kinds.Mismatch, match=rf"belongs to a different query \({text}\)"):
-                scan(day, **types).to_folder(tmp_path)
+            with pytest.raises(kinds.Mismatch, match=f"{name} {value}") as caught:
+                scan(day, **{name: value}).to_folder(tmp_path)
+            assert caught.value.field == "x"
         assert len(server.requests) == 1
 
 
@@ -159,7 +155,7 @@ def test_s4_a_folder_belongs_to_one_process_until_that_ends(connect: Any, tmp_pa
                 assert holder.stdout.readline() == "holds it\n"
                 while not server.requests:
                     time.sleep(0.01)
-                with pytest.raises(da.FolderLockedError, match=f"is in use by process {holder.pid}; wait") as caught:
+                with pytest.raises(da.FolderLockedError, match=rf"\b{holder.pid}\b") as caught:
                     scan.to_folder(tmp_path)
                 assert (caught.value.pid, caught.value.path) == (holder.pid, str(tmp_path))
                 assert len(server.requests) == 1
@@ -225,7 +221,7 @@ def test_s5_a_part_of_another_task_is_reported(connect: Any, service: da.Sandbox
     scan.to_folder(tmp_path)
     first, second, *_ = parts(tmp_path)
     first.write_bytes(second.read_bytes())
-    with pytest.raises(da.ScanIncompleteError, match=r"it is the part of 2024-01-02-.* with 41 rows") as caught:
+    with pytest.raises(da.ScanIncompleteError, match=r"\b2024-01-02-.*\b41\b") as caught:
         scan.to_folder(tmp_path)
     (damage,) = caught.value.failed.values()
     assert isinstance(damage, kinds.Corrupt)
@@ -263,16 +259,17 @@ def test_s5_files_of_others_are_left_alone_and_never_read_as_rows(
     other = tmp_path / "other"
     other.mkdir()
     (other / "mine.parquet").write_bytes(b"mine")
-    with pytest.raises(da.FolderError, match=r"holds `mine\.parquet` and no parts of a run; name the folder of a run"):
+    with pytest.raises(da.FolderError, match=r"mine\.parquet") as caught:
         scan.to_folder(other)
+    assert (caught.value.reason, caught.value.path) == ("unusable", str(other))
     assert [path.name for path in other.iterdir()] == ["mine.parquet"]
     scan.to_folder(tmp_path / "run")
     for name in ("mine.parquet", "day=2024-01-02/mine.parquet", "day=2024-01-02/part-1.parquet"):
         path = tmp_path / "run" / name
         path.write_bytes(b"mine")
-        with pytest.raises(da.FolderError, match="would be read as one; move it elsewhere") as caught:
+        with pytest.raises(da.FolderError) as caught:
             scan.to_folder(tmp_path / "run")
-        assert caught.value.path == str(path)
+        assert (caught.value.reason, caught.value.path) == ("unusable", str(path))
         assert path.read_bytes() == b"mine"
         path.unlink()
 
@@ -285,7 +282,7 @@ def test_s10_a_folder_that_others_may_write_to_is_refused_before_anything_is_sen
     folder.mkdir()
     folder.chmod(0o775)
     scan = by_day(connect(service))
-    with pytest.raises(da.FolderError, match=rf"can be written by other users.*; run chmod go-w {folder}") as caught:
+    with pytest.raises(da.FolderError, match=f"chmod go-w {folder}") as caught:
         scan.to_folder(folder)
     assert caught.value.path == str(folder)
     assert list(folder.iterdir()) == []
@@ -294,7 +291,7 @@ def test_s10_a_folder_that_others_may_write_to_is_refused_before_anything_is_sen
     assert scan.to_folder(folder).rows == ROWS
     assert left_in(folder) == [f"{HIDDEN}/lock"]
     parts(folder)[0].chmod(0o666)
-    with pytest.raises(da.FolderError, match=rf"; run chmod go-w {parts(folder)[0]}"):
+    with pytest.raises(da.FolderError, match=f"chmod go-w {parts(folder)[0]}"):
         scan.to_folder(folder)
 
 
@@ -309,7 +306,7 @@ def test_a_folder_or_a_part_of_another_user_is_refused_before_anything_is_sent(
     service.clear_requests()
     path = folder if place == "folder" else parts(folder)[0]
     os.chown(path, 12345, -1)
-    with pytest.raises(da.FolderError, match="belongs to user 12345") as caught:
+    with pytest.raises(da.FolderError, match=r"\b12345\b") as caught:
         scan.to_folder(folder)
     assert caught.value.path == str(path)
     assert service.requests == []

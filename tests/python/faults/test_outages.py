@@ -44,7 +44,7 @@ def test_r2_a_scan_of_a_service_that_never_responds_fails_once(connect: Any, tmp
     scan = client.scan_codes(["id"], allocated_time=DAYS)
     for use in (scan.to_dicts, lambda: scan.to_folder(tmp_path)):
         clock = Stopwatch()
-        with pytest.raises(da.ConnectError, match=r"retry_for \(1 s\) ended the retries") as caught:
+        with pytest.raises(da.ConnectError, match=r"\bretry_for \(1 s\)") as caught:
             use()
         # Each task for itself would take 11 s.
         assert 1 <= clock.seconds < 10
@@ -55,9 +55,10 @@ def test_r2_a_scan_of_a_service_that_never_responds_fails_once(connect: Any, tmp
 
 def test_r2_a_run_without_retries_ends_with_the_first_failed_connection(connect: Any, tmp_path: Path) -> None:
     client = connect(f"http://127.0.0.1:{free_port()}", concurrency=1, retry_for=0)
-    with pytest.raises(da.ConnectError, match=r"^(?!.*run again)"):
+    with pytest.raises(da.ConnectError) as caught:
         client.scan_codes(["id"], allocated_time=DAYS).to_folder(tmp_path)
-    assert client.stats.requests == 1
+    assert client.stats.requests == caught.value.attempts == 1
+    assert str(tmp_path) not in str(caught.value), "nothing is kept there"
 
 
 def test_r2_the_error_is_that_of_the_last_failure_though_the_timeout_ends_the_call(
@@ -115,15 +116,16 @@ def test_r2_time_before_the_first_failure_does_not_count(connect: Any, tmp_path:
 def test_r2_one_task_that_always_fails_is_no_outage(connect: Any, tmp_path: Path) -> None:
     with (
         scan_server(lambda asked: DOWN if asked.part == 5 else ok_response(asked)) as parts,
-        pytest.raises(da.ScanIncompleteError, match="1 of 8 tasks failed, and 7 are kept"),
+        pytest.raises(da.ScanIncompleteError, match=r"\b1 of 8\b.*\b7\b") as caught,
     ):
         scan_of_parts(connect(parts.base_url, retry_for=0.5, concurrency=1), 8).to_folder(tmp_path)
+    assert len(caught.value.failed) == 1
 
 
 def test_r2_an_outage_that_outlasts_retry_for_ends_a_run_and_the_next_goes_on(connect: Any, tmp_path: Path) -> None:
     with scan_server(lambda asked: DOWN if asked.part >= 10 else ok_response(asked)) as parts:
         clock = Stopwatch()
-        with pytest.raises(da.ThrottledError, match="10 of 40 tasks are kept"):
+        with pytest.raises(da.ThrottledError, match=r"\b10 of 40\b"):
             scan_of_parts(connect(parts.base_url, retry_for=0.5), 40).to_folder(tmp_path)
         assert clock.seconds < 15
         parts._respond = ok_response

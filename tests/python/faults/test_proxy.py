@@ -111,7 +111,7 @@ def test_a_proxy_that_fails_is_reported_as_the_proxy(
         # The HTTP library keeps the status of a refusal to itself: the proxy is asked for it once more.
         assert len(proxy.requests) in (caught.value.attempts, 2 * caught.value.attempts)
         message = str(caught.value)
-        assert f"the proxy 127.0.0.1:{proxy.port} ({how})" in message
+        assert f"127.0.0.1:{proxy.port} ({how})" in message
     error = caught.value
     assert (error.phase, error.status) == ("proxy", status)
     assert message.isprintable()
@@ -126,11 +126,11 @@ def test_no_listener_at_the_address_of_a_proxy(connect: Any, trusting: Any, monk
     with serving(always(b"")) as gone:
         address = gone.base_url
     monkeypatch.setenv("HTTPS_PROXY", address)
-    with pytest.raises(kinds.Proxy, match=r"the proxy 127.*\(HTTPS_PROXY\)") as caught:
+    with pytest.raises(kinds.Proxy, match=rf"{gone.port} \(HTTPS_PROXY\)") as caught:
         search(connect(SERVICE, retry_for=0.2, **trusting))
     assert caught.value.attempts == 2
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.invalid:3128")
-    with pytest.raises(kinds.Proxy, match=r"cannot resolve the proxy proxy\.invalid:3128 \(HTTPS_PROXY\): "):
+    with pytest.raises(kinds.Proxy, match=r"proxy\.invalid:3128 \(HTTPS_PROXY\)"):
         search(connect(SERVICE, retry_for=0, **trusting))
 
 
@@ -187,7 +187,7 @@ def test_a_proxy_may_itself_speak_tls(connect: Any, authority: trustme.CA, servi
         assert search(connect(SERVICE, proxy=proxy.base_url, **trusting)) == ROWS
         assert [request.path for request in proxy.requests] == ["service.invalid:443"]
     with serving(tunnel(service.port), context(trustme.CA().issue_cert("localhost"))) as proxy:
-        with pytest.raises(kinds.Proxy, match="signed by an untrusted CA") as caught:
+        with pytest.raises(kinds.Proxy, match=rf"\blocalhost:{proxy.port}\b") as caught:
             search(connect(SERVICE, proxy=proxy.base_url, **trusting))
         assert (proxy.requests, caught.value.attempts) == ([], 1)
 
@@ -263,7 +263,7 @@ def test_a_proxy_that_is_not_meant_is_not_asked(
 
 def test_a_variable_that_names_no_proxy_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5://robot:hunter2@proxy:1080")
-    with pytest.raises(da.ConfigError, match=r"^proxy must be .*\(from ALL_PROXY\)") as caught:
+    with pytest.raises(da.ConfigError, match=r"^proxy\b.*\(from ALL_PROXY\)") as caught:
         da.Client(SERVICE, token="tok")
     assert "hunter2" not in str(caught.value) + repr(caught.value.__cause__)
     monkeypatch.setenv("NO_PROXY", "service.invalid")

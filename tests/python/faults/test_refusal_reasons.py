@@ -35,7 +35,7 @@ def test_the_reason_of_a_permission_failure_is_kept_and_shown(status: str) -> No
     error = refused({**DENIED, "codeMessage": "SCOPE_MISSING"}, status)
     assert isinstance(error, da.PermissionDeniedError)
     assert (error.data, error.code_message) == (REASON, "SCOPE_MISSING")
-    assert f"Permission denied: {REASON};" in str(error)
+    assert f"{DENIED['message']}: {REASON};" in str(error)
 
 
 @pytest.mark.parametrize("status", ["400 Bad Request", "200 OK", "500 Server Error", "429 Busy"])
@@ -43,7 +43,7 @@ def test_the_reason_of_any_other_refusal_is_kept_and_shown(status: str) -> None:
     body = {"code": 417, "message": "not accepted", "data": "attrs[1] is unknown", "codeMessage": "ATTRS"}
     error = refused(body, status)
     assert (error.code, error.data, error.code_message) == (417, "attrs[1] is unknown", "ATTRS")
-    assert "not accepted: attrs[1] is unknown" in str(error)
+    assert f"{body['message']}: {body['data']}" in str(error)
 
 
 @pytest.mark.parametrize("status", ["400 Bad Request", "200 OK"])

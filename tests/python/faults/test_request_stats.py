@@ -50,9 +50,9 @@ def test_the_history_has_each_failure_in_order(connect: Any) -> None:
     with serving(respond) as server, pytest.raises(kinds.NotJson) as caught:
         search(connect(server.base_url))
     lost, broken, html = caught.value.history
-    assert lost.startswith("ConnectionLostError: the connection was lost before the response")
-    assert broken == "ServerError: the service failed (HTTP 500)"
-    assert html == "ResponseError: the response is not JSON (Content-Type: text/html)"
+    assert lost.startswith("ConnectionLostError: ")
+    assert re.fullmatch(r"ServerError: .*\(HTTP 500\)", broken)
+    assert re.fullmatch(r"ResponseError: .*\(Content-Type: text/html\)", html)
 
 
 @pytest.mark.usefixtures("short_pauses")

