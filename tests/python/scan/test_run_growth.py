@@ -184,10 +184,11 @@ def test_other_days_keep_a_folder_to_its_types(connect: Any, service: da.Sandbox
     client = connect(service)
     scan(client, 1, 4).to_folder(tmp_path)
     strings = {"allocated_time": "string"}
-    is_of_types: Any = lambda error: error.field == "schema"  # noqa: E731 - used twice
-    with pytest.raises(kinds.Mismatch, match=r"`allocated_time`.*timestamp.*string", check=is_of_types):
+    with pytest.raises(
+        kinds.Mismatch, match=r"`allocated_time`.*timestamp.*string", check=lambda error: error.field == "schema"
+    ):
         scan(client, 4, 6, schema=strings).to_folder(tmp_path)
-    with pytest.raises(kinds.Mismatch, check=is_of_types):
+    with pytest.raises(kinds.Mismatch, check=lambda error: error.field == "schema"):
         scan(client, 2, 4, schema=strings).to_folder(tmp_path, refresh="last 2 days")
     as_strings = scan(client, 1, 4, schema=strings)
     as_strings.to_folder(tmp_path, refresh="last 3 days")
