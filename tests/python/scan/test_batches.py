@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support import kinds
+from support.arguments import about
 from support.cycled import cycled
 from support.raw_server import Close, http, in_turn, reset, serving
 from support.streams import (
@@ -52,9 +53,9 @@ def test_a_batch_is_full_after_so_many_bytes(connect: Any) -> None:
 
 @pytest.mark.parametrize(("bad", "name"), cycled([0, -1, 1.5, True, "7", 2**63], ["max_rows", "max_bytes"]))
 def test_a_size_that_is_invalid_is_refused(client: Any, name: str, bad: Any) -> None:
-    with pytest.raises(da.ValidationError, match=f"^{name}: must be an integer of at least 1, not ") as caught:
+    with pytest.raises(da.ValidationError, check=about(name)) as caught:
         client.scan_codes(allocated_time=da.on("2024-01-15")).batches(**{name: bad})
-    assert [(problem.argument, problem.value) for problem in caught.value.problems] == [(name, repr(bad))]
+    assert [problem.value for problem in caught.value.problems] == [repr(bad)]
 
 
 @pytest.mark.both_clients
@@ -78,7 +79,7 @@ def test_closing_early_closes_the_connection(connect: Any) -> None:
             assert server.open == 1
         assert gone(server)
         for _ in range(2):
-            with pytest.raises(da.StreamInterruptedError, match="closed after 100 rows") as caught:
+            with pytest.raises(da.StreamInterruptedError) as caught:
                 next(iter(batches))
             assert caught.value.rows_yielded == 100
         assert not scan.last_stats
@@ -89,7 +90,7 @@ def test_what_was_closed_before_anything_was_taken_is_not_empty(connect: Any) ->
     with serving(endless()) as server:
         batches = scan_of(connect(server.base_url)).batches()
         batches.close()
-        with pytest.raises(da.StreamInterruptedError, match="closed after 0 rows"):
+        with pytest.raises(da.StreamInterruptedError, check=lambda error: error.rows_yielded == 0):
             list(batches)
 
 
@@ -123,7 +124,7 @@ def test_async_batches_close_as_generators_do() -> None:
             async with contextlib.aclosing(batches):
                 assert (await anext(batches)).num_rows == 100
             assert await asyncio.to_thread(gone, server)
-            with pytest.raises(da.StreamInterruptedError, match="closed after 100 rows"):
+            with pytest.raises(da.StreamInterruptedError, check=lambda error: error.rows_yielded == 100):
                 await anext(batches)
 
     asyncio.run(main())
@@ -146,7 +147,7 @@ def test_closing_the_client_ends_its_batches() -> None:
         next(batches)
         unread = scan_of(client).batches(max_rows=100_000_000)
         client.close()
-        with pytest.raises(da.StreamInterruptedError, match="closed") as caught:
+        with pytest.raises(da.StreamInterruptedError) as caught:
             list(batches)
         assert isinstance(caught.value.__cause__, da.ClientClosedError)
         with pytest.raises(da.ClientClosedError):
@@ -212,7 +213,7 @@ def test_until_the_first_batch_a_request_is_retried(connect: Any) -> None:
 
 def test_a_response_of_one_batch_is_given_only_when_it_ended_well(connect: Any) -> None:
     failed = http({"code": 200, "message": "", "data": {"status": False, "data": [{"n": 1}]}})
-    with serving(in_turn(failed)) as server, pytest.raises(da.ApiError, match="status false"):
+    with serving(in_turn(failed)) as server, pytest.raises(da.ApiError, match=r"data\.status"):
         list(scan_of(connect(server.base_url)).batches())
 
     def twice(connection: Any, number: int) -> None:
@@ -230,7 +231,7 @@ def test_the_time_to_the_first_row_is_bounded(connect: Any) -> None:
 
     with serving(in_parts([OPENING[:-5], OPENING[-5:], *whole(5_000)[1:]], slowly)) as server:
         started = time.monotonic()
-        with pytest.raises(da.RequestTimeoutError, match=r"within 0\.5 s"):
+        with pytest.raises(da.RequestTimeoutError, match=r"\b0\.5 s\b"):
             list(scan_of(connect(server.base_url, timeout=0.5, retry_for=0)).batches())
         assert time.monotonic() - started < 5
 
@@ -246,7 +247,7 @@ def test_after_the_first_row_the_time_has_no_end(connect: Any) -> None:
         client = connect(server.base_url, timeout=0.8, retry_for=0)
         # No batch is full before the end.
         assert numbers(scan_of(client).batches()) == list(range(6))
-        with pytest.raises(da.RequestTimeoutError, match=r"within 0\.8 s"):
+        with pytest.raises(da.RequestTimeoutError, match=r"\b0\.8 s\b"):
             scan_of(client).collect()
 
 
@@ -258,7 +259,7 @@ def test_a_request_that_is_retried_has_its_time_to_the_first_row_again(connect: 
             raise Close
 
     with serving(twice) as server:
-        with pytest.raises(da.RequestTimeoutError, match=r"within 1 s"):
+        with pytest.raises(da.RequestTimeoutError, match=r"\b1 s\b"):
             list(scan_of(connect(server.base_url, timeout=1, retry_for=0.2)).batches())
         assert len(server.requests) == 2
 

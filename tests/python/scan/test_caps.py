@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.parts import in_parts
 from support.raw_server import always, http, serving
-from support.runs import ROWS_OF_DAYS, by_day, by_value, responding, some_days
+from support.runs import ROWS_OF_DAYS, by_day, by_value, numbers_in, responding, some_days
 from support.streams import response_of, scan_of, search_of
 
 import dataaccess as da
@@ -19,7 +19,8 @@ import dataaccess as da
 DAYS = da.days("2024-01-01", "2024-01-09")
 # Rows of eight days at a service that sends no more than 18.
 MANY = (30, 45, 7, 0, 12, 50, 60, 18)
-CAPPED = r"5 of 8 responses have exactly 18 rows, and none has more \(2024-01-01, 2024-01-02, 2024-01-06 and 2 more\)"
+# How many of how many responses, their rows, and their days.
+CAPPED = ["5", "8", "18", "2024-01-01", "2024-01-02", "2024-01-06", "2"]
 
 USES: dict[str, Callable[[Any, Path], object]] = {
     "collect": lambda scan, _path: scan.collect(),
@@ -43,13 +44,14 @@ def test_equal_highest_counts_are_reported_with_their_days(
 ) -> None:
     with some_days(MANY, maximum_rows=18) as service:
         scan = by_day(connect(service), ["id"])
-        with pytest.warns(da.IncompleteWarning, match=CAPPED) as caught:
+        with pytest.warns(da.IncompleteWarning, match="on_suspected_cap") as caught:
             result = USES[use](scan, tmp_path)
     assert len(caught) == 1
-    assert "on_suspected_cap" in str(caught[0].message)
     reported = result if isinstance(result, da.ScanReport) else scan.last_stats
     assert reported.maybe_capped
-    assert len(reported.reasons) == 1
+    (reason,) = reported.reasons
+    assert numbers_in(reason) == CAPPED
+    assert reason in str(caught[0].message)
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
@@ -65,10 +67,9 @@ def test_runs_of_one_day_report_what_a_run_of_all_days_would(connect: Any, tmp_p
 
     # The 1st, 2nd, 6th, 7th and 8th have 18 rows. Three such numbers may be chance.
     assert [report.maybe_capped for report in reports] == [False] * 6 + [True] * 2
-    beside = (
-        "1 of 1 responses and 4 of 7 other files of the folder have exactly 18 rows, and none has more (2024-01-08)"
-    )
-    assert reports[-1].reasons == [beside]
+    (beside,) = reports[-1].reasons
+    # Of this run, and of the other files of the folder.
+    assert numbers_in(beside) == ["1", "1", "4", "7", "18", "2024-01-08"]
     assert reports[-1].doubtful_days == ["2024-01-08"]
     assert beside in reports[-1].warnings[0]
     assert len(whole.doubtful_days) == 5
@@ -81,7 +82,7 @@ def test_a_run_of_one_day_that_looks_capped_is_refused_before_it_is_written(conn
             if day < 3:
                 scan.to_folder(tmp_path, on_doubt="error")
             else:
-                with pytest.raises(da.ScanIncompleteError, match="other files of the folder"):
+                with pytest.raises(da.ScanIncompleteError, match=r"\b2 of 2\b.* 50 "):
                     scan.to_folder(tmp_path, on_doubt="error")
     assert sorted(path.name for path in tmp_path.glob("day=*/*")) == ["part-0.parquet"] * 2
 
@@ -102,7 +103,7 @@ def test_a_round_number_of_rows_is_reported(connect: Any, ask: Any, rows: int, i
             warnings.simplefilter("always")
             assert len(ask(client)) == rows
     texts = [str(warning.message) for warning in caught if warning.category is da.IncompleteWarning]
-    assert [f"the response has exactly {rows} rows" in text for text in texts] == [True] * is_round
+    assert [f" {rows} " in text for text in texts] == [True] * is_round
 
 
 def test_a_limit_is_no_cap(connect: Any) -> None:
@@ -136,7 +137,7 @@ SEARCHES: dict[str, Callable[[Any], object]] = {
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_known_cap_is_reported_by_every_search(connect: Any, name: str) -> None:
     with some_days() as service:
-        with pytest.warns(da.IncompleteWarning, match="exactly the 41 rows of known_row_cap") as caught:
+        with pytest.warns(da.IncompleteWarning, match=r" 41 .*\bknown_row_cap\b") as caught:
             SEARCHES[name](connect(service, known_row_cap=41))
         assert len(caught) == 1
         SEARCHES[name](connect(service, known_row_cap=42))
@@ -208,12 +209,12 @@ def test_rows_of_a_few_ids_are_no_row_for_each_id(connect: Any, tmp_path: Path, 
         scan = connect(service).scan_codes(
             ["id", "allocated_audience"], allocated_time=da.days("2024-01-01", "2024-01-06"), allocated_audience=ids
         )
-        with pytest.warns(da.IncompleteWarning, match="5 of 5 responses have exactly 20 rows"):
+        with pytest.warns(da.IncompleteWarning, match=r"\b5 of 5\b.* 20 "):
             result = USES[use](scan, tmp_path)
     reported = result if isinstance(result, da.ScanReport) else scan.last_stats
     assert reported.maybe_capped
     if isinstance(result, da.ScanReport):
-        assert all("exactly 20 rows" in " ".join(part.doubts) for part in da.folder_status(result.folder).parts)
+        assert all(" 20 " in " ".join(part.doubts) for part in da.folder_status(result.folder).parts)
 
 
 @pytest.mark.parametrize("use", sorted({*USES} - {"batches"}))
@@ -275,7 +276,7 @@ def test_a_cap_below_the_number_of_ids_is_found_in_the_folder_too(connect: Any, 
             da.col("store_id").matches(ids),
             item_type_id=7,
         )
-        with pytest.warns(da.IncompleteWarning, match="5 of 5 responses have exactly 15 rows"):
+        with pytest.warns(da.IncompleteWarning, match=r"\b5 of 5\b.* 15 "):
             report = scan.to_folder(tmp_path)
         assert report.rows == 75
         assert len(da.folder_status(tmp_path).doubtful) == 5

@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from support import kinds
+from support.arguments import about
 from support.raw_server import always, serving
 from support.streams import response_of
 
@@ -58,8 +60,9 @@ def test_streams_and_files_of_something_else_say_which_schema_to_pass(connect: A
     with serving(always(response_of([{"last_used_time": TIME}, {"last_used_time": value}]))) as server:
         scan = connect(server.base_url).scan_codes(["last_used_time"], allocated_time=DAY)
         for use in (lambda: list(scan.batches()), lambda: scan.to_parquet(tmp_path / "x.parquet")):
-            with pytest.raises(da.DataAccessError, match=r'schema\["last_used_time"\] to "string\"'):
+            with pytest.raises(da.DataAccessError, match="last_used_time") as caught:
                 use()
+            assert kinds.fixed_by(caught.value) == ["last_used_time", "string"]
         cured = connect(server.base_url).scan_codes(
             ["last_used_time"], allocated_time=DAY, schema={"last_used_time": "string"}
         )
@@ -108,7 +111,7 @@ def test_decoding_travels_with_tasks_and_pickles_and_yields_to_a_schema(monkeypa
         chosen = {"code_status": "int64"}
         kept = client.scan_codes(["code_status"], allocated_time=DAY, decode_status=True, schema=chosen)  # type: ignore[arg-type] # a variable
         assert kept.collect().schema == chosen
-        with pytest.raises(da.ValidationError, match="decode_status: must be True or False"):
+        with pytest.raises(da.ValidationError, check=about("decode_status")):
             client.scan_codes(allocated_time=DAY, decode_status="yes")  # type: ignore[arg-type] # the mistake
 
 

@@ -136,7 +136,7 @@ def test_a_value_without_a_name_is_a_further_category(connect: Any, tmp_path: Pa
 def test_a_lazy_query_cannot_have_further_categories() -> None:
     with serving(always(response_of(ODD))) as server:
         lazy = odd_scan(da.Client(server.base_url, token="tok")).to_lazyframe()
-        with pytest.raises(Exception, match=r"code_status has a value that .* does not name"):
+        with pytest.raises(Exception, match="code_status"):
             lazy.collect()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from support.changed_responses import ChangedResponses, day_of, nothing, renamed
-from support.runs import HIDDEN, by_value, parts, responding, values_asked
+from support.runs import HIDDEN, by_value, numbers_in, parts, responding, values_asked
 from support.story import doubtful_days
 from support.streams import response_of
 
@@ -20,7 +21,8 @@ import dataaccess as da
 
 TOKEN = "token-of-doubtful-days"
 DAYS = [f"2024-01-0{day}" for day in range(1, 7)]
-KEPT = "the file was kept, as a newer response has 0 rows, and 6 before"
+# The rows of the newer response, and of the file that was kept.
+KEPT = ["0", "6"]
 
 
 @pytest.fixture
@@ -63,9 +65,9 @@ def kept(client: Any, platform: ChangedResponses, tmp_path: Path) -> Any:
     return scan
 
 
-def status(folder: Path) -> list[tuple[str | None, list[str]]]:
-    """The doubtful days, as the folder has them."""
-    return [(part.day, part.doubts) for part in da.folder_status(folder).doubtful]
+def status(folder: Path) -> list[tuple[str | None, list[list[str]]]]:
+    """The doubtful days, as the folder has them, with the numbers of each doubt."""
+    return [(part.day, [numbers_in(doubt) for doubt in part.doubts]) for part in da.folder_status(folder).doubtful]
 
 
 @pytest.mark.both_clients
@@ -77,7 +79,7 @@ def test_a_doubtful_day_stays_named_until_it_was_requested_without_a_doubt(
         caplog.clear()
         with pytest.warns(da.ShrunkWarning, match="2024-01-02"):
             report = kept.to_folder(tmp_path)
-        assert [task.doubts for task in report.tasks] == [[], [KEPT], [], []]
+        assert [[numbers_in(doubt) for doubt in task.doubts] for task in report.tasks] == [[], [KEPT], [], []]
         assert [record for record in caplog.records if record.levelno >= logging.WARNING and "01-02" in record.message]
         assert asked(platform) == ["2024-01-02"] * number
     platform.change = None
@@ -120,7 +122,7 @@ def test_a_mark_that_is_gone_is_no_error_and_one_that_cannot_be_removed_is(
         assert kept.to_folder(tmp_path, on_doubt=replaced).refreshed == 1
         assert status(tmp_path) == []
     else:
-        with pytest.raises((da.FileError, da.ScanIncompleteError), match="cannot be removed"):
+        with pytest.raises((da.FileError, da.ScanIncompleteError), match=re.escape(mark.name)):
             kept.to_folder(tmp_path, on_doubt=replaced)
 
 
@@ -191,9 +193,9 @@ def test_an_error_for_doubts_holds_where_less_may_replace(
     scan.to_folder(tmp_path)
     before = [path.read_bytes() for path in parts(tmp_path)]
     platform.change = nothing
-    with pytest.raises(da.ScanIncompleteError, match=r"2 of 2 tasks failed permanently.*rows.*6") as caught:
+    with pytest.raises(da.ScanIncompleteError, match=r" 0 .* 6 ") as caught:
         scan.to_folder(tmp_path, refresh="all", on_doubt="error", on_shrink="replace")
-    assert {type(error) for error in caught.value.failed.values()} == {da.DoubtfulDataError}
+    assert [type(error) for error in caught.value.failed.values()] == [da.DoubtfulDataError] * 2
     assert [path.read_bytes() for path in parts(tmp_path)] == before
 
 
@@ -212,10 +214,10 @@ def test_a_function_is_asked_about_responses_that_shrank(
         seen.append((task.day, " ".join(task.doubts)))
         return not task.doubts
 
-    with pytest.raises(da.ScanIncompleteError, match="2 of 2 tasks failed permanently"):
+    with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 2):
         scan.to_folder(tmp_path, refresh="all", on_doubt=refuses, on_shrink=on_shrink)
     assert sorted(day for day, _ in seen if day) == DAYS[:2]
-    assert all("rows" in doubts and "6" in doubts for _, doubts in seen)
+    assert all(numbers_in(doubts) == KEPT for _, doubts in seen)
     assert [path.read_bytes() for path in parts(tmp_path)] == before
 
 

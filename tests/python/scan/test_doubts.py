@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.arguments import about
 from support.objects import temporary_files
 from support.raw_server import always, serving
 from support.streams import response_of
@@ -51,7 +52,7 @@ def test_a_file_is_not_replaced_if_its_warning_is_an_error(
         with pytest.raises(da.StrayDayWarning):
             getattr(doubtful(connect(service)), method)(path)
     assert path.read_bytes() == b"before"
-    with pytest.raises(da.DoubtfulDataError, match="rows outside the requested day") as caught:
+    with pytest.raises(da.DoubtfulDataError, match="2023-12-31 16:00:00") as caught:
         getattr(doubtful(connect(service)), method)(path, on_doubt="error")
     assert (caught.value.exit_code, caught.value.retryable, path.read_bytes()) == (65, False, b"before")
     assert temporary_files(tmp_path) == []
@@ -74,7 +75,7 @@ def test_a_function_decides_between_arrived_and_replaced(
         seen.append((stats.rows, path.read_bytes()))
         return stats.rows > 73
 
-    with pytest.raises(da.DoubtfulDataError, match="on_doubt refused the result: the file is as before"):
+    with pytest.raises(da.DoubtfulDataError, match="on_doubt"):
         getattr(scan, method)(path, on_doubt=decide)
     assert (seen, path.read_bytes()) == ([(73, b"before")], b"before")
     getattr(scan, method)(path, on_doubt=lambda stats: stats.rows > 0)
@@ -114,12 +115,10 @@ def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, tmp_path: Path, 
         run = partial(scan_of(after).to_folder, tmp_path, refresh="all", same_service=True)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            with pytest.raises(da.ScanIncompleteError, match="1 of 3 tasks failed permanently") as caught:
+            with pytest.raises(da.ScanIncompleteError) as caught:
                 run(**answers[how])
-        (name, error) = next(iter(caught.value.failed.items()))
+        ((name, error),) = caught.value.failed.items()
         assert isinstance(error, da.DoubtfulDataError)
-        if how != "function":
-            assert "the response was not written: it has rows of another day" in str(error)
         assert (name[:10], caught.value.exit_code) == ("2024-01-02", 65)
         report = caught.value.report
         assert report is not None
@@ -142,8 +141,9 @@ def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, 
     scan.to_folder(tmp_path, on_doubt=accept)
     assert sorted(str(task.day) for task in seen) == [f"2024-01-0{day}" for day in range(1, 6)]
     assert {task.path for task in seen} == {None}
-    with pytest.raises(da.ScanIncompleteError, match=r"5 of 5 tasks failed.*on_doubt refused the response"):
+    with pytest.raises(da.ScanIncompleteError, match="on_doubt") as caught:
         scan.to_folder(tmp_path / "other", on_doubt=lambda _: False)
+    assert [type(error) for error in caught.value.failed.values()] == [da.DoubtfulDataError] * 5
     with pytest.raises(ZeroDivisionError):
         scan.to_folder(tmp_path / "third", on_doubt=lambda task: task.rows / 0)
 
@@ -154,7 +154,7 @@ def test_what_all_tasks_together_show_is_an_error_too(connect: Any, tmp_path: Pa
         scan = connect(server.base_url).scan_items(
             "store", ["n", "siz"], where, item_type_id=7, schema={"n": "int64", "siz": "string"}
         )
-        with pytest.raises(da.DoubtfulDataError, match="'siz' is missing from every record") as caught:
+        with pytest.raises(da.DoubtfulDataError, match="'siz'") as caught:
             scan.to_folder(tmp_path, on_doubt="error")
     assert caught.value.report is not None
     assert caught.value.exit_code == 65
@@ -169,8 +169,8 @@ def test_an_answer_that_is_neither_yes_nor_no_is_an_error(
         return False
 
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    for answer, message in ((refuses, "must be a function that is not async"), (lambda _: "no", "must return True or")):
-        with pytest.raises(da.ValidationError, match=f"^on_doubt: {message}"):
+    for answer in (refuses, lambda _: "no"):
+        with pytest.raises(da.ValidationError, check=about("on_doubt")):
             getattr(scan, method)(tmp_path / "target", on_doubt=answer)
     assert [path for path in tmp_path.rglob("*.parquet") if path.is_file()] == []
     assert not (tmp_path / "target").is_file()
@@ -182,6 +182,6 @@ def test_another_value_is_refused(connect: Any, sandbox: da.Sandbox, tmp_path: P
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     sandbox.clear_requests()
     for use in (scan.to_folder, scan.to_parquet):
-        with pytest.raises(da.ValidationError, match=r'^on_doubt: must be "warn", "error" or a function'):
+        with pytest.raises(da.ValidationError, check=about("on_doubt")):
             use(tmp_path / "x", on_doubt=value)
     assert list(tmp_path.iterdir()) == []

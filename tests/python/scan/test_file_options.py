@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support import kinds
+from support.arguments import about
 from support.raw_server import serving
 from support.streams import in_parts, scan_of, whole
 
@@ -63,23 +64,23 @@ PLACES = ["", "~/", "file://HOME/", "s3://bucket/"]
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
-    ("method", "name", "options", "message"),
+    ("method", "name", "options", "named"),
     [
-        ("to_csv", "x.csv.bz2", {}, r"path: '.*x.csv.bz2' ends with .bz2, which to_csv does not write: .* .csv, .tsv"),
-        ("to_csv", "x.csv.XZ", {}, r"ends with .xz, .*\.csv, \.tsv, each also with \.gz, \.zst; or another suffix"),
-        ("to_csv", "x.zip", {}, "ends with .zip"),
-        ("to_csv", "x.tgz", {}, "ends with .tgz"),
-        ("to_csv", "x.xlsx", {}, "ends with .xlsx"),
-        ("to_csv", "x.arrow.gz", {}, "ends with .arrow.gz"),
-        ("to_csv", "x.parquet.gz", {}, "write to_parquet"),
-        ("to_jsonl", "x.jsonl.lz4", {}, r"ends with .lz4, which to_jsonl does not write: .* .json, .jsonl, .ndjson"),
-        ("to_jsonl", "x.json.zstd", {}, "ends with .zstd"),
-        ("to_parquet", "x.parquet.gz", {}, r"ends with .gz, which to_parquet does not write: .* .parquet, .pq; or"),
-        ("to_parquet", "x.zst", {}, "ends with .zst"),
-        ("to_parquet", "x.feather", {}, "ends with .feather"),
-        ("to_csv", "x.csv.gz", {"compression": "zstd"}, "^compression: is 'zstd', and .* ends with .gz: leave it out"),
-        ("to_csv", "x.csv.gz", {"compression": None}, "^compression: is None, and"),
-        ("to_jsonl", "x.ZST", {"compression": "gzip"}, "^compression: is 'gzip', and .* ends with .zst: leave it out"),
+        ("to_csv", "x.csv.bz2", {}, r"x\.csv\.bz2' .* \.bz2,.*\bto_csv\b.* \.csv, \.tsv"),
+        ("to_csv", "x.csv.XZ", {}, r" \.xz,.* \.csv, \.tsv,.* \.gz, \.zst"),
+        ("to_csv", "x.zip", {}, r" \.zip\b"),
+        ("to_csv", "x.tgz", {}, r" \.tgz\b"),
+        ("to_csv", "x.xlsx", {}, r" \.xlsx\b"),
+        ("to_csv", "x.arrow.gz", {}, r" \.arrow\.gz\b"),
+        ("to_csv", "x.parquet.gz", {}, r"\bto_parquet\b"),
+        ("to_jsonl", "x.jsonl.lz4", {}, r" \.lz4,.*\bto_jsonl\b.* \.json, \.jsonl, \.ndjson"),
+        ("to_jsonl", "x.json.zstd", {}, r" \.zstd\b"),
+        ("to_parquet", "x.parquet.gz", {}, r" \.gz,.*\bto_parquet\b.* \.parquet, \.pq\b"),
+        ("to_parquet", "x.zst", {}, r" \.zst\b"),
+        ("to_parquet", "x.feather", {}, r" \.feather\b"),
+        ("to_csv", "x.csv.gz", {"compression": "zstd"}, r"'zstd'.* \.gz\b"),
+        ("to_csv", "x.csv.gz", {"compression": None}, "None"),
+        ("to_jsonl", "x.ZST", {"compression": "gzip"}, r"'gzip'.* \.zst\b"),
     ],
 )
 def test_a_suffix_that_would_be_wrong_is_refused_before_anything_is_sent(
@@ -91,13 +92,13 @@ def test_a_suffix_that_would_be_wrong_is_refused_before_anything_is_sent(
     method: str,
     name: str,
     options: Any,
-    message: str,
+    named: str,
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     sent = len(sandbox.requests)
-    with pytest.raises(da.ValidationError, match=message):
+    with pytest.raises(da.ValidationError, match=named, check=about(next(iter(options), "path"))):
         getattr(scan, method)(place.replace("HOME", str(tmp_path)) + name, **options)
     assert (list(tmp_path.iterdir()), len(sandbox.requests)) == ([], sent)
 
@@ -169,8 +170,8 @@ def test_an_open_file_gets_nothing_of_a_failed_scan(connect: Any) -> None:
 def test_a_file_in_text_mode_is_refused_before_anything_is_sent(connect: Any, sandbox: da.Sandbox) -> None:
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     sent = len(sandbox.requests)
-    with pytest.raises(TypeError, match="binary mode"):
+    with pytest.raises(TypeError, match="binary"):
         scan.to_csv(io.StringIO())
-    with pytest.raises(TypeError, match="rows go to a path"):
+    with pytest.raises(TypeError, match="path"):
         scan.to_jsonl(5)
     assert len(sandbox.requests) == sent

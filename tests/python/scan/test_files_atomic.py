@@ -38,7 +38,7 @@ def test_a_failure_of_one_request_leaves_no_file(connect: Any, path: Path) -> No
     refused = http({"code": 400, "message": "no such thing"}, "400 Bad Request")
     with scan_server(lambda asked: refused if asked.part == 2 else ok_response(asked)) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5)
-        with pytest.raises(da.RequestRejectedError, match="request 3 of 5"):
+        with pytest.raises(da.RequestRejectedError, match=r"\b3 of 5\b"):
             write(scan, kind_of(path), path)
         assert scan.last_stats is None or not scan.last_stats
 
@@ -98,7 +98,7 @@ def test_a_response_that_is_always_cut_off_leaves_no_file(connect: Any, path: Pa
 def test_a_response_that_turns_out_to_be_invalid_leaves_no_file(connect: Any, path: Path) -> None:
     late = b'],"status":false}}'
     parts = [b'{"code":200,"data":{"data":[', records(0, MANY), late]
-    with serving(in_parts(parts)) as server, pytest.raises(da.ApiError, match="status false"):
+    with serving(in_parts(parts)) as server, pytest.raises(da.ApiError, match=r"data\.status"):
         write(scan_of(connect(server.base_url)), kind_of(path), path)
 
 
@@ -125,7 +125,7 @@ def test_one_of_several_long_responses_that_was_cut_off_leaves_no_file(connect: 
 
     with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url, concurrency=1), 3)
-        with pytest.raises(kinds.Truncated, match="request 2 of 3"):
+        with pytest.raises(kinds.Truncated, match=r"\b2 of 3\b"):
             write(scan, kind_of(path), path)
         assert parts.asked.count(1) == 1
 
@@ -201,7 +201,6 @@ try:
     getattr(scan, "to_" + sys.argv[3])(sys.argv[4])
 except OSError as error:
     print(type(error).__name__, error.errno, error.path)
-    print(error)
 """
 
 
@@ -210,8 +209,7 @@ except OSError as error:
 def test_a_full_disk_leaves_no_file(sandbox: da.Sandbox, path: Path) -> None:
     command = [sys.executable, "-c", FULL, sandbox.base_url, sandbox.issue_token(), kind_of(path), str(path)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    assert output[0] == f"FileError {errno.EFBIG} {path}"
-    assert "raise the file size limit and try again: nothing was left behind" in output[1]
+    assert output == [f"FileError {errno.EFBIG} {path}"]
 
 
 # Where it goes.

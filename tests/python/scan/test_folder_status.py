@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import re
 import shutil
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.arguments import about
 
 import dataaccess as da
 
@@ -74,13 +77,13 @@ def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: A
     # Midnight can pass meanwhile.
     assert da.folder_status(tmp_path / "days", until="yesterday").missing_days[-1] in days
     refused: list[tuple[str, Any, str]] = [
-        ("days", "soon", "`soon` is not a day"),
-        ("days", "20240304", "`20240304` is not a day"),
-        ("days", 3, "must be a day"),
-        ("flat", "2024-03-04", "has no days: leave it out"),
+        ("days", "soon", "`soon`"),
+        ("days", "20240304", "`20240304`"),
+        ("days", 3, '"yesterday"'),
+        ("flat", "2024-03-04", "days"),
     ]
-    for folder, wrong, problem in refused:
-        with pytest.raises(da.ValidationError, match=f"^until: .*{problem}"):
+    for folder, wrong, named in refused:
+        with pytest.raises(da.ValidationError, match=named, check=about("until")):
             da.folder_status(tmp_path / folder, until=wrong)
 
 
@@ -92,7 +95,7 @@ def test_marks_that_cannot_be_read_are_an_error(connect: Any, tmp_path: Path) ->
     shutil.rmtree(hidden)
     assert len(da.folder_status(tmp_path).days) == 2
     hidden.write_bytes(b"")
-    with pytest.raises(da.FileError, match=r"\.dataaccess` cannot be "):
+    with pytest.raises(da.FileError, check=lambda error: error.path == str(hidden)):
         da.folder_status(tmp_path)
 
 
@@ -115,11 +118,10 @@ def test_what_looks_wrong_is_named_and_damage_hides_nothing_else(connect: Any, t
         fill(connect(service), tmp_path, 1, 4)
     (tmp_path / "day=2024-03-03" / "part-0.parquet").write_bytes(b"PAR1")
     status = da.folder_status(tmp_path)
-    assert [(part.day, part.doubts) for part in status.doubtful] == [("2024-03-02", ["it has rows of another day"])]
+    assert [(part.day, len(part.doubts)) for part in status.doubtful] == [("2024-03-02", 1)]
     assert [part.day for part in status.damaged] == ["2024-03-03"]
     assert (status.rows, status.damaged[0].rows, status.damaged[0].requested_at) == (3, 0, None)
-    assert "doubtful:  2024-03-02: it has rows of another day" in str(status)
-    assert "damaged:   2024-03-03: " in str(status)
+    assert re.search("^doubtful: .*2024-03-02.*\ndamaged: .*2024-03-03", str(status), re.MULTILINE)
 
 
 def test_capped_days_are_doubtful(connect: Any, tmp_path: Path) -> None:
@@ -130,7 +132,7 @@ def test_capped_days_are_doubtful(connect: Any, tmp_path: Path) -> None:
         with pytest.warns(da.IncompleteWarning):
             fill(connect(service), tmp_path, 1, 3)
     (part,) = da.folder_status(tmp_path).doubtful
-    assert (part.day, "exactly 1000 rows" in part.doubts[0]) == ("2024-03-01", True)
+    assert (part.day, " 1000 " in part.doubts[0]) == ("2024-03-01", True)
 
 
 def test_days_with_the_rows_of_a_known_cap_are_doubtful(connect: Any, tmp_path: Path) -> None:
@@ -139,8 +141,8 @@ def test_days_with_the_rows_of_a_known_cap_are_doubtful(connect: Any, tmp_path: 
         fill(connect(service), tmp_path, 1, 3)
     assert da.folder_status(tmp_path).doubtful == []
     (part,) = da.folder_status(tmp_path, known_row_cap=2).doubtful
-    assert (part.day, "exactly the 2 rows of known_row_cap" in part.doubts[0]) == ("2024-03-02", True)
-    with pytest.raises(da.ValidationError, match="known_row_cap"):
+    assert (part.day, bool(re.search(" 2 .*known_row_cap", part.doubts[0]))) == ("2024-03-02", True)
+    with pytest.raises(da.ValidationError, check=about("known_row_cap")):
         da.folder_status(tmp_path, known_row_cap=0)
 
 
@@ -152,10 +154,12 @@ def test_a_snapshot_has_files_without_days(connect: Any, sandbox: da.Sandbox, tm
 
 
 def test_what_is_no_folder_of_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(da.FileError, match="nowhere` does not exist"):
+    with pytest.raises(
+        da.FileError, check=lambda error: (error.errno, error.path) == (errno.ENOENT, str(tmp_path / "nowhere"))
+    ):
         da.folder_status(tmp_path / "nowhere")
     (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(da.FolderError, match=r"holds `notes.txt` and no parts of a run"):
+    with pytest.raises(da.FolderError, match=r"`notes\.txt`"):
         da.folder_status(tmp_path)
-    with pytest.raises(da.ConfigError, match="settle"):
+    with pytest.raises(da.ConfigError, check=about("settle")):
         da.folder_status(tmp_path, settle=-1)

@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from support.arguments import about
 from support.lazyframes import ENGINES, STATUS, TIME, codes
 from support.raw_server import Close, serving
 from support.streams import (
@@ -44,10 +45,10 @@ def test_the_plan_of_polars_names_the_scan(sandbox: da.Sandbox) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_errors_keep_their_class(sandbox: da.Sandbox, engine: Any) -> None:
     client = sandbox.client(scopes=["download"])
-    with pytest.raises(da.PermissionDeniedError, match="needs the scope item"):
+    with pytest.raises(da.PermissionDeniedError, match=r"\bitem\b"):
         client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_lazyframe().collect(engine=engine)
     # polars reports what fails while it asks for inferred types.
-    with pytest.raises(pl.exceptions.ComputeError, match="PermissionDeniedError: scan_items: the service refused"):
+    with pytest.raises(pl.exceptions.ComputeError, match="PermissionDeniedError: scan_items"):
         client.scan_items("customer", ["city"]).to_lazyframe().collect(engine=engine)
 
 
@@ -59,13 +60,13 @@ def test_a_truncated_response_is_no_result(engine: Any) -> None:
 
     with serving(cut) as server:
         frame = scan_of(client_of(server), schema=TYPES).to_lazyframe()
-        with pytest.raises(da.StreamInterruptedError, match="cut off after 65536 rows"):
+        with pytest.raises(da.StreamInterruptedError, check=lambda error: error.rows_yielded == 65536):
             frame.collect(engine=engine)
 
 
 def test_a_split_scan_is_refused(sandbox: da.Sandbox) -> None:
     scan = sandbox.client().scan_codes(allocated_time=da.on("2024-01-15"), on_suspected_cap="split")
-    with pytest.raises(da.ValidationError, match="on_suspected_cap"):
+    with pytest.raises(da.ValidationError, check=about("on_suspected_cap")):
         scan.to_lazyframe()
 
 

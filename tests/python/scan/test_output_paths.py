@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.arguments import about
 from support.scan_requests import ScanRequest, ok_response, rows_of_all, scan_of_parts, scan_server
 from support.written_files import KINDS, kind_of, on_posix, rows_in, write
 
@@ -122,11 +124,11 @@ def test_a_url_that_is_not_supported_is_refused_before_anything_is_sent(
     monkeypatch.chdir(tmp_path)
     with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url), 2)
-        for use in (scan.to_folder, scan.read_folder, scan.to_parquet, scan.to_csv, scan.to_jsonl):
-            with pytest.raises(
-                da.ValidationError, match=r"^(path|folder): .*not on this machine: .*paths and file://, s3"
-            ):
-                use(url)
+        folders, files = (scan.to_folder, scan.read_folder), (scan.to_parquet, scan.to_csv, scan.to_jsonl)
+        for argument, uses in {"folder": folders, "path": files}.items():
+            for use in uses:
+                with pytest.raises(da.ValidationError, match=r"file://, s3", check=about(argument)):
+                    use(url)
         assert parts.asked == []
     assert list(tmp_path.iterdir()) == []
 
@@ -147,7 +149,7 @@ def test_the_suffix_of_another_format_is_refused(
 ) -> None:
     with scan_server(ok_response) as parts:
         scan = scan_of_parts(connect(parts.base_url), 1)
-        with pytest.raises(da.ValidationError, match=rf"^path: .*' is no file of {method}: write {fitting}, or"):
+        with pytest.raises(da.ValidationError, match=rf"{re.escape(name)}.*\b{fitting}\b", check=about("path")):
             getattr(scan, method)(tmp_path / name)
         assert parts.asked == []
         for other in ("rows", "rows.txt", "rows.json" if method == "to_jsonl" else "rows.dat"):

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.arguments import about
 from support.parts import in_parts
 from support.scan_plans import conditions, day_starts, items, values
 
@@ -250,8 +251,7 @@ def test_a_plan_has_its_limit(client: Any) -> None:
     days = da.days("2023-01-01", "2024-01-01")
     most = in_parts(1, client.scan_codes, ["id"], allocated_time=days, allocated_audience=ids[:273])
     assert count(most) == "99,645"
-    with pytest.raises(da.ValidationError, match="365 x 274 requests, more than 100000") as caught:
+    with pytest.raises(da.ValidationError, match=r"365 x 274 .*100000", check=about("allocated_time")):
         in_parts(1, client.scan_codes, ["id"], allocated_time=days, allocated_audience=ids)
-    assert caught.value.problems[0].argument == "allocated_time"
     start, stop = dt.date(1800, 1, 1), dt.date(2070, 1, 1)
     assert count(client.scan_codes(["id"], allocated_time=da.days(start, stop))) == f"{(stop - start).days:,}"

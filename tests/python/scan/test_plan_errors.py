@@ -25,22 +25,22 @@ def problems_of(call: Any, *arguments: Any, **options: Any) -> list[tuple[str, s
 
 
 @pytest.mark.parametrize(
-    ("days", "message"),
+    ("days", "named"),
     [
-        (da.days("2024-01-02", "2024-01-02"), 'the range has no day: both are "2024-01-02", and stop is excluded'),
-        (da.days("2024-01-02", "2024-01-01"), 'start "2024-01-02" is after stop "2024-01-01", and stop'),
-        (da.days("soon", "2024-01-01"), '"soon" is not ISO 8601'),
-        (da.days("2024-01-01", None), "None is not a time"),  # type: ignore[arg-type] # on purpose
-        (da.days(["2024-01-01"], "2024-01-02"), "takes one time, not a list"),  # type: ignore[arg-type] # on purpose
-        (da.days("1700-01-01", "2024-01-01"), "the range has more than 100000 days"),
-        (da.after(DAYS), "is a range of days, not a time"),  # type: ignore[arg-type] # on purpose
-        (da.op("equals", DAYS), "is a range of days, not a time"),  # type: ignore[arg-type] # on purpose
-        ([da.on("2024-01-01")], "takes one time, not a list"),
+        (da.days("2024-01-02", "2024-01-02"), '"2024-01-02"'),
+        (da.days("2024-01-02", "2024-01-01"), '"2024-01-02".*"2024-01-01"'),
+        (da.days("soon", "2024-01-01"), '"soon"'),
+        (da.days("2024-01-01", None), "None"),  # type: ignore[arg-type] # on purpose
+        (da.days(["2024-01-01"], "2024-01-02"), "list"),  # type: ignore[arg-type] # on purpose
+        (da.days("1700-01-01", "2024-01-01"), "100000"),
+        (da.after(DAYS), "range"),  # type: ignore[arg-type] # on purpose
+        (da.op("equals", DAYS), "range"),  # type: ignore[arg-type] # on purpose
+        ([da.on("2024-01-01")], "list"),
     ],
 )
-def test_a_range_that_is_invalid_is_reported_with_its_path(client: Any, days: Any, message: str) -> None:
+def test_a_range_that_is_invalid_is_reported_with_its_path(client: Any, days: Any, named: str) -> None:
     assert problems_of(client.scan_codes, ["id"], allocated_time=days) == [("allocated_time", VALUE)]
-    with pytest.raises(da.ValidationError, match=message):
+    with pytest.raises(da.ValidationError, match=named):
         client.scan_codes(["id"], allocated_time=days)
 
 
@@ -55,7 +55,7 @@ def test_a_range_belongs_to_times(client: Any) -> None:
 def test_a_range_in_one_of_several_groups_is_reported_with_its_path(client: Any) -> None:
     where = da.col("x").equals("a") | (da.col("y").equals("b") & da.col("opened").on(DAYS))
     assert problems_of(items, client, where) == [("where", "filters.OR[1].AND[1].value")]
-    with pytest.raises(da.ValidationError, match="opened has a range of days in one of 2 groups joined by OR"):
+    with pytest.raises(da.ValidationError, match=r"\bopened\b.* 2 .*\bOR\b"):
         items(client, where)
 
 
@@ -80,7 +80,7 @@ def test_all_problems_are_reported_together(client: Any) -> None:
 
 
 def test_one_body_is_refused_for_days_and_the_line_to_write_is_shown(client: Any) -> None:
-    line = r'use client\.scan_codes\(allocated_time=days\("2024-01-01", "2024-01-04"\)\)'
+    line = r'client\.scan_codes\(allocated_time=days\("2024-01-01", "2024-01-04"\)\)'
     with pytest.raises(da.ValidationError, match=line) as caught:
         client.validate_codes(["id"], allocated_time=DAYS)
     (problem,) = caught.value.problems
@@ -88,5 +88,5 @@ def test_one_body_is_refused_for_days_and_the_line_to_write_is_shown(client: Any
 
 
 def test_a_search_of_items_shows_the_line_of_items(client: Any) -> None:
-    with pytest.raises(da.ValidationError, match=r"takes one request a day: use client\.scan_items\("):
+    with pytest.raises(da.ValidationError, match=r"client\.scan_items\("):
         client.search_items("store", ["x"], da.col("opened").on(DAYS), item_type_id=7)

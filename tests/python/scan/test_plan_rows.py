@@ -91,7 +91,7 @@ def parts(values: list[Any] | None, chunk: int) -> list[list[Any] | None]:
     return [distinct[start : start + chunk] for start in range(0, len(distinct), chunk)]
 
 
-@pytest.mark.filterwarnings("ignore:rows may be missing:dataaccess.IncompleteWarning")
+@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
 @pytest.mark.slow
 @given(
     zone=st.sampled_from(ZONES),

@@ -126,7 +126,7 @@ USES: dict[str, Callable[[Any, Path], list[int]]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:rows may be missing:dataaccess.IncompleteWarning")
+@pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize("use", USES)
 def test_r7_responses_behind_a_slow_one_outlive_a_proxy_that_closes_unread_connections(

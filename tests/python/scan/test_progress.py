@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.arguments import about
 from support.raw_server import serving
 from support.scan_requests import SILENCE, ok_response, scan_of_parts, scan_server
 from support.streams import in_parts, scan_of, whole
@@ -152,12 +153,11 @@ def test_a_load_reports_its_rows() -> None:
 @pytest.mark.parametrize("bad", ["bar", 1, object()])
 def test_any_other_progress_is_refused_before_anything_is_sent(client: Any, tmp_path: Path, bad: Any) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    refused = "progress: must be True, False, None or a function"
     for reading in READINGS.values():
-        with pytest.raises(da.ValidationError, match=refused):
+        with pytest.raises(da.ValidationError, check=about("progress")):
             reading(scan, tmp_path, bad)
-    with pytest.raises(da.ValidationError, match=refused):
+    with pytest.raises(da.ValidationError, check=about("progress")):
         scan.to_folder(tmp_path / "run", progress=bad)
     assert scan.last_stats is None
-    with pytest.raises(da.ValidationError, match=refused):
+    with pytest.raises(da.ValidationError, check=about("progress")):
         client.wait_for_segment(5637051, timeout=1, progress=bad)

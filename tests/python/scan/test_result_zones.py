@@ -172,17 +172,18 @@ def test_the_plan_says_both_zones(platform: Platform, scan: da.Scan) -> None:
 def test_the_wrong_zone_of_records_is_a_warning_that_names_it(platform: Platform) -> None:
     wrong = ZONE["Kolkata"] if platform.source != ZONE["Kolkata"] else HANOI
     client = platform.sandbox.client(timezone=platform.zone, source_timezone=wrong)
-    with pytest.warns(da.errors.StrayDayWarning, match=rf"rows outside the requested day.* \({wrong}\)"):
+    with pytest.warns(da.errors.StrayDayWarning, match=rf"\({wrong}\)"):
         client.scan_codes(ATTRS, allocated_time=da.on(DAYS[2])).collect()
 
 
 def test_a_folder_has_one_zone(platform: Platform, scan: da.Scan, tmp_path: Path) -> None:
     report = scan.to_folder(tmp_path)
     assert scan.to_folder(tmp_path).kept == len(report.tasks)
-    with pytest.raises(kinds.Mismatch, match=rf"tz: was {platform.zone}, now Asia/Tokyo"):
+    with pytest.raises(kinds.Mismatch, match=rf"{platform.zone}.*Asia/Tokyo") as caught:
         scan.to_folder(tmp_path, tz="Asia/Tokyo")
+    assert caught.value.field == "tz"
     if platform.zone != platform.source or platform.zone != "UTC":
-        with pytest.raises(kinds.Mismatch, match=rf"tz: was {platform.zone}, now not given"):
+        with pytest.raises(kinds.Mismatch, match=rf"\btz\b.*{platform.zone}"):
             scan.to_folder(tmp_path, tz=None)
     tokyo = scan.read_folder(tmp_path, tz="Asia/Tokyo").to_polars()
     assert tokyo.schema["allocated_time"] == pl.Datetime("us", "Asia/Tokyo")

@@ -14,6 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.arguments import about
 from support.raw_server import always, serving
 from support.streams import response_of, scan_of
 
@@ -180,9 +181,8 @@ def test_head_gives_the_first_rows(scan: Any) -> None:
 
 @pytest.mark.parametrize("bad", [-1, 1.0, False, "1", None])
 def test_a_head_of_no_number_is_refused(scan: Any, bad: Any) -> None:
-    with pytest.raises(da.ValidationError, match=r"^n: must be an integer of at least 0") as caught:
+    with pytest.raises(da.ValidationError, check=about("n")):
         scan.head(bad)
-    assert caught.value.problems[0].argument == "n"
 
 
 def test_a_head_of_nothing_has_the_types(scan: Any, connect: Any) -> None:
@@ -218,12 +218,12 @@ def test_many_columns_are_shown_in_short(connect: Any) -> None:
 
 def test_rows_in_columns_do_not_pickle_and_say_what_does(scan: Any) -> None:
     found, (batch,) = scan.collect(), scan.batches()
-    for kept, name in [(found, "a Table"), (batch, "a Batch")]:
-        with pytest.raises(TypeError, match=f"^{name} does not pickle: .*to_arrow"):
+    for kept, name in [(found, "Table"), (batch, "Batch")]:
+        with pytest.raises(TypeError, match=rf"\b{name}\b.*to_arrow"):
             pickle.dumps(kept)
     assert pickle.loads(pickle.dumps(found.to_arrow())).to_pylist() == TYPED
     assert copy.copy(found).to_pylist() == found.to_pylist()
-    with pytest.raises(TypeError, match="pickle the scan"):
+    with pytest.raises(TypeError, match="scan"):
         pickle.dumps(getattr(scan.batches(), "client", None) or scan.batches())
 
 

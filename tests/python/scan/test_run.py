@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from support.arguments import about
 from support.raw_server import http
 from support.runs import (
     HIDDEN,
@@ -74,7 +75,7 @@ def test_a_coroutine_callback_is_awaited_before_the_next_call(
 def test_a_coroutine_function_is_refused_by_the_sync_client(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     async def on_progress(_progress: da.Progress) -> None: ...
 
-    with pytest.raises(TypeError, match="progress is a coroutine function, which only AsyncClient can await"):
+    with pytest.raises(TypeError, match=r"\bprogress\b.*\bAsyncClient\b"):
         by_day(connect(service)).to_folder(tmp_path, progress=on_progress)
 
 
@@ -114,23 +115,15 @@ def test_a_task_without_rows_has_a_file_of_the_same_columns(connect: Any, servic
 
 
 def test_a_limit_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    with pytest.raises(da.ValidationError, match=r"^limit: .*no tasks.*leave limit out"):
+    with pytest.raises(da.ValidationError, check=about("limit")):
         by_day(connect(service), limit=5).to_folder(tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "messages"),
-    [
-        ({"fail_fast": "yes"}, "fail_fast"),
-        ({"fail_fast": 1}, "fail_fast"),
-    ],
-)
-def test_an_option_that_is_invalid_is_refused(
-    connect: Any, service: da.Sandbox, tmp_path: Path, options: dict[str, Any], messages: str
-) -> None:
-    with pytest.raises((da.ValidationError, da.ConfigError), match=messages):
-        by_day(connect(service)).to_folder(tmp_path / "run", **options)
+@pytest.mark.parametrize("bad", ["yes", 1])
+def test_an_option_that_is_invalid_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path, bad: Any) -> None:
+    with pytest.raises(da.ValidationError, check=about("fail_fast")):
+        by_day(connect(service)).to_folder(tmp_path / "run", fail_fast=bad)
     assert not (tmp_path / "run").exists()
 
 
@@ -211,7 +204,7 @@ def test_fail_fast_ends_the_run_at_the_first_task_that_fails(connect: Any, tmp_p
     values = [str(number) for number in range(10)]
     with responding(refusing("3")) as server:
         scan = by_value(connect(server.base_url, concurrency=1), values)
-        with pytest.raises(da.RequestRejectedError, match=r"3 of 10 tasks are kept in .*run again to continue"):
+        with pytest.raises(da.RequestRejectedError, match=rf"\b3 of 10\b.*{tmp_path.name}"):
             scan.to_folder(tmp_path, fail_fast=True)
         assert values_asked(server) == values[:4]
         assert [row["n"] for row in rows_in(tmp_path)] == [0, 1, 2]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support import kinds
+from support.arguments import about
 from support.raw_server import always, http, serving
 from support.runs import ROWS_OF_DAYS, by_value, code, parts, responding, rows_in, some_days, tasks_done
 from support.streams import response_of
@@ -67,11 +68,8 @@ def test_a_gap_is_filled(connect: Any, service: da.Sandbox, tmp_path: Path) -> N
     client = connect(service)
     scan(client, 1, 3).to_folder(tmp_path)
     scan(client, 5, 7).to_folder(tmp_path)
-    with pytest.raises(
-        da.ScanIncompleteError, match=r"lacks 2 days \(2024-01-03, 2024-01-04\); run the scan"
-    ) as caught:
+    with pytest.raises(da.ScanIncompleteError, match=r" 2 .*\(2024-01-03, 2024-01-04\).*\bmissing\b.*\bignore\b"):
         scan(client, 1, 7).read_folder(tmp_path)
-    assert 'set missing to "ignore"' in str(caught.value)
     some = scan(client, 1, 7).read_folder(tmp_path, missing="ignore")
     assert some.num_rows == len(rows_in(tmp_path)) == 3 + 41 + 12 + 25
     assert (some.stats.rows, some.stats.requests) == (81, 4)
@@ -96,7 +94,7 @@ def test_a_folder_that_does_not_exist_is_no_empty_one(
     connect: Any, service: da.Sandbox, tmp_path: Path, missing: Any
 ) -> None:
     days = scan(connect(service), 1, 9)
-    with pytest.raises(da.FileError, match=r"none` does not exist; check its name, or run") as caught:
+    with pytest.raises(da.FileError) as caught:
         days.read_folder(tmp_path / "none", missing=missing)
     assert (caught.value.errno, caught.value.path) == (errno.ENOENT, str(tmp_path / "none"))
     assert list(tmp_path.iterdir()) == []
@@ -104,10 +102,10 @@ def test_a_folder_that_does_not_exist_is_no_empty_one(
 
 def test_an_empty_folder_lacks_every_day(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     days = scan(connect(service), 1, 9)
-    with pytest.raises(da.ScanIncompleteError, match=r"lacks 8 days \(2024-01-01, .*2024-01-05, …\)"):
+    with pytest.raises(da.ScanIncompleteError, match=r" 8 .*\(2024-01-01, .*2024-01-05, …\)"):
         days.read_folder(tmp_path)
     assert days.read_folder(tmp_path, missing="ignore").schema == days.head(0).schema
-    with pytest.raises(da.ValidationError, match=r"^missing: must be 'raise' or 'ignore', not 'skip'"):
+    with pytest.raises(da.ValidationError, check=about("missing")):
         days.read_folder(tmp_path, missing="skip")
     assert list(tmp_path.iterdir()) == []
 
@@ -140,31 +138,28 @@ def test_days_are_requested_again(
     assert report.rows == len(rows_in(tmp_path)) == sum(ROWS_OF_DAYS[:5]) + len(days)
 
 
-FORMS = 'write "last 3 days", "older than 7 days", "1/30", "all", a day as .*, or a list of these'
-
-
 @pytest.mark.parametrize(
-    ("refresh", "message"),
+    ("refresh", "named"),
     [
-        (["2024-01-06"], "2024-01-06 is not a day of this scan, which asks for 2024-01-01 to 2024-01-05"),
-        ("last days", f"`last days` is not a day: {FORMS}"),
-        ("3 days", f"`3 days` is not a day: {FORMS}"),
-        ("last 0 days", f"`last 0 days` names no days: {FORMS}"),
-        ("last three days", f"`last three days` names no days: {FORMS}"),
-        (3, '3 is not a day: write "last 3 days"'),
-        (1, '1 is not a day: write "last 1 day"'),
-        ([3], "3 is neither|3 is not|milliseconds"),
-        ([None], "None is not a day"),
-        (True, "is not a day"),
+        (["2024-01-06"], "2024-01-06.*2024-01-01.*2024-01-05"),
+        ("last days", "`last days`"),
+        ("3 days", "`3 days`"),
+        ("last 0 days", "`last 0 days`"),
+        ("last three days", "`last three days`"),
+        (3, '"last 3 days"'),
+        (1, '"last 1 day"'),
+        ([3], '"last 3 days"'),
+        ([None], "None"),
+        (True, "True"),
     ],
 )
 def test_what_is_no_day_of_the_scan_is_refused(
-    connect: Any, service: da.Sandbox, tmp_path: Path, refresh: Any, message: str
+    connect: Any, service: da.Sandbox, tmp_path: Path, refresh: Any, named: str
 ) -> None:
-    with pytest.raises(da.ValidationError, match=rf"^refresh: .*{message}"):
+    with pytest.raises(da.ValidationError, match=named, check=about("refresh")):
         scan(connect(service), 1, 6).to_folder(tmp_path / "run", refresh=refresh)
     assert not (tmp_path / "run").exists()
-    with pytest.raises(da.ValidationError, match=r'^refresh: takes "all", "older than 7 days" or "1/30": the'):
+    with pytest.raises(da.ValidationError, match='"1/30"', check=about("refresh")):
         connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01")).to_folder(
             tmp_path, refresh="last 3 days"
         )
@@ -176,9 +171,7 @@ def test_a_day_that_cannot_be_refreshed_keeps_its_file(connect: Any, service: da
     before = {part: part.read_bytes() for part in parts(tmp_path)}
     with (
         service.fault("status", status=500),
-        pytest.raises(
-            da.ScanIncompleteError, match=r"^2 of 3 tasks failed \(2024-01-02, 2024-01-03\), and 1 are kept"
-        ) as caught,
+        pytest.raises(da.ScanIncompleteError, match=r"\b2 of 3\b.*\(2024-01-02, 2024-01-03\).* 1 ") as caught,
     ):
         scan(client, 1, 4).to_folder(tmp_path, refresh="last 2 days")
     assert [task[:10] for task in caught.value.failed] == ["2024-01-02", "2024-01-03"]
@@ -191,9 +184,11 @@ def test_other_days_keep_a_folder_to_its_types(connect: Any, service: da.Sandbox
     client = connect(service)
     scan(client, 1, 4).to_folder(tmp_path)
     strings = {"allocated_time": "string"}
-    with pytest.raises(kinds.Mismatch, match="schema: `allocated_time` was timestamp, now string"):
+    with pytest.raises(
+        kinds.Mismatch, match=r"`allocated_time`.*timestamp.*string", check=lambda error: error.field == "schema"
+    ):
         scan(client, 4, 6, schema=strings).to_folder(tmp_path)
-    with pytest.raises(kinds.Mismatch, match="schema"):
+    with pytest.raises(kinds.Mismatch, check=lambda error: error.field == "schema"):
         scan(client, 2, 4, schema=strings).to_folder(tmp_path, refresh="last 2 days")
     as_strings = scan(client, 1, 4, schema=strings)
     as_strings.to_folder(tmp_path, refresh="last 3 days")
@@ -218,7 +213,7 @@ def test_inferred_types_hold_for_later_tasks_of_other_calls(connect: Any, servic
 def test_nothing_binds_a_folder_before_the_first_finished_task(
     connect: Any, service: da.Sandbox, tmp_path: Path
 ) -> None:
-    with pytest.raises(da.ConnectError, match=r"request [12] of 2 \(2024-01-0[12]\)"):
+    with pytest.raises(da.ConnectError, match=r"\b[12] of 2 \(2024-01-0[12]\)"):
         scan(connect("http://127.0.0.1:9", retry_for=0), 1, 3).to_folder(tmp_path)
     with pytest.raises(da.PermissionDeniedError):
         scan(connect(service.base_url, token="wrong"), 1, 3).to_folder(tmp_path)
@@ -239,7 +234,7 @@ def test_rows_of_another_address_are_refused(connect: Any, service: da.Sandbox, 
         for refresh in (None, "last 3 days"):
             with pytest.raises(
                 kinds.Mismatch,
-                match=f"has rows of {service.base_url}, and this run asks {other.base_url}; .* set same_service",
+                match=rf"{service.base_url}\b.*{other.base_url}\b.*\bsame_service\b",
             ):
                 more.to_folder(tmp_path, refresh=refresh)
         assert other.requests == []
@@ -256,7 +251,7 @@ def test_synthetic_rows_are_never_mixed_with_others(connect: Any, service: da.Sa
         platform = connect(server.base_url).scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
         platform.to_folder(other)
         for client, folder in ((connect(server.base_url), synthetic), (connect(service), other)):
-            with pytest.raises(kinds.Mismatch, match="synthetic rows are not mixed"):
+            with pytest.raises(kinds.Mismatch, match="synthetic"):
                 client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-02")).to_folder(
                     folder, same_service=True
                 )

@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow.dataset
 import pytest
 from support import kinds
+from support.arguments import about
 from support.parts import in_parts
 from support.runs import (
     DAYS,
@@ -84,12 +85,12 @@ def test_a_layout_is_chosen(connect: Any, service: da.Sandbox, tmp_path: Path) -
     scan.to_folder(tmp_path, layout="flat")
     assert names(tmp_path) == [f"part-{number:05}.parquet" for number in range(8)]
     assert scan.read_folder(tmp_path).num_rows == ROWS
-    with pytest.raises(kinds.Mismatch, match="layout: was flat, now days"):
+    with pytest.raises(kinds.Mismatch, match=r"flat.*days", check=lambda error: error.field == "layout"):
         scan.to_folder(tmp_path)
-    with pytest.raises(da.ValidationError, match=r"^layout: must be 'days' or 'flat', not 'hive'"):
+    with pytest.raises(da.ValidationError, check=about("layout")):
         scan.to_folder(tmp_path, layout="hive")
     every = connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01"))
-    with pytest.raises(da.ValidationError, match=r'^layout: is "days", and the requests of this scan are not'):
+    with pytest.raises(da.ValidationError, check=about("layout")):
         every.to_folder(tmp_path / "other", layout="days")
 
 

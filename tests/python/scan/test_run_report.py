@@ -8,7 +8,18 @@ from typing import Any
 
 import pytest
 from support.raw_server import http, serving
-from support.runs import ROWS, ROWS_OF_DAYS, by_day, by_value, giving, parts, responding, some_days, tasks_done
+from support.runs import (
+    ROWS,
+    ROWS_OF_DAYS,
+    by_day,
+    by_value,
+    giving,
+    numbers_in,
+    parts,
+    responding,
+    some_days,
+    tasks_done,
+)
 from support.streams import response_of
 
 import dataaccess as da
@@ -63,8 +74,9 @@ def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, service: da.San
         report = scan.to_folder(tmp_path)
     assert len(caught) == 1
     assert report.maybe_capped
-    assert report.reasons == ["1 of 8 responses has exactly the 41 rows of known_row_cap (2024-01-02)"]
-    assert report.reasons[0] in str(caught[0].message)
+    (reason,) = report.reasons
+    assert (numbers_in(reason), "known_row_cap" in reason) == (["1", "8", "41", "2024-01-02"], True)
+    assert reason in str(caught[0].message)
     assert repr(report).endswith("; maybe capped)")
     # What is suspected belongs to the report and not to the folder.
     assert not by_day(connect(service)).to_folder(tmp_path).maybe_capped
@@ -74,20 +86,18 @@ def test_a_run_is_reported_as_capped_by_its_counts(connect: Any, service: da.San
 
 
 @pytest.mark.parametrize(
-    ("counts", "reason"),
+    ("counts", "figures"),
     [
-        (
-            [150, 150, 7, 150],
-            "3 of 4 responses have exactly 150 rows, and none has more (request 1, request 2, request 4)",
-        ),
-        ([73, 73, 73], "3 of 3 responses have exactly 73 rows, and none has more (request 1, request 2, request 3)"),
-        ([1000, 7], "the longest response has exactly 1000 rows (request 1)"),
+        # How many of how many responses, their rows, and their requests.
+        ([150, 150, 7, 150], ["3", "4", "150", "1", "2", "4"]),
+        ([73, 73, 73], ["3", "3", "73", "1", "2", "3"]),
+        ([1000, 7], ["1000", "1"]),
         ([150, 150, 151, 150], None),
         ([9, 9, 9, 9], None),
     ],
 )
 def test_counts_that_look_like_a_cap_are_reported(
-    connect: Any, tmp_path: Path, counts: list[int], reason: str | None
+    connect: Any, tmp_path: Path, counts: list[int], figures: list[str] | None
 ) -> None:
     def give(connection: Any, value: str, _before: int) -> None:
         connection.sendall(response_of([{"n": number, "text": "x"} for number in range(counts[int(value)])]))
@@ -97,9 +107,9 @@ def test_counts_that_look_like_a_cap_are_reported(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             report = scan.to_folder(tmp_path)
-    assert report.reasons == ([] if reason is None else [reason])
-    assert [warning.category for warning in caught] == ([] if reason is None else [da.IncompleteWarning])
-    assert report.maybe_capped == (reason is not None)
+    assert [numbers_in(reason) for reason in report.reasons] == ([] if figures is None else [figures])
+    assert [warning.category for warning in caught] == ([] if figures is None else [da.IncompleteWarning])
+    assert report.maybe_capped == (figures is not None)
 
 
 def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_path: Path) -> None:
@@ -110,10 +120,10 @@ def test_a_total_unlike_the_records_is_reported_by_its_task(connect: Any, tmp_pa
     with responding(give) as server:
         scan = by_value(connect(server.base_url), ["0", "1"])
         for _ in range(2):
-            with pytest.warns(da.IncompleteWarning, match="reports a total of 500 records and has 1") as caught:
+            with pytest.warns(da.IncompleteWarning, match=r"\b500 .*\b1\b") as caught:
                 report = scan.to_folder(tmp_path)
             assert len(caught) == 1
-            assert report.reasons == ["request 2: the response reports a total of 500 records and has 1"]
+            assert [numbers_in(reason) for reason in report.reasons] == [["2", "500", "1"]]
 
 
 @pytest.mark.both_clients
@@ -121,9 +131,7 @@ def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) ->
     with some_days([24 + day for day in range(8)], day_zone="Asia/Ho_Chi_Minh") as service:
         scan = by_day(connect(service))
         for _ in range(2):
-            with pytest.warns(
-                da.StrayDayWarning, match=r"outside the requested day in 7 of 8 days.*UTC\+07:00"
-            ) as caught:
+            with pytest.warns(da.StrayDayWarning, match=r"\b7 of 8\b.*UTC\+07:00") as caught:
                 report = scan.to_folder(tmp_path)
             assert len(caught) == 1
             assert caught[0].filename == __file__ or hasattr(scan, "client")
@@ -135,7 +143,7 @@ def test_rows_of_another_day_are_warned_of_once(connect: Any, tmp_path: Path) ->
 def test_days_of_few_rows_show_the_zone_together(connect: Any, tmp_path: Path) -> None:
     # Those of the third day alone would fit UTC-07:00 as well.
     with some_days(day_zone="Asia/Ho_Chi_Minh") as service:
-        with pytest.warns(da.StrayDayWarning, match=r"outside the requested day in 2 of 7 days.*UTC\+07:00"):
+        with pytest.warns(da.StrayDayWarning, match=r"\b2 of 7\b.*UTC\+07:00"):
             report = by_day(connect(service)).to_folder(tmp_path)
         assert [task.index for task in report.tasks if task.day in report.stray_days] == [2, 6]
 
@@ -146,7 +154,7 @@ def test_an_attribute_is_absent_only_where_no_task_has_it(connect: Any, tmp_path
         client = connect(server.base_url)
         by_value(client, ["0", "1", "2", "3"]).to_folder(tmp_path / "some")
         for _ in range(2):
-            with pytest.warns(da.AbsentAttributeWarning, match="'text'.*misspelled") as caught:
+            with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
                 report = by_value(client, ["0", "2", "3"]).to_folder(tmp_path / "none")
             assert len(caught) == 1
             assert (report.absent, [task.absent for task in report.tasks]) == (["text"], [["text"], ["text"], []])
@@ -188,15 +196,13 @@ def test_an_attribute_that_all_earlier_files_have_is_missed(connect: Any, tmp_pa
             # Warnings are errors here.
             assert days(5).to_folder(tmp_path).tasks[3].absent == []
             return
-        with pytest.warns(
-            da.AbsentAttributeWarning, match="'name' is missing from every record of 2024-01-04"
-        ) as caught:
+        with pytest.warns(da.AbsentAttributeWarning, match="'name'.*2024-01-04") as caught:
             report = days(5).to_folder(tmp_path)
-        assert ("the response has 'na-Me'" in str(caught[0].message)) == (key == "na-Me")
+        assert ("'na-Me'" in str(caught[0].message)) == (key == "na-Me")
         assert (report.absent, report.tasks[3].absent) == ([], ["name"])
         assert report.tasks[3].extra_keys == ({} if key is None else {key: 1})
         # Each night that lacks it is named, until the user says that this is right.
-        with pytest.warns(da.AbsentAttributeWarning, match="2024-01-04.*and 1 more like this.*on_shrink"):
+        with pytest.warns(da.AbsentAttributeWarning, match="2024-01-04.* 1 .*on_shrink"):
             report = days(6).to_folder(tmp_path)
         assert [bool(task.doubts) for task in report.tasks] == [False, False, False, True, True]
         days(7).to_folder(tmp_path, refresh=["2024-01-04", "2024-01-05"], on_shrink="replace")
@@ -204,5 +210,5 @@ def test_an_attribute_that_all_earlier_files_have_is_missed(connect: Any, tmp_pa
             days(8).to_folder(tmp_path)
             return
         # A key that may be the attribute's new name is no accident.
-        with pytest.warns(da.AbsentAttributeWarning, match="of 2024-01-07.*the response has 'na-Me'"):
+        with pytest.warns(da.AbsentAttributeWarning, match="2024-01-07.*'na-Me'"):
             days(8).to_folder(tmp_path)

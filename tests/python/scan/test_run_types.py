@@ -51,19 +51,18 @@ def test_a_value_of_another_type_fails_its_task_alone_and_says_what_to_write(con
     }
     with responding(giving(records)) as server:
         scan = by_value(connect(server.base_url), list(records))
-        with pytest.raises(da.ScanIncompleteError, match="1 of 3 tasks failed permanently") as caught:
+        with pytest.raises(da.ScanIncompleteError) as caught:
             scan.to_folder(tmp_path)
         (error,) = caught.value.failed.values()
         assert isinstance(error, kinds.Record)
-        assert 'set schema["n"] to ' in str(error)
-        assert (error.row, error.column) == (1, "n")
+        assert (error.row, error.column, kinds.fixed_by(error)[0]) == (1, "n", "n")
         assert [row["n"] for row in rows_in(tmp_path)] == [1, 3]
         # As it says.
         mended = by_value(connect(server.base_url), list(records), schema={"n": "json"})
         assert mended.to_folder(tmp_path).rows == 4
         assert [json.loads(row["n"]) for row in rows_in(tmp_path)] == [1, 2, "two", 3]
         # A complete run is not requested again in other types.
-        with pytest.raises(kinds.Mismatch, match="schema: `n` was json, now int64") as refused:
+        with pytest.raises(kinds.Mismatch, match=r"`n` .*json.*int64") as refused:
             by_value(connect(server.base_url), list(records), schema={"n": "int64"}).to_folder(tmp_path)
         assert refused.value.field == "schema"
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 import pickle
+import re
 import subprocess
 import sys
 from typing import Any
 
 import numpy as np
 import pytest
+from support.arguments import about
 from support.raw_server import always, http, serving
 from support.streams import response_of, scan_of, search_of
 
@@ -39,9 +41,9 @@ def test_items_are_explained_as_well(client: Any) -> None:
 
 
 def test_a_bad_argument_is_reported_when_the_scan_is_made(client: Any) -> None:
-    with pytest.raises(da.ValidationError, match="code_status"):
+    with pytest.raises(da.ValidationError, check=about("code_status")):
         client.scan_codes(allocated_time=da.on("2024-01-15"), code_status=7)
-    with pytest.raises(da.ValidationError, match="limit"):
+    with pytest.raises(da.ValidationError, check=about("limit")):
         client.scan_items("customer", ["name"], da.col("name").equals("x"), limit=0)
 
 
@@ -140,7 +142,7 @@ def test_an_absent_attribute_is_warned_of_in_every_use(connect: Any) -> None:
     with serving(always(response_of([{"n": 1}, {"n": 2}]))) as server:
         scan = scan_of(connect(server.base_url))
         for use in uses_of(scan):
-            with pytest.warns(da.AbsentAttributeWarning, match="'text'.*misspelled") as caught:
+            with pytest.warns(da.AbsentAttributeWarning, match="'text'") as caught:
                 use()
             assert [warning.filename for warning in caught] == [__file__] or hasattr(scan, "client")
             assert len(caught) == 1
@@ -176,7 +178,7 @@ def test_another_total_than_the_records_is_warned_of(connect: Any) -> None:
     with serving(always(response_of(records, meta={"total": 5}))) as server:
         scan = scan_of(connect(server.base_url))
         for use in uses_of(scan):
-            with pytest.warns(da.IncompleteWarning, match="reports a total of 5 records and has 2"):
+            with pytest.warns(da.IncompleteWarning, match=r"\b5 .*\b2\b"):
                 use()
         assert scan.head(1).num_rows == 1
     with serving(always(response_of(records, meta={"total": 2}))) as server:
@@ -204,10 +206,9 @@ def test_rows_of_another_day_are_warned_of_with_the_zone_that_explains_them(conn
         client = connect(service)
         scan = client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-15"))
         for use in uses_of(scan):
-            with pytest.warns(da.StrayDayWarning, match="rows outside the requested day") as caught:
+            with pytest.warns(da.StrayDayWarning, match=re.escape(hint)) as caught:
                 use()
             assert len(caught) == 1
-            assert hint in str(caught[0].message)
         same = connect(service, timezone=zone)
         assert same.scan_codes(["allocated_time"], allocated_time=da.on("2024-01-15")).collect().num_rows == 96
 
@@ -248,7 +249,7 @@ def test_without_its_package_no_request_is_sent(client: Any, monkeypatch: pytest
 
 def test_an_unknown_dtype_backend_is_refused_before_anything_is_sent(client: Any) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    with pytest.raises(ValueError, match="dtype_backend must"):
+    with pytest.raises(ValueError, match="dtype_backend"):
         scan.to_pandas(dtype_backend="numpy")
     assert scan.last_stats is None
 

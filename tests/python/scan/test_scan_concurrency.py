@@ -70,7 +70,7 @@ def test_an_unread_stream_stops_the_requests(connect: Any) -> None:
         asked = len(parts.asked)
         time.sleep(0.2)
         assert len(parts.asked) == asked
-        with pytest.raises(da.StreamInterruptedError, match="closed after 2 rows"):
+        with pytest.raises(da.StreamInterruptedError, check=lambda error: error.rows_yielded == 2):
             next(iter(batches))
 
 

@@ -41,7 +41,7 @@ def failing(part: int, with_bytes: bytes) -> Callable[[ScanRequest], bytes]:
 def test_a_failure_names_its_request(connect: Any, output: str) -> None:
     with scan_server(failing(2, REFUSED)) as parts:
         scan = scan_of_parts(connect(parts.base_url), 5)
-        with pytest.raises(da.DataAccessError, match=r"request 3 of 5.*HTTP 400") as caught:
+        with pytest.raises(da.DataAccessError, match=r"\b3 of 5\b.*\b400\b") as caught:
             OUTPUTS[output](scan)
         assert parts.asked.count(2) == 1
     error = caught.value
@@ -60,7 +60,7 @@ def test_a_failure_names_its_request(connect: Any, output: str) -> None:
 def test_a_single_request_has_no_number(connect: Any) -> None:
     with scan_server(failing(0, REFUSED)) as parts, pytest.raises(da.RequestRejectedError) as caught:
         scan_of_parts(connect(parts.base_url), 1).to_dicts()
-    assert "request 1 of 1" not in str(caught.value)
+    assert "1 of 1" not in str(caught.value)
 
 
 @every_output
@@ -74,14 +74,14 @@ def test_the_failure_reported_is_the_first_of_the_plan(connect: Any, output: str
             late.set()
         return REFUSED if asked.part in (1, 3) else ok_response(asked)
 
-    with scan_server(respond) as parts, pytest.raises(da.DataAccessError, match="request 2 of 4"):
+    with scan_server(respond) as parts, pytest.raises(da.DataAccessError, match=r"\b2 of 4\b"):
         OUTPUTS[output](scan_of_parts(connect(parts.base_url, concurrency=4), 4))
 
 
 def test_a_failure_of_the_service_is_retried_for_retry_for(connect: Any) -> None:
     broken = http(b"", "500 Broken")
     with scan_server(failing(2, broken)) as parts:
-        with pytest.raises(da.ServerError, match="request 3 of 5") as caught:
+        with pytest.raises(da.ServerError, match=r"\b3 of 5\b") as caught:
             scan_of_parts(connect(parts.base_url, retry_for=0.2), 5).to_dicts()
         assert parts.asked.count(2) == 2
         assert caught.value.attempts == 2
@@ -92,7 +92,7 @@ def test_a_failure_of_the_service_is_retried_for_retry_for(connect: Any) -> None
 def test_without_retries_each_request_is_sent_once(connect: Any, output: str) -> None:
     broken = http(b"", "500 Broken")
     with scan_server(failing(2, broken)) as parts:
-        with pytest.raises(da.DataAccessError, match="request 3 of 5") as caught:
+        with pytest.raises(da.DataAccessError, match=r"\b3 of 5\b") as caught:
             OUTPUTS[output](scan_of_parts(connect(parts.base_url, retry_for=0), 5))
         assert caught.value.attempts == 1
         assert parts.asked.count(2) == 1
@@ -168,7 +168,7 @@ def test_a_stream_that_was_cut_off_within_a_long_response_is_reported(connect: A
                 if len(rows) > 7:
                     taken.set()
 
-        with pytest.raises(da.StreamInterruptedError, match=r"after 13 rows: request 2 of 3") as caught:
+        with pytest.raises(da.StreamInterruptedError, match=r"\b2 of 3\b") as caught:
             take()
         assert rows == [*rows_of(0, 7), *rows_of(1, 6)]
         assert caught.value.rows_yielded == 13
@@ -180,7 +180,7 @@ def test_a_stream_that_was_cut_off_within_a_long_response_is_reported(connect: A
 def test_a_refused_token_ends_the_scan(connect: Any, output: str) -> None:
     with scan_server(failing(1, DENIED)) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
-        with pytest.raises(da.DataAccessError, match=r"request 2 of 3.*refused the token") as caught:
+        with pytest.raises(da.DataAccessError, match=r"\b2 of 3\b") as caught:
             OUTPUTS[output](scan)
         error = caught.value.__cause__ if output == "batches" else caught.value
         assert isinstance(error, da.PermissionDeniedError)
@@ -217,7 +217,7 @@ def test_slow_token_callable_times_out(connect: Any, output: str) -> None:
 
     with scan_server(ok_response) as parts:
         try:
-            with pytest.raises(da.RequestTimeoutError, match=r"within 0\.5 s"):
+            with pytest.raises(da.RequestTimeoutError, match=r"\b0\.5 s\b"):
                 OUTPUTS[output](scan_of_parts(connect(parts.base_url, token=token, timeout=0.5), 3))
         finally:
             over.set()
@@ -229,7 +229,7 @@ def test_a_token_that_cannot_be_had_is_reported(connect: Any) -> None:
 
     with scan_server(ok_response) as parts:
         for output in ("dicts", "batches"):
-            with pytest.raises(da.ConfigError, match="request 1 of 3: the token callable raised LookupError"):
+            with pytest.raises(da.ConfigError, match=r"\b1 of 3\b.*\bLookupError\b"):
                 OUTPUTS[output](scan_of_parts(connect(parts.base_url, token=token), 3))
         assert parts.asked == []
 
@@ -248,7 +248,7 @@ def test_a_service_that_asks_to_slow_down_is_obeyed(connect: Any) -> None:
 def test_retry_after_above_the_limit_raises(connect: Any) -> None:
     busy = http(b"", "429 Slow", headers=("Retry-After: 901",))
     with scan_server(failing(1, busy)) as parts:
-        with pytest.raises(da.ThrottledError, match="request 2 of 3") as caught:
+        with pytest.raises(da.ThrottledError, match=r"\b2 of 3\b") as caught:
             scan_of_parts(connect(parts.base_url), 3).to_dicts()
         assert (caught.value.retry_after, caught.value.attempts) == (901, 1)
 

@@ -78,14 +78,14 @@ def test_a_later_response_of_other_types_is_reported_with_its_fix(connect: Any, 
     with of(*responses) as parts:
         client = connect(parts.base_url)
         taken: list[Any] = []
-        with pytest.raises(da.StreamInterruptedError, match="request 4 of 4") as caught:
+        with pytest.raises(da.StreamInterruptedError, match=r"\b4 of 4\b") as caught:
             taken.extend(row["a"] for batch in scan_of_values(client, 4).batches() for row in batch.to_pylist())
         assert taken == [1, 2, 3]
         cause: Any = caught.value.__cause__
         assert isinstance(cause, kinds.Record)
         assert (cause.row, cause.column) == (1, "a")
         kind = "float64" if isinstance(later, float) else "string"
-        assert caught.value.hint == f'set schema["a"] to "{kind}"'
+        assert kinds.fixed_by(caught.value) == ["a", kind]
         fixed = scan_of_values(client, 4, schema={"a": kind})
         found = [row["a"] for batch in fixed.batches() for row in batch.to_pylist()]
         texts = ["1", "2", "3", "4", later if later == "x" else json.dumps(later)]
@@ -154,7 +154,7 @@ def test_another_total_of_one_response_is_warned_of(connect: Any, output: str) -
 
     with scan_server(respond) as parts:
         scan = scan_of_parts(connect(parts.base_url), 3)
-        with pytest.warns(da.IncompleteWarning, match="reports a total of 3 records and has 2") as caught:
+        with pytest.warns(da.IncompleteWarning, match=r"\b3 .*\b2\b") as caught:
             OUTPUTS[output](scan)
         assert len(caught) == 1
 
@@ -173,7 +173,7 @@ def test_rows_of_other_days_are_warned_of_once(connect: Any, output: str) -> Non
     days = da.days("2024-01-14", "2024-01-25")
     with cut_in_vietnam(times) as service:
         scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=days)
-        with pytest.warns(da.StrayDayWarning, match=r"outside the requested day in 4 of 5 days.*UTC\+07:00") as caught:
+        with pytest.warns(da.StrayDayWarning, match=r"\b4 of 5\b.*UTC\+07:00") as caught:
             assert len(OUTPUTS[output](scan)) == len(times)
         assert len(caught) == 1
         right = connect(service, timezone="Asia/Ho_Chi_Minh").scan_codes(["id", "allocated_time"], allocated_time=days)

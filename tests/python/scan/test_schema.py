@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import re
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support import kinds
+from support.arguments import about
 from support.raw_server import always, http, in_turn, serving
 from support.streams import CLOSING, OPENING, client_of, column, in_parts, response_of, scan_of, whole
 
@@ -83,8 +83,9 @@ def test_half_a_surrogate_pair_is_refused_in_every_form(connect: Any, schema: An
     with serving(always(http(body))) as server:
         scan = scan_of(connect(server.base_url, retry_for=0), ["a"], schema=schema)
         for use in (scan.to_dicts, scan.collect, lambda: list(scan.batches())):
-            with pytest.raises(kinds.Record, match="row 1, column a: expected a string of valid Unicode") as caught:
+            with pytest.raises(kinds.Record, match="Unicode") as caught:
                 use()
+            assert (caught.value.row, caught.value.column) == (1, "a")
             assert "secret" not in str(caught.value)
 
 
@@ -101,9 +102,9 @@ def test_schema_is_for_codes_too(connect: Any, sandbox: da.Sandbox) -> None:
 def test_a_misfit_names_the_place_and_what_fixes_it(connect: Any, use: str) -> None:
     with serving(always(response_of([{"a": 1}, {"a": "secret"}]))) as server:
         scan = scan_of(connect(server.base_url), ["a"], schema={"a": "int64"})
-        with pytest.raises(kinds.Record, match="row 1, column a: expected a 64-bit integer") as caught:
+        with pytest.raises(kinds.Record, match="64-bit") as caught:
             scan.collect() if use == "collect" else list(scan.batches())
-    assert caught.value.hint == 'set schema["a"] to "string"'
+    assert kinds.fixed_by(caught.value) == ["a", "string"]
     assert (caught.value.row, caught.value.column) == (1, "a")
     assert "secret" not in str(caught.value)
 
@@ -117,7 +118,7 @@ def test_a_stream_keeps_the_types_of_its_first_batch(connect: Any) -> None:
         with pytest.raises(da.StreamInterruptedError) as caught:
             taken.extend(scan_of(client, ["a"]).batches(max_rows=4))
         assert [batch.num_rows for batch in taken] == [4, 4]
-        assert caught.value.hint == 'set schema["a"] to "float64"'
+        assert kinds.fixed_by(caught.value) == ["a", "float64"]
         assert isinstance(caught.value.__cause__, kinds.Record)
         fixed = scan_of(client, ["a"], schema={"a": "float64"})
         assert sum(batch.num_rows for batch in fixed.batches(max_rows=4)) == 11
@@ -154,9 +155,9 @@ def test_no_integer_is_rounded_to_a_float(connect: Any, values: Any, kind: str, 
 def test_what_a_float_would_lose_does_not_fit_it(connect: Any, value: str) -> None:
     with serving(written("1.5", value)) as server:
         client = connect(server.base_url)
-        with pytest.raises(kinds.Record, match="expected a number that a 64-bit float holds") as caught:
+        with pytest.raises(kinds.Record, match="64-bit") as caught:
             scan_of(client, ["a"], schema={"a": "float64"}).collect()
-        assert caught.value.hint == 'set schema["a"] to "string"'
+        assert kinds.fixed_by(caught.value) == ["a", "string"]
         assert column(scan_of(client, ["a"], schema={"a": "string"}).to_arrow()) == ("string", ["1.5", value])
 
 
@@ -176,7 +177,8 @@ def test_a_hint_works(connect: Any, before: list[Any]) -> None:
             try:
                 batches = list(scan_of(client, ["a"]).batches(max_rows=2))
             except da.StreamInterruptedError as error:
-                (kind,) = re.findall(r'^set schema\["a"\] to "(string|float64)"$', error.hint or "")
+                name, kind = kinds.fixed_by(error)
+                assert (name, kind in {"string", "float64"}) == ("a", True)
                 batches = list(scan_of(client, ["a"], schema={"a": kind}).batches(max_rows=2))
             found = [row["a"] for batch in batches for row in batch.to_pylist()]
             # Equal, or the texts of all.
@@ -257,25 +259,22 @@ def test_a_first_batch_is_made_of_many_rows(connect: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "argument", "message"),
+    ("schema", "argument", "named"),
     [
-        ({"idd": "string"}, 'schema["idd"]', 'did you mean "id"?'),
-        ({"id": "strng"}, 'schema["id"]', 'did you mean "string"?'),
-        ({"id": bytes}, 'schema["id"]', "is not a type: use one of string, int64, float64, bool, timestamp, json"),
-        ({"id": pl.Int32}, 'schema["id"]', "use one of string, int64"),
-        ({"id": pa.int32()}, 'schema["id"]', "use one of string, int64"),
-        ({"id": np.dtype("int32")}, 'schema["id"]', 'did you mean "int64"?'),
-        ({"id": None}, 'schema["id"]', "use one of string, int64"),
-        (["id"], "schema", "must be a dict"),
-        ("string", "schema", "must be a dict"),
+        ({"idd": "string"}, 'schema["idd"]', '"id"'),
+        ({"id": "strng"}, 'schema["id"]', '"string"'),
+        ({"id": bytes}, 'schema["id"]', "string, int64, float64, bool, timestamp, json"),
+        ({"id": pl.Int32}, 'schema["id"]', "string, int64"),
+        ({"id": pa.int32()}, 'schema["id"]', "string, int64"),
+        ({"id": np.dtype("int32")}, 'schema["id"]', '"int64"'),
+        ({"id": None}, 'schema["id"]', "string, int64"),
+        (["id"], "schema", "dict"),
+        ("string", "schema", "dict"),
     ],
 )
-def test_a_bad_schema_is_reported_at_once(client: Any, schema: Any, argument: str, message: str) -> None:
-    with pytest.raises(da.ValidationError) as caught:
+def test_a_bad_schema_is_reported_at_once(client: Any, schema: Any, argument: str, named: str) -> None:
+    with pytest.raises(da.ValidationError, match=named, check=about(argument)):
         client.scan_codes(["id"], allocated_time=da.on("2024-01-15"), schema=schema)
-    (problem,) = caught.value.problems
-    assert problem.argument == argument
-    assert message in problem.message
 
 
 def test_problems_of_search_and_schema_are_reported_together(client: Any) -> None:

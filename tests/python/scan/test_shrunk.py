@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -48,12 +49,12 @@ def contents(folder: Path) -> list[bytes]:
 
 
 WORSE: dict[str, tuple[bytes, str]] = {
-    "nothing": (rows(), "0 rows, and 10 before"),
-    "an empty object": (http({"code": 200, "message": "ok", "data": {}}), "0 rows, and 10 before"),
-    "less than half": (rows(1, 2, 3, 4), "4 rows, and 10 before"),
-    "one of nulls": (rows(None, text=None), "1 rows, and 10 before"),
-    "a column of nulls": (rows(*range(10), text=None), "no value in text, which had some before"),
-    "a column that is absent": (response_of([{"n": n} for n in range(10)]), "no value in text, which had some before"),
+    "nothing": (rows(), r"\b0 .*\b10 "),
+    "an empty object": (http({"code": 200, "message": "ok", "data": {}}), r"\b0 .*\b10 "),
+    "less than half": (rows(1, 2, 3, 4), r"\b4 .*\b10 "),
+    "one of nulls": (rows(None, text=None), r"\b1 .*\b10 "),
+    "a column of nulls": (rows(*range(10), text=None), r"\btext\b"),
+    "a column that is absent": (response_of([{"n": n} for n in range(10)]), r"\btext\b"),
 }
 
 
@@ -67,16 +68,17 @@ def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_p
         scan.to_folder(tmp_path)
         before = contents(tmp_path)
         nights.second = response
-        with pytest.warns(da.ShrunkWarning, match=f"which were kept: .*{lacks}.*on_shrink") as caught:
+        with pytest.warns(da.ShrunkWarning, match=f"{lacks}.*on_shrink") as caught:
             report = scan.to_folder(tmp_path)
-        assert len([each for each in caught if each.category is da.ShrunkWarning]) == 1
+        (warning,) = [each for each in caught if each.category is da.ShrunkWarning]
         assert contents(tmp_path)[1] == before[1]
         task = report.tasks[1]
-        assert task.doubts == [f"the file was kept, as a newer response has {lacks}"]
+        (doubt,) = task.doubts
+        assert re.search(lacks, doubt)
         assert (task.rows, task.rows_before, task.was_done) == (10, 10, True)
         assert [task.was_refreshed for task in report.tasks] == [True, False, True]
-        assert f"({lacks})" in str(report)
-        with pytest.raises(da.ScanIncompleteError, match=r"1 of 3 tasks failed.*the file is kept.*on_shrink"):
+        assert str(warning.message) in str(report)
+        with pytest.raises(da.ScanIncompleteError, match="on_shrink", check=lambda error: len(error.failed) == 1):
             scan.to_folder(tmp_path, on_shrink="error")
         assert contents(tmp_path)[1] == before[1]
         report = scan.to_folder(tmp_path, on_shrink="replace")
@@ -105,7 +107,7 @@ def test_days_that_are_refreshed_keep_what_they_have(connect: Any, tmp_path: Pat
         scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-01", "2024-01-03"))
         scan.to_folder(tmp_path)
         service.clear("promotion_code")
-        with pytest.warns(da.ShrunkWarning, match=r"2024-01-01 \(0 rows, and 10 before\), 2024-01-02 \(0 rows, and 11"):
+        with pytest.warns(da.ShrunkWarning, match=r"2024-01-01 \(0 .* 10 .*2024-01-02 \(0 .* 11 "):
             report = scan.to_folder(tmp_path, refresh="last 2 days")
         assert (report.rows, report.kept) == (21, 2)
         with pytest.warns(da.ShrunkWarning, match="2024-01-01"):
@@ -130,9 +132,9 @@ def test_a_response_without_data_finishes_no_task(connect: Any, tmp_path: Path) 
         lambda connection, _value, _before: connection.sendall(http({"code": 200, "message": "ok"}))
     ) as server:
         scan = by_value(connect(server.base_url), ["1", "2"])
-        with pytest.warns(da.IncompleteWarning, match="2 of 2 responses have no `data`"):
+        with pytest.warns(da.IncompleteWarning, match="2 of 2 .*`data`"):
             assert scan.to_dicts() == []
-        with pytest.raises(da.ScanIncompleteError, match="the response has no `data`"):
+        with pytest.raises(da.ScanIncompleteError, match="`data`", check=lambda error: len(error.failed) == 2):
             scan.to_folder(tmp_path)
     assert tasks_done(tmp_path) == []
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from support.arguments import about
 from support.raw_server import http
 from support.runs import by_value, responding, values_asked
 from support.streams import response_of
@@ -54,7 +55,7 @@ def test_a_snapshot_that_was_broken_off_is_completed(connect: Any, tmp_path: Pat
         fails.clear()
         assert (scan.to_folder(tmp_path).kept, rows_of(tmp_path)) == (2, [11, 22, 31])
         fails.add("3")
-        with pytest.raises(da.ScanIncompleteError, match="1 of 3 tasks failed"):
+        with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 1):
             scan.to_folder(tmp_path)
         assert rows_of(tmp_path) == [12, 23, 31]
         fails.clear()
@@ -96,5 +97,5 @@ def test_a_refresh_of_all_resumes_no_snapshot(connect: Any, tmp_path: Path) -> N
 
 def test_what_is_kept_is_one_of_two_words(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    with pytest.raises(da.ValidationError, match="keep"):
+    with pytest.raises(da.ValidationError, check=about("keep")):
         scan.to_folder(tmp_path, keep="everything")

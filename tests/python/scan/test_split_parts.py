@@ -47,10 +47,9 @@ def test_records_of_another_status_are_not_lost(connect: Any, other: Any) -> Non
             on_suspected_cap="split",
             schema={"code_status": "json"},
         )
-        with pytest.warns(da.IncompleteWarning, match="another status than the specified ones"):
-            assert scan.to_dicts() == own
-        with pytest.warns(da.IncompleteWarning, match="another status than the specified ones"):
-            assert scan.collect().num_rows == 1_000
+        for use in (scan.to_dicts, lambda: scan.collect().to_pylist()):
+            with pytest.warns(da.IncompleteWarning, match="2024-01-15"):
+                assert use() == own
         assert len(server.requests) == 2
 
 
@@ -59,8 +58,7 @@ def test_parts_with_fewer_rows_do_not_replace_a_response(connect: Any) -> None:
         scan = connect(server.base_url).scan_codes(
             ["id", "code_status"], allocated_time=da.on("2024-01-15"), on_suspected_cap="split"
         )
-        expected = "the parts of 2024-01-15 have 900 rows together, fewer than its 1000, which were kept"
-        with pytest.warns(da.IncompleteWarning, match=expected):
+        with pytest.warns(da.IncompleteWarning, match=r"2024-01-15 .* 900 .*\b1000\b"):
             assert scan.to_dicts() == records(1_000, 3)
 
 

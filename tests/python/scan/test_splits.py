@@ -12,7 +12,9 @@ from typing import Any
 import polars as pl
 import pytest
 from support import kinds
+from support.arguments import about
 from support.raw_server import serving
+from support.runs import numbers_in
 from support.streams import response_of
 
 import dataaccess as da
@@ -112,7 +114,7 @@ def test_what_was_asked_again_is_counted(connect: Any, service: da.Sandbox) -> N
 
 def test_a_run_replaces_the_files_of_capped_days_once(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     client = connect(service)
-    with pytest.warns(da.IncompleteWarning, match="4 of 5 responses have exactly 60 rows"):
+    with pytest.warns(da.IncompleteWarning, match=r"\b4 of 5\b.* 60 "):
         report = client.scan_codes(allocated_time=DAYS).to_folder(tmp_path)
     assert [task.rows for task in report.tasks] == [CAP, CAP, 17, CAP, CAP]
     service.clear_requests()
@@ -135,16 +137,16 @@ def test_a_run_says_each_time_what_could_not_be_split(connect: Any, service: da.
     scan = scan_of(connect(service), ["id"])
     for requests in (5 + 4, 0):
         service.clear_requests()
-        with pytest.warns(da.IncompleteWarning, match="2024-01-01 has 60 rows, and only with code_status") as caught:
+        with pytest.warns(da.IncompleteWarning, match=r"\b2024-01-01\b.* 60 .*\bcode_status\b") as caught:
             report = scan.to_folder(tmp_path)
         assert len(caught) == 1
         assert (report.maybe_capped, len(service.requests)) == (True, requests)
-        assert [reason[:10] for reason in report.reasons] == ["2024-01-01", "2024-01-02", "2024-01-04", "1 more lik"]
+        assert [numbers_in(reason)[0] for reason in report.reasons] == ["2024-01-01", "2024-01-02", "2024-01-04", "1"]
 
 
 def test_a_split_that_fails_keeps_what_a_run_has(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = scan_of(connect(service, retry_for=0))
-    with service.fault("status", status=500, after=7, times=1), pytest.raises(da.ServerError, match="5 of 5 tasks are"):
+    with service.fault("status", status=500, after=7, times=1), pytest.raises(da.ServerError, match=r"\b5 of 5\b"):
         scan.to_folder(tmp_path)
     assert len(list(tmp_path.glob("**/*.parquet"))) == 5
     assert scan.to_folder(tmp_path).rows == len(CODES)
@@ -183,7 +185,7 @@ def refused(service: da.Sandbox, scan: Any, expected: str, rows: int) -> list[di
 
 def test_without_the_status_nothing_is_split_by_it(connect: Any, service: da.Sandbox) -> None:
     scan = scan_of(connect(service), ["id"])
-    refused(service, scan, "2024-01-01 has 60 rows, and only with code_status among attrs", 4 * CAP + 17)
+    refused(service, scan, r"\b2024-01-01\b.* 60 .*\bcode_status\b", 4 * CAP + 17)
 
 
 def test_what_cannot_be_split_further_is_named(connect: Any, service: da.Sandbox) -> None:
@@ -201,14 +203,14 @@ def test_what_cannot_be_split_further_is_named(connect: Any, service: da.Sandbox
         lower.load("promotion_code", CODES)
         scan = connect(lower).scan_codes(["id"], allocated_time=DAYS, code_status="sent", on_suspected_cap="split")
         rows = sum(min(20, count) for count in counts.values())
-        refused(lower, scan, "2024-01-02 has 20 rows, and nothing is left to split it by", rows)
+        refused(lower, scan, r"\b2024-01-02\b.* 20 ", rows)
 
 
 def test_a_part_that_fails_fails_the_scan(connect: Any, service: da.Sandbox) -> None:
     scan = scan_of(connect(service, retry_for=0))
     with (
         service.fault("status", status=500, after=6, times=1),
-        pytest.raises(da.ServerError, match="asking in parts for what looks capped"),
+        pytest.raises(da.ServerError, match=r"\b\d+ of 12\b"),
     ):
         scan.collect()
 
@@ -216,25 +218,19 @@ def test_a_part_that_fails_fails_the_scan(connect: Any, service: da.Sandbox) -> 
 def test_rows_that_come_batch_by_batch_are_not_split(service: da.Sandbox) -> None:
     scan = scan_of(service.client())
     for use in (scan.batches, lambda: next(iter(scan.iter_rows())), lambda: pl.DataFrame(scan)):
-        with pytest.raises(da.ValidationError, match="on_suspected_cap") as caught:
+        with pytest.raises(da.ValidationError, check=about("on_suspected_cap")):
             use()
-        assert caught.value.problems[0].argument == "on_suspected_cap"
     assert service.requests == []
     assert pl.DataFrame(scan.collect()).height == len(CODES)
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"limit": 5, "on_suspected_cap": "split"}, "a limit cuts responses itself"),
-        ({"on_suspected_cap": "raise"}, "must be 'warn' or 'split', not 'raise'"),
-        ({"on_suspected_cap": True}, "must be 'warn' or 'split', not True"),
-    ],
+    "options",
+    [{"limit": 5, "on_suspected_cap": "split"}, {"on_suspected_cap": "raise"}, {"on_suspected_cap": True}],
 )
-def test_a_limit_and_an_unknown_word_are_refused(client: Any, options: dict[str, Any], expected: str) -> None:
-    with pytest.raises(da.ValidationError, match=expected) as caught:
+def test_a_limit_and_an_unknown_word_are_refused(client: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(da.ValidationError, check=about("on_suspected_cap")):
         client.scan_codes(allocated_time=DAYS, **options)
-    assert caught.value.problems[0].argument == "on_suspected_cap"
 
 
 def test_scans_and_tasks_split_once_they_are_pickled(service: da.Sandbox, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.arguments import about
 from support.raw_server import always, serving
 from support.streams import response_of
 
@@ -27,7 +28,7 @@ def test_the_first_rows(table: da.Table) -> None:
     assert table.head(3).to_pylist() == rows[:3]
     assert table.head(1000).to_pylist() == rows
     assert table.head(0).schema == table.schema
-    with pytest.raises(da.ValidationError, match="n: must be an integer"):
+    with pytest.raises(da.ValidationError, check=about("n")):
         table.head(-1)
 
 
@@ -39,7 +40,7 @@ def test_a_slice_is_a_table_of_these_rows(table: da.Table, part: slice) -> None:
 
 def test_a_table_is_not_iterated_over_so_that_no_frame_is_made_of_dicts(table: da.Table) -> None:
     for use in (list, pd.DataFrame):
-        with pytest.raises(TypeError, match=r"write table\.to_pandas\(\) .* or table\.to_pylist\(\)"):
+        with pytest.raises(TypeError, match=r"table\.to_pandas\(\) .*\btable\.to_pylist\(\)"):
             use(table)
 
 
@@ -53,18 +54,18 @@ def test_a_row_and_a_column_have_the_values_of_the_list(table: da.Table) -> None
 
 
 @pytest.mark.parametrize(
-    ("key", "error", "message"),
+    ("key", "error", "named"),
     [
         (73, IndexError, "range"),
         (-74, IndexError, "range"),
-        ("nmae", KeyError, "no column 'nmae'; there are id, pool_id, allocated_time"),
-        (["id", "x"], KeyError, "no column 'x'"),
-        (slice(0, 10, 2), ValueError, "no step"),
+        ("nmae", KeyError, "'nmae'.* id, pool_id, allocated_time"),
+        (["id", "x"], KeyError, "'x'"),
+        (slice(0, 10, 2), ValueError, "step"),
         (1.5, TypeError, "float"),
     ],
 )
-def test_what_a_table_does_not_have_is_refused(table: da.Table, key: Any, error: Any, message: str) -> None:
-    with pytest.raises(error, match=message):
+def test_what_a_table_does_not_have_is_refused(table: da.Table, key: Any, error: Any, named: str) -> None:
+    with pytest.raises(error, match=named):
         table[key]
 
 

@@ -152,7 +152,7 @@ def test_a_task_is_small_and_takes_no_token_along(connect: Any, elsewhere: str) 
 @pytest.mark.both_clients
 def test_a_task_of_a_literal_token_does_not_travel(client: Any) -> None:
     task = bare(by_day(client).tasks()[0])
-    with pytest.raises(TypeError, match=r"does not pickle.*DATAACCESS_TOKEN.*token_file") as caught:
+    with pytest.raises(TypeError, match=r"\bDATAACCESS_TOKEN\b.*\btoken_file\b") as caught:
         pickle.dumps(task)
     assert type(task._client).__name__ in str(caught.value)
 
@@ -184,9 +184,9 @@ def test_multiprocessing(method: str) -> None:
         tables = pool.map_async(arrow_of, scan.tasks()).get(timeout=50)
         with scan_server(lambda _asked: http({"code": 400, "message": "no such thing"}, "400 Bad Request")) as server:
             result = pool.map_async(ids_of, scan_of_parts(da.Client(server.base_url, token=any_token), 2).tasks())
-            with pytest.raises(da.RequestRejectedError, match="no such thing") as caught:
+            with pytest.raises(da.RequestRejectedError) as caught:
                 result.get(timeout=50)
-    assert caught.value.operation == "scan_items"
+    assert (caught.value.operation, caught.value.api_message) == ("scan_items", "no such thing")
     assert [name for part in parts for name in part] == expected
     assert pa.concat_tables(tables).equals(scan.to_arrow())
 

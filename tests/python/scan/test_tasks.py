@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support import kinds
+from support.arguments import about
 from support.parts import in_parts
 from support.pool_workers import ids_of
 from support.raw_server import http
@@ -56,9 +57,8 @@ def test_a_scan_of_one_request_has_one_task(client: Any) -> None:
 
 def test_a_limited_scan_has_no_tasks(client: Any) -> None:
     scan = by_day(client, limit=5)
-    with pytest.raises(da.ValidationError, match=r"a scan with a limit has no tasks.*leave limit out") as caught:
+    with pytest.raises(da.ValidationError, check=about("limit")):
         scan.tasks()
-    assert [problem.argument for problem in caught.value.problems] == ["limit"]
 
 
 @pytest.mark.both_clients
@@ -228,11 +228,10 @@ def test_a_task_is_retried_for_retry_for_and_named_in_the_error(connect: Any) ->
 
     with scan_server(respond) as parts:
         _, task, _ = scan_of_parts(connect(parts.base_url, retry_for=0.2), 3).tasks()
-        with pytest.raises(da.ServerError) as caught:
+        with pytest.raises(da.ServerError, match=r"\b2 of 3\b") as caught:
             task.to_dicts()
         assert parts.asked == [1] * 2
         assert caught.value.attempts == 2
-        assert "request 2 of 3: " in str(caught.value)
         again = scan_of_parts(connect(parts.base_url, retry_for=0), 3).tasks()[1]
         with pytest.raises(da.ServerError):
             again.to_dicts()

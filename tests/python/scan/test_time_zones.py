@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.arguments import about
 
 import dataaccess as da
 
@@ -81,7 +82,7 @@ def test_what_a_run_wrote_is_read_in_a_zone(scan: Any, service: da.Sandbox, tmp_
     for zone in (BERLIN, ZoneInfo(BERLIN)):
         assert iso(scan.read_folder(tmp_path, tz=zone)["time"]) == SHOWN
     assert iso(scan.read_folder(tmp_path).to_pandas()["time"]) == [time and time.replace(" ", "T") for time in TIMES]
-    with pytest.raises(da.ValidationError, match=r'^tz: must be an IANA time zone such as "Europe/Berlin"'):
+    with pytest.raises(da.ValidationError, check=about("tz")):
         scan.read_folder(tmp_path, tz="Europe/Berlln")
     assert service.requests == []
 
@@ -119,9 +120,6 @@ def test_a_zone_that_does_not_exist_is_refused_before_anything_is_sent(
 ) -> None:
     service.clear_requests()
     for name in ("to_pandas", "to_polars", "to_arrow", "collect", "head", "batches"):
-        with pytest.raises(
-            da.ValidationError, match=r'^tz: must be an IANA time zone such as "Europe/Berlin"'
-        ) as caught:
+        with pytest.raises(da.ValidationError, check=about("tz")):
             FORMS[name](scan, tz=bad)
-        assert caught.value.problems[0].argument == "tz"
     assert service.requests == []

@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.arguments import about
 from support.raw_server import always, serving
 from support.streams import response_of, scan_of
 
@@ -77,9 +78,7 @@ def test_a_schema_mixes_types_of_all_libraries(connect: Any) -> None:
 
 @pytest.mark.parametrize("given", ["Int32", "int32", np.int32, pa.int32(), pl.UInt64, "text", "name", "", 5, object()])
 def test_a_type_that_columns_do_not_have_is_refused(client: Any, given: Any) -> None:
-    with pytest.raises(
-        da.ValidationError, match=r'schema\["a"\]: .* is not a type: use one of string, int64, float64,'
-    ):
+    with pytest.raises(da.ValidationError, match="string, int64, float64,", check=about('schema["a"]')):
         scan_of(client, ["a"], schema={"a": given})
 
 
@@ -242,7 +241,7 @@ def test_a_client_knows_the_ids_of_its_business_objects(connect: Any) -> None:
         assert client.validate_items("store", "store_id", where)["itemTypeId"] == 7
         assert client.validate_items("store", "store_id", where, item_type_id=8)["itemTypeId"] == 8
         assert client.with_options(timeout=9).item_types == {"store": 7}
-        with pytest.raises(da.ValidationError, match="item_type_id"):
+        with pytest.raises(da.ValidationError, check=about("item_type_id")):
             client.with_options(item_types=None).validate_items("store", "store_id", where)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import dataaccess as da
@@ -79,6 +80,11 @@ _KINDS = (
 def kind_of(error: BaseException) -> type[BaseException]:
     """The kind of an error, or its class if that has no kinds."""
     return next((kind for kind in _KINDS if isinstance(error, kind)), type(error))
+
+
+def fixed_by(error: da.DataAccessError) -> list[str]:
+    """The column and the type that the hint of an error names."""
+    return re.findall(r'"(\w+)"', error.hint or "")
 
 
 def fields_of(kind: type[da.DataAccessError]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,11 @@ HIDDEN = ".dataaccess"
 ROWS_OF_DAYS = (3, 41, 7, 0, 12, 25, 1, 18)
 DAYS = da.days("2024-01-01", f"2024-01-{len(ROWS_OF_DAYS) + 1:02}")
 ROWS = sum(ROWS_OF_DAYS)
+
+
+def numbers_in(text: str) -> list[str]:
+    """The numbers and days of a text, in order."""
+    return re.findall(r"\d+(?:-\d+)*", text)
 
 
 def code(day: int, number: int) -> dict[str, Any]:
