@@ -109,12 +109,12 @@ def searched(after: list[str], before: list[str], setting: str = "exclusive") ->
 
 
 def test_operators_that_differ_fit_no_setting() -> None:
-    for codes, order in (
-        ((["a", "b"], []), ["after_date", "before_date"]),
-        (([], ["a"]), ["before_date", "after_date"]),
+    for after, before, first, other in (
+        (["a", "b"], [], "after_date", "before_date"),
+        ([], ["a"], "before_date", "after_date"),
     ):
-        said, is_right = searched(*codes)
-        assert (re.findall(r"\w+_date", said), is_right) == (order, False)
+        said, is_right = searched(after, before)
+        assert (re.findall(r"\w+_date", said), is_right) == ([first, other], False)
 
 
 def test_a_response_that_may_be_cut_off_shows_nothing() -> None:
