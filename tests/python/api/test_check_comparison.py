@@ -60,7 +60,7 @@ def test_two_searches_find_it(connect: Any, sandbox: da.Sandbox) -> None:
 def test_without_a_day_nothing_is_known(connect: Any, sandbox: da.Sandbox, day: str | None) -> None:
     check = connect(sandbox).check(day)
     assert (check.is_comparison_right, check.comparison, check.is_ok) == (None, None, True)
-    assert f"\nranges:    exclusive: not {'checked' if day is None else 'known'}" in str(check)
+    assert re.search(rf"\nranges: +exclusive: .*\b{'checked' if day is None else 'known'}\b", str(check))
 
 
 def test_a_code_without_an_audience_leaves_it_open(connect: Any) -> None:
@@ -90,8 +90,7 @@ def test_a_refused_operator_is_a_finding(connect: Any) -> None:
         check = connect(server.base_url).check(DAY)
     assert (check.is_day_right, check.comparison, check.is_comparison_right) == (True, None, None)
     assert isinstance(check.errors["day_comparison"], da.ApiError)
-    assert "\nranges:    exclusive: not known" in str(check)
-    assert "\nday_comparison: " in str(check)
+    assert re.search(r"\nranges: +exclusive: .*\bknown\b(?:.*\n)+day_comparison: ", str(check))
 
 
 def searched(after: list[str], before: list[str], setting: str = "exclusive") -> tuple[str, bool | None]:

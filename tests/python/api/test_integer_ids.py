@@ -25,7 +25,7 @@ def of_customers(ids: Any) -> dict[str, Any]:
     return dict(body["filters"]["OR"][0]["AND"][0])
 
 
-SEARCHES = pytest.mark.parametrize(("of", "argument"), [(of_codes, "allocated_audience"), (of_customers, "where")])
+SEARCHES = pytest.mark.parametrize("of", [of_codes, of_customers])
 
 
 @SEARCHES
@@ -39,7 +39,7 @@ SEARCHES = pytest.mark.parametrize(("of", "argument"), [(of_codes, "allocated_au
         (["00017"], ["00017"]),
     ],
 )
-def test_integers_are_sent_as_strings(of: Any, argument: str, ids: Any, sent: list[str]) -> None:
+def test_integers_are_sent_as_strings(of: Any, ids: Any, sent: list[str]) -> None:
     condition = of(ids)
     assert (condition["data_type"], condition["value"]) == ("string", sent)
 
@@ -48,10 +48,11 @@ def test_integers_are_sent_as_strings(of: Any, argument: str, ids: Any, sent: li
 @pytest.mark.parametrize(
     ("ids", "shown"), [(17.0, "17.0"), (pd.Series([17, None]), "17.0"), (True, "True"), ([None], "None")]
 )
-def test_other_values_are_refused(of: Any, argument: str, ids: Any, shown: str) -> None:
+def test_other_values_are_refused(of: Any, ids: Any, shown: str) -> None:
     with pytest.raises(da.ValidationError, match=f" {shown} ") as caught:
         of(ids)
     first = caught.value.problems[0]
+    argument = "allocated_audience" if of is of_codes else "where"
     assert (first.argument.partition("[")[0], first.value) == (argument, shown)
 
 

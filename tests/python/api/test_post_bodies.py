@@ -63,6 +63,6 @@ def test_what_json_cannot_hold_is_refused_as_python_does() -> None:
                 json.dumps(body, allow_nan=False)
             with pytest.raises(error, match=f"^{re.escape(str(expected.value))}$"):
                 client.post("/access/api/other", body)
-        for body in ({"a": "\ud800"}, {"\udfff": 1}):
+        for lone in ({"a": "\ud800"}, {"\udfff": 1}):
             with pytest.raises(da.ValidationError, match=r"\bsurrogate\b", check=about("body")):
-                client.post("/access/api/other", body)
+                client.post("/access/api/other", lone)
