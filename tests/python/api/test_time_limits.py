@@ -93,7 +93,7 @@ def test_a_check_waits_its_timeout_once(connect: Any) -> None:
         assert len(server.requests) == 1
     assert (check.is_ok, list(check.errors)) == (False, ["item"])
     assert " 0.3 s" in str(check.errors["item"])
-    assert check.scopes == {"item": None, "download": None}
+    assert (check.scopes, check.is_day_right) == ({"item": None, "download": None}, None)
 
 
 @pytest.mark.parametrize("timeout", [0, -1, "5", True])
