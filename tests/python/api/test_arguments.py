@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support.arguments import about
 
 import dataaccess as da
 
@@ -31,10 +32,9 @@ def body_of(value: Any) -> Any:
     return body["filters"]["OR"][0]["AND"][0]
 
 
-def problem_with(value: Any) -> str:
-    with pytest.raises(da.ValidationError) as caught:
+def refuse(value: Any) -> None:
+    with pytest.raises(da.ValidationError, check=about("where")):
         body_of(value)
-    return caught.value.problems[0].message
 
 
 @pytest.mark.filterwarnings("ignore:Categorical.to_list is deprecated:FutureWarning")  # of pandas 2
@@ -111,9 +111,8 @@ def test_times_of_every_kind_are_milliseconds(time: Any) -> None:
     ids=repr,
 )
 def test_what_is_no_time_is_refused(time: Any) -> None:
-    with pytest.raises(da.ValidationError) as caught:
+    with pytest.raises(da.ValidationError, check=about("allocated_time")):
         da.validate_codes(["id"], allocated_time=da.after(time))
-    assert caught.value.problems[0].argument == "allocated_time"
 
 
 class Mute:
@@ -130,14 +129,14 @@ class Mute:
     ids=lambda value: type(value).__name__,
 )
 def test_what_no_request_can_hold_is_refused(value: Any) -> None:
-    assert problem_with(value)
+    refuse(value)
 
 
 @pytest.mark.slow
 def test_reading_a_list_of_lists_without_end_ends() -> None:
     twice: list[Any] = []
     twice.extend([twice, twice])
-    assert problem_with(twice)
+    refuse(twice)
 
 
 def test_reading_ends_whatever_is_given() -> None:
@@ -147,7 +146,7 @@ def test_reading_ends_whatever_is_given() -> None:
     for _ in range(300):
         deep = [deep]
     for value in (itself, deep):
-        assert problem_with(value)
+        refuse(value)
     with pytest.raises(ValueError, match="1,000,000"):
         da.col("a").matches(itertools.count())
     expression = da.col("a").equals(1)
@@ -185,9 +184,10 @@ def test_several_problems_are_one_line_with_the_first_and_three_of_a_kind_in_not
         da.validate_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=list(range(10, 40)))
     assert len(caught.value.problems) == 4
     notes = caught.value.__notes__
-    assert str(caught.value) == f"{notes[0]}; and 3 more (code_status[1], code_status[2], code_status)"
     assert len(notes) == 4
-    assert notes[0].startswith("code_status[0]: 10 is not a value of code_status")
+    assert notes[0].startswith("code_status[0]: 10 ")
+    others = re.escape("(code_status[1], code_status[2], code_status)")
+    assert re.fullmatch(rf"{re.escape(notes[0])}; \D* 3 \D* {others}", str(caught.value))
     assert pickle.loads(pickle.dumps(caught.value)).__notes__ == notes
 
 
@@ -204,13 +204,13 @@ def test_names_in_one_string_are_shown_as_the_list_to_write(search: Any, attrs: 
     rest: Any = {"allocated_time": da.on("2024-01-15")}
     if search is da.validate_items:
         rest = {"item_type_name": "customer", "where": da.col("id").equals("x")}
-    with pytest.raises(da.ValidationError, match=re.escape('write the list ["id", "name"]')):
+    with pytest.raises(da.ValidationError, match=re.escape('["id", "name"]'), check=about("attrs")):
         search(attrs=attrs, **rest)
 
 
 @pytest.mark.parametrize("day", ["2024-02-30", "2023-02-29", "2024-13-01T10:00"])
 def test_a_day_that_does_not_exist_is_reported_as_such(day: str) -> None:
-    with pytest.raises(da.ValidationError, match=f"there is no {day[:10]} in the calendar"):
+    with pytest.raises(da.ValidationError, match=rf"\b{day[:10]}\b", check=about("allocated_time")):
         da.validate_codes(allocated_time=da.on(day))
 
 

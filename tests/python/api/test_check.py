@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from support.arguments import about
 from support.raw_server import EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
@@ -33,9 +35,9 @@ def test_a_report_is_readable(sandbox: da.Sandbox) -> None:
     assert lines[0].startswith(f"address:   {sandbox.base_url} (the sandbox: synthetic data): reached, in 0.")
     assert lines[1:3] == ["token:     from text: accepted", "scopes:    item: yes, download: no"]
     assert lines[3].startswith("time zone: Asia/Ho_Chi_Minh: ")
-    assert lines[4].startswith("ranges:    exclusive: after_date and before_date do not include the day")
+    assert lines[4].startswith("ranges:    exclusive: after_date and before_date ")
     assert lines[5].startswith("download: ")
-    assert "name a day that has rows: check(day)" in str(client.check())
+    assert "check(day)" in str(client.check())
 
 
 def test_a_refused_token_is_named_once_and_the_check_is_false(sandbox: da.Sandbox) -> None:
@@ -55,11 +57,12 @@ def test_a_day_shows_whether_the_zone_is_that_of_the_service(connect: Any, zone:
 
 def test_a_day_without_rows_shows_nothing(client: Any) -> None:
     check = client.check("1999-01-01")
-    assert (check.is_day_right, check.day) == (None, "1999-01-01 has no rows: name another day")
+    assert check.is_day_right is None
+    assert check.day.startswith("1999-01-01 ")
 
 
 def test_a_day_that_is_none_is_refused(client: Any) -> None:
-    with pytest.raises(da.ValidationError, match="there is no 2024-02-30"):
+    with pytest.raises(da.ValidationError, match="2024-02-30", check=about("day")):
         client.check("2024-02-30")
 
 
@@ -67,8 +70,7 @@ def test_a_service_that_does_not_respond_is_a_finding(connect: Any) -> None:
     check = connect("http://127.0.0.1:9").check()
     assert (check.is_reachable, check.is_ok, check.scopes) == (False, False, {"item": None, "download": None})
     assert isinstance(check.errors["item"], da.ConnectError)
-    assert "not reached" in str(check)
-    assert "token:     from text: not tried" in str(check)
+    assert re.search(r"^address: .* not .*\ntoken: .* not ", str(check))
 
 
 def test_an_export_that_does_not_exist_needs_the_scope_too(connect: Any) -> None:
@@ -82,8 +84,7 @@ def test_a_wrong_address_is_not_ok(connect: Any, wrong: bytes) -> None:
         check = connect(server.base_url).check("2024-01-15")
     assert (check.is_ok, check.scopes) == (False, {"item": None, "download": None})
     assert isinstance(check.errors["item"], da.RequestRejectedError)
-    assert "token:     from text: not tried" in str(check)
-    assert "time zone: UTC: not known" in str(check)
+    assert re.search(r"^token: .* not .*\n(?:.*\n)*time zone: UTC: not ", str(check), re.MULTILINE)
 
 
 def test_each_request_is_sent_once(connect: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,8 +14,13 @@ from dataaccess._client.comparison_search import ComparisonSearch
 from dataaccess._client.service_day import DaySearch, ServiceDay
 
 DAY = "2024-01-15"
-EXCLUDES = "after_date and before_date do not include the day that they name"
-INCLUDES = "after_date and before_date include the day that they name"
+BOTH = "after_date and before_date "
+
+
+def includes(comparison: str) -> bool:
+    """Whether a comparison of both operators is that they include the day."""
+    assert comparison.startswith(BOTH)
+    return "not" not in comparison.split()
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Ho_Chi_Minh"])
@@ -25,14 +31,13 @@ def test_a_wrong_setting_is_named(connect: Any, compared: str, setting: str, zon
     with da.Sandbox.demo(until="2024-02-29", switches={"day_comparison": compared, "day_zone": zone}) as sandbox:
         check = connect(sandbox, day_comparison=setting, timezone=zone).check(DAY)
     is_right = setting == right
-    said = INCLUDES if compared == "inclusive" else EXCLUDES
-    advice = "" if is_right else f': set day_comparison to "{right}"'
-    assert (check.is_comparison_right, check.comparison) == (is_right, f"{said}{advice}")
+    assert (check.is_comparison_right, includes(check.comparison)) == (is_right, compared == "inclusive")
+    assert re.findall(r'day_comparison.*"(\w+)"', check.comparison) == ([] if is_right else [right])
     assert (check.is_day_right, check.is_ok) == (True, is_right)
     assert check.day_comparison == setting
-    assert f"\nranges:    {setting}: {said}{advice}" in str(check)
+    assert f"\nranges:    {setting}: {check.comparison}" in str(check)
     kind = "good" if is_right else "bad"
-    assert f'<span class="{kind} wide">{setting}: {said}' in check._repr_html_()
+    assert f'<span class="{kind} wide">{setting}: {BOTH}' in check._repr_html_()
 
 
 def test_the_comparison_is_found_by_a_client_of_another_zone(connect: Any) -> None:
@@ -55,8 +60,7 @@ def test_two_searches_find_it(connect: Any, sandbox: da.Sandbox) -> None:
 def test_without_a_day_nothing_is_known(connect: Any, sandbox: da.Sandbox, day: str | None) -> None:
     check = connect(sandbox).check(day)
     assert (check.is_comparison_right, check.comparison, check.is_ok) == (None, None, True)
-    said = "not checked" if day is None else "not known"
-    assert f"\nranges:    exclusive: {said}" in str(check)
+    assert re.search(rf"\nranges: +exclusive: .*\b{'checked' if day is None else 'known'}\b", str(check))
 
 
 def test_a_code_without_an_audience_leaves_it_open(connect: Any) -> None:
@@ -64,7 +68,7 @@ def test_a_code_without_an_audience_leaves_it_open(connect: Any) -> None:
         sandbox.load("promotion_code", [{"id": "a", "allocated_time": f"{DAY} 12:00:00"}])
         check = connect(sandbox).check(DAY)
     assert (check.is_day_right, check.is_comparison_right) == (True, None)
-    assert check.comparison == "not known: no code of the day has an audience to search for; name another day"
+    assert "audience" in check.comparison
 
 
 ROW = {"id": "a", "allocated_time": f"{DAY} 12:00:00", "audience_type": -1003, "allocated_audience": "c-1"}
@@ -86,8 +90,7 @@ def test_a_refused_operator_is_a_finding(connect: Any) -> None:
         check = connect(server.base_url).check(DAY)
     assert (check.is_day_right, check.comparison, check.is_comparison_right) == (True, None, None)
     assert isinstance(check.errors["day_comparison"], da.ApiError)
-    assert "\nranges:    exclusive: not known" in str(check)
-    assert "\nday_comparison: " in str(check)
+    assert re.search(r"\nranges: +exclusive: .*\bknown\b(?:.*\n)+day_comparison: ", str(check))
 
 
 def searched(after: list[str], before: list[str], setting: str = "exclusive") -> tuple[str, bool | None]:
@@ -105,16 +108,18 @@ def searched(after: list[str], before: list[str], setting: str = "exclusive") ->
 
 
 def test_operators_that_differ_fit_no_setting() -> None:
-    assert searched(["a", "b"], []) == (
-        "after_date includes the day that it names, and before_date does not: no day_comparison fits both",
-        False,
-    )
-    assert searched([], ["a"])[0].startswith("before_date includes the day that it names, and after_date does not")
+    for after, before, first, other in (
+        (["a", "b"], [], "after_date", "before_date"),
+        ([], ["a"], "before_date", "after_date"),
+    ):
+        said, is_right = searched(after, before)
+        assert (re.findall(r"\w+_date", said), is_right) == ([first, other], False)
 
 
 def test_a_response_that_may_be_cut_off_shows_nothing() -> None:
     many = [f"b-{number}" for number in range(100)]
-    said = "not known: after_date found 100 codes, and more may have been cut off; name another day"
-    assert searched(many, []) == (said, None)
-    assert searched([*many, "a"], [*many, "a"], "inclusive") == (INCLUDES, True)
-    assert searched(many[1:], []) == (EXCLUDES, True)
+    said, is_right = searched(many, [])
+    assert (re.findall(r"after_date|before_date|\d+", said), is_right) == (["after_date", "100"], None)
+    for codes, setting in (([*many, "a"], "inclusive"), (many[1:], "exclusive")):
+        said, is_right = searched(codes, codes, setting)
+        assert (includes(said), is_right) == (setting == "inclusive", True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
+import re
 import time
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from support import kinds
+from support.arguments import about
 from support.raw_server import ENTRY, EXPORT, always, http, in_turn, serving
 
 import dataaccess as da
@@ -65,15 +67,15 @@ def test_a_wait_that_times_out_has_the_last_response(connect: Any) -> None:
     assert isinstance(caught.value, TimeoutError)
     assert caught.value.last is not None
     assert caught.value.last["entries"][0]["endTime"] is None
-    assert f"entry 1 is running since {ENTRY['startTime']}" in str(caught.value)
+    assert re.search(rf"\bentry 1 .*{ENTRY['startTime']}", str(caught.value))
 
 
 def test_a_wait_that_times_out_says_the_state_of_each_entry(connect: Any) -> None:
     end = "2024-01-15T08:05:00.000Z"
     for entries, expected in [
-        (export(), "it has no entries yet"),
-        (export(end, None, None), f"entry 1 ended at {end}, entry 2 is running since"),
-        (export(*[None] * 9), "and 4 more; raise timeout$"),
+        (export(), r"\bexport 7 .*\b0\.3 s: (?!.*\bentry ).*\btimeout$"),
+        (export(end, None, None), rf"\bentry 1 \D*{end}, entry 2 \D*{ENTRY['startTime']}, entry 3 "),
+        (export(*[None] * 9), r"\bentry 5 .* 4 more; \w+ timeout$"),
     ]:
         with serving(always(http(entries))) as server, pytest.raises(da.WaitTimeoutError, match=expected):
             connect(server.base_url).wait_for_segment(7, timeout=0.3, poll=0.05)
@@ -100,10 +102,8 @@ def test_an_entry_that_failed_is_an_error_with_all_entries(connect: Any, code: A
     error = caught.value
     assert error.entries == updates[0]["entries"] == response["data"]["entries"]
     assert (error.operation, error.retryable) == ("wait_for_segment", False)
-    assert str(error).startswith(
-        "wait_for_segment: 1 of 2 entries of export 7 failed: entry 2 ended at 2024-01-15T08:05"
-    )
-    assert "'The destination refused the file'" in str(error)
+    shown = rf"\b1 of 2 .*\bexport 7 .*: entry 2 \D*2024-01-15T08:05.* '{FAILED['responseMessage']}'"
+    assert re.search(shown, str(error))
     assert pickle.loads(pickle.dumps(error)).entries == error.entries
 
 
@@ -115,13 +115,13 @@ def test_an_entry_without_a_code_of_failure_succeeded(connect: Any, code: Any) -
 
 def test_a_failed_export_of_the_sandbox_is_an_error(connect: Any, sandbox: da.Sandbox) -> None:
     export_id = sandbox.start_export(entries=3, succeeds=False, seconds=0.01)
-    with pytest.raises(da.SegmentExportError, match=r"\d of 3 entries"):
+    with pytest.raises(da.SegmentExportError, match=r"\b\d of 3 "):
         connect(sandbox).wait_for_segment(export_id, timeout=20, poll=0.05)
 
 
 @pytest.mark.parametrize("check", [None, 1, "yes"])
 def test_check_is_a_bool(client: Any, check: Any) -> None:
-    with pytest.raises(da.ValidationError, match=r"^check: must be True or False"):
+    with pytest.raises(da.ValidationError, check=about("check")):
         client.wait_for_segment(FINISHED, timeout=5, check=check)
 
 
@@ -177,7 +177,7 @@ def test_what_on_update_raises_ends_the_wait(connect: Any) -> None:
 def test_a_total_unlike_the_entries_is_reported(connect: Any) -> None:
     with (
         serving(always(http(export(None, total=3)))) as server,
-        pytest.warns(da.IncompleteWarning, match="3 entries and has 1"),
+        pytest.warns(da.IncompleteWarning, match=r"\b3\b.*\b1$"),
     ):
         response = connect(server.base_url).download_segment(7)
     assert len(response["entries"]) == 1

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from support.arguments import about
 from support.profiles import Config
 
 import dataaccess as da
@@ -52,7 +54,7 @@ def test_integers_are_converted_to_declared_strings(client: Any) -> None:
 
     assert condition("store_id") == {"data_type": "string", "value": ["17"]}
     assert condition("size") == {"data_type": "number", "value": [17]}
-    with pytest.raises(da.ValidationError, match=r"17\.0 is a float, and ids are strings"):
+    with pytest.raises(da.ValidationError, match=r" 17\.0 ", check=about("where")):
         client.search_items("store", ["size"], da.col("store_id").equals(17.0))
 
 
@@ -63,11 +65,11 @@ def test_names_are_checked_before_anything_is_sent(client: Any, service: da.Sand
         with pytest.raises(da.ValidationError) as caught:
             call("store", ["store_id", "siez"], where)
         attrs, column = caught.value.problems
-        assert (attrs.argument, attrs.message) == ("attrs[1]", 'store has no attribute "siez"; did you mean "size"?')
-        assert column.path == "filters.OR[0].AND[0].column"
-        assert column.message == 'col("opend").after: store has no attribute "opend"; did you mean "opened"?'
+        assert (attrs.argument, column.path) == ("attrs[1]", "filters.OR[0].AND[0].column")
+        assert re.search(r'^store .* "siez"; .* "size"\?$', attrs.message)
+        assert re.search(r'^col\("opend"\)\.after: store .* "opend"; .* "opened"\?$', column.message)
         assert "known_attributes" not in str(caught.value)
-    with pytest.raises(da.ValidationError, match=r'no attribute "note"; they are store_id, opened, size'):
+    with pytest.raises(da.ValidationError, match=r'"note"; .* store_id, opened, size$', check=about("attrs[0]")):
         client.scan_items("store", ["note"])
     assert len(service.requests) == before
 
@@ -79,16 +81,16 @@ def test_an_object_with_another_id_is_another_object(client: Any) -> None:
 def test_the_attributes_of_an_object_can_be_listed(client: Any) -> None:
     assert client.attributes("store") == STORE
     assert client.attributes("promotion_code")["code_status"] == "int64"
-    with pytest.raises(da.ConfigError, match=r"attributes of 'stoer' are not known; did you mean 'store'\?"):
+    with pytest.raises(da.ConfigError, match=r" 'stoer' .* 'store'\?"):
         client.attributes("stoer")
-    with pytest.raises(da.ConfigError, match="the API cannot list them; ask the administrator"):
+    with pytest.raises(da.ConfigError, match=r"^[^?]* 'visit' [^?]*$"):
         client.attributes("visit")
 
 
 @pytest.mark.parametrize("name", ["custome", "customer"])
 def test_a_known_name_is_no_misspelled_one(connect: Any, service: da.Sandbox, name: str) -> None:
     similar = {"customers": {"id": 9, "attributes": {"a": "string"}}, "custome": 10}
-    with pytest.raises(da.ConfigError, match=f"^the attributes of '{name}' are not known: the API cannot list them"):
+    with pytest.raises(da.ConfigError, match=rf"^[^?]* '{name}' [^?]*$"):
         connect(service, item_types=similar).attributes(name)
 
 
@@ -99,13 +101,11 @@ def test_a_misspelled_name_is_reported_with_a_declared_one(client: Any, service:
             call("stroe", ["store_id"])
         (problem,) = caught.value.problems
         assert (problem.argument, problem.value) == ("item_type_id", None)
-        assert problem.message == "is required for 'stroe', which item_types does not have; did you mean 'store'?"
+        assert re.search(r"'stroe', .*\bitem_types .* 'store'\?$", problem.message)
     assert len(service.requests) == before
-    with pytest.raises(da.ValidationError, match="which item_types does not have; did you mean 'customer'"):
+    with pytest.raises(da.ValidationError, match=r" 'custmer', .*\bitem_types .* 'customer'\?$"):
         client.search_items("custmer", ["customer_id"])
-    with pytest.raises(
-        da.ValidationError, match=r'is required for "basket", whose id is not in the API specification$'
-    ):
+    with pytest.raises(da.ValidationError, match=r'^item_type_id: .* "basket", [^?]*$'):
         client.search_items("basket", ["id"])
     assert client.validate_items("stroe", ["id"], item_type_id=12)["itemTypeId"] == 12
 
@@ -118,32 +118,27 @@ def test_the_id_of_a_customer_need_not_be_written() -> None:
     assert client.scan_items("customer", ["opened"]).schema == {"opened": "timestamp"}
 
 
-WRONG: list[tuple[Any, str]] = [
-    ({"store": {"attributes": {"a": "string"}}}, "item_types['store'] has no id"),
-    ({"store": {"id": "7"}}, "item_types['store']['id'] must be an integer"),
-    ({"store": {"id": 7, "attrs": {}}}, "item_types['store'] has the key 'attrs': write id and attributes"),
-    ({"store": {"id": 7, "attributes": []}}, "item_types['store']['attributes'] must be a dict"),
-    ({"store": {"id": 7, "attributes": {}}}, "item_types['store']['attributes'] must be a dict"),
+# What is declared, and what the error is about and shows.
+WRONG: list[tuple[Any, str, str | None]] = [
+    ({"store": {"attributes": {"a": "string"}}}, "['store']", r"\bid\b"),
+    ({"store": {"id": "7"}}, "['store']['id']", None),
+    ({"store": {"id": 7, "attrs": {}}}, "['store']", r" 'attrs': .*\bid\b.* 'attributes'\?$"),
+    ({"store": {"id": 7, "attributes": []}}, "['store']['attributes']", None),
+    ({"store": {"id": 7, "attributes": {}}}, "['store']['attributes']", None),
     (
         {"store": {"id": 7, "attributes": {"opened": "timestmp"}}},
-        (
-            "item_types['store']['attributes']['opened'] must be one of string, int64, float64, bool, timestamp, json, "
-            "not 'timestmp'; did you mean 'timestamp'?"
-        ),
+        "['store']['attributes']['opened']",
+        r" string, int64, float64, bool, timestamp, json, .*'timestmp'; .* 'timestamp'\?",
     ),
-    ({"customer": {"id": 5, "attributes": {"a": "string"}}}, "item_types['customer'] must be -1003"),
-    (
-        {"promotion_code": {"id": -100, "attributes": {"a": "string"}}},
-        "item_types['promotion_code']['attributes']:",
-    ),
+    ({"customer": {"id": 5, "attributes": {"a": "string"}}}, "['customer']", " -1003"),
+    ({"promotion_code": {"id": -100, "attributes": {"a": "string"}}}, "['promotion_code']['attributes']", None),
 ]
 
 
-@pytest.mark.parametrize(("given", "message"), WRONG)
-def test_a_declaration_that_cannot_be_is_refused(given: Any, message: str) -> None:
-    with pytest.raises(da.ConfigError) as caught:
+@pytest.mark.parametrize(("given", "key", "shown"), WRONG)
+def test_a_declaration_that_cannot_be_is_refused(given: Any, key: str, shown: str | None) -> None:
+    with pytest.raises(da.ConfigError, match=shown, check=about(f"item_types{key}")):
         da.Client("https://cdp.example.com", token="t", item_types=given)
-    assert str(caught.value).startswith(message)
 
 
 def test_a_profile_declares_attributes(config: Config) -> None:
@@ -157,11 +152,12 @@ def test_a_profile_declares_attributes(config: Config) -> None:
     )
     for profile in (None, "text"):
         assert da.Client(profile=profile).attributes("store") == {"opened": "timestamp"}
-    with pytest.raises(da.ConfigError, match=r"^item_types\['store'\].* \(profile wrong in "):
+    opened = "item_types['store']['attributes']['opened']"
+    with pytest.raises(da.ConfigError, match=re.escape(f" (profile wrong in {config.path})"), check=about(opened)):
         da.Client(profile="wrong")
 
 
-CHANGES_NOTHING = r"^tz='Asia/Tokyo' changes nothing: no column has the type timestamp"
+CHANGES_NOTHING = r"^tz='Asia/Tokyo' .*\btimestamp\b"
 
 
 def test_a_time_zone_that_no_column_has_is_warned_of(connect: Any, service: da.Sandbox, client: Any) -> None:

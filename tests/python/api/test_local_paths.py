@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.arguments import about
 from support.commands import run_here
 from support.profiles import Config
 
@@ -106,5 +107,5 @@ def test_a_user_who_does_not_exist_is_a_name_of_a_folder(make: str) -> None:
 @pytest.mark.parametrize("make", [name for name in MAKERS if name != "token_file"])
 @pytest.mark.parametrize("path", ["", b"x", 5])
 def test_what_is_no_path_is_an_error_of_its_argument(make: str, path: Any) -> None:
-    with pytest.raises(da.ConfigError, match=f"^{make} must be"):
+    with pytest.raises(da.ConfigError, check=about(make)):
         MAKERS[make](path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 import tqdm
 import tqdm.auto
+from support.arguments import about
 from support.raw_server import serving
 
 import dataaccess as da
@@ -29,7 +31,7 @@ def test_a_token_by_position(kind: Any) -> None:
 def test_no_frame_is_made_of_a_scan(sandbox: da.Sandbox) -> None:
     scan: Any = sandbox.client().scan_codes(["id"], **ON_A_DAY)
     sandbox.clear_requests()
-    with pytest.raises(TypeError, match=r"write scan\.to_pandas\(\) for a DataFrame"):
+    with pytest.raises(TypeError, match=r"\bscan\.to_pandas\(\)"):
         pd.DataFrame(scan)
     assert len(sandbox.requests) == 0
 
@@ -37,15 +39,14 @@ def test_no_frame_is_made_of_a_scan(sandbox: da.Sandbox) -> None:
 @pytest.mark.parametrize(
     ("address", "advice"),
     [
-        ("localhost:18080", "write http://localhost:18080"),
-        ("cdp.example.com", "write https://cdp.example.com"),
-        ("sandbox", 'the sandbox is base_url "sandbox:demo"'),
+        ("localhost:18080", "http://localhost:18080"),
+        ("cdp.example.com", "https://cdp.example.com"),
+        ("sandbox", '"sandbox:demo"'),
     ],
 )
 def test_an_address_that_is_no_url(address: str, advice: str) -> None:
-    with pytest.raises(da.ConfigError) as caught:
+    with pytest.raises(da.ConfigError, match=f" {re.escape(advice)}$", check=about("base_url")):
         da.Client(address, token="tok")
-    assert str(caught.value).endswith(f"is not a URL; {advice}")
 
 
 @pytest.mark.parametrize(
@@ -60,13 +61,13 @@ def test_a_function_in_place_of_a_condition(condition: Any) -> None:
 
 def test_a_type_that_is_none_is_repeated() -> None:
     schema: Any = {"id": "varchar"}
-    with pytest.raises(da.ValidationError, match=r'schema\["id"\]: "varchar" is not a type: use one of string, int64,'):
+    with pytest.raises(da.ValidationError, match=r' "varchar" .* string, int64,', check=about('schema["id"]')):
         CLIENT.scan_codes(["id"], schema=schema, **ON_A_DAY)
 
 
 @pytest.mark.parametrize("bar", [tqdm.tqdm, tqdm.auto.tqdm, tqdm.tqdm(disable=True)])
 def test_a_bar_of_tqdm(bar: Any) -> None:
-    with pytest.raises(da.ValidationError, match=r"progress: is a bar of tqdm, .*: write progress=True"):
+    with pytest.raises(da.ValidationError, match=r" progress=True$", check=about("progress")):
         SCAN.collect(progress=bar)
 
 
@@ -83,10 +84,7 @@ def test_the_timeout_of_a_search_of_days_is_for_all_of_them(connect: Any, time_s
         client = connect(server.base_url)
         with pytest.raises(da.errors.RequestTimeoutError) as caught:
             client.search_codes(["id"], allocated_time=da.days("2024-01-01", "2024-03-01"), timeout=3)
-        assert "within 3 s" in str(caught.value)
-        assert "timeout is for all 60 requests together; for scan_codes it is the time of each request" in str(
-            caught.value
-        )
+        assert re.search(r"\b3 s; .*; timeout .* 60 .*\bscan_codes\b", str(caught.value))
         with pytest.raises(da.errors.RequestTimeoutError) as caught:
             client.search_codes(["id"], allocated_time=da.on("2024-01-01"), timeout=3)
-        assert "for all" not in str(caught.value)
+        assert "scan_codes" not in str(caught.value)

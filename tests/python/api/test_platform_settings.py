@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.arguments import about
 from support.profiles import Config
 from support.raw_server import ENTRY, EXPORT, always, http, serving
 
@@ -58,7 +59,7 @@ SEARCHES: dict[str, Any] = {
 @pytest.mark.parametrize("name", SEARCHES)
 def test_the_known_cap_is_a_setting(connect: Any, sandbox: da.Sandbox, name: str) -> None:
     client = connect(sandbox, known_row_cap=73)
-    with pytest.warns(da.IncompleteWarning, match="exactly the 73 rows of known_row_cap") as caught:
+    with pytest.warns(da.IncompleteWarning, match=r"\b73 .*\bknown_row_cap\b") as caught:
         SEARCHES[name](client)
     assert len(caught) == 1
     SEARCHES[name](client.with_options(known_row_cap=74))
@@ -140,17 +141,16 @@ def test_a_profile_has_them_too(kind: Any, config: Config) -> None:
 
 @pytest.mark.parametrize("kind", CLASSES)
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "shown"),
     [
-        ({"attrs_format": "csv"}, """attrs_format must be "array" or "string", not 'csv'"""),
-        ({"attrs_format": None}, 'attrs_format must be "array" or "string", not None'),
-        ({"known_row_cap": 0}, "known_row_cap must be at least 1, not 0"),
-        ({"known_row_cap": "many"}, "known_row_cap must be an integer of at least 1, or None, not 'many'"),
+        ({"attrs_format": "csv"}, """ "array" or "string", .* 'csv'$"""),
+        ({"attrs_format": None}, ' "array" or "string", .* None$'),
+        ({"known_row_cap": 0}, r" 1, .* 0\b"),
+        ({"known_row_cap": "many"}, " 1, .*None, .* 'many'$"),
     ],
 )
-def test_a_wrong_one_is_refused_by_name(kind: Any, given: dict[str, Any], message: str) -> None:
+def test_a_wrong_one_is_refused_by_name(kind: Any, given: dict[str, Any], shown: str) -> None:
     makers: list[Any] = [lambda: kind(**SERVICE, **given), lambda: kind(**SERVICE).with_options(**given)]
     for make in makers:
-        with pytest.raises(da.ConfigError) as caught:
+        with pytest.raises(da.ConfigError, match=shown, check=about(*given)):
             make()
-        assert str(caught.value).startswith(message)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import OrderedDict
 from enum import IntEnum
 from typing import Any
 
 import pytest
+from support.arguments import about
 from support.raw_server import http, serving
 
 import dataaccess as da
@@ -56,12 +58,11 @@ def test_what_json_cannot_hold_is_refused_as_python_does() -> None:
     endless: list[Any] = [{"a": 1}]
     endless.append(endless)
     with da.Client("http://127.0.0.1:9", token="tok") as client:
-        for body, error, message in (
-            (endless, ValueError, "Circular reference"),
-            ([1.0, float("nan")], ValueError, "not JSON compliant"),
-            ({"a": {1, 2}}, TypeError, "set is not JSON serializable"),
-            ({"a": "\ud800"}, da.ValidationError, "lone surrogate"),
-            ({"\udfff": 1}, da.ValidationError, "lone surrogate"),
-        ):
-            with pytest.raises(error, match=message):
+        for body, error in ((endless, ValueError), ([1.0, float("nan")], ValueError), ({"a": {1, 2}}, TypeError)):
+            with pytest.raises(error) as expected:
+                json.dumps(body, allow_nan=False)
+            with pytest.raises(error, match=f"^{re.escape(str(expected.value))}$"):
                 client.post("/access/api/other", body)
+        for lone in ({"a": "\ud800"}, {"\udfff": 1}):
+            with pytest.raises(da.ValidationError, match=r"\bsurrogate\b", check=about("body")):
+                client.post("/access/api/other", lone)

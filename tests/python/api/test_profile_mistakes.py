@@ -9,6 +9,7 @@ import warnings
 from typing import Any
 
 import pytest
+from support.arguments import about
 from support.profiles import PROFILES, Config
 
 import dataaccess as da
@@ -33,13 +34,13 @@ def test_all_mistakes_are_reported_with_key_and_file(config: Config) -> None:
     named = ["timeout", "headers", "known_row_cap", "timeuot", "token"]
     assert [re.split("[ :]", line)[0] for line in lines] == named
     assert all(line.endswith(f" (profile one in {config.path})") for line in lines)
-    assert "did you mean 'timeout'?" in lines[3]
+    assert " 'timeout'?" in lines[3]
     assert "hunter2" not in lines[1]
     shown = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
     assert "tok-hunter2" not in shown
     assert "X-Key" not in shown
     config.write('colour = "red"\n[profiles]\nthree = "tok-hunter2"\n')
-    with pytest.raises(da.ConfigError, match=r"config\.toml has keys outside of \[profiles\.NAME\]"):
+    with pytest.raises(da.ConfigError, match=rf"^{re.escape(str(config.path))} .* \[profiles\.NAME\]"):
         da.Client(profile="three")
 
 
@@ -65,17 +66,11 @@ def test_a_value_that_cannot_be_used_is_reported_with_its_key(config: Config, na
     assert "hunter2" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"[profiles", r"is not TOML in UTF-8 \(at "),
-        (b"token = 'tok-hunter2'\xff", "is not TOML in UTF-8"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_reported(config: Config, content: bytes, message: str) -> None:
+@pytest.mark.parametrize(("content", "end"), [(b"[profiles", r" \(at .*\)"), (b"token = 'tok-hunter2'\xff", "")])
+def test_a_file_that_cannot_be_read_is_reported(config: Config, content: bytes, end: str) -> None:
     config.path.write_bytes(content)
     del content
-    with pytest.raises(da.ConfigError, match=message) as caught:
+    with pytest.raises(da.ConfigError, match=rf"^{re.escape(str(config.path))} .*\bTOML \w+ UTF-8{end}$") as caught:
         da.Client(profile="one")
     shown = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
     assert "hunter2" not in shown
@@ -97,7 +92,7 @@ STRANGE = {"nested too deeply": SECRET + "a = " + "[" * 5_000, "too many digits"
 @pytest.mark.parametrize("problem", STRANGE)
 def test_a_strange_file_is_an_error_whose_frames_have_nothing_of_it(problem: str, config: Config) -> None:
     config.write(STRANGE[problem])
-    with pytest.raises(da.ConfigError, match=r"config\.toml is not TOML") as caught:
+    with pytest.raises(da.ConfigError, match=rf"^{re.escape(str(config.path))} .*\bTOML\b") as caught:
         da.Client(profile="one")
     error: BaseException | None = caught.value
     frames: list[object] = []
@@ -116,18 +111,18 @@ def test_completion_knows_the_profiles(config: Config) -> None:
     config.path.unlink()
     config.path.mkdir()
     assert completed() == []
-    with pytest.raises(da.ConfigError, match=r"config\.toml cannot be read: "):
+    with pytest.raises(da.ConfigError, match=rf"^{re.escape(str(config.path))} (?!.*TOML)"):
         da.Client(profile="one")
 
 
 def test_a_profile_that_is_not_there_is_reported(config: Config) -> None:
-    with pytest.raises(da.ConfigError, match=r"no profile 'stagin' in .*; it has default, staging"):
+    with pytest.raises(da.ConfigError, match=rf" 'stagin' .*{re.escape(str(config.path))}; .* default, staging$"):
         da.Client(profile="stagin")
-    with pytest.raises(da.ConfigError, match="it has default, staging"):
+    with pytest.raises(da.ConfigError, match=r" 'x' .* default, staging$"):
         da.Client(profile="x")
-    with pytest.raises(da.ConfigError, match=r"^profile must be a string"):
+    with pytest.raises(da.ConfigError, check=about("profile")):
         da.Client(profile=5)  # type: ignore[arg-type] # not a string
-    with pytest.raises(TypeError, match="unexpected keyword argument 'profile'; a new profile needs a new client"):
+    with pytest.raises(TypeError, match=" 'profile'; "):
         da.Client(profile="staging").with_options(profile="default")  # type: ignore[call-arg] # not a setting
     assert config.path.exists()
 
@@ -135,7 +130,7 @@ def test_a_profile_that_is_not_there_is_reported(config: Config) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="the mode does not say there who may read a file")
 def test_a_file_with_a_token_that_others_can_read_causes_a_warning(config: Config) -> None:
     config.write(PROFILES, mode=0o640)
-    with pytest.warns(da.DataAccessWarning, match=r"other users may read .*config\.toml, .*chmod 600") as caught:
+    with pytest.warns(da.DataAccessWarning, match=rf" {re.escape(str(config.path))}, .*\bchmod 600\b") as caught:
         da.Client(profile="staging")
     assert caught[0].filename == __file__
     config.write('[profiles.one]\nbase_url = "https://cdp.example.com"\n', mode=0o644)

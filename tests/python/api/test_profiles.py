@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.arguments import about
 from support.profiles import PROFILES, Config
 
 import dataaccess as da
@@ -71,14 +73,13 @@ def test_the_default_profile_is_used_only_where_nothing_says_an_address(
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_a_token_of_a_profile_stays_with_its_service(kind: Any, config: Config) -> None:
-    with pytest.raises(
-        da.ConfigError, match=r"is for https://staging\.example\.com, and https://evil\.example\.com is another"
-    ):
+    hosts = r" https://staging\.example\.com, .*https://evil\.example\.com "
+    with pytest.raises(da.ConfigError, match=hosts, check=about("token")):
         kind("https://evil.example.com", profile="staging")
     client = kind("https://other.example.com", profile="staging", token="t")
     assert client.timezone == "Asia/Tokyo"
     assert "headers" not in sources(client)
-    with pytest.raises(da.ConfigError, match="make a new client"):
+    with pytest.raises(da.ConfigError, match=r" https://evil\.example\.com\b", check=about("base_url")):
         kind(profile="staging").with_options(base_url="https://evil.example.com")
     assert config.path.exists()
 
@@ -94,7 +95,7 @@ def test_a_token_of_the_environment_for_the_address_of_a_profile_is_doubtful(
     config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok-env")
-    with pytest.warns(da.DataAccessWarning, match="unset DATAACCESS_TOKEN if it is for another service"):
+    with pytest.warns(da.DataAccessWarning, match=rf"\bDATAACCESS_TOKEN .*{re.escape(str(config.path))}"):
         client = da.Client(profile="staging")
     assert sources(client)["token"] == "environment variable DATAACCESS_TOKEN"
     # A profile without a token of its own asks for one.
@@ -148,7 +149,7 @@ def test_a_pickle_looks_the_profile_up_again(kind: Any, config: Config) -> None:
     )
     assert pickle.loads(of_task)._client.timezone == "Asia/Ho_Chi_Minh"
     config.path.unlink()
-    with pytest.raises(da.ConfigError, match=r"no profile 'staging' in .*config\.toml"):
+    with pytest.raises(da.ConfigError, match=rf" 'staging' .*{re.escape(str(config.path))}"):
         pickle.loads(data)
 
 

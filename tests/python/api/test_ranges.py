@@ -5,6 +5,7 @@ The oracle compares the instants of rows with the days of the client's zone. It 
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -13,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
+from support.arguments import about
 
 import dataaccess as da
 
@@ -136,7 +138,7 @@ def test_the_other_setting_is_warned_of_by_each_call(connect: Any, zone: str, re
         client = connect(service, timezone=zone, day_comparison=setting)
 
         def check(use: Callable[..., Any], *arguments: Any) -> None:
-            with pytest.warns(da.StrayDayWarning, match=f'set day_comparison to "{reading}"') as caught:
+            with pytest.warns(da.StrayDayWarning, match=rf'\bday_comparison \w+ "{reading}"') as caught:
                 use(*arguments)
             assert len(caught) == 1
 
@@ -173,7 +175,8 @@ def test_a_file_and_a_folder_say_so(connect: Any, tmp_path: Any) -> None:
         with pytest.warns(da.StrayDayWarning, match="day_comparison"):
             report = scan.to_folder(tmp_path / "folder")
         (task,) = report.tasks
-        assert task.doubts == ["it has rows outside the requested range"]
+        (doubt,) = task.doubts
+        assert "range" in doubt
         assert report.stray_days == ["2024-03-09"]
         # Without a request too.
         with pytest.warns(da.StrayDayWarning, match="day_comparison"):
@@ -227,9 +230,7 @@ def test_a_stop_with_a_time_of_day_is_refused_with_the_line_to_write(
         with pytest.raises(da.ValidationError) as caught:
             make(da.days(start, stop))
         (problem,) = caught.value.problems
-        line = "write the stop 2024-02-01 to include 2024-01-31"
-        assert "the stop day is excluded" in problem.message
-        assert line in problem.message
+        assert re.search(r"\b2024-02-01 .*\b2024-01-31$", problem.message)
 
 
 def test_midnights_are_days(sandbox: da.Sandbox) -> None:
@@ -286,7 +287,7 @@ def test_yesterday_is_one_request_wherever_a_day_is(connect: Any, sandbox: da.Sa
     rows = client.search_items(*items, time.on("2024-01-15"))
     assert client.search_items(*items, time.on(da.yesterday())) == rows
     assert client.search_codes(["id", "allocated_time"], allocated_time=da.on(da.yesterday())) == rows
-    with pytest.raises(da.ValidationError, match="one request a day"):
+    with pytest.raises(da.ValidationError, match=r"\bclient\.scan_items\(", check=about("where")):
         client.search_items(*items, time.on(da.last_days(1)))
 
 
@@ -309,20 +310,19 @@ def test_folders_of_days_take_them(connect: Any, sandbox: da.Sandbox, now: Any, 
 
 
 @pytest.mark.parametrize(
-    ("days", "problem"),
+    ("days", "shown"),
     [
-        (da.last_days(0), "0 is not a number of days"),
-        (da.last_days("7"), '"7" is a string, not a number of days'),  # type: ignore[arg-type] # on purpose
-        (da.last_days(2.5), "2.5 is a float, not a number of days"),  # type: ignore[arg-type] # likewise
-        (da.month("2024-13"), '"2024-13" is not a month: write it as "2024-01"'),
-        (da.month("2024-01-15"), '"2024-01-15" is not a month'),
-        (da.month(DAY), "is a time, not a month"),  # type: ignore[arg-type] # likewise
+        (da.last_days(0), r"^allocated_time: 0 .* 1\b"),
+        (da.last_days("7"), ' "7" '),  # type: ignore[arg-type] # on purpose
+        (da.last_days(2.5), r" 2\.5 "),  # type: ignore[arg-type] # likewise
+        (da.month("2024-13"), ' "2024-13" .* "2024-01"$'),
+        (da.month("2024-01-15"), ' "2024-01-15" .* "2024-01"$'),
+        (da.month(DAY), r"\b2024\b.* month\b"),  # type: ignore[arg-type] # likewise
     ],
 )
-def test_what_is_no_number_of_days_and_no_month_is_refused(sandbox: da.Sandbox, days: Any, problem: str) -> None:
-    with pytest.raises(da.ValidationError) as caught:
+def test_what_is_no_number_of_days_and_no_month_is_refused(sandbox: da.Sandbox, days: Any, shown: str) -> None:
+    with pytest.raises(da.ValidationError, match=shown, check=about("allocated_time")):
         sandbox.client().scan_codes(allocated_time=days)
-    assert problem in str(caught.value)
 
 
 def test_the_setting_is_one_of_two(sandbox: da.Sandbox) -> None:
@@ -330,5 +330,5 @@ def test_the_setting_is_one_of_two(sandbox: da.Sandbox) -> None:
     assert client.day_comparison == "inclusive"
     assert client.with_options(day_comparison="exclusive").day_comparison == "exclusive"
     for other in ("instants", "", None, True):
-        with pytest.raises(da.ConfigError, match='day_comparison must be "exclusive" or "inclusive"'):
+        with pytest.raises(da.ConfigError, match=' "exclusive" or "inclusive"', check=about("day_comparison")):
             sandbox.client(day_comparison=other)  # type: ignore[arg-type] # on purpose

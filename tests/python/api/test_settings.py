@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import traceback
 from datetime import UTC, timedelta, timezone
 from typing import Any
@@ -10,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from support import kinds
+from support.arguments import about
 from support.raw_server import always, http, serving
 
 import dataaccess as da
@@ -45,17 +47,16 @@ def test_all_settings_that_cannot_be_used_are_reported_together(kind: Any) -> No
     lines = caught.value.problems
     parts = ["base_url", "timeout", "known_row_cap", "timezone", "headers", "item_types['customer']", "token"]
     assert [part for part, line in zip(parts, lines, strict=True) if line.startswith(part)] == parts
-    assert str(caught.value) == "7 settings are invalid: " + " ".join(
-        f"({number}) {line}" for number, line in enumerate(lines, 1)
-    )
+    numbered = " ".join(f"({number}) {line}" for number, line in enumerate(lines, 1))
+    assert re.fullmatch(rf"7 [a-z ]+: {re.escape(numbered)}", str(caught.value))
     shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
     assert "hunter2" not in "".join(shown.format())
     assert pickle.loads(pickle.dumps(caught.value)).problems == lines
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-def test_a_constructor_is_named_by_its_class_in_errors(kind: Any) -> None:
-    with pytest.raises(TypeError, match=r"takes from 1 to 2 positional"):
+def test_a_constructor_takes_the_address_by_position_and_classes_may_be_derived(kind: Any) -> None:
+    with pytest.raises(TypeError, match=r" 1 to 2 .* 3\b"):
         kind("https://cdp.example.com", 5)
 
     class Own(kind):  # type: ignore[misc] # one class or the other
@@ -78,7 +79,7 @@ def test_the_zone_is_a_name_or_an_object(kind: Any, zone: Any) -> None:
     assert client.source_timezone == "UTC"
     assert client.with_options(source_timezone=zone).source_timezone == "Europe/Berlin"
     assert kind("https://cdp.example.com", token="tok", timezone=UTC).timezone == "UTC"
-    with pytest.raises(da.ConfigError, match="an IANA name or a ZoneInfo, not datetime"):
+    with pytest.raises(da.ConfigError, match=r"\bZoneInfo, .*\bdatetime\b", check=about("timezone")):
         kind("https://cdp.example.com", token="tok", timezone=timezone(timedelta(hours=2)))
 
 
@@ -90,7 +91,9 @@ def test_a_token_stays_with_its_service(kind: Any, monkeypatch: pytest.MonkeyPat
         for same in ("https://cdp.example.com:443/b", "https://CDP.example.com"):
             assert client.with_options(base_url=same).base_url.startswith("https://cdp.example.com")
         for other in ("https://evil.example.com", "https://cdp.example.com:8443", "http://127.0.0.1:1"):
-            with pytest.raises(da.ConfigError, match=f"to {other}: make a new client for {other}") as caught:
+            with pytest.raises(
+                da.ConfigError, match=rf" {re.escape(other)}: .* {re.escape(other)}, ", check=about("base_url")
+            ) as caught:
                 client.with_options(base_url=other)
             assert "tok-" not in str(caught.value)
     moved = kind("https://cdp.example.com", token=lambda: "tok").with_options(base_url="https://other.example.com")
@@ -101,7 +104,7 @@ def test_a_token_stays_with_its_service(kind: Any, monkeypatch: pytest.MonkeyPat
 def test_the_token_of_the_sandbox_stays_there_too() -> None:
     client = da.Client("sandbox:demo")
     assert repr(client) == "Client('sandbox:demo', token from the sandbox)"
-    with pytest.raises(da.ConfigError, match="make a new client"):
+    with pytest.raises(da.ConfigError, match=r" https://cdp\.example\.com: ", check=about("base_url")):
         client.with_options(base_url="https://cdp.example.com")
     back = da.Client("https://cdp.example.com", token="tok").with_options(base_url="sandbox:demo?until=2024-02-29")
     assert len(back.search_codes(allocated_time=da.on("2024-01-15"))) == 73
@@ -109,33 +112,33 @@ def test_the_token_of_the_sandbox_stays_there_too() -> None:
 
 @pytest.mark.parametrize("kind", CLASSES)
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "shown"),
     [
         ({"base_url": "http://cdp.example.com"}, "allow_http"),
         ({"base_url": "cdp.example.com"}, "https://"),
         ({"base_url": "sandbox:other"}, "sandbox:demo"),
         ({"timezone": "Europe/Atlantis"}, "Europe/Atlantis"),
-        ({"source_timezone": "Europe/Atlantis"}, "^source_timezone"),
-        ({"timeout": 0}, "^timeout "),
-        ({"timeout": timedelta(0)}, "^timeout "),
-        ({"retry_for": -1}, "^retry_for "),
-        ({"concurrency": 0}, "^concurrency "),
-        ({"requests_per_second": 0}, "^requests_per_second "),
-        ({"max_result_bytes": 0}, "^max_result_bytes "),
-        ({"proxy": "proxy.example.com"}, "^proxy "),
-        ({"headers": {"Authorization": "Bearer x"}}, "set token instead"),
-        ({"headers": {"X-A": "a\r\nb"}}, "^headers "),
-        ({"headers": {"Accept-Encoding": "br"}}, "headers.*br"),
-        ({"headers": {"Accept-Encoding": "gzip;q=1"}}, "without weights"),
+        ({"source_timezone": "Europe/Atlantis"}, "Europe/Atlantis"),
+        ({"timeout": 0}, r" 0\b"),
+        ({"timeout": timedelta(0)}, r" 0\b"),
+        ({"retry_for": -1}, " -1"),
+        ({"concurrency": 0}, " 0$"),
+        ({"requests_per_second": 0}, " 0$"),
+        ({"max_result_bytes": 0}, " 0$"),
+        ({"proxy": "proxy.example.com"}, "http://"),
+        ({"headers": {"Authorization": "Bearer x"}}, r" Authorization, .*\btoken\b"),
+        ({"headers": {"X-A": "a\r\nb"}}, "X-A"),
+        ({"headers": {"Accept-Encoding": "br"}}, " Accept-Encoding .* br; .* gzip, zstd "),
+        ({"headers": {"Accept-Encoding": "gzip;q=1"}}, " Accept-Encoding .* gzip;q=1; .* gzip, zstd "),
         ({"ca_bundle": "/nowhere/ca.pem"}, "/nowhere/ca.pem"),
         ({"token": "tok\n"}, "position 3"),
         ({"token": ""}, "empty"),
-        ({"token": "Bearer tok"}, "give the token alone"),
-        ({"base_url": "https://cdp.example.com/access/api/item/search"}, "write https://cdp.example.com$"),
+        ({"token": "Bearer tok"}, r"\bBearer\b"),
+        ({"base_url": "https://cdp.example.com/access/api/item/search"}, r" https://cdp\.example\.com$"),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_refused_by_name(kind: Any, options: Any, message: str) -> None:
-    with pytest.raises(da.ConfigError, match=message):
+def test_a_setting_that_cannot_be_used_is_refused_by_name(kind: Any, options: Any, shown: str) -> None:
+    with pytest.raises(da.ConfigError, match=shown, check=about(*options)):
         kind(**{"base_url": "https://cdp.example.com", "token": "tok", **options})
 
 
@@ -222,6 +225,6 @@ def test_rate_spaces_requests() -> None:
 )
 def test_records_that_are_none_are_reported_by_their_field(connect: Any, data: Any, wrong: str) -> None:
     with serving(always(http({"code": 200, "message": "", "data": data}))) as server:
-        with pytest.raises(kinds.Envelope, match=f": {wrong} is neither") as caught:
+        with pytest.raises(kinds.Envelope, match=f": {wrong} ") as caught:
             connect(server.base_url).search_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert caught.value.field == wrong

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+from support.arguments import about
 from support.raw_server import always, http, serving
 
 import dataaccess as da
@@ -30,9 +31,7 @@ def test_the_timeout_of_a_search_bounds_all_days(connect: Any, call: Any, of_cli
     with serving(late) as server:
         client = connect(server.base_url, concurrency=1, **of_client)
         began = time.monotonic()
-        with pytest.raises(
-            da.RequestTimeoutError, match=r"request [23] of 8 \(2024-01-0[23]\): .*within 0\.4 s"
-        ) as caught:
+        with pytest.raises(da.RequestTimeoutError, match=r" [23] of 8 \(2024-01-0[23]\): .* 0\.4 s\b") as caught:
             client.search_codes(["id"], **EIGHT_DAYS, **call)
         assert 0.4 <= time.monotonic() - began < 0.8
         assert caught.value.operation == "search_codes"
@@ -50,25 +49,22 @@ def test_the_days_of_a_search_come_in_their_order(client: Any) -> None:
 
 @pytest.mark.parametrize(
     ("options", "ended"),
-    [
-        ({"retry_for": 0.3}, "retry_for (0.3 s) ended the retries"),
-        ({"retry_for": 0}, None),
-    ],
+    [({"retry_for": 0.3}, " retry_for (0.3 s) "), ({"retry_for": 0}, None)],
 )
 def test_an_error_names_the_limit_that_ended_the_retries(connect: Any, options: Any, ended: str | None) -> None:
     with serving(always(DOWN)) as server:
         with pytest.raises(da.ServerError) as caught:
             connect(server.base_url, **options).search_codes(["id"], **ON_A_DAY)
         text = str(caught.value)
-        assert ended in text if ended else "ended the retries" not in text
-        assert (f"(after {len(server.requests)} requests in " in text) == (len(server.requests) > 1)
+        assert ended in text if ended else "retry_for" not in text
+        assert (f" {len(server.requests)} requests " in text) == (len(server.requests) > 1)
 
 
 def test_an_error_names_the_timeout_that_the_next_retry_would_exceed(connect: Any) -> None:
     with serving(always(http(b"", "503 Busy", headers=("Retry-After: 30",)))) as server:
         with pytest.raises(da.ThrottledError) as caught:
             connect(server.base_url, timeout=20).search_codes(["id"], **ON_A_DAY)
-        assert "timeout (20 s) ended the retries: raise timeout to retry for longer" in str(caught.value)
+        assert " timeout (20 s) " in str(caught.value)
         assert (len(server.requests), caught.value.attempts) == (1, 1)
         assert caught.value.elapsed < 20
 
@@ -81,14 +77,12 @@ def test_the_attempt_that_a_timeout_ends_names_the_failure_before(connect: Any) 
             silent(connection, number)
 
     with serving(respond) as server:
-        with pytest.raises(
-            da.RequestTimeoutError, match=r"timeout \(0\.7 s\) ended the retries.*before: ServerError"
-        ) as caught:
+        with pytest.raises(da.RequestTimeoutError, match=r" timeout \(0\.7 s\) .*: ServerError") as caught:
             connect(server.base_url, timeout=0.7).search_codes(["id"], **ON_A_DAY)
         assert (caught.value.attempts, len(caught.value.history)) == (2, 2)
         with pytest.raises(da.RequestTimeoutError) as caught:
             connect(server.base_url, timeout=0.2).search_codes(["id"], **ON_A_DAY)
-        assert "ended the retries" not in str(caught.value)
+        assert "timeout (" not in str(caught.value)
 
 
 def test_a_check_waits_its_timeout_once(connect: Any) -> None:
@@ -98,27 +92,26 @@ def test_a_check_waits_its_timeout_once(connect: Any) -> None:
         assert 0.3 <= time.monotonic() - began < 10
         assert len(server.requests) == 1
     assert (check.is_ok, list(check.errors)) == (False, ["item"])
-    assert "within 0.3 s" in str(check.errors["item"])
-    assert "not asked, as the service was not reached in time" in str(check)
+    assert " 0.3 s" in str(check.errors["item"])
+    assert (check.scopes, check.is_day_right) == ({"item": None, "download": None}, None)
 
 
 @pytest.mark.parametrize("timeout", [0, -1, "5", True])
 def test_the_timeout_of_a_check_is_a_positive_number(client: Any, timeout: Any) -> None:
-    with pytest.raises(da.ConfigError, match="timeout must be"):
+    with pytest.raises(da.ConfigError, check=about("timeout")):
         client.check(timeout=timeout)
 
 
 @pytest.mark.parametrize(
-    ("day", "message"),
+    ("day", "shown"),
     [
-        (da.on("2024-01-15"), r'^day: on\("2024-01-15"\) is a comparison, not a time'),
-        (da.days("2024-01-01", "2024-01-03"), r"^day: days\(.*\) is several days: give one of them$"),
-        ("soon", '^day: "soon" is not ISO 8601'),
+        (da.on("2024-01-15"), r' on\("2024-01-15"\) '),
+        (da.days("2024-01-01", "2024-01-03"), r" days\(.*\) "),
+        ("soon", ' "soon" .* 8601'),
     ],
 )
-def test_a_day_that_is_none_is_named_as_the_caller_knows_it(connect: Any, day: Any, message: str) -> None:
+def test_a_day_that_is_none_is_named_as_the_caller_knows_it(connect: Any, day: Any, shown: str) -> None:
     with serving(always(http())) as server:
-        with pytest.raises(da.ValidationError, match=message) as caught:
+        with pytest.raises(da.ValidationError, match=shown, check=about("day")):
             connect(server.base_url).check(day)
-        assert [problem.argument for problem in caught.value.problems] == ["day"]
         assert server.requests == []

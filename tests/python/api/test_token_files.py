@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 import traceback
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.arguments import about
 from support.failures import DENIED
 from support.raw_server import always, http, serving
 from support.searches import search
@@ -34,15 +36,16 @@ def test_a_file_others_may_read_is_reported(tmp_path: Any) -> None:
     path = tmp_path / "token"
     path.write_text("tok")
     path.chmod(0o644)
-    with pytest.warns(da.DataAccessWarning, match="chmod 600"):
+    with pytest.warns(da.DataAccessWarning, match=rf" {re.escape(str(path))}; .*\bchmod 600\b"):
         assert da.token_file(path)() == "tok"
-    with pytest.raises(da.ConfigError, match="cannot be read"):
+    with pytest.raises(da.ConfigError, match=rf" {re.escape(str(tmp_path / 'nothing'))} "):
         da.token_file(tmp_path / "nothing")()
 
 
 def test_a_file_that_is_missing_is_reported_by_its_name(connect: Any, tmp_path: Any) -> None:
-    with serving(always(http())) as server, pytest.raises(da.ConfigError, match=r"token file .*nothing cannot be read"):
-        search(connect(server.base_url, token=da.token_file(tmp_path / "nothing")))
+    path = tmp_path / "nothing"
+    with serving(always(http())) as server, pytest.raises(da.ConfigError, match=rf" {re.escape(str(path))} "):
+        search(connect(server.base_url, token=da.token_file(path)))
 
 
 OWN = "tok-of-a-file-0123456789"
@@ -79,12 +82,12 @@ def test_a_file_that_is_not_utf_8_is_reported_without_its_bytes(connect: Any, tm
     token = da.token_file(path)
     with (
         serving(always(http())) as server,
-        pytest.raises(da.ConfigError, match=r"UTF-8|a header cannot hold") as caught,
+        pytest.raises(da.ConfigError, match=r"\bUTF-8\b|\bposition \d") as caught,
     ):
         search(connect(server.base_url, token=token))
     assert not is_told(OWN, caught.value)
     if encoding in {"utf-16", "utf-32", "latin-1"}:
-        with pytest.raises(da.ConfigError, match=r"token file .*token is not valid UTF-8; save it as UTF-8") as caught:
+        with pytest.raises(da.ConfigError, match=rf" {re.escape(str(path))} .*\bUTF-8\b") as caught:
             token()
         assert not is_told(OWN, caught.value)
     assert server.requests == []
@@ -96,20 +99,20 @@ def test_an_empty_file_is_named(connect: Any, tmp_path: Any, content: str) -> No
     path.write_text(content, encoding="utf-8")
     path.chmod(0o600)
     with serving(always(http())) as server:
-        with pytest.raises(da.ConfigError, match=rf"the token file {path} is empty; write the token into it"):
+        with pytest.raises(da.ConfigError, match=rf" {re.escape(str(path))} .*\bempty\b"):
             search(connect(server.base_url, token=da.token_file(path), retry_for=0))
         assert server.requests == []
 
 
 @pytest.mark.parametrize("given", [f"{OWN}\udc80", (f"{OWN}\udc80", time.time() + 3600)])
 def test_a_callable_with_invalid_unicode_is_reported_without_the_token(connect: Any, given: Any) -> None:
-    with serving(always(http())) as server, pytest.raises(da.ConfigError, match="cannot be encoded as UTF-8") as caught:
+    with serving(always(http())) as server, pytest.raises(da.ConfigError, match=r"\bUTF-8$") as caught:
         search(connect(server.base_url, token=lambda: given))
     assert not is_told(OWN, caught.value)
 
 
 def test_a_token_that_is_no_unicode_is_reported_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(da.ConfigError, match=r"^token holds a lone surrogate") as caught:
+    with pytest.raises(da.ConfigError, match=r"\bsurrogate\b", check=about("token")) as caught:
         da.Client("https://cdp.example.com", token=f"{OWN}\udc80")
     assert not is_told(OWN, caught.value)
     monkeypatch.setenv("DATAACCESS_TOKEN", f"{OWN}\udc80")

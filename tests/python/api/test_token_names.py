@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 import traceback
 from pathlib import Path
 
@@ -10,7 +13,7 @@ import pytest
 import dataaccess as da
 
 TOKEN = "sbx_57622b1f0c3a4d5e8f9a0b1c2d3e4f50"
-REASON = "cannot be read: No such file or directory"
+MISSING = os.strerror(errno.ENOENT)
 
 
 def printed(error: BaseException) -> str:
@@ -24,25 +27,23 @@ def printed(error: BaseException) -> str:
     ids=["plain", "base64", "slash", "jwt", "dot"],
 )
 def test_a_token_that_was_meant_as_one_is_not_in_the_error(token: str) -> None:
-    with pytest.raises(da.ConfigError, match=REASON) as caught:
+    with pytest.raises(da.ConfigError, match=rf": {MISSING} .*\b8 ") as caught:
         da.token_file(token)()
     assert "57622b1f" not in printed(caught.value)
-    assert "at most 8 characters of a missing name are shown" in str(caught.value)
 
 
 def test_a_token_that_is_too_long_for_a_name_is_not_shown_either() -> None:
-    with pytest.raises(da.ConfigError, match=r"cannot be read: File name too long") as caught:
+    with pytest.raises(da.ConfigError, match=os.strerror(errno.ENAMETOOLONG)) as caught:
         da.token_file(TOKEN * 20)()
     assert "57622b1f" not in printed(caught.value)
 
 
 def test_what_exists_is_named(tmp_path: Path) -> None:
-    with pytest.raises(da.ConfigError) as caught:
-        da.token_file(tmp_path / "nowhere.token" / "x")()
-    assert f"the token file {tmp_path}/nowhere.… cannot be read: No such file or directory" in str(caught.value)
-    with pytest.raises(da.ConfigError) as caught:
-        da.token_file(tmp_path / "short")()
-    assert str(caught.value) == f"the token file {tmp_path}/short {REASON}"
-    with pytest.raises(da.ConfigError) as caught:
-        da.token_file(tmp_path)()
-    assert str(caught.value) == f"the token file {tmp_path} is not a regular file"
+    folder = re.escape(str(tmp_path))
+    for path, shown in (
+        (tmp_path / "nowhere.token" / "x", rf" {folder}/nowhere\.… .*: {MISSING}"),
+        (tmp_path / "short", rf" {folder}/short .*: {MISSING}$"),
+        (tmp_path, rf" {folder} .*\bregular\b"),
+    ):
+        with pytest.raises(da.ConfigError, match=shown):
+            da.token_file(path)()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -139,7 +140,7 @@ def test_code_names_an_address_where_the_environment_names_none(
     # What a profile names counts as well.
     config.write(PROFILE)
     message = refused(lambda: da.Client(evil.base_url, profile="good"))
-    assert f"is for {GOOD}, and {evil.base_url} is another" in message
+    assert re.search(rf"^token .* {GOOD}, .* {re.escape(evil.base_url)} ", message)
     # Of two tokens, that for the address is used.
     monkeypatch.setenv("DATAACCESS_BASE_URL", evil.base_url)
     assert repr(da.Client(GOOD, profile="good")).endswith("token from profile good)")
@@ -148,9 +149,8 @@ def test_code_names_an_address_where_the_environment_names_none(
 def test_the_error_says_whose_token_it_is(evil: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", "https://user:hunter2@cdp.example.com")
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok-env")
-    source = "the token of DATAACCESS_TOKEN is for the address of DATAACCESS_BASE_URL"
     message = refused(lambda: da.Client(evil.base_url))
-    assert message == f"token is not set: {source}, and {evil.base_url} is another; give token"
+    assert re.search(rf"^token .* DATAACCESS_TOKEN .* DATAACCESS_BASE_URL, .* {re.escape(evil.base_url)} ", message)
     assert da.Client(evil.base_url, token="tok-own").base_url == evil.base_url
 
 

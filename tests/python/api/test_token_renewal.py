@@ -102,7 +102,7 @@ def test_a_source_that_fails_is_retried(connect: Any, caplog: Any) -> None:
     assert [record.name for record in caplog.records] == ["dataaccess.retry"] * 2
     with serving(always(http())) as server:
         asked.clear()
-        with pytest.raises(da.ConfigError, match="raised OSError"):
+        with pytest.raises(da.ConfigError, match=r"\bOSError: "):
             search(connect(server.base_url, token=token, retry_for=0))
         assert asked == [1]
 
@@ -115,7 +115,7 @@ def test_a_mistake_in_the_source_is_not_retried(connect: Any, mistake: type[Exce
         asked.append(1)
         raise mistake("in my code")
 
-    with pytest.raises(da.ConfigError, match=f"raised {mistake.__name__}") as caught:
+    with pytest.raises(da.ConfigError, match=rf"\b{mistake.__name__}: ") as caught:
         search(connect("http://127.0.0.1:9", token=token))
     assert (asked, caught.value.retryable) == ([1], False)
 
@@ -189,7 +189,7 @@ def test_r8_a_callable_that_outlasts_the_timeout_of_a_scan_is_named(connect: Any
         scan = connect(server.base_url, token=token, timeout=0.3).scan_codes(
             ["id"], allocated_time=da.days("2024-01-01", "2024-01-03")
         )
-        with pytest.raises(da.RequestTimeoutError, match=r"no token within 0\.3 s.*the token callable") as caught:
+        with pytest.raises(da.RequestTimeoutError, match=r" 0\.3 s\b.*\bcallable\b") as caught:
             scan.to_dicts()
         returned.set()
     assert caught.value.phase == "token"
@@ -208,8 +208,9 @@ def test_r8_a_callable_that_hangs_is_called_again_by_the_call_after_one_that_gav
 
     with serving(always(WHOLE)) as server:
         client = connect(server.base_url, token=token, timeout=1.2)
-        with pytest.raises(da.RequestTimeoutError, match="waiting for a token"):
+        with pytest.raises(da.RequestTimeoutError, match=r"\btoken\b") as caught:
             client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert caught.value.phase == "deadline"
         assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
         returned.set()
     assert len(calls) == 2

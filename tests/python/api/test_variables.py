@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.arguments import about
 
 import dataaccess as da
 
@@ -46,7 +48,7 @@ def test_the_file_of_the_token_is_followed(monkeypatch: pytest.MonkeyPatch, sand
 def test_two_tokens_are_refused(monkeypatch: pytest.MonkeyPatch, token: Path, kind: Any) -> None:
     monkeypatch.setenv("DATAACCESS_TOKEN", "tok")
     monkeypatch.setenv("DATAACCESS_TOKEN_FILE", str(token))
-    with pytest.raises(da.ConfigError, match="DATAACCESS_TOKEN and DATAACCESS_TOKEN_FILE are both set: unset one"):
+    with pytest.raises(da.ConfigError, match=r"\bDATAACCESS_TOKEN .*\bDATAACCESS_TOKEN_FILE ", check=about("token")):
         kind(ADDRESS)
     kind(ADDRESS, token="another")
 
@@ -54,7 +56,8 @@ def test_two_tokens_are_refused(monkeypatch: pytest.MonkeyPatch, token: Path, ki
 def test_the_token_of_the_file_stays_with_its_address(monkeypatch: pytest.MonkeyPatch, token: Path) -> None:
     monkeypatch.setenv("DATAACCESS_BASE_URL", ADDRESS)
     monkeypatch.setenv("DATAACCESS_TOKEN_FILE", str(token))
-    with pytest.raises(da.ConfigError, match="token of DATAACCESS_TOKEN_FILE is for the address of"):
+    shown = r" DATAACCESS_TOKEN_FILE .* DATAACCESS_BASE_URL, .* https://elsewhere\.example\.com "
+    with pytest.raises(da.ConfigError, match=shown, check=about("token")):
         da.Client("https://elsewhere.example.com")
 
 
@@ -69,7 +72,7 @@ def test_the_zone_is_that_of_the_variable_unless_it_is_given(monkeypatch: pytest
     assert client.with_options(timezone="UTC").settings["timezone"].source == "argument"
     assert kind("sandbox:demo").timezone == "UTC"
     monkeypatch.setenv("DATAACCESS_TIMEZONE", "Asia/Saigoon")
-    with pytest.raises(da.ConfigError, match=r"^timezone.*Asia/Saigoon.* \(from DATAACCESS_TIMEZONE\)"):
+    with pytest.raises(da.ConfigError, match=r' "Asia/Saigoon" \(.* DATAACCESS_TIMEZONE\)', check=about("timezone")):
         kind(ADDRESS, token="tok")
 
 
@@ -90,15 +93,15 @@ def test_the_zone_of_the_variable_comes_before_that_of_the_profile(
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("DATAACCESS_URL", "did you mean 'DATAACCESS_BASE_URL'"),
-        ("DATA_ACCESS_BASE_URL", "did you mean 'DATAACCESS_BASE_URL'"),
-        ("DATAACCESS_TOKEN_PATH", "did you mean 'DATAACCESS_TOKEN"),
-        ("DATAACCESS_XYZZY", "there are DATAACCESS_ALLOW_HTTP, "),
+        ("DATAACCESS_URL", " 'DATAACCESS_BASE_URL'?"),
+        ("DATA_ACCESS_BASE_URL", " 'DATAACCESS_BASE_URL'?"),
+        ("DATAACCESS_TOKEN_PATH", " 'DATAACCESS_TOKEN"),
+        ("DATAACCESS_XYZZY", " DATAACCESS_ALLOW_HTTP, "),
     ],
 )
 def test_a_variable_that_nothing_reads_is_named(monkeypatch: pytest.MonkeyPatch, name: str, advice: str) -> None:
     monkeypatch.setenv(name, "secret-value")
-    with pytest.warns(da.DataAccessWarning, match=rf"^nothing reads the environment variable {name}; {advice}") as seen:
+    with pytest.warns(da.DataAccessWarning, match=rf" {name}; .*{re.escape(advice)}") as seen:
         da.Client(ADDRESS, token="tok")
     assert "secret-value" not in str(seen[0].message)
     assert seen[0].filename == __file__
@@ -109,8 +112,6 @@ def test_a_variable_that_nothing_reads_is_named(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_each_variable_of_the_sources_is_known() -> None:
-    import re
-
     from dataaccess._client.settings import KNOWN, SETTINGS
 
     texts = [path.read_text(encoding="utf-8") for path in Path(da.__file__).parent.rglob("*.py")]
