@@ -241,11 +241,7 @@ def test_o6_a_refused_upload_ends_the_run_and_the_next_one_continues(service: da
 
 REFUSALS = {
     "no bucket": (404, error("NoSuchBucket", "gone"), "(NoSuchBucket: gone)"),
-    "no key": (
-        403,
-        error("InvalidAccessKeyId", f"{KEY} is not known"),
-        "(InvalidAccessKeyId: <redacted> ",
-    ),
+    "no key": (403, error("InvalidAccessKeyId", f"{KEY} is not known"), "(InvalidAccessKeyId: <redacted> "),
     "bad signature": (403, error("SignatureDoesNotMatch", "no"), "(SignatureDoesNotMatch: no)"),
     "bare": (401, "", "(HTTP 401)"),
 }
