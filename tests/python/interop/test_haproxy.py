@@ -64,9 +64,9 @@ def test_the_same_rows_come_through_haproxy_by_http_1(connect: Any, proxy_url: s
 
 
 def test_a_service_that_is_down_is_retried(connect: Any, proxy_url: str, options: Any) -> None:
-    with pytest.raises(da.ThrottledError, match="503") as caught:
+    with pytest.raises(da.ThrottledError) as caught:
         search(connect(f"{proxy_url}/gone", retry_for=0.2, **options))
-    assert caught.value.attempts == 2
+    assert (caught.value.status, caught.value.attempts) == (503, 2)
 
 
 @pytest.mark.slow
@@ -78,5 +78,6 @@ def test_429_with_retry_after_is_retried(connect: Any, proxy_url: str, options: 
 def test_a_service_that_is_too_slow_is_reported_as_the_gateway_says(
     connect: Any, proxy_url: str, options: Any, sandbox: da.Sandbox
 ) -> None:
-    with sandbox.fault("delay", seconds=5), pytest.raises(da.ServerError, match="504"):
+    with sandbox.fault("delay", seconds=5), pytest.raises(da.ServerError) as caught:
         search(connect(proxy_url, retry_for=0, **options))
+    assert caught.value.status == 504

@@ -128,15 +128,15 @@ def test_a_wrong_scheme_is_reported_both_ways(connect: Any, front: Nginx, option
     with pytest.raises(kinds.Tls) as caught:
         search(connect(front.plain.replace("http://127.0.0.1", "https://localhost"), **options))
     assert caught.value.reason == "not TLS"
-    with pytest.raises(da.RequestRejectedError, match="HTTP 400") as rejected:
+    with pytest.raises(da.RequestRejectedError) as rejected:
         search(connect(front.secured.replace("https://", "http://"), **options))
-    assert "plain HTTP request was sent to HTTPS port" in str(rejected.value.body_excerpt)
+    assert (rejected.value.status, "HTTPS" in str(rejected.value.body_excerpt)) == (400, True)
 
 
 def test_an_unreachable_service_is_retried(connect: Any, front: Nginx, options: Any) -> None:
-    with pytest.raises(da.ServerError, match="502") as caught:
+    with pytest.raises(da.ServerError) as caught:
         search(connect(f"{front.secured}/gone", retry_for=0.2, **options))
-    assert (caught.value.attempts, front.statuses(2)) == (2, {"502": 2})
+    assert (caught.value.status, caught.value.attempts, front.statuses(2)) == (502, 2, {"502": 2})
 
 
 def test_a_redirect_of_a_gateway_is_not_followed(connect: Any, front: Nginx, options: Any) -> None:

@@ -59,7 +59,7 @@ before = peak()
 try:
     outcome = scan.read_folder(sys.argv[1]).num_rows
 except da.ResponseError as error:
-    outcome = f"{error.reason} {error.field} {error.limit} {'raise max_result_bytes' in str(error)}"
+    outcome = f"{error.reason} {error.field} {error.limit} {'max_result_bytes' in str(error)}"
 print(outcome, peak() - before, sep=";")
 """
 
@@ -97,7 +97,7 @@ def test_a_file_larger_than_the_result_may_be_is_not_read(service: da.Sandbox, s
         scan_of(client).to_folder(tmp_path / "codes")
         small = scan_of(client.with_options(max_result_bytes=100))
         for folder, options in ((store.url(), store.options), (str(tmp_path / "codes"), None)):
-            with pytest.raises(kinds.TooLarge, match="raise max_result_bytes") as caught:
+            with pytest.raises(kinds.TooLarge, match="max_result_bytes") as caught:
                 small.read_folder(folder, storage_options=options)
             assert (caught.value.field, caught.value.limit) == ("result", 100)
             assert caught.value.path is not None

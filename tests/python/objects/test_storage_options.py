@@ -17,80 +17,80 @@ USES = ("to_folder", "read_folder", "to_parquet", "to_csv", "to_jsonl")
 
 
 def refused(
-    client: Any, error: type[Exception], message: str, url: Any, uses: tuple[str, ...] = USES, **options: Any
+    client: Any, error: type[Exception], data: str, url: Any, uses: tuple[str, ...] = USES, **options: Any
 ) -> None:
     """Each use is refused."""
     for use in uses:
-        with pytest.raises(error, match=message):
+        with pytest.raises(error, match=data):
             getattr(by_day(client), use)(url, **options)
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_sent(service: da.Sandbox, store: Store, tmp_path: Any) -> None:
     url, options, writes = store.url(), store.options, ("to_parquet", "to_csv", "to_jsonl")
     with service.client() as client:
-        refused(client, da.ValidationError, r"^storage_options: is for URLs", tmp_path / "x", storage_options=options)
-        refused(client, da.ValidationError, r"^(path|folder): PosixPath drops a slash of a URL", Path(url))
+        refused(client, da.ValidationError, r"^storage_options: ", tmp_path / "x", storage_options=options)
+        refused(client, da.ValidationError, r"^(path|folder): PosixPath\b", Path(url))
         refused(
             client,
             da.ConfigError,
-            r"has no option `aws_secret_acess_key`; ",
+            r"^storage_options: .* `aws_secret_acess_key`",
             url,
             storage_options={"aws_secret_acess_key": "x"},
         )
         refused(
             client,
             da.ConfigError,
-            r"storage_options cannot be used for `s3://",
+            rf'^storage_options .*`{url}`.* "maybe" ',
             url,
             storage_options={**options, "aws_allow_http": "maybe"},
         )
         without_tls = {name: value for name, value in options.items() if name != "aws_allow_http"}
-        message = r"the endpoint of the store has no TLS .*; set aws_allow_http"
-        refused(client, da.ConfigError, message, url, storage_options=without_tls)
-        refused(client, da.ConfigError, message, url, storage_options={**options, "aws_allow_http": "false"})
-        refused(client, TypeError, r"must be a dict of strings, not list", url, storage_options=["x"])
+        data = r"^storage_options: .*\(http://\).* aws_allow_http "
+        refused(client, da.ConfigError, data, url, storage_options=without_tls)
+        refused(client, da.ConfigError, data, url, storage_options={**options, "aws_allow_http": "false"})
+        refused(client, TypeError, r"^storage_options .* list$", url, storage_options=["x"])
         refused(
             client,
             TypeError,
-            r"'aws_allow_http' has a value of type bool",
+            r"^storage_options .* 'aws_allow_http' .* bool$",
             url,
             storage_options={"aws_allow_http": True},
         )
-        refused(client, da.ConfigError, r"`s3://…@bucket/codes` has credentials in it", "s3://key:hidden@bucket/codes")
-        refused(client, da.ConfigError, r"is followed by a `\?` or `#`; write %3F", "s3://bucket/codes?x=1")
-        refused(client, da.ConfigError, r"names no bucket", "s3:///codes")
-        refused(client, da.FileError, r"`s3://bucket` names no file", "s3://bucket", writes, storage_options=options)
+        refused(client, da.ConfigError, r"^`s3://…@bucket/codes` .* storage_options$", "s3://key:hidden@bucket/codes")
+        refused(client, da.ConfigError, r"^`s3://bucket/codes` .* %3F ", "s3://bucket/codes?x=1")
+        refused(client, da.ConfigError, r"^`s3:///codes` ", "s3:///codes")
+        refused(client, da.FileError, r"^`s3://bucket` ", "s3://bucket", writes, storage_options=options)
     assert service.requests == []
     assert store.requests == []
 
 
-# Texts of the crate that an error shows as they are: a newer crate changes none of them unnoticed.
-TEXTS: dict[str, tuple[dict[str, str], str]] = {
-    "boolean": ({"aws_allow_http": "maybe"}, 'Generic Config error: failed to parse "maybe" as boolean'),
-    "duration": ({"timeout": "soon"}, 'Generic Config error: failed to parse "soon" as Duration'),
-    "half of a key": ({"aws_access_key_id": "a"}, "Generic S3 error: Missing SecretAccessKey"),
-    "proxy": ({"proxy_url": "no url"}, "Generic HTTP client error: builder error"),
+# Options that the crate refuses, and what of its text an error shows: never the value of an option that may be secret.
+REFUSED: dict[str, tuple[dict[str, str], str]] = {
+    "boolean": ({"aws_allow_http": "maybe"}, '"maybe"'),
+    "duration": ({"timeout": "soon"}, '"soon"'),
+    "half of a key": ({"aws_access_key_id": "a"}, "SecretAccessKey"),
+    "proxy": ({"proxy_url": "no url"}, "HTTP"),
     "no file": (
         {"google_service_account": "/nowhere.json"},
-        "Generic GCS error: GCP credential error: Unable to open service account file from <redacted>: No such file",
+        "<redacted>",
     ),
-    "no account": ({"azure_client_id": "a"}, "Generic MicrosoftAzure error: Account must be specified"),
+    "no account": ({"azure_client_id": "a"}, "MicrosoftAzure"),
     "no base64": (
         {"azure_storage_account_name": "a", "azure_storage_account_key": "$"},
-        "Generic MicrosoftAzure error: Invalid Access Key: Invalid symbol 36, offset 0.",
+        "36",
     ),
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_the_texts_of_the_crate_about_options_are_known(service: da.Sandbox, name: str) -> None:
-    options, text = TEXTS[name]
+@pytest.mark.parametrize("name", REFUSED)
+def test_options_that_the_crate_refuses_are_errors_of_the_configuration(service: da.Sandbox, name: str) -> None:
+    options, datum = REFUSED[name]
     scheme = next(
         (scheme for start, scheme in (("google", "gs"), ("azure", "az")) if start in next(iter(options))), "s3"
     )
-    message = re.escape(f"storage_options cannot be used for `{scheme}://box/codes`: {text}")
+    data = rf"^storage_options .*`{scheme}://box/codes`: .*{datum}"
     with service.client() as client:
-        refused(client, da.ConfigError, f"^{message}", f"{scheme}://box/codes", ("to_folder",), storage_options=options)
+        refused(client, da.ConfigError, data, f"{scheme}://box/codes", ("to_folder",), storage_options=options)
 
 
 STORES = {
@@ -146,11 +146,9 @@ def test_the_store_of_a_url_gets_its_credentials(
     if by == "environment":
         for name, value in options.items():
             monkeypatch.setenv(name.upper(), value)
-    with (
-        service.client() as client,
-        pytest.raises(da.FileError, match=rf"`{url}` cannot be listed: it does not"),
-    ):
+    with service.client() as client, pytest.raises(da.FileError, match=r"\(Nothing\)") as caught:
         by_day(client).to_folder(url, storage_options=options if by == "options" else None)
+    assert caught.value.path == url
     assert re.search(path, store.requests[0].path), store.requests[0]
     assert "codes" in store.requests[0].query
     assert re.search(authorization, store.requests[0].headers["authorization"])

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -92,7 +93,7 @@ def test_o1_a_killed_run_delays_the_next_and_loses_nothing(store: Store, time_sc
         assert temporary_files(tmp_path) == []
         asked = len(service.requests)
         client = da.Client(service.base_url, token=token)
-        with pytest.raises(da.FolderLockedError, match=r"is in use by process \d+ on .*; if it was killed") as caught:
+        with pytest.raises(da.FolderLockedError, match=r"\b1[012]\d s$") as caught:
             run(client, store)
         assert caught.value.pid == process.pid
         assert caught.value.host
@@ -113,10 +114,7 @@ def test_o1_a_killed_run_delays_the_next_and_loses_nothing(store: Store, time_sc
 
 def test_o3_a_lock_of_another_run_is_respected_before_anything_is_sent(service: da.Sandbox, store: Store) -> None:
     store.put(LOCK, json.dumps({"host": "far", "pid": 7, "id": "0", "renewals": 2}).encode())
-    with (
-        service.client() as client,
-        pytest.raises(da.FolderLockedError, match="by process 7 on far; wait") as caught,
-    ):
+    with service.client() as client, pytest.raises(da.FolderLockedError) as caught:
         run(client, store)
     assert (caught.value.pid, caught.value.host, caught.value.path) == (7, "far", store.url())
     assert [request for request in service.requests if request.content] == []
@@ -127,8 +125,9 @@ def test_o3_a_lock_of_another_run_is_respected_before_anything_is_sent(service: 
 def test_a_lock_runs_out_on_the_clock_of_the_store(service: da.Sandbox, store: Store) -> None:
     store.seconds_behind = 3600
     store.put(LOCK, json.dumps({"host": "far", "pid": 7, "id": "0", "renewals": 2}).encode())
-    with service.client() as client, pytest.raises(da.FolderLockedError, match="by process 7 on far; wait"):
+    with service.client() as client, pytest.raises(da.FolderLockedError, match=r"\b1[012]\d s$") as caught:
         run(client, store)
+    assert (caught.value.pid, caught.value.host) == (7, "far")
     assert store.names() == [LOCK]
 
 
@@ -142,9 +141,11 @@ def test_o11_a_run_that_lost_its_lock_uploads_nothing_more(store: Store, time_sc
             store.put(LOCK, other)
 
     with some_days(latency=0.2) as service, service.client(concurrency=1) as client:
-        with pytest.raises(da.FolderLockedError, match="was taken over by another run") as caught:
+        with pytest.raises(da.FolderLockedError) as caught:
             run(client, store, progress=taken_over)
-        assert caught.value.path == store.url()
+        assert (caught.value.path, caught.value.pid) == (store.url(), None)
+        assert caught.value.report
+        assert 2 <= len(caught.value.report.tasks) < len(ROWS_OF_DAYS)
         assert len(service.requests) < len(ROWS_OF_DAYS)
     assert 2 <= len(store.names()) - 1 < len(ROWS_OF_DAYS)
     assert store.get(LOCK) == other
@@ -153,10 +154,10 @@ def test_o11_a_run_that_lost_its_lock_uploads_nothing_more(store: Store, time_sc
 def test_o4_a_store_without_conditions_is_an_error(service: da.Sandbox, store: Store) -> None:
     with service.client() as client:
         store.ignored_headers = ("if-none-match", "if-match")
-        with pytest.raises(da.FolderError, match=r"no conditional puts \(If-None-Match\).*; run into a folder of this"):
+        with pytest.raises(da.FolderError, match="If-None-Match"):
             run(client, store)
         store.ignored_headers = ()
-        with pytest.raises(da.FolderError, match="no conditional puts"):
+        with pytest.raises(da.FolderError, match="If-None-Match"):
             by_day(client).to_folder(store.url(), storage_options={**store.options, "aws_conditional_put": "disabled"})
     assert service.requests == []
     assert store.names() == []
@@ -226,11 +227,11 @@ def test_o6_a_refused_upload_ends_the_run_and_the_next_one_continues(service: da
 
     with service.client(concurrency=1) as client:
         store.hook = hook
-        with pytest.raises(da.FileError) as caught:
+        data = rf"\(AccessDenied: .*\b3 of 8\b.* {re.escape(store.url())}\b"
+        with pytest.raises(da.FileError, match=data) as caught:
             run(client, store)
         assert isinstance(caught.value, OSError)
-        assert "cannot be written: the credentials do not allow it (AccessDenied: no more)" in str(caught.value)
-        assert f"3 of 8 tasks are kept in {store.url()}" in str(caught.value)
+        assert caught.value.path == store.url("codes/day=2024-01-04/part-0.parquet")
         assert len(store.names()) == 3
         store.hook = None
         report = run(client, store)
@@ -239,33 +240,31 @@ def test_o6_a_refused_upload_ends_the_run_and_the_next_one_continues(service: da
 
 
 REFUSALS = {
-    "no bucket": (404, error("NoSuchBucket", "gone"), r"the bucket does not exist \(NoSuchBucket: gone\); create it"),
-    "no key": (403, error("InvalidAccessKeyId", f"{KEY} is not known"), r"refused \(InvalidAccessKeyId: <redacted> is"),
-    "bad signature": (403, error("SignatureDoesNotMatch", "no"), r"were refused \(SignatureDoesNotMatch: no\); check"),
-    "bare": (401, "", r"the credentials were refused \(HTTP 401\)"),
+    "no bucket": (404, error("NoSuchBucket", "gone"), "(NoSuchBucket: gone)"),
+    "no key": (403, error("InvalidAccessKeyId", f"{KEY} is not known"), "(InvalidAccessKeyId: <redacted> "),
+    "bad signature": (403, error("SignatureDoesNotMatch", "no"), "(SignatureDoesNotMatch: no)"),
+    "bare": (401, "", "(HTTP 401)"),
 }
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
 def test_o7_a_refusal_is_reported_before_anything_is_sent(service: da.Sandbox, store: Store, refusal: str) -> None:
-    status, body, message = REFUSALS[refusal]
+    status, body, datum = REFUSALS[refusal]
     store.hook = lambda _request: (status, body)
     with service.client() as client:
         scan = by_day(client)
-        for use in (scan.to_folder, scan.read_folder):
-            with pytest.raises(da.FileError, match=rf"`{store.url()}` cannot be listed: .*{message}"):
+        for use in (scan.to_folder, scan.read_folder, scan.to_parquet, scan.to_csv, scan.to_jsonl):
+            with pytest.raises(da.FileError, match=re.escape(datum)) as caught:
                 use(store.url(), storage_options=store.options)
-        for use in (scan.to_parquet, scan.to_csv, scan.to_jsonl):
-            with pytest.raises(da.FileError, match=rf"`{store.url('codes')}` cannot be written: .*{message}"):
-                use(store.url("codes"), storage_options=store.options)
+            assert caught.value.path == store.url()
     assert service.requests == []
 
 
 def test_a_list_that_cannot_be_read_is_an_error_in_the_words_of_the_crate(service: da.Sandbox, store: Store) -> None:
     store.hook = lambda _request: (200, "<html>")
-    message = r"cannot be listed: the store failed \(Generic S3 error: Got invalid list response: ill-formed document: "
-    with service.client() as client, pytest.raises(da.FileError, match=message):
+    with service.client() as client, pytest.raises(da.FileError, match=r"S3 .*`</html>`") as caught:
         by_day(client).to_folder(store.url(), storage_options=store.options)
+    assert caught.value.path == store.url()
 
 
 def test_who_may_write_need_not_be_allowed_to_list(service: da.Sandbox, store: Store) -> None:
@@ -279,11 +278,9 @@ def test_who_may_write_need_not_be_allowed_to_list(service: da.Sandbox, store: S
 def test_a_store_that_is_away_is_an_error_in_time(service: da.Sandbox, store: Store, time_scale: Any) -> None:
     time_scale(200)
     options = {**store.options, "aws_endpoint_url": "http://127.0.0.1:9"}
-    with (
-        service.client() as client,
-        pytest.raises(da.FileError, match=r"cannot be reached \(.*[Cc]onnection"),
-    ):
+    with service.client() as client, pytest.raises(da.FileError, match=r"\b[Cc]onnection\b") as caught:
         by_day(client).to_folder(store.url(), storage_options=options)
+    assert (caught.value.path, caught.value.exit_code) == (store.url(), 75)
     assert service.requests == []
 
 
@@ -297,8 +294,9 @@ def test_o8_a_long_file_is_uploaded_in_parts_or_not_at_all(store: Store) -> None
             store.requests.clear()
             is_second = refusing(lambda request: "partNumber=2" in request.query, (400, error("BadDigest")))
             store.hook = is_second
-            with pytest.raises(da.FileError, match=r"cannot be written: the store failed \(BadDigest: no\)"):
+            with pytest.raises(da.FileError, match=r"\(BadDigest: no\)") as caught:
                 scan.to_jsonl(store.url("codes.jsonl"), storage_options=store.options)
+            assert caught.value.path == store.url("codes.jsonl")
             until = time.monotonic() + 5
             while not any(request.method == "DELETE" for request in store.requests):
                 assert time.monotonic() < until, "the upload was not aborted"

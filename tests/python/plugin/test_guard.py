@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import urllib.error
 import urllib.request
@@ -32,7 +33,8 @@ def test_a_client_of_another_service_fails_the_test(
 ) -> None:
     assert isinstance(dataaccess_guard, Guard)
     client = sandbox.client()
-    with pytest.raises(pytest.fail.Exception, match="which is no sandbox of this test; dataaccess_guard refuses it"):
+    addresses = "|".join(map(re.escape, [OTHER, "http://127.0.0.1:9"]))
+    with pytest.raises(pytest.fail.Exception, match=rf"({addresses}),.* dataaccess_guard\.allow\('\1'\)"):
         make(client)
     # What a job catches is an `Exception`, and would hide it.
     assert not issubclass(pytest.fail.Exception, Exception)
@@ -46,7 +48,7 @@ def test_the_functions_of_the_module_too_also_if_their_client_was_made_before(
     with pytest.raises(da.ConnectError):
         da.search_codes(allocated_time=da.on("2024-01-15"), timeout=1)
     request.getfixturevalue("dataaccess_guard")
-    with pytest.raises(pytest.fail.Exception, match=r"http://127\.0\.0\.1:9, which is no sandbox"):
+    with pytest.raises(pytest.fail.Exception, match=r"http://127\.0\.0\.1:9,.* dataaccess_guard\.allow\("):
         da.search_codes(allocated_time=da.on("2024-01-15"))
 
 
@@ -63,7 +65,7 @@ def test_an_address_can_be_allowed(dataaccess_guard: Guard) -> None:
     assert not da.Client("http://127.0.0.1:9/", token="t").is_sandbox
     with pytest.raises(pytest.fail.Exception):
         da.Client("http://127.0.0.1:10", token="t")
-    with pytest.raises(ValueError, match="has no host"):
+    with pytest.raises(ValueError, match=r"'127\.0\.0\.1' .*http://"):
         dataaccess_guard.allow("127.0.0.1")
 
 
@@ -85,7 +87,9 @@ CONNECTIONS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("reach", CONNECTIONS.values(), ids=CONNECTIONS)
 def test_a_python_socket_to_another_machine_fails_the_test(reach: Callable[[], Any], dataaccess_guard: Guard) -> None:
     assert isinstance(dataaccess_guard, Guard)
-    with pytest.raises(pytest.fail.Exception, match=r"the test connects to \S+, and dataaccess_guard allows"):
+    with pytest.raises(
+        pytest.fail.Exception, match=r" (192\.0\.2\.1|2001:db8::1|cdp\.example\.com), .*dataaccess_guard"
+    ):
         reach()
 
 
@@ -121,5 +125,5 @@ def test_a_datagram_to_another_machine_fails_the_test(dataaccess_guard: Guard) -
     assert isinstance(dataaccess_guard, Guard)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         assert sender.sendto(b"", ("127.0.0.1", 9)) == 0
-        with pytest.raises(pytest.fail.Exception, match=r"the test connects to 192\.0\.2\.1"):
+        with pytest.raises(pytest.fail.Exception, match=r" 192\.0\.2\.1, .*dataaccess_guard"):
             sender.sendto(b"", 0, ("192.0.2.1", 9))

@@ -141,19 +141,19 @@ def test_a_run_that_does_not_use_it_does_not_import_the_package(pytester: pytest
 def test_a_package_that_cannot_be_imported_breaks_the_tests_that_use_it_alone(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytester.mkpydir("dataaccess").joinpath("__init__.py").write_text("raise ImportError('no such library')")
+    pytester.mkpydir("dataaccess").joinpath("__init__.py").write_text("raise ImportError('library')")
     monkeypatch.setenv("PYTHONPATH", str(pytester.path), prepend=os.pathsep)
     pytester.makepyfile("def test_without(): ...", test_other="def test_with(dataaccess_client): ...")
     done = pytester.runpytest_subprocess(*ALONE, timeout=50)
     done.assert_outcomes(passed=1, errors=1)
-    done.stdout.fnmatch_lines(["*ImportError: no such library*"])
+    done.stdout.fnmatch_lines(["*ImportError: library*"])
 
 
 def test_it_can_be_turned_off(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_job(dataaccess_client): ...")
     done = pytester.runpytest_subprocess(*ALONE, "-p", "no:dataaccess", timeout=50)
     done.assert_outcomes(errors=1)
-    done.stdout.fnmatch_lines(["*fixture 'dataaccess_client' not found*"])
+    done.stdout.fnmatch_lines(["E *fixture 'dataaccess_client' *"])
 
 
 def test_here_too(dataaccess_client: da.Client, dataaccess_sandbox: da.Sandbox) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import subprocess
 import sys
 import time
@@ -193,7 +194,7 @@ def test_a_child_cannot_read_on_in_a_stream_of_its_parent(sandbox: da.Sandbox) -
     assert in_child(batches.close) == "None"
     assert in_child(lambda: list(batches)).startswith("ClientClosedError")
     reader = pa.RecordBatchReader._import_from_c_capsule(capsule)
-    assert "before a fork" in in_child(reader.read_all)
+    assert re.match(r"OSError: .*\bfork\b", in_child(reader.read_all))
     assert in_child(lambda: scan.collect().num_rows) == repr(expected)
     assert in_child(lambda: sum(batch.num_rows for batch in scan.batches(max_rows=100))) == repr(expected)
     # What its children did left the parent's streams alone.
@@ -222,6 +223,6 @@ def test_a_child_gets_the_types_of_its_parent_or_an_error() -> None:
         assert in_child(read) == repr([{"a": None}])
         reported = in_child(read)
         assert reported.startswith("ResponseError")
-        assert 'set schema["a"] to ' in reported
+        assert 'schema["a"]' in reported
         assert in_child(lambda: (pa.schema(scan).field("a").type, read())) == repr((pa.string(), [{"a": "x"}]))
         assert read() == [{"a": 1}]

@@ -75,7 +75,7 @@ def test_p15_ctrl_c_ends_the_requests_of_a_query_in_a_terminal(use: str) -> None
         assert time.monotonic() - sent < LIMIT
         assert out == ""
         # Of Python, of this package, or of DuckDB.
-        assert re.search("KeyboardInterrupt|Ctrl-C ended the scan|Query interrupted", errors), errors
+        assert re.search("KeyboardInterrupt|Ctrl-C|interrupted", errors), errors
         assert run.returncode != 0
         assert len(server.requests) < 30
 

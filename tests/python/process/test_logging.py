@@ -80,9 +80,8 @@ def test_an_attempt_is_logged_when_it_begins_and_ends_and_when_another_follows(c
     assert (done.outcome, done.status, done.bytes) == ("ok", 200, len(whole.partition(b"\r\n\r\n")[2]))
     assert (again.reason, again.delay >= 0) == ("ThrottledError", True)
     assert "HTTP 503" in again.detail
-    assert again.getMessage().startswith("search_codes 2024-01-15: attempt 1 failed, retry in ")
-    assert done.getMessage().startswith("search_codes 2024-01-15: attempt 2 ended (ok) after ")
-    assert ids[1] in done.getMessage()
+    assert re.match(r"search_codes 2024-01-15: attempt 1 .*\bHTTP 503\b", again.getMessage())
+    assert re.match(rf"search_codes 2024-01-15: attempt 2 .*\(ok\).*{ids[1]}", done.getMessage())
     times = [record.created for record in kept.records]
     assert started - 1 < times[0] and times == sorted(times) and times[-1] < ended + 1  # noqa: PT018
     assert 0 <= done.seconds <= times[-1] - times[0] + 1
@@ -314,20 +313,22 @@ def test_the_course_of_a_run_is_logged(connect: Any, tmp_path: Path, caplog: pyt
         with service.fault("status", status=400, after=2), pytest.raises(da.ScanIncompleteError) as caught:
             scan.to_folder(tmp_path)
     records = [record for record in caplog.records if record.name == "dataaccess.run"]
-    shown = [(record.levelname, re.sub(r"in \d\.\d s", "in 0.1 s", record.getMessage())) for record in records]
-    assert shown[:3] + shown[4:] == [
-        ("INFO", f"run of {tmp_path}: 3 tasks, 0 kept"),
-        ("INFO", "2024-01-01 done with 3 rows in 0.1 s: 1 of 3 tasks"),
-        ("INFO", "2024-01-02 done with 0 rows in 0.1 s: 2 of 3 tasks"),
-        (
-            "WARNING",
-            "3 rows in 2 tasks: 2 new; 1 day was not over: 2024-01-02; the next run requests it again; 1 task failed",
-        ),
+    assert [record.levelname for record in records] == ["INFO", "INFO", "INFO", "WARNING", "WARNING"]
+    shown = (
+        rf"{re.escape(str(tmp_path))}: 3 .*\b0 ",
+        r"^2024-01-01 .* 3 rows .* 1 of 3 ",
+        r"^2024-01-02 .* 0 rows .* 2 of 3 ",
+        r"^2024-01-03 .*\(HTTP 400\)",
+        r"^3 rows .* 2 new; 1 day .*: 2024-01-02; .*; 1 ",
+    )
+    for record, data in zip(records, shown, strict=True):
+        assert re.search(data, record.getMessage())
+    days_rows_done = [
+        tuple(vars(record)[name] for name in ("day", "rows", "done", "failed")) for record in records[1:4]
     ]
-    assert shown[3][0] == "WARNING"
-    assert re.match(r"2024-01-03 failed: .*HTTP 400", shown[3][1])
-    assert vars(records[1])["day"] == "2024-01-01"
-    assert (vars(records[4])["failed"], vars(records[4])["open_days"]) == (1, ["2024-01-02"])
+    assert days_rows_done == [("2024-01-01", 3, 1, 0), ("2024-01-02", 0, 2, 0), ("2024-01-03", 0, 2, 1)]
+    of_run = vars(records[4])
+    assert (of_run["rows"], of_run["failed"], of_run["open_days"]) == (3, 1, ["2024-01-02"])
     # Of the task, not since the run began.
     assert caught.value.report
     tasks = [task.seconds for task in caught.value.report.tasks]
@@ -352,13 +353,12 @@ def test_a_retry_names_its_day_and_what_happened(sandbox: da.Sandbox, caplog: py
     with sandbox.fault("status", status=503, times=1), sandbox.client(concurrency=1) as client:
         client.scan_codes(["id"], allocated_time=days).collect()
     (record,) = [each for each in caplog.records if each.name == "dataaccess.retry"]
-    assert record.getMessage().startswith("scan_codes 2024-01-14: attempt 1 failed, retry in ")
-    assert "ThrottledError: the service is unavailable (HTTP 503)" in record.getMessage()
+    assert re.match(r"scan_codes 2024-01-14: attempt 1 .*ThrottledError: .*\(HTTP 503\)", record.getMessage())
     assert vars(record)["day"] == "2024-01-14"
 
 
 def test_a_token_callable_that_fails_says_why(sandbox: da.Sandbox, caplog: pytest.LogCaptureFixture) -> None:
-    failures = [OSError(111, "Connection refused"), ConnectionError("the vault is sealed")]
+    failures = [OSError(111, "Connection refused"), ConnectionError("vault-7")]
 
     def token() -> str:
         if failures:
@@ -368,7 +368,7 @@ def test_a_token_callable_that_fails_says_why(sandbox: da.Sandbox, caplog: pytes
     with da.Client(sandbox.base_url, token=token) as client:
         client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
     texts = [record.getMessage() for record in caplog.records if record.name == "dataaccess.retry"]
-    assert "the token callable raised ConnectionError: the vault is sealed" in texts[0]
+    assert "ConnectionError: vault-7" in texts[0]
     assert "Connection refused" in texts[1]
 
 

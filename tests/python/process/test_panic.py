@@ -18,6 +18,6 @@ def test_a_panic_is_reported_as_a_bug_and_harms_nothing(sandbox: da.Sandbox, run
 
     client = sandbox.client()
     for _ in range(3):
-        with pytest.raises(da.InternalError, match="report"):
+        with pytest.raises(da.InternalError):
             asyncio.run(awaited()) if runs == "awaited" else _native.panic_for_test(runs)
         assert client.download_segment(5637051)["code"] == 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,13 @@ with da.Sandbox.demo(until="2024-02-29", switches={"latency": 0.05}) as sandbox:
 """
 
 
+def kept(note: str, folder: str) -> int:
+    """How many of 91 tasks a note says are in a folder."""
+    found = re.search(rf"\b(\d+) of 91 .* {re.escape(folder)}(?!\S*/)", note)
+    assert found, note
+    return int(found[1])
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
 def test_ctrl_c_says_what_is_kept(tmp_path: Path) -> None:
     done = subprocess.run(
@@ -38,9 +46,7 @@ def test_ctrl_c_says_what_is_kept(tmp_path: Path) -> None:
     )
     *_, error, note = done.stderr.splitlines()
     assert error == "KeyboardInterrupt", done.stderr
-    assert note.startswith("at least ")
-    assert note.endswith(" of 91 tasks are kept in codes; run the same line again")
-    assert 2 <= int(note.split()[2]) < 91
+    assert 2 <= kept(note, "codes") < 91
 
 
 def test_so_does_a_run_that_asyncio_cancels(tmp_path: Path) -> None:
@@ -56,8 +62,7 @@ def test_so_does_a_run_that_asyncio_cancels(tmp_path: Path) -> None:
         with pytest.raises(asyncio.CancelledError) as caught:
             await running
         (note,) = caught.value.__notes__
-        assert note.startswith("at least ")
-        assert note.endswith(f" of 91 tasks are kept in {tmp_path}; run the same line again")
+        assert 1 <= kept(note, str(tmp_path)) < 91
 
     with da.Sandbox.demo(until="2024-02-29", switches={"latency": 0.02}) as sandbox:
         asyncio.run(main(sandbox.base_url, sandbox.issue_token()))

@@ -63,7 +63,7 @@ def test_a_filter_reads_like_the_code_that_makes_it(made: object, shown: str) ->
 def test_a_chain_without_end_is_refused_while_it_is_written() -> None:
     # In pieces, as each sign copies the chain before it.
     pieces = (functools.reduce(operator.or_, (X.equals(number) for number in range(100))) for _ in range(200))
-    with pytest.raises(ValueError, match=r"10,000 conditions joined by \|: .*matches"):
+    with pytest.raises(ValueError, match=r"\b10,000 .*\|.*\bmatches\b"):
         functools.reduce(operator.or_, pieces)
 
 
@@ -166,7 +166,7 @@ def test_an_iterator_is_read_once_and_kept() -> None:
 
 
 def test_an_endless_iterator_ends_in_an_error() -> None:
-    with pytest.raises(ValueError, match="more than 1,000,000 values"):
+    with pytest.raises(ValueError, match="1,000,000"):
         X.matches(itertools.count())
 
 
