@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+import stat
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import invalid
 from dataaccess._native import STORE_SCHEMES
 from dataaccess._native import object_names as object_names  # for Airflow
-from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
-    from typing import Any, NoReturn, TypeAlias
-
-    # As the argument is annotated: methods put `StorageOptions` in its place.
-    _Annotated: TypeAlias = dict[str, str]
-else:
-    _Annotated = object
+    from dataaccess._core.secret import StorageOptions
 
 # `Path("s3://bucket")` has one slash less. One letter is a drive of Windows.
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
@@ -40,7 +34,6 @@ _NOT_WRITTEN = {
     *(".tar", ".tbz2", ".tgz", ".txz", ".xls", ".xlsb", ".xlsx", ".ods", ".html", ".xml"),
     *(".arrows", ".avro", ".h5", ".hdf", ".orc", ".pickle", ".pkl", ".db", ".duckdb", ".sqlite"),
 }
-_LOST = "a pickled report has no storage_options: pass storage_options to the method that reads it"
 
 
 def local_path(path: str | os.PathLike[str]) -> str:
@@ -53,6 +46,21 @@ def local_path(path: str | os.PathLike[str]) -> str:
 
     # `Path.expanduser` raises for a user who does not exist.
     return str(Path(os.path.expanduser(os.fspath(path))).absolute())  # noqa: PTH111
+
+
+def read_file(name: str | os.PathLike[str]) -> tuple[bytes, int]:
+    """The bytes and the mode of a file that a user names.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is no regular file. Opening a pipe would wait for another process.
+    """
+    from pathlib import Path
+
+    mode = Path(name).stat().st_mode
+    if not stat.S_ISREG(mode):
+        raise ValueError("is not a regular file")
+    return Path(name).read_bytes(), mode
 
 
 def location(argument: str, path: object, options: StorageOptions | None) -> str:
@@ -68,88 +76,24 @@ def location(argument: str, path: object, options: StorageOptions | None) -> str
     url, plain = _URL.match(text), without_query(text)
     if url is not None and url[1].lower() in STORE_SCHEMES:
         if not isinstance(path, str):
-            refuse(argument, f"{type(path).__name__} drops a slash of a URL: pass it as a string")
+            raise invalid(argument, f"{type(path).__name__} drops a slash of a URL: pass it as a string")
         return text
     if options is not None:
-        refuse("storage_options", f"is for URLs of object stores, and {shortened(plain)} is not one: leave it out")
+        message = f"is for URLs of object stores, and {shortened(plain)} is not one: leave it out"
+        raise invalid("storage_options", message)
     if _FILE_URL.match(text):
         from urllib.request import url2pathname
 
         return url2pathname(_FILE_URL.sub("", text, count=1))
     if url is not None:
-        accepted = "only paths and file://, s3://, gs:// and az:// URLs"
-        refuse(argument, f"{shortened(plain)} is not on this machine: {url[1]}:// is not supported, {accepted}", plain)
+        message = f"{url[1]}:// is not supported, only paths and file://, s3://, gs:// and az:// URLs"
+        raise invalid(argument, f"{shortened(plain)} is not on this machine: {message}", plain)
     return os.path.expanduser(text)  # noqa: PTH111 - a string stays one
 
 
 def without_query(text: str) -> str:
     """A path, or a URL up to `?` or `#`: a signature may follow."""
     return re.split("[?#]", text, maxsplit=1)[0] if _URL.match(text) else text
-
-
-def refuse(argument: str, message: str, value: object = None) -> NoReturn:
-    """Raises the error for an argument."""
-    raise invalid(argument, message, value)
-
-
-class StorageOptions(_Annotated):
-    """`storage_options=`. It is no dict: tools that show the locals of a traceback walk through dicts.
-
-    Attributes:
-        options: The argument. The core reads it once it is checked.
-    """
-
-    __slots__ = ("options",)
-
-    def __init__(self, given: object) -> None:
-        """Never raises."""
-        self.options: dict[str, str] = given  # type: ignore[assignment] # `checked` checks it
-
-    def checked(self) -> StorageOptions:
-        """The same.
-
-        Raises:
-            TypeError: The argument is no mapping of strings.
-        """
-        if problem := _problem_of(self.options):
-            raise TypeError(f"storage_options must be a dict of strings, {problem}")
-        self.options = dict(self.options)
-        return self
-
-    def __repr__(self) -> str:
-        given: Any = self.options
-        return f"StorageOptions({', '.join(map(repr, given if isinstance(given, Mapping) else ()))})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle has no options: it becomes a text that `checked` refuses."""
-        return str, (_LOST,)
-
-
-def _problem_of(given: object) -> str | None:
-    """What is wrong with options. No frame of the error has a value of them."""
-    if not isinstance(given, Mapping):
-        return f"not {type(given).__name__}"
-    for name in given:
-        if not isinstance(name, str) or not isinstance(given[name], str):
-            return f"and {name!r} has a value of type {type(given[name]).__name__}"
-    return None
-
-
-def hidden(given: object) -> StorageOptions | None:
-    """The unchecked options; None if there are none."""
-    return given if given is None or isinstance(given, StorageOptions) else StorageOptions(given)
-
-
-def checked(options: StorageOptions | str | None) -> StorageOptions | None:
-    """The options for the core.
-
-    Raises:
-        ConfigError: They were lost in a pickle.
-        TypeError: They are no mapping of strings.
-    """
-    if isinstance(options, str):
-        raise ConfigError(options)
-    return None if options is None else options.checked()
 
 
 def format_of(file: str) -> str | None:
@@ -169,9 +113,9 @@ def check_suffix(file: str, method: str) -> None:
     name, file = method.removeprefix("to_"), without_query(file)
     found = format_of(file)
     if found not in (name, None, "arrow"):
-        refuse("path", f"{shortened(file)} is no file of {method}: write to_{found}, or another suffix", file)
+        raise invalid("path", f"{shortened(file)} is no file of {method}: write to_{found}, or another suffix", file)
     if problem := not_written(file, name, method):
-        refuse("path", f"{shortened(file)} {problem}", file)
+        raise invalid("path", f"{shortened(file)} {problem}", file)
 
 
 def not_written(file: str, name: str, writer: str) -> str | None:
@@ -196,14 +140,8 @@ def compression_of(file: str, compression: object) -> object:
         return usual
     if usual not in (None, compression):
         problem = f"ends with {suffix}: leave it out, or use another suffix"
-        refuse("compression", f"is {compression!r}, and {shortened(file)} {problem}", compression)
+        raise invalid("compression", f"is {compression!r}, and {shortened(file)} {problem}", compression)
     return compression
-
-
-def separator_of(file: str, separator: object) -> object:
-    """The separator of the caller, or the one by the suffix."""
-    usual = "\t" if suffixes_of(file)[0] == ".tsv" else ","
-    return usual if separator is None else separator
 
 
 def suffixes_of(file: str) -> tuple[str, str]:

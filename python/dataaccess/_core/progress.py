@@ -10,8 +10,7 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from dataaccess._core.checks import invalid
-from dataaccess._core.optional import optional
+from dataaccess._core.checks import invalid, optional
 from dataaccess._display.text import cell, counted, size
 
 if TYPE_CHECKING:

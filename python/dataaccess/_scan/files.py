@@ -7,14 +7,14 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dataaccess._core.checks import choice
-from dataaccess._core.paths import check_suffix, compression_of, location, refuse, suffixes_of
+from dataaccess._core.checks import choice, invalid
+from dataaccess._core.paths import check_suffix, compression_of, location, suffixes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from dataaccess._core.paths import StorageOptions
+    from dataaccess._core.secret import StorageOptions
     from dataaccess._types import FileTarget, PathArgument, WritableFile
 
 _PIECE = 1 << 20
@@ -53,7 +53,7 @@ def output_path(
     if not hasattr(target, "write"):
         raise TypeError(f"rows go to a path or a file opened in binary mode, not to a {type(target).__name__}")
     if storage_options is not None:
-        refuse("storage_options", "is for URLs of object stores, and the target is an open file: leave it out")
+        raise invalid("storage_options", "is for URLs of object stores, and the target is an open file: leave it out")
     # Imported here, as few scans need them.
     from pathlib import Path
     from tempfile import TemporaryDirectory

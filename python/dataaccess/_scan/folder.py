@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from dataaccess import errors
 from dataaccess._core.checks import boolean_argument, choice, duration
 from dataaccess._core.log import log_run
-from dataaccess._core.paths import checked, location
+from dataaccess._core.paths import location
+from dataaccess._core.secret import checked
 from dataaccess._display.text import counted
 from dataaccess._scan.doubts import TaskDoubt, task_of
 from dataaccess._scan.outcome import progress_of, warn_of
@@ -15,7 +16,7 @@ from dataaccess._scan.outcome import progress_of, warn_of
 if TYPE_CHECKING:
     from typing import Any, Self
 
-    from dataaccess._core.paths import StorageOptions
+    from dataaccess._core.secret import StorageOptions
     from dataaccess._scan.client import ScanClient
     from dataaccess.reports import Progress, ScanReport
 

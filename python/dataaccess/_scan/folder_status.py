@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import count, duration, invalid
-from dataaccess._core.paths import checked, hidden, location
+from dataaccess._core.paths import location
+from dataaccess._core.secret import checked, hidden
 from dataaccess._native import folder_status as read_status
 from dataaccess._public import public
 

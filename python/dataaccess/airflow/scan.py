@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from airflow.sdk.definitions.mappedoperator import OperatorPartial
 
     from dataaccess import Client, Scan, ScanReport
-    from dataaccess._core.paths import StorageOptions
+    from dataaccess._core.secret import StorageOptions
     from dataaccess._types import (
         AudienceTypes,
         CodeAttributes,

@@ -25,7 +25,7 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
         """Loads the class at its first use: it needs pyspark."""
         if name != "DataAccessSource":
             raise AttributeError(f"module 'dataaccess.spark' has no attribute {name!r}")
-        from dataaccess._core.optional import optional
+        from dataaccess._core.checks import optional
 
         version = optional("pyspark").__version__
         if int(version.partition(".")[0]) < _PYSPARK_MAJOR:
