@@ -22,15 +22,11 @@ if TYPE_CHECKING:
 # Levels of `logging`.
 _DEBUG, _INFO, _WARNING = 10, 20, 30
 _LEVELS = {"debug": _DEBUG, "info": _INFO, "warning": _WARNING}
-# The text of an event.
+# What an event says of an attempt.
 _FORMS = {
-    "began": "%(call)s: attempt %(attempt)d began, request %(request_id)s",
-    "ended": (
-        "%(call)s: attempt %(attempt)d ended (%(outcome)s) after %(seconds).3f s%(response)s, request %(request_id)s"
-    ),
-    "retrying": (
-        "%(call)s: attempt %(attempt)d failed, retry in %(delay).3f s: %(reason)s: %(detail)s, request %(request_id)s"
-    ),
+    "began": "began",
+    "ended": "ended (%(outcome)s) after %(seconds).3f s%(response)s",
+    "retrying": "failed, retry in %(delay).3f s: %(reason)s: %(detail)s",
 }
 
 _printers: list[logging.Handler] = []
@@ -104,7 +100,8 @@ def emit(fields: dict[str, Any]) -> None:
         "call": f"{operation} {day}" if day else operation,
         "response": f", HTTP {status}, {fields['bytes']} bytes" if status is not None else "",
     }
-    record = logger.makeRecord(logger.name, level, __file__, 0, _FORMS[event], (words,), None, operation, fields)
+    form = f"%(call)s: attempt %(attempt)d {_FORMS[event]}, request %(request_id)s"
+    record = logger.makeRecord(logger.name, level, __file__, 0, form, (words,), None, operation, fields)
     # The event is older than this call: it waited for this thread.
     record.relativeCreated -= (record.created - time) * 1000
     record.created, record.msecs = time, int(time % 1 * 1000) + 0.0

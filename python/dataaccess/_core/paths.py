@@ -1,4 +1,4 @@
-"""Paths of this machine, URLs of object stores with their options, and the suffixes of files that are written."""
+"""Paths of this machine, and URLs of object stores."""
 
 from __future__ import annotations
 
@@ -18,22 +18,6 @@ if TYPE_CHECKING:
 # `Path("s3://bucket")` has one slash less. One letter is a drive of Windows.
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 _FILE_URL = re.compile(r"(?i)file:(?://(?:localhost)?)?(?=/(?!/))")
-# The first suffix of a format is the usual one. Only the command writes Arrow.
-FORMATS = {
-    "parquet": (".parquet", ".pq"),
-    "csv": (".csv", ".tsv"),
-    "jsonl": (".json", ".jsonl", ".ndjson"),
-    "arrow": (".arrow", ".feather", ".ipc"),
-}
-# Parquet compresses its own columns.
-_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-_TEXTS = ("csv", "jsonl")
-# Other tools read these suffixes, and nothing here writes them.
-_NOT_WRITTEN = {
-    *(".7z", ".br", ".bz2", ".gzip", ".lz4", ".lzma", ".snappy", ".sz", ".xz", ".z", ".zip", ".zstd"),
-    *(".tar", ".tbz2", ".tgz", ".txz", ".xls", ".xlsb", ".xlsx", ".ods", ".html", ".xml"),
-    *(".arrows", ".avro", ".h5", ".hdf", ".orc", ".pickle", ".pkl", ".db", ".duckdb", ".sqlite"),
-}
 
 
 def local_path(path: str | os.PathLike[str]) -> str:
@@ -94,59 +78,3 @@ def location(argument: str, path: object, options: StorageOptions | None) -> str
 def without_query(text: str) -> str:
     """A path, or a URL up to `?` or `#`: a signature may follow."""
     return re.split("[?#]", text, maxsplit=1)[0] if _URL.match(text) else text
-
-
-def format_of(file: str) -> str | None:
-    """The format by the suffix, or None."""
-    suffix, _ = suffixes_of(file)
-    return next((name for name, suffixes in FORMATS.items() if suffix in suffixes), None)
-
-
-def known_suffixes(*formats: str) -> str:
-    """The suffixes of formats, in words."""
-    packed = f", each also with {', '.join(_COMPRESSIONS)}"
-    return "; ".join(f"{', '.join(FORMATS[name])}{packed if name in _TEXTS else ''}" for name in formats)
-
-
-def check_suffix(file: str, method: str) -> None:
-    """Refuses the suffix of another format, or of a compression that the method does not write."""
-    name, file = method.removeprefix("to_"), without_query(file)
-    found = format_of(file)
-    if found not in (name, None, "arrow"):
-        raise invalid("path", f"{shortened(file)} is no file of {method}: write to_{found}, or another suffix", file)
-    if problem := not_written(file, name, method):
-        raise invalid("path", f"{shortened(file)} {problem}", file)
-
-
-def not_written(file: str, name: str, writer: str) -> str | None:
-    """What is wrong with the suffix for the writer of a format, or None."""
-    suffix, packed = suffixes_of(file)
-    is_of_another = suffix in _NOT_WRITTEN or format_of(file) not in (name, None)
-    if not is_of_another and (not packed or name in _TEXTS):
-        return None
-    ending = suffix + packed if is_of_another else packed
-    return f"ends with {ending}, which {writer} does not write: use {known_suffixes(name)}; or another suffix"
-
-
-def compression_of(file: str, compression: object) -> object:
-    """The compression by the suffix, or the one of the caller.
-
-    Raises:
-        ValidationError: They differ.
-    """
-    _, suffix = suffixes_of(file)
-    usual = _COMPRESSIONS.get(suffix)
-    if compression == "infer":
-        return usual
-    if usual not in (None, compression):
-        problem = f"ends with {suffix}: leave it out, or use another suffix"
-        raise invalid("compression", f"is {compression!r}, and {shortened(file)} {problem}", compression)
-    return compression
-
-
-def suffixes_of(file: str) -> tuple[str, str]:
-    """The suffixes of the format and of the compression, in small letters."""
-    name, suffix = os.path.splitext(os.path.basename(file).lower())  # noqa: PTH119, PTH122 - of a URL too
-    if suffix in _COMPRESSIONS:
-        return os.path.splitext(name)[1], suffix  # noqa: PTH122 - likewise
-    return suffix, ""

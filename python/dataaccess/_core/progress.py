@@ -53,7 +53,10 @@ def follow(
 
 
 class Bar:
-    """A bar of tqdm. A call goes on without a bar that cannot be drawn."""
+    """A bar of tqdm. A call goes on without a bar that cannot be drawn.
+
+    A wanted bar shows with the first update, and stays; another shows after a second.
+    """
 
     def __init__(
         self,
@@ -63,11 +66,7 @@ class Bar:
         is_wanted: bool,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """A wanted bar shows with the first update, and stays; another shows after a second.
-
-        Raises:
-            ImportError: It is wanted, and tqdm is not installed.
-        """
+        """Imports tqdm for a wanted bar, which so raises an `ImportError` at once."""
         if is_wanted:
             optional("tqdm")
         self._label, self._convert, self._clock = cell(label), convert, clock
@@ -98,10 +97,7 @@ class Bar:
             self._bar.n = self._last.done
             self._bar.set_postfix_str(_figures(self._first, self._last), refresh=False)
             self._due = self._clock() + self._pause
-            if is_last:
-                self._bar.close()
-            else:
-                self._bar.refresh()
+            (self._bar.close if is_last else self._bar.refresh)()
         except Exception:
             self._bar, self._due = None, inf
 
