@@ -49,7 +49,7 @@ def columns_of(
     for name, kind in schema.items():
         heads = [cell(name, most), kind] if has_types else [cell(name, most)]
         cells = [value_text(row[name], most) for row in rows]
-        columns.append(Column(heads, cells, COLUMN_TYPES[kind].is_number, COLUMN_TYPES[kind].is_whole))
+        columns.append(Column(heads, cells, COLUMN_TYPES[kind].is_number, kind not in ("string", "json")))
     return columns
 
 

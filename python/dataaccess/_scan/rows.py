@@ -150,13 +150,13 @@ class Rows:
 
     def __str__(self) -> str:
         """The first rows as a grid with the types of the columns: what `print(table)` shows."""
-        from dataaccess._display.rows import HEAD, rows_text
+        from dataaccess._display.listing import HEAD, rows_text
 
         return rows_text(self.schema, self._raw.to_dicts(HEAD), self.num_rows, self._figures())
 
     def _repr_html_(self) -> str:
         """The first rows for notebooks."""
-        from dataaccess._display.rows import HEAD, rows_html
+        from dataaccess._display.listing import HEAD, rows_html
 
         return rows_html(self.schema, self._raw.to_dicts(HEAD), self.num_rows, self._figures())
 
