@@ -90,7 +90,6 @@ _NAMED = 3
 # Fields that may have values of records: they are in no message, log or pickle.
 _PRIVATE = ("body_excerpt", "value")
 # As in `sysexits.h`.
-_TRY_AGAIN = 75
 _WRONG_DATA = 65
 
 
@@ -147,7 +146,7 @@ class DataAccessError(Exception):
     @property
     def exit_code(self) -> int:
         """What a program should end with, as `sysexits.h` numbers it."""
-        return _TRY_AGAIN if self.retryable else self._exit_code
+        return 75 if self.retryable else self._exit_code
 
 
 class ConfigError(DataAccessError, ValueError):
@@ -410,9 +409,11 @@ class ScanIncompleteError(DataAccessError):
 
     Attributes:
         failed: The error of each failed task, by task id, which begins with its day.
+        report: The `ScanReport` of the tasks that are done.
     """
 
     failed: dict[str, DataAccessError] = {}  # noqa: RUF012 - no error changes it
+    report: ScanReport | None = None
     _exit_code = 69
 
     @property

@@ -68,7 +68,7 @@ def folder_status(
 
 
 def _status_of(found: dict[str, Any], path: Any) -> FolderStatus:
-    from dataaccess.reports import FolderStatus, PartStatus
+    from dataaccess.reports import FolderStatus, PartStatus  # as in `stats_of`
 
     def part(values: dict[str, Any]) -> PartStatus:
         requested_at = values["requested_at"]

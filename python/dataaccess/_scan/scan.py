@@ -318,7 +318,7 @@ class Scan(BaseScan):
             >>> used.sort("pool_id").collect().rows()
             [(901, 590), (902, 608), (903, 586)]
         """
-        from dataaccess._scan.lazy import Source
+        from dataaccess._scan.lazy import Source  # for polars only
 
         self._check_streamed()
         return Source(self, self._in_zone_of_files(tz)).lazyframe()

@@ -5,11 +5,9 @@ Spark finds it by itself where this package is installed. Needs the extra `spark
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing import Any
-
     # Type checkers may lack pyspark, whose `DataSource` it is.
     DataAccessSource: type[Any]
 
