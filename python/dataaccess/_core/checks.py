@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, timedelta
 from importlib import import_module
 from math import inf
+from numbers import Real
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,7 @@ from dataaccess._native import zone_name
 from dataaccess.errors import ConfigError, Problem, ValidationError
 
 if TYPE_CHECKING:
-    from numbers import Real
-    from typing import Any, TypeGuard
+    from typing import Any
 
 MAX_INTEGER = 2**63 - 1
 _OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])(\d\d?)(?::?(\d\d))?", re.IGNORECASE)
@@ -33,11 +33,7 @@ def invalid(argument: str, message: str, value: object = None) -> ValidationErro
 
 
 def optional(module: str) -> Any:
-    """Imports a module of an optional package.
-
-    Raises:
-        ImportError: The package is not installed; the message has the command that installs it.
-    """
+    """Imports a module of an optional package. The error has the command that installs it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -95,18 +91,12 @@ def choice(name: str, value: object, choices: tuple[str, ...]) -> str | None:
 
 def number(name: str, value: object, accepted: str) -> float:
     """A number, which a bool is not. The core checks its bounds."""
-    if isinstance(value, bool) or not (isinstance(value, int | float) or _is_real(value)):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise ConfigError(f"{name} must be {accepted}, not {shortened(value)}")
     try:
         return float(value)
     except OverflowError:
         return inf
-
-
-def _is_real(value: object) -> TypeGuard[Real]:
-    from numbers import Real  # for fractions, and numbers of other libraries
-
-    return isinstance(value, Real)
 
 
 def seconds(name: str, value: object, accepted: str = "a number of seconds or a timedelta") -> float:

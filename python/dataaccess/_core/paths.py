@@ -21,11 +21,7 @@ _FILE_URL = re.compile(r"(?i)file:(?://(?:localhost)?)?(?=/(?!/))")
 
 
 def local_path(path: str | os.PathLike[str]) -> str:
-    """The absolute path, with `~` as the home folder.
-
-    Raises:
-        TypeError: It is not a string or path.
-    """
+    """The absolute path, with `~` as the home folder."""
     from pathlib import Path
 
     # `Path.expanduser` raises for a user who does not exist.
@@ -33,12 +29,7 @@ def local_path(path: str | os.PathLike[str]) -> str:
 
 
 def read_file(name: str | os.PathLike[str]) -> tuple[bytes, int]:
-    """The bytes and the mode of a file that a user names.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: It is no regular file. Opening a pipe would wait for another process.
-    """
+    """The bytes and the mode of a regular file. A `ValueError` for another: opening a pipe would wait for a process."""
     from pathlib import Path
 
     mode = Path(name).stat().st_mode
@@ -48,12 +39,7 @@ def read_file(name: str | os.PathLike[str]) -> tuple[bytes, int]:
 
 
 def location(argument: str, path: object, options: StorageOptions | None) -> str:
-    """The path on this machine, with `~` as the home folder, or the URL of an object store. `file://` is a path.
-
-    Raises:
-        TypeError: It is not a string or path.
-        ValidationError: It is a URL of another kind, or another argument does not fit it.
-    """
+    """The path on this machine, with `~` as the home folder, or the URL of an object store. `file://` is a path."""
     text = os.fspath(path)  # type: ignore[call-overload] # raises the TypeError
     if not isinstance(text, str):
         raise TypeError(f"{argument} must be a string or a path, not {type(text).__name__}")

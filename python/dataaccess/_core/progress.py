@@ -30,13 +30,9 @@ _PAUSE_OF_LINES = 1.0
 def follow(
     progress: ProgressArgument, label: str, convert: Callable[[], Callable[[Any], Progress]]
 ) -> Iterator[Callable[[Any], object] | None]:
-    """Gives the callback for the updates of a call, or None if nobody looks.
+    """Gives the callback for the updates of the call `label`, or None if nobody looks.
 
-    `label` names the call. `convert` makes the function that turns an update into a `Progress`, as the call begins.
-
-    Raises:
-        ValidationError: `progress` is not None, a bool or a function.
-        ImportError: `progress` is True, and tqdm is not installed.
+    `convert` makes the function that turns an update into a `Progress`, as the call begins.
     """
     if str(getattr(progress, "__module__", None)).partition(".")[0] == "tqdm":
         raise invalid("progress", "is a bar of tqdm, and the package has its own: write progress=True", progress)

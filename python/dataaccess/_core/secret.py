@@ -26,17 +26,13 @@ class Secret:
 
 
 class StorageOptions(_Annotated):
-    """`storage_options=`. It is no dict: tools that show the locals of a traceback walk through dicts.
-
-    Attributes:
-        options: The argument. The core reads it once it is checked.
-    """
+    """`storage_options=`. It is no dict: tools that show the locals of a traceback walk through dicts."""
 
     __slots__ = ("options",)
 
     def __init__(self, given: object) -> None:
-        """Never raises."""
-        self.options: dict[str, str] = given  # type: ignore[assignment] # `checked` checks it
+        """Takes the argument. The core reads `options` once `checked` has checked it."""
+        self.options: dict[str, str] = given  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         given: Any = self.options
@@ -53,11 +49,7 @@ def hidden(given: object) -> StorageOptions | None:
 
 
 def checked(options: StorageOptions | None) -> StorageOptions | None:
-    """The options for the core.
-
-    Raises:
-        TypeError: They are no mapping of strings.
-    """
+    """The options for the core. A `TypeError` if they are no mapping of strings."""
     if options is not None:
         if problem := _problem_of(options.options):
             raise TypeError(f"storage_options must be a dict of strings, {problem}")

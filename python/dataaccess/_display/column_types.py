@@ -11,20 +11,16 @@ if TYPE_CHECKING:
 
 
 class ColumnTypeInfo(NamedTuple):
-    """A column type.
-
-    Attributes:
-        python: The type of values in `to_pylist`.
-        polars: The type in polars, given the module.
-        spark: Names in Spark's SQL. Columns without a schema have the first.
-        spark_narrow: Types of Spark that are too narrow.
-        is_number: Whether a grid aligns values to the right.
-    """
+    """A column type: the type of values in `to_pylist`, and the types of polars and Spark."""
 
     python: type
+    # Given the module.
     polars: Callable[[Any], Any]
+    # Names in SQL. Columns without a schema have the first.
     spark: tuple[str, ...]
+    # Types that are too narrow.
     spark_narrow: tuple[str, ...] = ()
+    # Whether a grid aligns values to the right.
     is_number: bool = False
 
 

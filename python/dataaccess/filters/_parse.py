@@ -62,11 +62,7 @@ def parse(text: str) -> Expression | Comparison | Days:
 
 
 def condition_of(text: str) -> Expression | Comparison | Days:
-    """The condition of a text of any length.
-
-    Raises:
-        ValueError: As `parse`.
-    """
+    """The condition of a text of any length."""
     found = read(text)
     if isinstance(found, Expression | Comparison | Days):
         return found
@@ -75,11 +71,7 @@ def condition_of(text: str) -> Expression | Comparison | Days:
 
 
 def read(text: str) -> Any:
-    """The value or condition that a text writes.
-
-    Raises:
-        ValueError: It writes neither.
-    """
+    """The value or condition that a text writes."""
     stripped = text.strip()
     # Python continues a line only within parentheses.
     source = f"({stripped}\n)" if {*"\r\n"} & {*stripped} else stripped
@@ -107,11 +99,7 @@ class _Reader:
         self.lines = [line.encode() for line in io.StringIO(source, newline="")]
 
     def value(self, node: ast.expr) -> Any:
-        """The value of a node.
-
-        Raises:
-            SyntaxError: It is neither a value nor a condition.
-        """
+        """The value of a node."""
         match node:
             case ast.Constant(value=str()) if not _ONE_STRING.fullmatch(self._written(node)):
                 raise self._refused(node, "two strings without a comma between them, which Python joins")

@@ -27,8 +27,8 @@ SCAN = f"""
 """
 # Standard modules, with all that these load in turn.
 CLIENT_STANDARD = """
-    __future__ ast atexit collections.abc copy dataclasses datetime functools importlib math re reprlib threading typing
-    warnings
+    __future__ ast atexit collections.abc copy dataclasses datetime functools importlib math numbers re reprlib
+    threading typing warnings
 """
 SCAN_STANDARD = f"{CLIENT_STANDARD} contextlib signal"
 
