@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv6Address
 from os import PathLike
 from typing import Any, final
 
-from dataaccess._core.paths import StorageOptions
+from dataaccess._core.secret import StorageOptions
 from dataaccess.errors import DataAccessError
 
 __all__ = [

@@ -39,13 +39,11 @@ DataAccessWarning (UserWarning)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from dataaccess._public import public
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from dataaccess._types import ExportEntry
     from dataaccess.reports import ScanReport
 
@@ -92,8 +90,6 @@ _NAMED = 3
 # Fields that may have values of records: they are in no message, log or pickle.
 _PRIVATE = ("body_excerpt", "value")
 # As in `sysexits.h`.
-_SOFTWARE = 70
-_TRY_AGAIN = 75
 _WRONG_DATA = 65
 
 
@@ -131,7 +127,7 @@ class DataAccessError(Exception):
     report: ScanReport | None = None
 
     # Of a failure that is not retryable.
-    _exit_code = _SOFTWARE
+    _exit_code = 70
 
     def __init__(self, message: str = "", **fields: Any) -> None:
         """Takes the message and, by name, the fields of the class."""
@@ -150,7 +146,7 @@ class DataAccessError(Exception):
     @property
     def exit_code(self) -> int:
         """What a program should end with, as `sysexits.h` numbers it."""
-        return _TRY_AGAIN if self.retryable else self._exit_code
+        return 75 if self.retryable else self._exit_code
 
 
 class ConfigError(DataAccessError, ValueError):
@@ -418,7 +414,6 @@ class ScanIncompleteError(DataAccessError):
 
     failed: dict[str, DataAccessError] = {}  # noqa: RUF012 - no error changes it
     report: ScanReport | None = None
-
     _exit_code = 69
 
     @property

@@ -24,6 +24,7 @@ from dataaccess._sandbox.fault import Fault, FaultKind
 from dataaccess._sandbox.faults import Faults
 from dataaccess._sandbox.platforms import switches_of
 from dataaccess._sandbox.received import ReceivedRequest
+from dataaccess._sandbox.scenario import read_scenario
 from dataaccess._sandbox.seed import Seeds
 from dataaccess.errors import ConfigError
 
@@ -244,8 +245,6 @@ class Sandbox(Seeds, Environment, Exports, Faults):
             >>> customers
             [{'customer_id': '17'}]
         """
-        from dataaccess._sandbox.scenario import read_scenario
-
         found = read_scenario(Path(local_path(path)))
         access: dict[str, Any] = {"port": port, "host": host, "allow_remote": allow_remote, "host_names": host_names}
         access |= {"token": token, "admin_token": admin_token}

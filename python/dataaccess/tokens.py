@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from dataaccess._core.regular import read_file
+from dataaccess._core.paths import local_path, read_file
 from dataaccess._public import public
 from dataaccess.errors import ConfigError, DataAccessWarning
 
@@ -102,6 +102,4 @@ def token_file(path: str | os.PathLike[str]) -> TokenFile:
         >>> client
         Client('https://cdp.example.com', token from callable)
     """
-    from dataaccess._core.paths import local_path
-
     return TokenFile(Path(local_path(path)))

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.segment import Updates, checked_status, ended, export_progress, success_texts, warn_of_ends
-from dataaccess._core.arguments import Hidden, code_arguments, item_arguments, sent_arguments
+from dataaccess._core.arguments import code_arguments, item_arguments, sent_arguments
 from dataaccess._core.checks import boolean_argument, call_timeout, seconds
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.progress import follow
+from dataaccess._core.secret import Secret as Hidden
 from dataaccess._public import public
 from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import DataAccessError

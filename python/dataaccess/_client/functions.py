@@ -12,7 +12,7 @@ from dataaccess._client.client import Client
 from dataaccess._client.profiles import config_path
 from dataaccess._client.resolve import unconnected
 from dataaccess._client.settings import KNOWN, PROFILE, SETTINGS
-from dataaccess._core.process import ProcessLock
+from dataaccess._core.embedded import ProcessLock
 from dataaccess._native import ENVIRONMENT
 from dataaccess._public import public
 

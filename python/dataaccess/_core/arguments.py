@@ -8,22 +8,12 @@ from typing import TYPE_CHECKING, Any
 from dataaccess._contract import ITEM_TYPES, PROMOTION_CODE, PROMOTION_CODE_NAME
 from dataaccess._core.checks import call_timeout, invalid
 from dataaccess._public import did_you_mean
-from dataaccess.filters import Expression
+from dataaccess.filters import Column, Expression
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
     from dataaccess._types import TimeCondition, ValuesOrOperator, Where
-
-
-class Hidden:
-    """A value that may be secret. Tools that show the locals of a traceback show neither it nor what it holds."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: object) -> None:
-        """Takes the value."""
-        self.value = value
 
 
 def code_arguments(
@@ -40,7 +30,7 @@ def code_arguments(
     if callable(allocated_time):
         name = getattr(allocated_time, "__name__", "it")
         raise invalid("allocated_time", f"is a function: call it, as {name}(…)", allocated_time)
-    if isinstance(allocated_time, Expression):
+    if isinstance(allocated_time, Column | Expression):
         raise invalid("allocated_time", "takes no column: write da.on(day) without col", allocated_time)
     return {
         "attrs": attrs,
@@ -69,10 +59,9 @@ def item_arguments(
     """
     known = None
     if item_type_id is None and isinstance(item_type_name, str):
-        declared = _declared(item_type_name, setting("item_types"))
-        item_type_id, known = (
-            (declared["id"], declared["attributes"]) if isinstance(declared, Mapping) else (declared, None)
-        )
+        item_type_id = declared = _declared(item_type_name, setting("item_types"))
+        if isinstance(declared, Mapping):
+            item_type_id, known = declared["id"], declared["attributes"]
     is_of_codes = item_type_id == PROMOTION_CODE or item_type_name == PROMOTION_CODE_NAME
     return {
         "item_type_name": item_type_name,

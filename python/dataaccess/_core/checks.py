@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Iterable
 from datetime import UTC, timedelta
+from importlib import import_module
 from math import inf
+from numbers import Real
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING
 
@@ -13,10 +16,10 @@ from dataaccess._native import zone_name
 from dataaccess.errors import ConfigError, Problem, ValidationError
 
 if TYPE_CHECKING:
-    from numbers import Real
-    from typing import Any, TypeGuard
+    from typing import Any
 
 MAX_INTEGER = 2**63 - 1
+_OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])(\d\d?)(?::?(\d\d))?", re.IGNORECASE)
 
 
 def problem(argument: str, message: str, value: object) -> Problem:
@@ -24,9 +27,22 @@ def problem(argument: str, message: str, value: object) -> Problem:
     return Problem(argument, "", message, None if value is None else shortened(value))
 
 
-def invalid(argument: str, message: str, value: object) -> ValidationError:
+def invalid(argument: str, message: str, value: object = None) -> ValidationError:
     """The error for an argument of a request."""
     return ValidationError(problems=[problem(argument, message, value)])
+
+
+def optional(module: str) -> Any:
+    """Imports a module of an optional package. The error has the command that installs it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        if error.name not in (module, package):
+            raise
+        # pandas gets its columns from Arrow.
+        packages = "pandas pyarrow" if package == "pandas" else package
+        raise ImportError(f"{package} is not installed: pip install {packages}", name=package) from None
 
 
 def string(name: str, value: object) -> str:
@@ -59,17 +75,23 @@ def boolean(name: str, value: object) -> bool:
     return value
 
 
-def _is_number(value: object) -> TypeGuard[Real]:
-    if isinstance(value, int | float):
-        return not isinstance(value, bool)
-    from numbers import Real
+def boolean_argument(name: str, value: object) -> bool:
+    """A boolean argument of a request."""
+    if not isinstance(value, bool):
+        raise invalid(name, f"must be True or False, not {shortened(value)}", value)
+    return value
 
-    return isinstance(value, Real)
+
+def choice(name: str, value: object, choices: tuple[str, ...]) -> str | None:
+    """One of some strings, or None."""
+    if value is not None and value not in choices:
+        raise invalid(name, f"must be {' or '.join(map(repr, choices))}, not {shortened(value)}", value)
+    return None if value is None else str(value)
 
 
 def number(name: str, value: object, accepted: str) -> float:
     """A number, which a bool is not. The core checks its bounds."""
-    if not _is_number(value):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise ConfigError(f"{name} must be {accepted}, not {shortened(value)}")
     try:
         return float(value)
@@ -77,18 +99,16 @@ def number(name: str, value: object, accepted: str) -> float:
         return inf
 
 
-def seconds(name: str, value: object) -> float:
+def seconds(name: str, value: object, accepted: str = "a number of seconds or a timedelta") -> float:
     """A duration in seconds. The core checks its bounds."""
-    length = value.total_seconds() if isinstance(value, timedelta) else value
-    return number(name, length, "a number of seconds or a timedelta")
+    return number(name, value.total_seconds() if isinstance(value, timedelta) else value, accepted)
 
 
 def duration(name: str, value: object, unit: str = "seconds") -> float:
     """A duration of at least 0, in seconds or another unit."""
     is_seconds = unit == "seconds"
     accepted = f"a number of {unit} of at least 0{', or a timedelta' if is_seconds else ''}"
-    length = value.total_seconds() if is_seconds and isinstance(value, timedelta) else value
-    found = number(name, length, accepted)
+    found = (seconds if is_seconds else number)(name, value, accepted)
     if not 0 <= found < inf:
         raise ConfigError(f"{name} must be {accepted}, not {shortened(value)}")
     return found
@@ -97,6 +117,15 @@ def duration(name: str, value: object, unit: str = "seconds") -> float:
 def call_timeout(value: object) -> float | None:
     """The `timeout` of a call in seconds, or None."""
     return None if value is None else seconds("timeout", value)
+
+
+def optional_integer(value: Any, least: int, most: int) -> int | None:
+    """An integer within bounds, which a bool is not; None for anything else."""
+    try:
+        found = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
+    return found if found is not None and least <= found <= most else None
 
 
 def integer(name: str, value: object, least: int = 0, most: int = MAX_INTEGER) -> int:
@@ -115,55 +144,24 @@ def count(name: str, value: object, least: int = 1) -> int:
     return found
 
 
-def boolean_argument(name: str, value: object) -> bool:
-    """A boolean argument of a request."""
-    if not isinstance(value, bool):
-        raise invalid(name, f"must be True or False, not {shortened(value)}", value)
-    return value
-
-
-def choice(name: str, value: object, choices: tuple[str, ...]) -> str | None:
-    """One of some strings, or None."""
-    if value is not None and value not in choices:
-        raise invalid(name, f"must be {' or '.join(map(repr, choices))}, not {shortened(value)}", value)
-    return None if value is None else str(value)
-
-
-def optional_integer(value: Any, least: int, most: int) -> int | None:
-    """An integer within bounds, which a bool is not; None for anything else."""
-    try:
-        found = None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        return None
-    return found if found is not None and least <= found <= most else None
-
-
 def time_zone(name: str, value: object) -> str | None:
     """The IANA name of a time zone or of a `ZoneInfo`."""
     if value is None:
         return None
     key = getattr(value, "key", "UTC" if value is UTC else value)
-    found = zone_name(key) if isinstance(key, str) else None
-    if found is None:
-        offset = offset_advice(key)
-        wanted = f'must be an IANA time zone such as "Europe/Berlin", or a ZoneInfo, not {shortened(value)}'
-        message = wanted if offset is None else f"{shortened(key)} {offset}"
-        raise invalid(name, message, value)
-    return found
+    if isinstance(key, str) and (found := zone_name(key)) is not None:
+        return found
+    advice = offset_advice(key)
+    wanted = f'must be an IANA time zone such as "Europe/Berlin", or a ZoneInfo, not {shortened(value)}'
+    raise invalid(name, wanted if advice is None else f"{shortened(key)} {advice}", value)
 
 
 def offset_advice(zone: object) -> str | None:
     """What to write in place of an offset such as `UTC+7`; None for anything else."""
-    if not isinstance(zone, str) or zone_name(zone) is not None:
+    if not isinstance(zone, str) or zone_name(zone) is not None or not (offset := _OFFSET.fullmatch(zone.strip())):
         return None
-    import re
-
-    offset = re.fullmatch(r"(?:UTC|GMT)?\s*([+-])(\d\d?)(?::?(\d\d))?", zone.strip(), re.IGNORECASE)
-    if offset is None:
-        return None
-    sign, hours, minutes = offset[1], int(offset[2]), int(offset[3] or 0)
-    fixed = f"Etc/GMT{'-' if sign == '+' else '+'}{hours}"
-    is_whole = not minutes and zone_name(fixed) is not None
-    return 'is an offset, not a time zone: write an IANA zone such as "Europe/Berlin"' + (
-        f', or "{fixed}" (its sign is inverted)' if is_whole else ""
-    )
+    sign, hours, minutes = offset.groups()
+    advice = 'is an offset, not a time zone: write an IANA zone such as "Europe/Berlin"'
+    fixed = f"Etc/GMT{'-' if sign == '+' else '+'}{int(hours)}"
+    is_whole = not int(minutes or 0) and zone_name(fixed) is not None
+    return f'{advice}, or "{fixed}" (its sign is inverted)' if is_whole else advice

@@ -1,29 +1,44 @@
-"""The sandboxes of a process: those behind `sandbox:demo`, all that run in it, and services that proved to be one."""
+"""What a process has once: locks, its sandboxes, those behind `sandbox:demo`, and services that proved to be one."""
 
 from __future__ import annotations
 
 import os
+from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary, ref
 
-from dataaccess._core.process import ProcessLock
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import RawSandbox, origin, sandboxes_met
 from dataaccess.errors import ConfigError, SandboxWarning, TimezoneWarning
 
 if TYPE_CHECKING:
     from typing import Any
-    from weakref import ref
 
 _PREFIX = "sandbox:"
 _DEMO = "sandbox:demo"
 _UNTIL = f"{_DEMO}?until="
 LOOPBACK = "127.0.0.1"
 
+
+class ProcessLock:
+    """A lock for each process: in a forked child, no thread would release the lock of the parent."""
+
+    def __init__(self) -> None:
+        """The lock is free."""
+        self._locks: dict[int, Lock] = {}
+
+    def __enter__(self) -> None:
+        self._locks.setdefault(os.getpid(), Lock()).acquire()
+
+    def __exit__(self, *_error: object) -> None:
+        self._locks[os.getpid()].release()
+
+
 # Sandbox and token, by process and name: a forked child starts its own server.
 _demo: dict[tuple[int, str], tuple[RawSandbox, str]] = {}
 _lock = ProcessLock()
 # By address. A port is used again: the address of a stopped sandbox may be another service's.
-_running: dict[str | None, ref[Any]] = {}
+_running: WeakValueDictionary[str | None, Any] = WeakValueDictionary()
 # Addresses of sandboxes that need no warning: they ran here, or were warned of.
 _known: set[str | None] = set()
 # Clients that request days without a `timezone`; None once there was a warning.
@@ -32,35 +47,32 @@ _without_zone: list[ref[Any]] | None = []
 
 def start_sandbox(**options: Any) -> RawSandbox:
     """Starts a sandbox."""
-    usual: dict[str, Any] = {"demo": None, "port": 0, "now": None, "files": (None, None), "switches": {}}
-    sandbox = RawSandbox(**{**usual, **options})
+    sandbox = RawSandbox(**{"demo": None, "port": 0, "now": None, "files": (None, None), "switches": {}, **options})
     count_as_sandbox(sandbox.base_url, sandbox)
     return sandbox
 
 
 def count_as_sandbox(base_url: str, sandbox: object) -> None:
     """Lets `is_sandbox` know the address while the object lives."""
-    from weakref import ref
-
-    _running[origin(base_url)] = ref(sandbox)
+    _running[origin(base_url)] = sandbox
     _known.add(origin(base_url))
 
 
 def stop_sandbox(sandbox: RawSandbox) -> None:
     """Stops a sandbox of this process."""
     address = origin(sandbox.base_url)
-    if sandbox.stop() and _sandbox_at(address) is sandbox:
+    if sandbox.stop() and _running.get(address) is sandbox:
         del _running[address]
 
 
-def address_of(base_url: object) -> object:
+def _address_of(base_url: object) -> object:
     """The argument, or the address of the environment."""
     return os.environ.get("DATAACCESS_BASE_URL") or None if base_url is None else base_url
 
 
 def is_sandbox(base_url: object) -> bool:
     """Whether a sandbox of this process or of a parent has the address of the argument or of the environment."""
-    return _sandbox_at(origin(address_of(base_url))) is not None
+    return origin(_address_of(base_url)) in _running
 
 
 def may_warn_of_zone() -> bool:
@@ -70,8 +82,6 @@ def may_warn_of_zone() -> bool:
 
 def note_days_without_zone(client: object) -> None:
     """Lets `warn_of_service` warn when a platform has responded to this client."""
-    from weakref import ref
-
     clients = _without_zone
     if clients is not None and all(noted() is not client for noted in clients.copy()):
         clients.append(ref(client, clients.remove))
@@ -99,14 +109,9 @@ def warn_of_service() -> None:
         )
 
 
-def _sandbox_at(address: str | None) -> object:
-    found = _running.get(address)
-    return None if found is None else found()
-
-
 def embedded_name(base_url: object) -> str | None:
     """`sandbox:…` of the argument or of the environment, or None."""
-    address = address_of(base_url)
+    address = _address_of(base_url)
     return address if isinstance(address, str) and address.startswith(_PREFIX) else None
 
 
@@ -115,9 +120,9 @@ def embedded(name: str) -> tuple[str, str]:
     if name != _DEMO and not name.startswith(_UNTIL):
         raise ConfigError(f"there is no {name!r}; the sandbox is {_DEMO}, or {_UNTIL}2024-02-29 with fixed data")
     until = name.removeprefix(_UNTIL) if name != _DEMO else None
+    key = os.getpid(), name
     with _lock:
-        running = _demo.get((os.getpid(), name))
-        if running is None:
+        if key not in _demo:
             import json
             from ipaddress import IPv4Address
 
@@ -125,6 +130,6 @@ def embedded(name: str) -> tuple[str, str]:
             _, response = sandbox.control("POST", "/tokens", b"")
             if not _demo:
                 warn_caller(f"{_DEMO} is the sandbox: its data is synthetic", SandboxWarning)
-            running = _demo[os.getpid(), name] = (sandbox, str(json.loads(response)["token"]))
-        sandbox, token = running
+            _demo[key] = sandbox, str(json.loads(response)["token"])
+        sandbox, token = _demo[key]
         return sandbox.base_url, token

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 # Levels of `logging`.
 _DEBUG, _INFO, _WARNING = 10, 20, 30
 _LEVELS = {"debug": _DEBUG, "info": _INFO, "warning": _WARNING}
-
-# The index of the logger, the level and the text of an event.
+# What an event says of an attempt.
 _FORMS = {
-    "began": (0, _DEBUG, "%(call)s: attempt %(attempt)d began"),
-    "ended": (0, _DEBUG, "%(call)s: attempt %(attempt)d ended (%(outcome)s) after %(seconds).3f s%(response)s"),
-    "retrying": (1, _WARNING, "%(call)s: attempt %(attempt)d failed, retry in %(delay).3f s: %(reason)s: %(detail)s"),
+    "began": "began",
+    "ended": "ended (%(outcome)s) after %(seconds).3f s%(response)s",
+    "retrying": "failed, retry in %(delay).3f s: %(reason)s: %(detail)s",
 }
 
 _printers: list[logging.Handler] = []
@@ -90,20 +89,19 @@ def scheduler() -> Callable[[Callable[[], object]], object]:
 
 def emit(fields: dict[str, Any]) -> None:
     """Logs an event of the core."""
-    kind, level, form = _FORMS[fields.pop("event")]
-    logger, time = _loggers()[kind], fields.pop("time")
+    event, time = fields.pop("event"), fields.pop("time")
+    request, retry = _loggers()
+    logger, level = (retry, _WARNING) if event == "retrying" else (request, _DEBUG)
     if not logger.isEnabledFor(level):
         return
-    if "detail" in fields:
-        fields["detail"] = fields["detail"]
-    day, status = fields.get("day"), fields.get("status")
+    day, status, operation = fields.get("day"), fields.get("status"), fields["operation"]
     words = {
         **fields,
-        "call": f"{fields['operation']} {day}" if day else fields["operation"],
+        "call": f"{operation} {day}" if day else operation,
         "response": f", HTTP {status}, {fields['bytes']} bytes" if status is not None else "",
     }
-    form += ", request %(request_id)s"
-    record = logger.makeRecord(logger.name, level, __file__, 0, form, (words,), None, fields["operation"], fields)
+    form = f"%(call)s: attempt %(attempt)d {_FORMS[event]}, request %(request_id)s"
+    record = logger.makeRecord(logger.name, level, __file__, 0, form, (words,), None, operation, fields)
     # The event is older than this call: it waited for this thread.
     record.relativeCreated -= (record.created - time) * 1000
     record.created, record.msecs = time, int(time % 1 * 1000) + 0.0

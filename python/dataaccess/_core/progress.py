@@ -10,8 +10,7 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from dataaccess._core.checks import invalid
-from dataaccess._core.optional import optional
+from dataaccess._core.checks import invalid, optional
 from dataaccess._display.text import cell, counted, size
 
 if TYPE_CHECKING:
@@ -31,13 +30,9 @@ _PAUSE_OF_LINES = 1.0
 def follow(
     progress: ProgressArgument, label: str, convert: Callable[[], Callable[[Any], Progress]]
 ) -> Iterator[Callable[[Any], object] | None]:
-    """Gives the callback for the updates of a call, or None if nobody looks.
+    """Gives the callback for the updates of the call `label`, or None if nobody looks.
 
-    `label` names the call. `convert` makes the function that turns an update into a `Progress`, as the call begins.
-
-    Raises:
-        ValidationError: `progress` is not None, a bool or a function.
-        ImportError: `progress` is True, and tqdm is not installed.
+    `convert` makes the function that turns an update into a `Progress`, as the call begins.
     """
     if str(getattr(progress, "__module__", None)).partition(".")[0] == "tqdm":
         raise invalid("progress", "is a bar of tqdm, and the package has its own: write progress=True", progress)
@@ -54,7 +49,10 @@ def follow(
 
 
 class Bar:
-    """A bar of tqdm. A call goes on without a bar that cannot be drawn."""
+    """A bar of tqdm. A call goes on without a bar that cannot be drawn.
+
+    A wanted bar shows with the first update, and stays; another shows after a second.
+    """
 
     def __init__(
         self,
@@ -64,11 +62,7 @@ class Bar:
         is_wanted: bool,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """A wanted bar shows with the first update, and stays; another shows after a second.
-
-        Raises:
-            ImportError: It is wanted, and tqdm is not installed.
-        """
+        """Imports tqdm for a wanted bar, which so raises an `ImportError` at once."""
         if is_wanted:
             optional("tqdm")
         self._label, self._convert, self._clock = cell(label), convert, clock
@@ -99,10 +93,7 @@ class Bar:
             self._bar.n = self._last.done
             self._bar.set_postfix_str(_figures(self._first, self._last), refresh=False)
             self._due = self._clock() + self._pause
-            if is_last:
-                self._bar.close()
-            else:
-                self._bar.refresh()
+            (self._bar.close if is_last else self._bar.refresh)()
         except Exception:
             self._bar, self._due = None, inf
 

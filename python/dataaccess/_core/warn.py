@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from typing import Any
 
 from dataaccess.errors import DataAccessWarning
-
-if TYPE_CHECKING:
-    from typing import Any
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not imported for this
 
@@ -27,11 +24,10 @@ def warn_caller(message: str, category: type[DataAccessWarning], line: dict[str,
 
 
 def caller() -> dict[str, Any]:
-    """The first line of the stack outside of this package."""
+    """The first line of the stack outside of this package, as `warn_explicit` takes it."""
     frame = sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
-    # What `warnings.warn` passes on.
     names = frame.f_globals
     return {
         "filename": frame.f_code.co_filename,

@@ -19,18 +19,13 @@ _MOST = 48
 
 
 class Column(NamedTuple):
-    """A column of a grid.
-
-    Attributes:
-        heads: Its name, and other lines above the rows.
-        cells: Its values.
-        is_number: Whether values are aligned to the right.
-        is_whole: Whether values are never truncated: a part of a number is another number.
-    """
+    """A column of a grid: its name and other lines above the rows, its values, and how these are shown."""
 
     heads: Sequence[str]
     cells: Sequence[str]
+    # Aligned to the right.
     is_number: bool = False
+    # Never truncated: a part of a number is another number.
     is_whole: bool = False
 
 
@@ -49,7 +44,7 @@ def columns_of(
     for name, kind in schema.items():
         heads = [cell(name, most), kind] if has_types else [cell(name, most)]
         cells = [value_text(row[name], most) for row in rows]
-        columns.append(Column(heads, cells, COLUMN_TYPES[kind].is_number, COLUMN_TYPES[kind].is_whole))
+        columns.append(Column(heads, cells, COLUMN_TYPES[kind].is_number, kind not in ("string", "json")))
     return columns
 
 
@@ -70,10 +65,7 @@ def ruled(columns: Sequence[Column]) -> Grid:
 
 
 def fitted(columns: Sequence[Column], width: int, style: Callable[[str], str] = str) -> Grid:
-    """The columns in the width of a terminal: leaves out the last columns, then truncates the widest.
-
-    `style` is applied to the heads.
-    """
+    """The columns in the width of a terminal, with styled heads: drops the last, then truncates the widest."""
     widths = [min(_natural(column), _MOST if number else width) for number, column in enumerate(columns)]
     least = [
         natural if column.is_whole or number == 0 else min(natural, _LEAST)

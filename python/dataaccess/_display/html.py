@@ -90,9 +90,8 @@ def facts(rows: Iterable[tuple[str, Value | list[Value]]]) -> str:
 
 def columns(types: Iterable[tuple[str, str]]) -> Markup:
     """Names of columns and their types."""
-    shown = [(escape(cell(name, _MAX_WIDTH)), escape(kind)) for name, kind in types]
-    spans = (f'<span class="column">{name} <span class="dim">{kind}</span></span>' for name, kind in shown)
-    return Markup("".join(spans))
+    span = '<span class="column">{} <span class="dim">{}</span></span>'
+    return Markup("".join(span.format(escape(cell(name, _MAX_WIDTH)), escape(kind)) for name, kind in types))
 
 
 def table(

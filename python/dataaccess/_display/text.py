@@ -17,8 +17,6 @@ _MARKS = 4
 _MAX_LITERAL = 20_000
 _MAX_STRING = 1_000
 
-_MINUTE = 60
-
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """A number and its noun: `1 row`, `2,000 rows`."""
@@ -42,10 +40,10 @@ def size(number: float) -> str:
 
 def duration(seconds: float) -> str:
     """A time span: `0.25 s`, `12.3 s`, `5 min 0 s`, `2 h 5 min`."""
-    if seconds < _MINUTE:
+    if seconds < 60:
         return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), _MINUTE)
-    hours, minutes_left = divmod(minutes, _MINUTE)
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes_left = divmod(minutes, 60)
     return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
+from dataaccess._client.asynchronous import AsyncClient
+from dataaccess._client.client import Client
 from dataaccess._core.checks import duration, string, strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import timedelta
 
-    from dataaccess._client.asynchronous import AsyncClient
-    from dataaccess._client.client import Client
     from dataaccess._sandbox.control import Control
     from dataaccess._types import ClientOptions
 
@@ -106,8 +106,6 @@ class Access:
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.client(scopes=["item"], timeout=10)
         """
-        from dataaccess._client.client import Client
-
         token = self.issue_token(scopes)
         return self._kept_by(Client(self._control.base_url, token=token, profile=profile, **_without_tls(options)))
 
@@ -137,8 +135,6 @@ class Access:
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.async_client(scopes=["item"])
         """
-        from dataaccess._client.asynchronous import AsyncClient
-
         token = self.issue_token(scopes)
         return self._kept_by(AsyncClient(self._control.base_url, token=token, profile=profile, **_without_tls(options)))
 

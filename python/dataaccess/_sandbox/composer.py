@@ -10,8 +10,11 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dataaccess import filters
+from dataaccess._client.functions import unconnected_client
 from dataaccess._contract import DOWNLOAD_PATH
 from dataaccess.errors import ConfigError, DataAccessError
+from dataaccess.filters import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,8 +62,6 @@ def _composed(given: object) -> dict[str, Any]:
 
 
 def _codes(given: Mapping[str, Any]) -> dict[str, Any]:
-    from dataaccess import filters
-
     time = given.get("time") or {}
     if not isinstance(time, Mapping):
         raise ConfigError("time: must be an object with how and values")
@@ -101,8 +102,6 @@ def _codes(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _items(given: Mapping[str, Any]) -> dict[str, Any]:
-    from dataaccess.filters import parse
-
     name, attrs = str(given.get("item_type_name") or ""), _texts("attrs", given.get("attrs"))
     number, where = given.get("item_type_id"), str(given.get("where") or "")
     options = {} if number is None else {"item_type_id": number}
@@ -151,8 +150,6 @@ def _bodies(call: str, settings: dict[str, str], *arguments: Any, **named: Any) 
     """The requests of a scan, which a client without a connection has checked."""
     from urllib.parse import urlsplit
 
-    from dataaccess._client.functions import unconnected_client
-
     scan = getattr(unconnected_client(**{**_DEFAULTS, **settings}), f"scan_{call}")(*arguments, **named)
     return [{"path": urlsplit(request["url"]).path, "body": request["body"]} for request in scan.requests()]
 
@@ -188,8 +185,6 @@ def _qualified(where: str) -> str:
     """A condition as a program writes it: with the name of the package before each function."""
     from io import StringIO
     from tokenize import NAME, generate_tokens
-
-    from dataaccess import filters
 
     written = repr(filters.parse(where))
     tokens = generate_tokens(StringIO(written).readline)

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from dataaccess._core.checks import duration, string
-from dataaccess._core.process import ProcessLock
+from dataaccess._core.embedded import ProcessLock
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import check_fault
 from dataaccess.errors import ClientClosedError, ConfigError, DataAccessWarning, SandboxError

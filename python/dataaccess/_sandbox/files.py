@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dataaccess._core.regular import read_file
+from dataaccess._core.paths import read_file
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._core.optional import optional
+from dataaccess._core.checks import optional
 from dataaccess._scan.scan import Scan
 from dataaccess._scan.table import Table
 from dataaccess.reports import Progress

@@ -6,8 +6,7 @@ import os
 from typing import Any
 
 from dataaccess._core.checks import string
-from dataaccess._core.paths import local_path
-from dataaccess._core.regular import read_file
+from dataaccess._core.paths import local_path, read_file
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import SWITCHES
 from dataaccess.errors import ConfigError, SandboxWarning

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn, Self
 
-from dataaccess._core.checks import boolean_argument, count
-from dataaccess._core.optional import optional
-from dataaccess._core.paths import checked, hidden
+from dataaccess._core.checks import boolean_argument, count, optional
 from dataaccess._core.progress import follow
+from dataaccess._core.secret import checked, hidden
 from dataaccess._public import CLIENT_ZONE, public
 from dataaccess._scan.base import BaseScan, BaseTask, asked_zone
 from dataaccess._scan.batches import BaseBatches
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from dataaccess._core.paths import StorageOptions as Hidden
+    from dataaccess._core.secret import StorageOptions as Hidden
     from dataaccess._scan.batches import Batch
     from dataaccess._scan.files import Format
     from dataaccess._scan.table import Table

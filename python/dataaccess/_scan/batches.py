@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from dataaccess._core.optional import optional
+from dataaccess._core.checks import optional
 from dataaccess._public import public
 from dataaccess._scan.outcome import stats_of, warn_of, warn_without_times
 from dataaccess._scan.rows import Rows

@@ -117,7 +117,7 @@ def task_of(task: dict[str, Any], path: Callable[[str], Any]) -> TaskReport:
     """A task, from the plain values of the core."""
     from datetime import UTC, datetime
 
-    from dataaccess.reports import TaskReport
+    from dataaccess.reports import TaskReport  # as in `stats_of`
 
     converted = {
         "path": task["path"] and path(task["path"]),

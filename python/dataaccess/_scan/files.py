@@ -1,23 +1,40 @@
-"""Files that rows are written to: their format, and file objects in place of a path."""
+"""Files that rows are written to: their formats and suffixes, and file objects in place of a path."""
 
 from __future__ import annotations
 
 import io
 import os
 from contextlib import contextmanager
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING
 
-from dataaccess._core.checks import choice
-from dataaccess._core.paths import check_suffix, compression_of, location, refuse, suffixes_of
+from dataaccess._core.checks import choice, invalid
+from dataaccess._core.paths import location, without_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from dataaccess._core.paths import StorageOptions
+    from dataaccess._core.secret import StorageOptions
     from dataaccess._types import FileTarget, PathArgument, WritableFile
 
 _PIECE = 1 << 20
+# The first suffix of a format is the usual one. Only the command writes Arrow.
+FORMATS = {
+    "parquet": (".parquet", ".pq"),
+    "csv": (".csv", ".tsv"),
+    "jsonl": (".json", ".jsonl", ".ndjson"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+}
+# Parquet compresses its own columns.
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_TEXTS = ("csv", "jsonl")
+# Other tools read these suffixes, and nothing here writes them.
+_NOT_WRITTEN = {
+    *(".7z", ".br", ".bz2", ".gzip", ".lz4", ".lzma", ".snappy", ".sz", ".xz", ".z", ".zip", ".zstd"),
+    *(".tar", ".tbz2", ".tgz", ".txz", ".xls", ".xlsb", ".xlsx", ".ods", ".html", ".xml"),
+    *(".arrows", ".avro", ".h5", ".hdf", ".orc", ".pickle", ".pkl", ".db", ".duckdb", ".sqlite"),
+}
 
 # Name, for CSV the separator and whether formulas are escaped, compression.
 Format = tuple[str, int, bool, str | None]
@@ -31,8 +48,15 @@ def parquet_format() -> Format:
 def text_format(name: str, target: FileTarget, compression: object, *, escapes: bool = False) -> Format:
     """The format of a text file. The suffix `.tsv` stands for tabs."""
     file = os.path.basename(target) if isinstance(target, str | os.PathLike) else ""  # noqa: PTH119 - of a URL too
-    compression = choice("compression", compression_of(file, compression), ("infer", "gzip", "zstd"))
-    return name, ord("\t" if suffixes_of(file)[0] == ".tsv" else ","), escapes, compression
+    suffix, packed = _suffixes_of(file)
+    usual = _COMPRESSIONS.get(packed)
+    if compression == "infer":
+        compression = usual
+    elif usual not in (None, compression):
+        problem = f"ends with {packed}: leave it out, or use another suffix"
+        raise invalid("compression", f"is {compression!r}, and {shortened(file)} {problem}", compression)
+    compression = choice("compression", compression, ("infer", "gzip", "zstd"))
+    return name, ord("\t" if suffix == ".tsv" else ","), escapes, compression
 
 
 @contextmanager
@@ -47,13 +71,19 @@ def output_path(
         raise TypeError('the file is open in text mode: open it in binary mode ("wb"), or pass its .buffer')
     if isinstance(target, str | os.PathLike):
         path = location("path", target, storage_options)
-        check_suffix(path, method)
+        name, file = method.removeprefix("to_"), without_query(path)
+        found = format_of(file)
+        if found not in (name, None, "arrow"):
+            other = f"write to_{found}, or another suffix"
+            raise invalid("path", f"{shortened(file)} is no file of {method}: {other}", file)
+        if problem := not_written(file, name, method):
+            raise invalid("path", f"{shortened(file)} {problem}", file)
         yield path, None
         return
     if not hasattr(target, "write"):
         raise TypeError(f"rows go to a path or a file opened in binary mode, not to a {type(target).__name__}")
     if storage_options is not None:
-        refuse("storage_options", "is for URLs of object stores, and the target is an open file: leave it out")
+        raise invalid("storage_options", "is for URLs of object stores, and the target is an open file: leave it out")
     # Imported here, as few scans need them.
     from pathlib import Path
     from tempfile import TemporaryDirectory
@@ -73,3 +103,33 @@ def copy_into(file: Any, path: Any) -> None:
                     raise BlockingIOError("the file does not block, and takes no more bytes now")
                 # An unbuffered file may take a part; one that returns nothing has taken all.
                 rest = rest[written:] if isinstance(written, int) else rest[len(rest) :]
+
+
+def format_of(file: str) -> str | None:
+    """The format by the suffix, or None."""
+    suffix, _ = _suffixes_of(file)
+    return next((name for name, suffixes in FORMATS.items() if suffix in suffixes), None)
+
+
+def known_suffixes(*formats: str) -> str:
+    """The suffixes of formats, in words."""
+    packed = f", each also with {', '.join(_COMPRESSIONS)}"
+    return "; ".join(f"{', '.join(FORMATS[name])}{packed if name in _TEXTS else ''}" for name in formats)
+
+
+def not_written(file: str, name: str, writer: str) -> str | None:
+    """What is wrong with the suffix for the writer of a format, or None."""
+    suffix, packed = _suffixes_of(file)
+    is_of_another = suffix in _NOT_WRITTEN or format_of(file) not in (name, None)
+    if not is_of_another and (not packed or name in _TEXTS):
+        return None
+    ending = suffix + packed if is_of_another else packed
+    return f"ends with {ending}, which {writer} does not write: use {known_suffixes(name)}; or another suffix"
+
+
+def _suffixes_of(file: str) -> tuple[str, str]:
+    """The suffixes of the format and of the compression, in small letters."""
+    name, suffix = os.path.splitext(os.path.basename(file).lower())  # noqa: PTH119, PTH122 - of a URL too
+    if suffix in _COMPRESSIONS:
+        return os.path.splitext(name)[1], suffix  # noqa: PTH122 - likewise
+    return suffix, ""

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 from dataaccess import errors
 from dataaccess._core.checks import boolean_argument, choice, duration
 from dataaccess._core.log import log_run
-from dataaccess._core.paths import checked, location
-from dataaccess._display.text import counted
+from dataaccess._core.paths import location
+from dataaccess._core.secret import checked
+from dataaccess._display.text import counted, open_text
 from dataaccess._scan.doubts import TaskDoubt, task_of
 from dataaccess._scan.outcome import progress_of, warn_of
 
 if TYPE_CHECKING:
     from typing import Any, Self
 
-    from dataaccess._core.paths import StorageOptions
+    from dataaccess._core.secret import StorageOptions
     from dataaccess._scan.client import ScanClient
     from dataaccess.reports import Progress, ScanReport
 
@@ -123,7 +124,7 @@ def report_of(
     """
     from pathlib import Path
 
-    from dataaccess.reports import ScanReport
+    from dataaccess.reports import ScanReport  # as in `stats_of`
 
     on_doubt.raise_again()
     outcome, failed, ended = result
@@ -177,8 +178,6 @@ def report_of(
 
 def _log_end(report: ScanReport, failed: int, ended: errors.DataAccessError | None) -> None:
     """Logs each doubt, and how the run ended."""
-    from dataaccess._display.text import open_text
-
     fields = {
         "folder": str(report.folder),
         "rows": report.rows,

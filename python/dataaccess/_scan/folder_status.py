@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import count, duration, invalid
-from dataaccess._core.paths import checked, hidden, location
+from dataaccess._core.paths import location
+from dataaccess._core.secret import checked, hidden
 from dataaccess._native import folder_status as read_status
 from dataaccess._public import public
 
@@ -67,7 +68,7 @@ def folder_status(
 
 
 def _status_of(found: dict[str, Any], path: Any) -> FolderStatus:
-    from dataaccess.reports import FolderStatus, PartStatus
+    from dataaccess.reports import FolderStatus, PartStatus  # as in `stats_of`
 
     def part(values: dict[str, Any]) -> PartStatus:
         requested_at = values["requested_at"]

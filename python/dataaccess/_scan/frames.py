@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess._contract import VALUES
-from dataaccess._core.optional import optional
+from dataaccess._core.checks import optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable

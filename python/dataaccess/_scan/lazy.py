@@ -12,8 +12,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
+from dataaccess._core.checks import optional
 from dataaccess._core.interrupt import ends_at_interrupt
-from dataaccess._core.optional import optional
 from dataaccess._core.warn import caller
 from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess._display.text import counted

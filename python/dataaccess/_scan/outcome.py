@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def stats_of(outcome: dict[str, Any]) -> ScanStats:
     """The figures of a use of a scan."""
-    from dataaccess.reports import ScanStats
+    from dataaccess.reports import ScanStats  # dataclasses take longer to load than a client
 
     warnings = [warning["message"] for warning in outcome["warnings"]]
     converted = {"extra_keys": dict(outcome["extra_keys"]), "warnings": warnings}
@@ -58,7 +58,7 @@ def warn_without_times(tz: str | None, types: list[tuple[str, str]]) -> None:
 
 def progress_of(client: ScanClient) -> Callable[[dict[str, Any]], Progress]:
     """Makes the progress of a scan of the plain values of the core."""
-    from dataaccess.reports import Progress
+    from dataaccess.reports import Progress  # as in `stats_of`
 
     before = _retries(client)
 

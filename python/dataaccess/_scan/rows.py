@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess._display.text import counted, shorten
 from dataaccess._scan import frames
 
@@ -67,8 +68,6 @@ class Rows:
         return self._with_datetimes(self.to_dicts())
 
     def _with_datetimes(self, rows: list[Row]) -> list[Row]:
-        from dataaccess._display.column_types import COLUMN_TYPES
-
         zone = None if self._raw.time_zone is None else _zone(self._raw.time_zone)
         for name in [name for name, kind in self._raw.types if COLUMN_TYPES[kind].python is datetime]:
             for row in rows:
@@ -150,13 +149,13 @@ class Rows:
 
     def __str__(self) -> str:
         """The first rows as a grid with the types of the columns: what `print(table)` shows."""
-        from dataaccess._display.rows import HEAD, rows_text
+        from dataaccess._display.listing import HEAD, rows_text  # loads HTML
 
         return rows_text(self.schema, self._raw.to_dicts(HEAD), self.num_rows, self._figures())
 
     def _repr_html_(self) -> str:
         """The first rows for notebooks."""
-        from dataaccess._display.rows import HEAD, rows_html
+        from dataaccess._display.listing import HEAD, rows_html  # as in `__str__`
 
         return rows_html(self.schema, self._raw.to_dicts(HEAD), self.num_rows, self._figures())
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from dataaccess._core.checks import boolean_argument, count
+from dataaccess._core.checks import boolean_argument, count, optional
 from dataaccess._core.interrupt import ends_at_interrupt, is_native_thread
-from dataaccess._core.optional import optional
-from dataaccess._core.paths import checked, hidden
 from dataaccess._core.progress import follow
+from dataaccess._core.secret import checked, hidden
 from dataaccess._public import CLIENT_ZONE, public
 from dataaccess._scan.base import BaseScan, BaseTask, asked_zone
 from dataaccess._scan.batches import Batches
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from dataaccess._core.paths import StorageOptions as Hidden
+    from dataaccess._core.secret import StorageOptions as Hidden
     from dataaccess._scan.files import Format
     from dataaccess._types import (
         Compression,
@@ -319,7 +318,7 @@ class Scan(BaseScan):
             >>> used.sort("pool_id").collect().rows()
             [(901, 590), (902, 608), (903, 586)]
         """
-        from dataaccess._scan.lazy import Source
+        from dataaccess._scan.lazy import Source  # for polars only
 
         self._check_streamed()
         return Source(self, self._in_zone_of_files(tz)).lazyframe()

@@ -5,8 +5,7 @@ extension module: names are loaded at their first use, so a DAG file parses quic
 """
 
 from importlib import import_module as _import_module
-
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dataaccess.airflow.check import DataAccessCheckOperator

@@ -15,7 +15,7 @@ from dataaccess.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dataaccess._core.paths import StorageOptions
+    from dataaccess._core.secret import StorageOptions
     from dataaccess.reports import ScanStats
 
 _LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dataaccess import Client, Scan
-    from dataaccess._core.paths import StorageOptions
+    from dataaccess._core.secret import StorageOptions
 
 # The parts of a pickled task behind its client, by name: JSON that XCom takes.
 _PARTS = ("call", "body", "schema", "id", "splits")

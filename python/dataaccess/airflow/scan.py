@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
-from dataaccess._core.checks import duration
+from dataaccess._core.checks import duration, invalid
 from dataaccess.airflow.arguments import SearchingOperator
 from dataaccess.airflow.condition import condition, item_type_id, stated, values
 from dataaccess.airflow.figures import log_figures, of_report
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from airflow.sdk.definitions.mappedoperator import OperatorPartial
 
     from dataaccess import Client, Scan, ScanReport
-    from dataaccess._core.paths import StorageOptions
+    from dataaccess._core.secret import StorageOptions
     from dataaccess._types import (
         AudienceTypes,
         CodeAttributes,
@@ -256,8 +256,6 @@ class DataAccessScanOperator(SearchingOperator):
 
 
 def _refuse(arguments: dict[str, object], reason: str) -> None:
-    from dataaccess._core.checks import invalid
-
     for name, value in arguments.items():
         if value is not None:
             raise invalid(name, reason, value)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context, ObjectStoragePath
 
     from dataaccess import Client, Scan
-    from dataaccess._core.paths import StorageOptions
+    from dataaccess._core.secret import StorageOptions
     from dataaccess._types import (
         AudienceTypes,
         CodeAttributes,

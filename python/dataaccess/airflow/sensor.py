@@ -20,6 +20,7 @@ from dataaccess.airflow.compat import (
 from dataaccess.airflow.export import ExportWatch
 from dataaccess.airflow.hook import DataAccessHook
 from dataaccess.airflow.operator import ClientOperator
+from dataaccess.airflow.trigger import DataAccessSegmentExportTrigger
 from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
@@ -88,8 +89,6 @@ class DataAccessSegmentExportSensor(ClientOperator, BaseSensorOperator):
             return self._execute_here(context)
         found = self.poke(context)
         if not found.is_done:
-            from dataaccess.airflow.trigger import DataAccessSegmentExportTrigger
-
             self.defer(
                 trigger=DataAccessSegmentExportTrigger(
                     self._id(),

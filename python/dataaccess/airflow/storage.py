@@ -9,7 +9,9 @@ from pathlib import Path
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._core.paths import StorageOptions, location, refuse
+from dataaccess._core.checks import invalid
+from dataaccess._core.paths import location
+from dataaccess._core.secret import StorageOptions, checked
 from dataaccess.airflow.compat import BaseHook, ObjectStoragePath, conn_id_of
 from dataaccess.airflow.connection import HiddenConnection
 from dataaccess.airflow.credentials import STORES
@@ -48,7 +50,7 @@ def located(place: Place, argument: str = "folder") -> tuple[str, StorageOptions
     if store is None:
         if not Path(target).is_absolute():
             message = "is relative to the folder in which a worker was started: write an absolute path, or a URL"
-            refuse(argument, f"{shortened(target)} {message}", target)
+            raise invalid(argument, f"{shortened(target)} {message}", target)
         return target, None
     return target, None if conn_id is None else _options(store, conn_id, target, argument)
 
@@ -63,7 +65,7 @@ def _store(target: str) -> Store | None:
     return STORES.get(scheme.lower()) if separator else None
 
 
-def _options(store: Store, conn_id: str, url: str, argument: str) -> StorageOptions:
+def _options(store: Store, conn_id: str, url: str, argument: str) -> StorageOptions | None:
     connection: Any = HiddenConnection(BaseHook.get_connection(conn_id))
     if connection.conn_type not in store.conn_types:
         raise ConfigError(
@@ -71,7 +73,7 @@ def _options(store: Store, conn_id: str, url: str, argument: str) -> StorageOpti
             f"{url.partition('://')[0]}:// takes the type {' or '.join(store.conn_types)}"
         )
     # No frame from here on shows a key.
-    return StorageOptions(store.options(connection, url)).checked()
+    return checked(StorageOptions(store.options(connection, url)))
 
 
 def _split(place: Place, argument: str) -> tuple[str | os.PathLike[str], str | None]:

@@ -7,10 +7,9 @@ It needs click (extra `cli`); this module alone can be imported without it. A ne
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from dataaccess.cli.streams import open_missing
-
-TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

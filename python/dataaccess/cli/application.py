@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import dataaccess as da
 from dataaccess.cli import ending
 from dataaccess.cli.parts import Commands
 
@@ -80,9 +81,7 @@ class _Application(Commands):
 
 def _version(context: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:
     if is_wanted and not context.resilient_parsing:
-        from dataaccess import __version__
-
-        click.echo(f"dataaccess {__version__}")
+        click.echo(f"dataaccess {da.__version__}")
         context.exit()
 
 

@@ -30,7 +30,7 @@ def write(scan: Scan, file: str | None, judge: Doubts) -> None:
 
 
 def _write_batches(scan: Scan, file: Any, form: str, judge: Doubts) -> None:
-    from dataaccess._core.optional import optional
+    from dataaccess._core.checks import optional  # loads the core
 
     arrow, ipc = optional("pyarrow"), optional("pyarrow.ipc")
     with retries_shown(), scan.batches() as batches:

@@ -10,6 +10,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
+from dataaccess.errors import DataAccessError, FileError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import IO
@@ -36,8 +38,6 @@ def appearing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     Raises:
         FileError: It cannot be written.
     """
-    from dataaccess.errors import DataAccessError
-
     made = path.with_name(f".{path.name[:_REPEATED]}.{token_hex(8)}.tmp")
     if path.exists() and not path.is_file():
         raise _not_written(path, OSError(errno.EINVAL, "it is not a regular file"))
@@ -66,8 +66,6 @@ def appearing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
 
 
 def _not_written(path: Path, error: OSError) -> Exception:
-    from dataaccess.errors import FileError
-
     advice = "; make its folder, and try again" if error.errno == errno.ENOENT else ""
     message = f"`{path}` cannot be written: {error.strerror or error}{advice}"
     return FileError(message, errno=error.errno, path=str(path))

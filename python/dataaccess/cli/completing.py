@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from click.shell_completion import CompletionItem
 
+from dataaccess._client.profiles import config_path, read
 from dataaccess._client.settings import SETTINGS
 from dataaccess._contract import VALUES
+from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +66,7 @@ def _attributes(context: click.Context) -> list[str]:
     # click does not assign arguments before an option whose value is being typed.
     given = (context.params.get("name"), *context.args)
     if context.info_name == "codes" or "promotion_code" in given:
-        from dataaccess._types import PROMOTION_CODE_ATTRIBUTES
+        from dataaccess._types import PROMOTION_CODE_ATTRIBUTES  # a completion loads only what it shows
 
         return list(PROMOTION_CODE_ATTRIBUTES)
     declared = [value for name, value in _item_types(context).items() if name in given and isinstance(value, dict)]
@@ -95,9 +97,6 @@ def _tables() -> dict[str, Any]:
     """The profiles as they are written."""
     import warnings
 
-    from dataaccess._client.profiles import config_path, read
-    from dataaccess.errors import ConfigError
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -108,13 +107,13 @@ def _tables() -> dict[str, Any]:
 
 
 def _platforms(typed: str) -> list[str]:
-    from dataaccess._sandbox.platforms import PLATFORMS
+    from dataaccess._sandbox.platforms import PLATFORMS  # loads the core
 
     return [name for name in PLATFORMS if name.startswith(typed)]
 
 
 def _switches(_context: click.Context) -> list[str]:
-    from dataaccess._native import SWITCHES
+    from dataaccess._native import SWITCHES  # loads the core
 
     return [f"{name}=" for name in SWITCHES]
 

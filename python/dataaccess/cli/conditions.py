@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import dataaccess as da
 from dataaccess._contract import PROMOTION_CODE
 from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.times import time_of_codes, time_of_column
@@ -41,7 +42,7 @@ LIMIT = option("--limit", type=Whole(min=1), metavar="N", section=_SECTION, help
 
 
 def _completions(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-    from dataaccess.cli.completing import completions
+    from dataaccess.cli.completing import completions  # for shells only
 
     return completions(context, parameter, typed)
 
@@ -188,8 +189,6 @@ def items(function: Any) -> Any:
 def _codes(
     *, attrs: list[list[str]], raw: dict[str, Any] | None, status: Any, audience_type: Any, audience: Any, **times: Any
 ) -> Search:
-    import dataaccess as da
-
     attributes = flat(attrs) or None
     given = _typed(times)
     lists = {"--status": status, "--audience-type": audience_type, "--audience": audience}
@@ -258,8 +257,6 @@ def _conditions(
     matches: list[tuple[str, list[Any]]], times: dict[str, Any], where: Expression | None, zone: str
 ) -> Any:
     """All conditions together; None if there is none."""
-    import dataaccess as da
-
     # The values of one column belong together, however often the option is given.
     columns: dict[str, list[Any]] = {}
     for column, values in matches:

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import dataaccess as da
+from dataaccess._client.profiles import config_path, read
 from dataaccess._probe import toml
+from dataaccess.cli.complete_file import write_lines
 from dataaccess.cli.ending import USAGE, CommandError
 from dataaccess.cli.parts import Command, option
 from dataaccess.cli.profile_file import append, appended
 from dataaccess.cli.streams import note
 from dataaccess.cli.values import TokenPath
+from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,8 +42,6 @@ def command(name: str, base_url: str | None, timezone: str | None, token_file: s
     The token is asked for, or read from a pipe, and written into a file that nobody else may read. A profile that
     exists gets a new token, and is otherwise left as it is.
     """
-    from dataaccess._client.profiles import config_path, read
-
     path = config_path()
     known = read(path).value
     before = known.get(name)
@@ -71,11 +73,8 @@ def command(name: str, base_url: str | None, timezone: str | None, token_file: s
 
 def _problem(base_url: str | None, timezone: str | None) -> str | None:
     """Why no client takes an address and a zone."""
-    from dataaccess import Client
-    from dataaccess.errors import ConfigError
-
     try:
-        Client(base_url or "http://localhost", token="-", timezone=timezone or "UTC")  # noqa: S106 - nothing is sent
+        da.Client(base_url or "http://localhost", token="-", timezone=timezone or "UTC")  # noqa: S106 - nothing is sent
     except ConfigError as error:
         return str(error)
     return None
@@ -100,9 +99,7 @@ def _check_unchanged(name: str, path: Path, before: Mapping[str, Any], values: M
 
 
 def _write_token(path: Path) -> None:
-    from dataaccess._native import RawToken
-    from dataaccess.cli.complete_file import write_lines
-    from dataaccess.errors import ConfigError
+    from dataaccess._native import RawToken  # loads the core
 
     is_typed = sys.stdin.isatty()
     token = (click.prompt("Token", hide_input=True, err=True) if is_typed else sys.stdin.readline()).strip()

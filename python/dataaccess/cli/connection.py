@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import dataaccess as da
 from dataaccess._client.settings import SETTINGS
 from dataaccess.cli.ending import USAGE, CommandError, is_typed, message_of
 from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.streams import note
 from dataaccess.cli.values import Duration, TokenPath
+from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,15 +74,11 @@ class Connection:
         Args:
             **settings: In place of those of the options.
         """
-        from dataaccess import Client
-        from dataaccess.errors import ConfigError
-        from dataaccess.tokens import token_file
-
         options = {name: value for name, value in self.given.items() if value is not None} | settings
         if file := options.pop("token_file", None):
-            options["token"] = token_file(file)
+            options["token"] = da.token_file(file)
         try:
-            return Client(**options)
+            return da.Client(**options)
         except ConfigError as error:
             if is_typed(error):
                 raise CommandError(message_of(error), USAGE) from None
@@ -93,7 +91,7 @@ class Connection:
 
 
 def _absent_profile() -> str:
-    from dataaccess._client.profiles import config_path
+    from dataaccess._client.profiles import config_path  # `--help` needs no profiles
 
     path = config_path()
     # `Path.exists` raises where HOME may not be read.

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import dataaccess as da
 from dataaccess.cli import output
 from dataaccess.cli.colors import style
 from dataaccess.cli.connection import connecting
 from dataaccess.cli.ending import lines_of, message_of
 from dataaccess.cli.parts import Command, option
+from dataaccess.errors import ConfigError, TransportError
 
 if TYPE_CHECKING:
     from dataaccess import Client
@@ -65,8 +67,6 @@ def command(context: click.Context, day: str | None, connection: Connection, *, 
     error: 78 configuration, 69 or 75 connection, 77 token; 1 if only --timezone, --source-timezone or --day-comparison
     is wrong.
     """
-    from dataaccess.errors import ConfigError
-
     try:
         client = connection.client()
     except ConfigError as error:
@@ -86,9 +86,7 @@ def command(context: click.Context, day: str | None, connection: Connection, *, 
 
 
 def _versions() -> str:
-    from dataaccess import __version__
-
-    return f"dataaccess {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    return f"dataaccess {da.__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
 
 
 def _settings(client: Client) -> dict[str, dict[str, Any]]:
@@ -142,8 +140,6 @@ def _details(client: Client, check: ClientCheck) -> dict[str, str]:
 
 def _failed_step(check: ClientCheck, names: list[str]) -> tuple[str | None, DataAccessError | None]:
     """The step that failed, if one did, and its error; without one nothing was sent."""
-    from dataaccess.errors import TransportError
-
     if check.is_reachable:
         # A refused token is a response of the service, and so is a scope that is missing.
         if any(has is not None for has in check.scopes.values()):
@@ -179,8 +175,6 @@ def _addresses(host: str) -> str:
 
 
 def _token(check: ClientCheck) -> list[_Step]:
-    from dataaccess.errors import ConfigError
-
     accepted = check._accepted()
     unusable = next((error for error in check.errors.values() if isinstance(error, ConfigError)), None)
     if unusable is not None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dataaccess import errors
 from dataaccess.cli.ending import CommandError
 from dataaccess.cli.parts import all_of, option
 
@@ -43,8 +44,6 @@ class Doubts:
     @contextmanager
     def judged(self) -> Iterator[None]:
         """What a call warns of is an error, before it has written anything."""
-        from dataaccess import errors
-
         kinds = (
             errors.AbsentAttributeWarning,
             errors.EmptyResultWarning,

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from dataaccess.cli.streams import note, silence
+from dataaccess.errors import ConfigError, DataAccessError, DataAccessWarning, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataaccess.errors import DataAccessError
     from dataaccess.reports import ScanReport
 
 # Of the shell, for signals.
@@ -66,8 +66,6 @@ def in_the_words_of_the_command() -> Iterator[None]:
     except (click.ClickException, click.exceptions.Exit, click.Abort, CommandError):
         raise
     except Exception as error:
-        from dataaccess.errors import DataAccessError
-
         if isinstance(error, DataAccessError):
             raise CommandError(message_of(error), code_of(error)) from None
         raise
@@ -82,8 +80,6 @@ def code_of(error: CommandError | DataAccessError) -> int:
 
 def is_typed(error: DataAccessError) -> bool:
     """Whether what is wrong was typed, and is not a setting of the environment or the profile."""
-    from dataaccess.errors import ConfigError, ValidationError
-
     is_setting = isinstance(error, ConfigError) and any(_is_typed(option_of(line)) for line in error.problems)
     return is_setting or isinstance(error, ValidationError)
 
@@ -95,8 +91,6 @@ def message_of(error: CommandError | DataAccessError) -> str:
 
 def lines_of(error: DataAccessError) -> list[str]:
     """The problems of the request or of the settings, each with its option; of another error its text."""
-    from dataaccess.errors import ConfigError, ValidationError
-
     # The command has another name than the call.
     lines = [str(line).removeprefix(f"{error.operation}: ") for line in getattr(error, "problems", [error])]
     if isinstance(error, ValidationError):
@@ -192,8 +186,6 @@ def terminable() -> Iterator[None]:
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
     """Prints the warnings of this package as lines: the place in the code says nothing to who runs a command."""
-    from dataaccess.errors import DataAccessWarning
-
     usual, shown = warnings.showwarning, set()
 
     def show(
@@ -220,7 +212,7 @@ def warnings_as_lines() -> Iterator[None]:
 
 def _sentence(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
-        from dataaccess.cli.suggestions import unknown_option
+        from dataaccess.cli.suggestions import unknown_option  # for mistakes only
 
         return unknown_option(error)
     text = error.format_message()

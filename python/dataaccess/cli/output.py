@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dataaccess._display.text import escaped, python_escape
+from dataaccess._display.grid import columns_of, fitted
+from dataaccess._display.text import counted, escaped, python_escape
 from dataaccess.cli import doubts
+from dataaccess.cli.colors import style
 from dataaccess.cli.parts import all_of, option
+from dataaccess.cli.progress import retries_shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -63,8 +66,6 @@ def write_rows(
     scan: Scan, *, as_json: bool, as_csv: bool, escape_formulas: bool, strict: bool, fail_empty: bool
 ) -> None:
     """Writes the rows of a scan to standard output, once all have arrived."""
-    from dataaccess.cli.progress import retries_shown
-
     judge = doubts.Doubts(strict, fail_empty)
     with retries_shown(), judge.judged():
         if as_csv:
@@ -77,9 +78,6 @@ def write_rows(
             return
         table = scan.collect()
         judge.check_rows(table.num_rows)
-    from dataaccess._display.grid import columns_of
-    from dataaccess._display.text import counted
-
     rows = table.head(_SHOWN).to_pylist()
     count = counted(table.num_rows, "row")
     summary = f"{count}; the first {_SHOWN} are shown" if table.num_rows > _SHOWN else count
@@ -89,9 +87,6 @@ def write_rows(
 
 def write_grid(columns: Sequence[Column], summary: str, *, advice: str, is_cut: bool = False) -> None:
     """Writes columns as wide as the terminal. The line below says what they are, and how to see what is left out."""
-    from dataaccess._display.grid import fitted
-    from dataaccess.cli.colors import style
-
     shown = fitted(columns, get_terminal_size().columns, partial(style, bold=True)) if columns else None
     if shown is not None:
         click.echo("\n".join(shown.lines))

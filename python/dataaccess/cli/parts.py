@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess._public import did_you_mean
+from dataaccess.cli.ending import in_the_words_of_the_command
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -30,7 +33,7 @@ class Option(click.Option):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """What a shell completes."""
-        from dataaccess.cli.completing import completions
+        from dataaccess.cli.completing import completions  # for shells only
 
         return completions(ctx, self, incomplete) or super().shell_complete(ctx, incomplete)
 
@@ -64,8 +67,6 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command."""
-        from dataaccess.cli.ending import in_the_words_of_the_command
-
         with in_the_words_of_the_command():
             return super().invoke(ctx)
 
@@ -104,8 +105,6 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first argument names."""
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            from dataaccess._public import did_you_mean
-
             known = self.list_commands(ctx)
             advice = did_you_mean(args[0], known) or f"; there are {', '.join(known)}"
             ctx.fail(f"there is no command {args[0]!r}{advice}")

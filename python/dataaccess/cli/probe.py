@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dataaccess._client.profiles import config_path
 from dataaccess._probe import toml
 from dataaccess.cli import output
 from dataaccess.cli.connection import connecting
 from dataaccess.cli.ending import CommandError
 from dataaccess.cli.parts import Command, option
+from dataaccess.cli.profile_file import complete
 from dataaccess.cli.streams import note
 from dataaccess.cli.values import Day, Whole
 
@@ -54,7 +56,7 @@ def command(
     searches that find nothing, one customer, or are refused. Prints TOML: switches that make a sandbox behave as your
     platform, and settings for clients. Comments say what was seen, and of each point that is still open why.
     """
-    from dataaccess._probe.probe import MOST_REQUESTS, probe
+    from dataaccess._probe.probe import MOST_REQUESTS, probe  # loads the core
 
     client = connection.client()
     if not yes:
@@ -78,9 +80,6 @@ def command(
 
 def _write(name: str, report: ProbeReport) -> None:
     """Adds the settings to a profile."""
-    from dataaccess._client.profiles import config_path
-    from dataaccess.cli.profile_file import complete
-
     path = config_path()
     # The settings of a platform without its address would be used for any other.
     address = {} if report.base_url.startswith("sandbox:") else {"base_url": report.base_url}

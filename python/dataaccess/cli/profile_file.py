@@ -6,7 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from dataaccess._client.profiles import read
 from dataaccess._probe import toml
+from dataaccess.cli.complete_file import appearing
 from dataaccess.cli.ending import USAGE, CommandError
 
 if TYPE_CHECKING:
@@ -55,8 +57,6 @@ def complete(
     Raises:
         CommandError: The profile has other values, which are yours to change, or is written in another form.
     """
-    from dataaccess._client.profiles import read
-
     before = read(path).value.get(name)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if before is None:
@@ -108,7 +108,5 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def _write(path: Path, content: bytes) -> None:
-    from dataaccess.cli.complete_file import appearing
-
     with appearing(path, private=not path.exists()) as file:
         file.write(content)

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dataaccess._display.text import open_text, size
 from dataaccess.cli import conditions, doubts, output
 from dataaccess.cli.connection import connecting
 from dataaccess.cli.ending import CommandError, code_of, message_of, signaled
 from dataaccess.cli.parts import Commands, all_of, option
+from dataaccess.cli.progress import retries_shown
 from dataaccess.cli.streams import note
 from dataaccess.cli.target import target_of
 from dataaccess.cli.values import Duration, Pair
+from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from dataaccess.cli.conditions import Search
     from dataaccess.cli.connection import Connection
     from dataaccess.cli.target import Target
-    from dataaccess.errors import DataAccessError
 
 _WHERE = "Where rows go"
 _RUN = "With --folder"
@@ -164,8 +166,6 @@ def _run(
 @contextmanager
 def _reported(*, as_json: bool) -> Iterator[None]:
     """Prints a report of a failure too."""
-    from dataaccess.errors import DataAccessError
-
     try:
         yield
     except (CommandError, DataAccessError) as error:
@@ -175,8 +175,6 @@ def _reported(*, as_json: bool) -> Iterator[None]:
 
 
 def _into_folder(scan: Scan, target: Target, run: dict[str, Any], judge: doubts.Doubts, *, as_json: bool) -> None:
-    from dataaccess.cli.progress import retries_shown
-
     try:
         with retries_shown():
             chosen = {name: value for name, value in run.items() if value not in (None, ())}
@@ -189,13 +187,11 @@ def _into_folder(scan: Scan, target: Target, run: dict[str, Any], judge: doubts.
         raise CommandError(f"{message}: {kept}", code) from None
     judge.check_report(report)
     if report.open_days:
-        from dataaccess._display.text import open_text
-
         note(f"{report.folder}: {open_text(report.open_days)}")
     if as_json:
         output.write_json(_as_dict(report.to_dict()))
     elif sys.stderr.isatty():
-        from dataaccess.reports._run import headline
+        from dataaccess.reports._run import headline  # `--help` needs no reports
 
         note(f"{report.folder}: {headline(report)}")
 
@@ -221,16 +217,12 @@ def _into_file(scan: Scan, target: Target, judge: doubts.Doubts, *, as_json: boo
         names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "reasons", "absent")
         output.write_json(_as_dict({"file": target.file, **{name: getattr(stats, name) for name in names}}))
     elif sys.stderr.isatty():
-        from dataaccess._display.text import size
-
         note(f"{target.file}: {stats.rows:,} rows, {size(stats.bytes)} in {stats.seconds:.1f} s")
 
 
 def _write(scan: Scan, target: Target, judge: doubts.Doubts, settings: dict[str, Any]) -> None:
-    from dataaccess.cli.progress import retries_shown
-
     if target.kind == "arrow":
-        from dataaccess.cli.arrow_file import write
+        from dataaccess.cli.arrow_file import write  # for Arrow only
 
         write(scan, target.file, judge)
         return

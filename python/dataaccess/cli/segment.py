@@ -12,6 +12,7 @@ from dataaccess.cli.connection import connecting
 from dataaccess.cli.parts import Command, Option, option
 from dataaccess.cli.progress import retries_shown
 from dataaccess.cli.values import Duration, Whole
+from dataaccess.errors import SegmentExportError, WaitTimeoutError
 
 if TYPE_CHECKING:
     from dataaccess import Client
@@ -80,8 +81,6 @@ def command(
 
 def _waited(client: Client, export_id: int, timeout: float, poll: float | None, *, as_json: bool) -> SegmentStatus:
     """The status at the end. An error comes after the last status."""
-    from dataaccess.errors import SegmentExportError, WaitTimeoutError
-
     last: list[SegmentStatus] = []
     try:
         with retries_shown():

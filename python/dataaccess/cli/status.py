@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import dataaccess as da
 from dataaccess.cli import doubts, output
 from dataaccess.cli.ending import CommandError
 from dataaccess.cli.parts import Command, option
@@ -35,9 +36,7 @@ def command(folder: str, settle: float | None, until: str | None, *, strict: boo
     Its days, those that are missing or not final, its age, and what looks wrong. Needs neither an address nor a token.
     A damaged file is exit code 65.
     """
-    from dataaccess import folder_status
-
-    status = folder_status(folder, settle=_SETTLE if settle is None else settle, until=until)
+    status = da.folder_status(folder, settle=_SETTLE if settle is None else settle, until=until)
     if as_json or not output.is_terminal():
         output.write_json(status.to_dict())
     else:

@@ -50,7 +50,8 @@ def target_of(
 
 
 def _file(file: str, kind: str | None) -> Target:
-    from dataaccess._core.paths import FORMATS, format_of, known_suffixes, location, not_written
+    from dataaccess._core.paths import location  # loads the core
+    from dataaccess._scan.files import FORMATS, format_of, known_suffixes, not_written
 
     path = location("path", file, None)
     found = format_of(path)

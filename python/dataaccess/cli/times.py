@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import dataaccess as da
+
 if TYPE_CHECKING:
     from dataaccess.filters import Comparison, Days, Expression
 
@@ -30,15 +32,13 @@ def _last_days(count: int, zone: str) -> tuple[str, str]:
 
 
 def _today(zone: str) -> date:
-    from dataaccess._native import today
+    from dataaccess._native import today  # loads the core
 
     return date.fromisoformat(today(zone))
 
 
 def time_of_codes(kind: str, value: Any, zone: str) -> Comparison | Days:
     """The condition of an option of codes."""
-    import dataaccess as da
-
     match kind:
         case "yesterday":
             return da.yesterday()
@@ -55,8 +55,6 @@ def time_of_codes(kind: str, value: Any, zone: str) -> Comparison | Days:
 
 def time_of_column(kind: str, value: Any, zone: str) -> Expression:
     """The condition of an option on a column."""
-    import dataaccess as da
-
     match kind:
         case "yesterday":
             return da.col(value).on(da.yesterday())

@@ -67,7 +67,7 @@ def items(search: Search, timezone: str, day_comparison: str, *, as_json: bool) 
 
 
 def _print(search: Search, timezone: str, day_comparison: str, *, as_json: bool) -> None:
-    from dataaccess._client.functions import unconnected_client
+    from dataaccess._client.functions import unconnected_client  # loads the core
 
     bodies = [request["body"] for request in search.scan(unconnected_client(timezone, day_comparison)).requests()]
     if len(bodies) == 1 and not as_json:

@@ -39,7 +39,7 @@ class TokenPath(_Type):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The path. The error does not show it whole: it may be the token itself."""
-        from dataaccess._core.paths import local_path
+        from dataaccess._core.paths import local_path  # loads the core
         from dataaccess.tokens import unreadable
 
         # A shell leaves the `~` of `--token-file=~/token` as it is.
@@ -194,7 +194,7 @@ class Condition(List):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The expression."""
-        from dataaccess.filters import Expression, parse
+        from dataaccess.filters import Expression, parse  # `--help` needs no parser
 
         if not isinstance(value, str):
             return value

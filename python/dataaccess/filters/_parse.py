@@ -7,26 +7,20 @@ import io
 import math
 import re
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta, timezone
+from importlib import import_module
 from typing import Any
 
 from dataaccess.filters import _conditions
 from dataaccess.filters._conditions import Column, Comparison, Days, Expression
-
-
-def _zone(key: str) -> tzinfo:
-    # It takes milliseconds, and few texts have a zone.
-    from zoneinfo import ZoneInfo
-
-    return ZoneInfo(key)
-
 
 _FUNCTIONS = ("after", "before", "col", "days", "last_days", "month", "on", "op", "since", "until", "yesterday")
 _METHODS = ("after", "before", "between", "equals", "matches", "on", "op", "since", "until")
 _CALLS: dict[str, Callable[..., Any]] = {
     **{name: getattr(_conditions, name) for name in _FUNCTIONS},
     **{kind.__name__: kind for kind in (date, datetime, timedelta, timezone)},
-    "ZoneInfo": _zone,
+    # Its module takes milliseconds, and few texts have a zone.
+    "ZoneInfo": lambda key: import_module("zoneinfo").ZoneInfo(key),
 }
 _VALUES = {"timezone.utc": UTC, "inf": math.inf, "nan": math.nan}
 # What may precede a name: `da.days(…)`, `datetime.date(…)`.
@@ -68,11 +62,7 @@ def parse(text: str) -> Expression | Comparison | Days:
 
 
 def condition_of(text: str) -> Expression | Comparison | Days:
-    """The condition of a text of any length.
-
-    Raises:
-        ValueError: As `parse`.
-    """
+    """The condition of a text of any length."""
     found = read(text)
     if isinstance(found, Expression | Comparison | Days):
         return found
@@ -81,11 +71,7 @@ def condition_of(text: str) -> Expression | Comparison | Days:
 
 
 def read(text: str) -> Any:
-    """The value or condition that a text writes.
-
-    Raises:
-        ValueError: It writes neither.
-    """
+    """The value or condition that a text writes."""
     stripped = text.strip()
     # Python continues a line only within parentheses.
     source = f"({stripped}\n)" if {*"\r\n"} & {*stripped} else stripped
@@ -113,11 +99,7 @@ class _Reader:
         self.lines = [line.encode() for line in io.StringIO(source, newline="")]
 
     def value(self, node: ast.expr) -> Any:
-        """The value of a node.
-
-        Raises:
-            SyntaxError: It is neither a value nor a condition.
-        """
+        """The value of a node."""
         match node:
             case ast.Constant(value=str()) if not _ONE_STRING.fullmatch(self._written(node)):
                 raise self._refused(node, "two strings without a comma between them, which Python joins")
@@ -164,13 +146,12 @@ class _Reader:
             # Such as `days` with one argument, or a zone that does not exist.
             raise self._refused(node, str(error)) from None
 
-    def _function(self, node: ast.expr) -> Callable[..., Any]:
+    def _function(self, node: ast.expr) -> Any:
         """The function of a call: one of ours, a date, or a method of `col`."""
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call) and node.attr in _METHODS:
             column = self.value(node.value)
             if isinstance(column, Column):
-                method: Callable[..., Any] = getattr(column, node.attr)
-                return method
+                return getattr(column, node.attr)
         if (name := _name_of(node)) in _CALLS:
             return _CALLS[name]
         raise self._refused(node, f"{cut(ast.unparse(node))} is not allowed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from dataaccess._display.listing import listing_html, listing_text
 from dataaccess._public import public
 
 
@@ -30,14 +31,10 @@ class SettingsByName(dict[str, Setting]):
 
     def __str__(self) -> str:
         """A line for each setting: what `print` shows."""
-        from dataaccess._display.listing import listing_text
-
         return listing_text(_HEADS, self._rows())
 
     def _repr_html_(self) -> str:
         """The settings for notebooks."""
-        from dataaccess._display.listing import listing_html
-
         return listing_html("Settings of a client", _HEADS, self._rows())
 
     def _rows(self) -> list[list[object]]:
@@ -73,7 +70,5 @@ class ClientStats:
 
     def _repr_html_(self) -> str:
         """The statistics for notebooks."""
-        from dataaccess._display.listing import listing_html
-
         rows = [[field.name, getattr(self, field.name)] for field in fields(self)]
         return listing_html("Statistics of a client", ["figure", "number"], rows)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias
 
+from dataaccess._display.listing import listing_html
 from dataaccess._public import public
 
 
@@ -56,8 +57,6 @@ class ScanStats:
 
     def _repr_html_(self) -> str:
         """The statistics for notebooks."""
-        from dataaccess._display.listing import listing_html
-
         rows = [[field.name, getattr(self, field.name)] for field in fields(self)]
         return listing_html("Statistics of a scan", ["figure", "value"], rows)
 

@@ -5,11 +5,9 @@ Spark finds it by itself where this package is installed. Needs the extra `spark
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing import Any
-
     # Type checkers may lack pyspark, whose `DataSource` it is.
     DataAccessSource: type[Any]
 
@@ -25,7 +23,7 @@ if not TYPE_CHECKING:  # so that type checkers report a name that does not exist
         """Loads the class at its first use: it needs pyspark."""
         if name != "DataAccessSource":
             raise AttributeError(f"module 'dataaccess.spark' has no attribute {name!r}")
-        from dataaccess._core.optional import optional
+        from dataaccess._core.checks import optional
 
         version = optional("pyspark").__version__
         if int(version.partition(".")[0]) < _PYSPARK_MAJOR:

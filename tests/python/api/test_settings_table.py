@@ -12,10 +12,9 @@ from support import plain_http
 from support.profiles import Config
 
 import dataaccess as da
-from dataaccess import _contract, _native
+from dataaccess import _contract, _native, _types
 from dataaccess._client.settings import KNOWN, SETTINGS
 from dataaccess._types import AttributeInfo, ClientSettings
-from dataaccess._types import codes as names_of_codes
 from dataaccess.spark._options import _ALL, _REFUSED
 from dataaccess.types import ClientOptions
 
@@ -120,15 +119,15 @@ def test_the_numbers_are_those_of_the_core() -> None:
 
 def test_the_names_of_annotations_and_texts_are_those_of_the_numbers() -> None:
     for name, enum, alias in (
-        ("code_status", da.CodeStatus, names_of_codes.CodeStatusName),
-        ("audience_type", da.AudienceType, names_of_codes.AudienceName),
+        ("code_status", da.CodeStatus, _types.CodeStatusName),
+        ("audience_type", da.AudienceType, _types.AudienceName),
     ):
         values = _contract.VALUES[name]
         assert {member.name.lower(): int(member) for member in enum} == values
         assert list(get_args(alias)) == list(values)
         info: AttributeInfo = da.PROMOTION_CODE_ATTRIBUTES[name]  # type: ignore[index] # one of them
         assert all(f"{number} {text}" in info.meaning for text, number in values.items())
-    assert get_args(names_of_codes.CodeAttribute) == tuple(da.PROMOTION_CODE_ATTRIBUTES)
+    assert get_args(_types.CodeAttribute) == tuple(da.PROMOTION_CODE_ATTRIBUTES)
 
 
 def test_no_other_file_has_the_paths() -> None:

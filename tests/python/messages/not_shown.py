@@ -12,7 +12,8 @@ NOT_SHOWN: dict[str, str] = {
     "_core/embedded.py: embedded: warn_caller": "is issued once in a process, so the case runs one",
     "_probe/": "is an open point in what probe prints",
     # Hard to reach.
-    "_core/paths.py: checked: raise ConfigError(options)": "a pickled report of a store",
+    "_core/paths.py: location: raise invalid": "an object store",
+    "_scan/files.py: output_path: raise invalid('storage_options'": "an object store",
     "_sandbox/control.py: OverHTTP.call: raise SandboxError(f'the rows": "rows of 256 MiB",
     "_scan/lazy.py: Source.__init__": "an older polars",
     "cli/scan.py: _into_folder": "Ctrl-C",

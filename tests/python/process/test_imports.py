@@ -13,7 +13,7 @@ CLIENT = """
     dataaccess dataaccess._client dataaccess._client.base dataaccess._client.client dataaccess._client.item_types
     dataaccess._client.profiles dataaccess._client.resolve dataaccess._client.segment dataaccess._client.settings
     dataaccess._contract dataaccess._core dataaccess._core.arguments dataaccess._core.checks dataaccess._core.embedded
-    dataaccess._core.log dataaccess._core.optional dataaccess._core.paths dataaccess._core.process
+    dataaccess._core.log dataaccess._core.paths
     dataaccess._core.progress dataaccess._core.secret dataaccess._core.warn
     dataaccess._display dataaccess._display.column_types dataaccess._display.grid dataaccess._display.text
     dataaccess._native dataaccess._public dataaccess._scan dataaccess._scan.outcome dataaccess._scan.schema
@@ -27,8 +27,8 @@ SCAN = f"""
 """
 # Standard modules, with all that these load in turn.
 CLIENT_STANDARD = """
-    __future__ ast atexit collections.abc copy dataclasses datetime functools importlib math re reprlib threading typing
-    warnings
+    __future__ ast atexit collections.abc copy dataclasses datetime functools importlib math numbers re reprlib
+    threading typing warnings
 """
 SCAN_STANDARD = f"{CLIENT_STANDARD} contextlib signal"
 

@@ -16,7 +16,7 @@ from support.raw_server import always, http, serving
 from support.streams import response_of, scan_of, search_of
 
 import dataaccess as da
-from dataaccess._core import optional
+from dataaccess._core import checks
 
 SEARCH = "/access/api/item/search"
 
@@ -238,7 +238,7 @@ def test_without_its_package_no_request_is_sent(client: Any, monkeypatch: pytest
         return without(name)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    monkeypatch.setattr(optional, "import_module", missing)
+    monkeypatch.setattr(checks, "import_module", missing)
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))
     for use in (scan.to_pandas, scan.to_polars, scan.to_arrow):
         with pytest.raises(ImportError):

@@ -99,7 +99,7 @@ def command(context: click.Context, /, **given: Any) -> None:
     lines for the shell. The service ends with Ctrl-C. The subcommands control a sandbox that runs.
     """
     if context.invoked_subcommand is None:
-        from dataaccess.cli.sandbox.serving import serve
+        from dataaccess.cli.sandbox.serving import serve  # `--help` needs no server
 
         serve(**given)
         return

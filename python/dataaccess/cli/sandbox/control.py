@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import dataaccess as da
 from dataaccess.cli.parts import Command, Commands, option
 from dataaccess.cli.sandbox.requests import EndedRequests, request_line
 from dataaccess.cli.sandbox.running import controlling
@@ -108,12 +109,7 @@ def issue(sandbox: Sandbox, scopes: list[list[str]], expires_in: float | None) -
 @controlling
 def revoke(sandbox: Sandbox, token_file: str | None) -> None:
     """Revoke a token. It is read from a file or from standard input, as every user can read arguments."""
-    if token_file is None:
-        text = sys.stdin.readline().strip()
-    else:
-        from dataaccess.tokens import token_file as read
-
-        text = read(token_file)()
+    text = sys.stdin.readline().strip() if token_file is None else da.token_file(token_file)()
     if not text:
         raise click.UsageError("no token: write it to standard input, or give --token-file")
     sandbox.revoke(text)

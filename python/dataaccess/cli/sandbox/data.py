@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import dataaccess as da
 from dataaccess.cli.ending import USAGE, CommandError, option_of
 from dataaccess.cli.sandbox.switches import switch_value
+from dataaccess.errors import ConfigError, SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,20 +57,18 @@ class ServedData:
     @contextmanager
     def sandbox(self, access: dict[str, Any]) -> Iterator[Sandbox]:
         """The sandbox with the data, while the block runs."""
-        from dataaccess.sandbox import Sandbox
-
         behavior: dict[str, Any] = {"switches": {name: switch_value(text) for name, text in self.switches}}
         behavior |= {} if self.platform is None else {"platform": self.platform}
         with self._typed_wrong():
             if self.replay is not None:
-                made = Sandbox.replay(self.replay, port=access["port"])
+                made = da.Sandbox.replay(self.replay, port=access["port"])
             elif self.scenario is not None:
-                made = Sandbox.scenario(self.scenario, **access)
+                made = da.Sandbox.scenario(self.scenario, **access)
             elif self.is_demo:
                 behavior |= {} if self.until is None else {"until": self.until}
-                made = Sandbox.demo(**behavior, **access)
+                made = da.Sandbox.demo(**behavior, **access)
             else:
-                made = Sandbox(db=self.db, **behavior, **access)
+                made = da.Sandbox(db=self.db, **behavior, **access)
         with made as sandbox:
             with self._typed_wrong(), sandbox._starting():
                 for name, path in self.seeds:
@@ -90,8 +90,7 @@ class ServedData:
     @contextmanager
     def _typed_wrong(self) -> Iterator[None]:
         """A refused switch or file was typed wrong. Other errors, such as a port in use, come from the sandbox."""
-        from dataaccess._core.paths import local_path
-        from dataaccess.errors import ConfigError, SandboxError
+        from dataaccess._core.paths import local_path  # loads the core
 
         try:
             yield

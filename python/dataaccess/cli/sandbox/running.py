@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import dataaccess as da
 from dataaccess.cli.ending import USAGE, CommandError, message_of
 from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.sandbox.tokens import ADMIN_TOKEN, token_of
 from dataaccess.cli.values import TokenPath
+from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,9 +39,6 @@ def controlling(function: Callable[..., Any]) -> Any:
 
     @wraps(function)
     def run(*, url: str | None, admin_token_file: str | None, **given: Any) -> None:
-        from dataaccess.errors import ConfigError
-        from dataaccess.sandbox import Sandbox
-
         address = url or os.environ.get(_BASE_URL)
         token = token_of(admin_token_file, ADMIN_TOKEN)
         if not address:
@@ -47,7 +46,7 @@ def controlling(function: Callable[..., Any]) -> Any:
         if token is None:
             advice = f"give --admin-token-file, or set {ADMIN_TOKEN} as dataaccess sandbox prints it"
             raise click.UsageError(f"no admin token: {advice}")
-        with Sandbox.connect(address, token) as sandbox:
+        with da.Sandbox.connect(address, token) as sandbox:
             try:
                 function(sandbox=sandbox, **given)
             except ConfigError as error:

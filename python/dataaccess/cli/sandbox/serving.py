@@ -21,6 +21,7 @@ from dataaccess.cli.sandbox.requests import EndedRequests, request_line
 from dataaccess.cli.sandbox.tokens import ADMIN_TOKEN, TOKEN, token_of
 from dataaccess.cli.streams import note
 from dataaccess.cli.values import flat
+from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from dataaccess.sandbox import Sandbox
@@ -86,8 +87,6 @@ def serve(
 
 def _issued(sandbox: Sandbox, scopes: list[str] | None) -> str:
     """A token. Its scopes were typed, and the sandbox knows no options."""
-    from dataaccess.errors import ConfigError
-
     try:
         return sandbox.issue_token(scopes)
     except ConfigError as error:
@@ -115,8 +114,6 @@ def _stop_by_signals() -> threading.Event:
 
 
 def _own_token(file: str | None, *, has_scopes: bool) -> str | None:
-    from dataaccess.errors import ConfigError
-
     if file is None and has_scopes and os.environ.get(TOKEN):
         raise ConfigError(f"--scopes does not apply to the token of {TOKEN}, which has every scope")
     return token_of(file, TOKEN)
