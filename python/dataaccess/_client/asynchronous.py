@@ -176,7 +176,7 @@ class AsyncClient(BaseClient):
 
     async def check(self, day: Time | None = None, *, timeout: float | timedelta | None = None) -> ClientCheck:
         """As `Client.check`, awaited."""
-        from dataaccess._client.findings import Findings  # as in `Client`
+        from dataaccess._client.check import Findings  # as in `Client`
 
         findings = Findings(self, timeout)
         steps = findings.steps(day)
@@ -184,7 +184,7 @@ class AsyncClient(BaseClient):
         while request is not None:
             call, arguments = request
             try:
-                response = await getattr(findings.raw, f"{call}_async")(*arguments)
+                response = await getattr(findings.client._raw, f"{call}_async")(*arguments)
             except DataAccessError as error:
                 request = steps.throw(error)
             else:

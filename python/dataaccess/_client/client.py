@@ -523,7 +523,7 @@ class Client(BaseClient):
             (True, {'item': True, 'download': None}, 'the 73 rows of 2024-01-15 are of that day')
         """
         # Few programs check their client.
-        from dataaccess._client.findings import Findings
+        from dataaccess._client.check import Findings
 
         findings = Findings(self, timeout)
         steps = findings.steps(day)
@@ -531,7 +531,7 @@ class Client(BaseClient):
         while request is not None:
             call, arguments = request
             try:
-                response = getattr(findings.raw, call)(*arguments)
+                response = getattr(findings.client._raw, call)(*arguments)
             except DataAccessError as error:
                 request = steps.throw(error)
             else:

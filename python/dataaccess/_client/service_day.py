@@ -41,7 +41,7 @@ class DaySearch:
             narrowed; None if no code has one.
         has_spread: Whether the times of these codes differ by more than the distance of the last two searches: then
             the codes come together only if the service cuts calendar days.
-        end: The end of the day in Unix milliseconds, once it is known.
+        ids: The ids of the codes that its searches find on the day.
         problem: Why the end cannot be found, if that is so.
     """
 
@@ -49,60 +49,50 @@ class DaySearch:
         """Takes the instant for which the rows of a day came, in Unix milliseconds."""
         self._sent = sent
         by_time = sorted(rows, key=lambda row: str(row.get("allocated_time")))
-        held = [found for found in map(audience_of, by_time) if found is not None]
-        kinds, audiences = (
-            (list(dict.fromkeys(each)) for each in zip(*(held[:1] + held[-1:]), strict=True)) if held else ([], [])
-        )
-        self.audience = (kinds, audiences) if held else None
-        times = [instant_in("UTC", str(row.get("allocated_time"))) for row in by_time if audience_of(row) is not None]
-        first, last = (times[0], times[-1]) if times else (None, None)
+        held = [(*found, row.get("allocated_time")) for row in by_time if (found := audience_of(row)) is not None]
+        kinds, audiences, times = zip(*(held[:1] + held[-1:]), strict=True) if held else ((), (), ())
+        self.audience = (list(dict.fromkeys(kinds)), list(dict.fromkeys(audiences))) if held else None
+        first, last = (instant_in("UTC", str(time)) for time in times) if held else (None, None)
         self.has_spread = first is not None and last is not None and last - first > _STEP
-        self._ids: set[object] | None = None
+        self.ids: set[object] = set()
+        self.problem: str | None = None
         # Quarters of an hour after the instant: the day holds the first, and not the last.
         self._low, self._high = 0, _STEPS
-        self._is_high_known = False
-        self.problem: str | None = None
+        self._has_begun = self._is_high_known = False
+
+    @property
+    def end(self) -> int | None:
+        """The end of the day in Unix milliseconds, once it is known."""
+        is_found = self._high - self._low == 1 and self._is_high_known
+        return self._sent + self._high * _STEP if is_found else None
 
     @property
     def instant(self) -> datetime | None:
         """The instant for which the next search asks; None if no search is needed."""
-        if self.problem is not None or self.end is not None:
-            return None
-        return datetime.fromtimestamp((self._sent + self._next * _STEP) / 1_000, UTC)
+        is_over = self.problem is not None or self.end is not None
+        return None if is_over else moment(self._sent + self._next * _STEP)
 
     @property
     def _next(self) -> int:
-        if self._ids is None:
+        if not self._has_begun:
             return 0
         return (self._low + self._high) // 2 if self._high - self._low > 1 else self._high
 
-    @property
-    def ids(self) -> frozenset[object]:
-        """The ids of the codes that its searches find on the day."""
-        return frozenset(self._ids or ())
-
-    @property
-    def end(self) -> int | None:
-        """The end of the day."""
-        is_found = self._high - self._low == 1 and self._is_high_known
-        return self._sent + self._high * _STEP if is_found else None
-
-    def arguments(self, instant: datetime, timeout: float | None) -> dict[str, Any]:
-        """The search for an instant."""
-        kind, audience = self.audience or (None, None)
-        time = op("equals", instant)
-        return code_arguments(["id"], time, kind, audience, None, MOST_ROWS, timeout)
+    def arguments(self, operator: str, instant: datetime, timeout: float) -> dict[str, Any]:
+        """A search for an instant."""
+        kinds, audiences = self.audience or (None, None)
+        return code_arguments(["id"], op(operator, instant), kinds, audiences, None, MOST_ROWS, timeout)
 
     def add(self, ids: Iterable[object]) -> None:
         """Takes the ids of the codes that a search found for the instant."""
         found = set(ids)
-        if self._ids is None:
-            self._ids = found
+        if not self._has_begun:
+            self._has_begun, self.ids = True, found
             if not found:
                 self.problem = "a search of the day for the audience of one of its codes found nothing"
-        elif self.audience is not None and found & self._ids and found != self._ids:
+        elif self.audience is not None and found & self.ids and found != self.ids:
             self.problem = f"a later instant finds other codes of the same audience: {NO_CALENDAR_DAYS}"
-        elif found & self._ids:
+        elif found & self.ids:
             self._low = self._next
             if self._low == self._high:
                 self.problem = "the same codes come 25 hours later: the service cuts no days"
@@ -114,22 +104,33 @@ class ServiceDay:
     """A day of a service, whose end is known, with the times of its rows.
 
     Attributes:
-        end: Its end, in Unix milliseconds.
+        start: Its beginning, in a zone with this end, in Unix milliseconds.
+        end: Its end.
         zones: The zones that begin a day then.
-        offsets: Their offsets from UTC, as `UTC+07:00`.
         has_times: Whether the times of its rows are known.
+        has_own_times: Whether these are of this day, if they are written in the zone of the days.
     """
 
     def __init__(self, end: int, times: Iterable[object]) -> None:
         """Takes the end, and the times of rows as written."""
         self.end = end
         self.zones = zones_beginning_day(end)
+        before = start_of_day(self.zones[0], end - 1) if self.zones else None
+        self.start = end - _DAY if before is None else before
+        read = {time: instant_in("UTC", time) for time in times if isinstance(time, str)}
+        written = sorted(time for time, instant in read.items() if instant is not None)
+        self._first_and_last = [written[0], written[-1]] if written else []
+        self._written = [read[time] or 0 for time in self._first_and_last]
+        self.has_times = bool(written)
         east = -end % _DAY
         self._offsets = [offset for offset in (east - _DAY, east) if -12 * _HOUR <= offset <= 14 * _HOUR]
-        self.offsets = [f"UTC{_signed(offset)}" for offset in self._offsets]
-        written = sorted(time for time in times if isinstance(time, str) and instant_in("UTC", time) is not None)
-        self._first_and_last = [written[0], written[-1]] if written else []
-        self.has_times = bool(written)
+        # At these, all times are of the date that ends then, if they are of the zone of the days.
+        self._offsets_of_dates = [
+            offset
+            for offset in self._offsets
+            if written and all(end + offset - _DAY <= time < end + offset for time in self._written)
+        ]
+        self.has_own_times = bool(self._offsets_of_dates)
 
     def begins_with(self, zone: str) -> bool:
         """Whether a zone begins a day at the end of this one."""
@@ -142,36 +143,33 @@ class ServiceDay:
         """
         if self.begins_with(preferred):
             return preferred
-        offsets = self._offsets if len(self._offsets) == 1 else self._offsets_of_dates()
+        offsets = self._offsets if len(self._offsets) == 1 else self._offsets_of_dates
         if len(offsets) != 1:
             return None
         hours, rest = divmod(offsets[0], _HOUR)
         if rest:
-            return next((zone for zone in self.zones if not _changes(zone, self.end)), None)
+            half_years = [self.end + days * _DAY for days in (-182, 182)]
+            return next((zone for zone in self.zones if all(start_of_day(zone, at) == at for at in half_years)), None)
         # These names have the sign of POSIX: west is positive.
         return "UTC" if hours == 0 else f"Etc/GMT{-hours:+d}"
 
     @property
     def end_time(self) -> str:
         """When it ends."""
-        return f"{datetime.fromtimestamp(self.end / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
+        return f"{moment(self.end):%Y-%m-%d %H:%M} UTC"
 
     @property
     def end_shown(self) -> str:
         """When it ends, with the zones in which it does."""
         named = [zone for zone in self.zones if not zone.startswith("Etc/")]
         names = ", ".join([*named[:_NAMES], *(["…"] if len(named) > _NAMES else [])])
-        return f"ends at {self.end_time}: {' or '.join(self.offsets)}{f' ({names})' if names else ''}"
+        offsets = " or ".join(map(_offset, self._offsets))
+        return f"ends at {self.end_time}: {offsets}{f' ({names})' if names else ''}"
 
     def has_times_of(self, zone: str) -> bool:
         """Whether the times of its rows are of this day, if they are written in a zone."""
         read = [instant_in(zone, time) for time in self._first_and_last]
         return all(time is not None and self.start <= time < self.end for time in read)
-
-    @property
-    def has_own_times(self) -> bool:
-        """Whether the times of its rows are of this day, if they are written in the zone of the days."""
-        return bool(self._offsets_of_dates())
 
     @property
     def has_times_of_both_ends(self) -> bool:
@@ -183,26 +181,7 @@ class ServiceDay:
     def record_offsets(self) -> str:
         """The offsets from UTC that the zone of the times may have."""
         first, last = self._written
-        return f"UTC{_signed(last - self.end)} to UTC{_signed(first - self.start)}"
-
-    @property
-    def start(self) -> int:
-        """Its beginning, in a zone with this end."""
-        before = start_of_day(self.zones[0], self.end - 1) if self.zones else None
-        return self.end - _DAY if before is None else before
-
-    @property
-    def _written(self) -> list[int]:
-        """The first and the last time, read as UTC."""
-        return [instant_in("UTC", time) or 0 for time in self._first_and_last]
-
-    def _offsets_of_dates(self) -> list[int]:
-        """The offsets at which all times are of the date that ends then, if they are of the zone of the days."""
-        return [
-            offset
-            for offset in self._offsets
-            if self.has_times and all(self.end + offset - _DAY <= time < self.end + offset for time in self._written)
-        ]
+        return f"{_offset(last - self.end)} to {_offset(first - self.start)}"
 
 
 def audience_of(row: dict[str, Any]) -> tuple[int, str] | None:
@@ -213,13 +192,12 @@ def audience_of(row: dict[str, Any]) -> tuple[int, str] | None:
     return kind, audience
 
 
-def _changes(zone: str, instant: int) -> bool:
-    """Whether a zone begins its days at another time half a year before or after."""
-    others = [instant + days * _DAY for days in (-182, 182)]
-    return any(start_of_day(zone, other) != other for other in others)
+def moment(milliseconds: int) -> datetime:
+    """An instant of Unix milliseconds."""
+    return datetime.fromtimestamp(milliseconds / 1_000, UTC)
 
 
-def _signed(milliseconds: int) -> str:
-    """An offset as `+07:00`."""
+def _offset(milliseconds: int) -> str:
+    """An offset as `UTC+07:00`."""
     minutes = abs(milliseconds) // 60_000
-    return f"{'-' if milliseconds < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"
+    return f"UTC{'-' if milliseconds < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"

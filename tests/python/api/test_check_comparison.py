@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,8 +10,6 @@ import pytest
 from support.raw_server import http, serving
 
 import dataaccess as da
-from dataaccess._client.comparison_search import ComparisonSearch
-from dataaccess._client.service_day import DaySearch, ServiceDay
 
 DAY = "2024-01-15"
 EXCLUDES = "after_date and before_date do not include the day that they name"
@@ -71,18 +70,22 @@ ROW = {"id": "a", "allocated_time": f"{DAY} 12:00:00", "audience_type": -1003, "
 REFUSAL = http({"code": 400, "message": "no such operator", "data": None}, "400 Bad Request")
 
 
-def test_a_refused_operator_is_a_finding(connect: Any) -> None:
-    def respond(connection: Any, number: int) -> None:
-        request = server.requests[number].json
-        condition = request["filters"]["OR"][0]["AND"][-1] if "filters" in request else {}
-        if condition.get("operator", "equals") != "equals":
-            connection.sendall(REFUSAL)
-            return
-        day = datetime.fromtimestamp(condition.get("value", 0) / 1_000, UTC).date()
-        rows = [ROW] if day.isoformat() == DAY else []
-        connection.sendall(http({"code": 200, "message": "", "data": {"status": True, "data": rows}}))
+def respond_by_operator(connection: Any, request: Any, others: dict[str, bytes]) -> None:
+    """Has a code on `DAY`; responds to each other operator as told."""
+    condition = request.json["filters"]["OR"][0]["AND"][-1] if "filters" in request.json else {"value": 0}
+    day = datetime.fromtimestamp(condition["value"] / 1_000, UTC).date()
+    found = rows(["a"] if day.isoformat() == DAY else [])
+    connection.sendall(others.get(condition.get("operator", "equals"), found))
 
-    with serving(respond) as server:
+
+def rows(ids: list[str]) -> bytes:
+    found = [{**ROW, "id": name} for name in ids]
+    return http({"code": 200, "message": "", "data": {"status": True, "data": found}})
+
+
+def test_a_refused_operator_is_a_finding(connect: Any) -> None:
+    others = dict.fromkeys(("after_date", "before_date"), REFUSAL)
+    with serving(lambda one, number: respond_by_operator(one, server.requests[number], others)) as server:
         check = connect(server.base_url).check(DAY)
     assert (check.is_day_right, check.comparison, check.is_comparison_right) == (True, None, None)
     assert isinstance(check.errors["day_comparison"], da.ApiError)
@@ -90,21 +93,20 @@ def test_a_refused_operator_is_a_finding(connect: Any) -> None:
     assert "\nday_comparison: " in str(check)
 
 
-def searched(after: list[str], before: list[str], setting: str = "exclusive") -> tuple[str, bool | None]:
+@pytest.fixture
+def searched(connect: Any) -> Callable[..., tuple[str, bool | None]]:
     """What is found if the two searches find these codes, and `a` is a code of the day."""
-    day = DaySearch(0, [ROW])
-    while day.instant is not None:
-        day.add(["a"] if day.instant < datetime(1970, 1, 2, tzinfo=UTC) else [])
-    assert day.end is not None
-    search = ComparisonSearch(day, ServiceDay(day.end, ()), setting)
-    for ids in (after, before):
-        if search.operator is not None:
-            search.add(ids)
-    assert search.operator is None
-    return search.found
+
+    def check(after: list[str], before: list[str], setting: str = "exclusive") -> tuple[str, bool | None]:
+        others = {"after_date": rows(after), "before_date": rows(before)}
+        with serving(lambda one, number: respond_by_operator(one, server.requests[number], others)) as server:
+            found = connect(server.base_url, day_comparison=setting).check(DAY)
+        return found.comparison, found.is_comparison_right
+
+    return check
 
 
-def test_operators_that_differ_fit_no_setting() -> None:
+def test_operators_that_differ_fit_no_setting(searched: Any) -> None:
     assert searched(["a", "b"], []) == (
         "after_date includes the day that it names, and before_date does not: no day_comparison fits both",
         False,
@@ -112,7 +114,7 @@ def test_operators_that_differ_fit_no_setting() -> None:
     assert searched([], ["a"])[0].startswith("before_date includes the day that it names, and after_date does not")
 
 
-def test_a_response_that_may_be_cut_off_shows_nothing() -> None:
+def test_a_response_that_may_be_cut_off_shows_nothing(searched: Any) -> None:
     many = [f"b-{number}" for number in range(100)]
     said = "not known: after_date found 100 codes, and more may have been cut off; name another day"
     assert searched(many, []) == (said, None)
