@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.client import Client
-from dataaccess._client.segment import Updates, checked_status, ended, export_progress, success_texts, warn_of_ends
+from dataaccess._client.segment import Wait, downloaded
 from dataaccess._core.arguments import Hidden, code_arguments, item_arguments, sent_arguments
-from dataaccess._core.checks import boolean_argument, call_timeout, seconds
+from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.progress import follow
 from dataaccess._public import public
@@ -145,9 +145,7 @@ class AsyncClient(BaseClient):
     async def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:
         """As `Client.download_segment`, awaited."""
         response = await self._raw.download_segment_async(export_id, call_timeout(timeout))
-        status = checked_status(response, export_id)
-        warn_of_ends(status["entries"])
-        return status
+        return downloaded(response, export_id)
 
     async def wait_for_segment(
         self,
@@ -161,14 +159,10 @@ class AsyncClient(BaseClient):
         success_codes: Collection[int | str] = (200,),
     ) -> SegmentStatus:
         """As `Client.wait_for_segment`, awaited."""
-        limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
-        check, success = boolean_argument("check", check), success_texts(success_codes)
-        progressing = partial(export_progress, success)
-        with follow(progress, f"export {export_id}", progressing) as report:
-            updates = Updates(export_id, success, on_update, report)
-            failing = success if check else None
-            outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, failing, updates)
-        return ended(export_id, limit, outcome, success, check=check)
+        wait = Wait(export_id, timeout, poll, on_update, check, success_codes)
+        with follow(progress, f"export {export_id}", lambda: wait.progress) as wait.report:
+            outcome = await self._raw.wait_for_segment_async(*wait.arguments, wait)
+        return wait.ended(outcome)
 
     # These wait for nothing.
     validate_codes = Client.validate_codes

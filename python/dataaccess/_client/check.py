@@ -182,12 +182,8 @@ class Findings:
             with self._of("download"):
                 yield "download_segment", (_ANY_EXPORT, left)
         if search is not None and self._left() is not None:
-            found = None
             with self._of("day"):
-                found = yield from self._end_of_day(day, *search)
-            if found is not None and found.end is not None:
-                with self._of("day_comparison"):
-                    self._comparison = yield from self._compared(found, found.end)
+                yield from self._steps_of_day(day, *search)
         yield None
 
     def _search_of(self, day: Time) -> tuple[dict[str, Any], int]:
@@ -205,7 +201,7 @@ class Findings:
             return arguments, body["filters"]["OR"][0]["AND"][-1]["value"]
         raise ValidationError(problems=problems)
 
-    def _end_of_day(self, day: object, arguments: dict[str, Any], sent: int) -> Generator[_Request, Any, DaySearch]:
+    def _steps_of_day(self, day: object, arguments: dict[str, Any], sent: int) -> Generator[_Request, Any, None]:
         rows, _ = yield "search_codes", ({**arguments, "timeout": self._left()},)
         rows = rows or (yield from self._in_other_form(arguments))
         search = DaySearch(sent, rows)
@@ -220,9 +216,10 @@ class Findings:
         else:
             found_day = ServiceDay(search.end, (row["allocated_time"] for row in rows))
             self._day = _said(found_day, f"the {len(rows):,} rows of {day}", self.client)
-        return search
+            with self._of("day_comparison"):
+                self._comparison = yield from self._compared(search, found_day)
 
-    def _compared(self, search: DaySearch, end: int) -> Generator[_Request, Any, tuple[str, bool | None]]:
+    def _compared(self, search: DaySearch, day: ServiceDay) -> Generator[_Request, Any, tuple[str, bool | None]]:
         """What the two operators do with the day that they name, and whether the setting is right.
 
         `after_date` finds the codes of a day for its last instant, and `before_date` for its first one, only if the day
@@ -231,7 +228,7 @@ class Findings:
         if search.audience is None:
             return "not known: no code of the day has an audience to search for; name another day", None
         is_included = []
-        for operator, instant in (("after_date", end - 1), ("before_date", ServiceDay(end, ()).start)):
+        for operator, instant in (("after_date", day.end - 1), ("before_date", day.start)):
             if (left := self._left()) is None:
                 return "not known: there was no time for two more searches; raise timeout", None
             rows, _ = yield "search_codes", (search.arguments(operator, moment(instant), left),)
@@ -253,7 +250,8 @@ class Findings:
 
     def _in_other_form(self, arguments: dict[str, Any]) -> Generator[_Request, Any, list[Row]]:
         """Repeats a search that was refused or found nothing with the other `code_value_type`, and keeps what helps."""
-        usual, refusal, rows = self.client, self._errors.get("item"), []
+        usual, refusal = self.client, self._errors.get("item")
+        rows: list[Row] = []
         if self._has_tried_form or not (refusal is None or _is_refused(refusal)) or self._left() is None:
             return []
         self._has_tried_form, has_form = True, usual._setting("code_value_type") is None

@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dataaccess._client.base import BaseClient
-from dataaccess._client.segment import Updates, checked_status, ended, export_progress, success_texts, warn_of_ends
+from dataaccess._client.segment import Wait, downloaded
 from dataaccess._core.arguments import Hidden, code_arguments, item_arguments, sent_arguments
-from dataaccess._core.checks import boolean_argument, call_timeout, seconds
+from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.progress import follow
 from dataaccess._public import public
@@ -367,9 +367,7 @@ class Client(BaseClient):
             >>> status.is_finished
             True
         """
-        status = checked_status(self._raw.download_segment(export_id, call_timeout(timeout)), export_id)
-        warn_of_ends(status["entries"])
-        return status
+        return downloaded(self._raw.download_segment(export_id, call_timeout(timeout)), export_id)
 
     def wait_for_segment(
         self,
@@ -415,12 +413,10 @@ class Client(BaseClient):
             >>> all(entry["endTime"] for entry in status["entries"])
             True
         """
-        limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
-        check, success = boolean_argument("check", check), success_texts(success_codes)
-        with follow(progress, f"export {export_id}", partial(export_progress, success)) as report:
-            updates = Updates(export_id, success, on_update, report)
-            outcome = self._raw.wait_for_segment(export_id, limit, pause, success if check else None, updates)
-        return ended(export_id, limit, outcome, success, check=check)
+        wait = Wait(export_id, timeout, poll, on_update, check, success_codes)
+        with follow(progress, f"export {export_id}", lambda: wait.progress) as wait.report:
+            outcome = self._raw.wait_for_segment(*wait.arguments, wait)
+        return wait.ended(outcome)
 
     def validate_codes(
         self: BaseClient,
