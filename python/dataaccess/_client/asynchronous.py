@@ -13,13 +13,10 @@ from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.progress import follow
 from dataaccess._public import public
-from dataaccess._scan.outcome import warn_each
-from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import timedelta
-    from types import TracebackType
     from typing import Any, Self
 
     from dataaccess._client.check import ClientCheck
@@ -79,10 +76,7 @@ class AsyncClient(BaseClient):
         """As `Client.search_codes`, awaited."""
         given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
         arguments = code_arguments(*given, timeout, self._setting("known_row_cap"))
-        rows, warnings = await self._raw.search_codes_async(arguments)
-        self._note_days()
-        warn_each(warnings)
-        return rows
+        return self._rows(await self._raw.search_codes_async(arguments))
 
     async def search_items(
         self,
@@ -96,10 +90,8 @@ class AsyncClient(BaseClient):
     ) -> list[Row]:
         """As `Client.search_items`, awaited."""
         arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit, timeout)
-        rows, warnings = await self._raw.search_items_async(arguments)
-        self._note_days(lambda: self._raw.validate_items(sent_arguments(arguments)))
-        warn_each(warnings)
-        return rows
+        found = await self._raw.search_items_async(arguments)
+        return self._rows(found, lambda: self._raw.validate_items(sent_arguments(arguments)))
 
     def scan_codes(
         self,
@@ -173,16 +165,9 @@ class AsyncClient(BaseClient):
         from dataaccess._client.check import Findings  # as in `Client`
 
         findings = Findings(self, timeout)
-        steps = findings.steps(day)
-        request = next(steps)
-        while request is not None:
-            call, arguments = request
-            try:
-                response = await getattr(findings.client._raw, f"{call}_async")(*arguments)
-            except DataAccessError as error:
-                request = steps.throw(error)
-            else:
-                request = steps.send(response)
+        for name, call, arguments in findings.steps(day):
+            with findings.attempt(name):
+                findings.response = await getattr(findings.client._raw, f"{call}_async")(*arguments)
         return findings.result()
 
     async def post(
@@ -206,8 +191,6 @@ class AsyncClient(BaseClient):
         """Returns the client."""
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         """Closes the client."""
         await self.close()

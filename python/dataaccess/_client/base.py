@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dataaccess._client.item_types import declared_attributes
@@ -11,13 +12,14 @@ from dataaccess._core.log import print_as_environment_asks
 from dataaccess._core.secret import Secret
 from dataaccess._core.warn import warn_of_recording
 from dataaccess._native import RawClient, is_secret_header
+from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Self, Unpack
 
-    from dataaccess._types import ClientOptions, ClientSettings, Token
+    from dataaccess._types import ClientOptions, ClientSettings, Row, Token
     from dataaccess.reports import ClientStats, Setting
 
 
@@ -52,10 +54,6 @@ class BaseClient:
         if settings["record"] is not None:
             warn_of_recording(settings["record"])
 
-    def _keep(self, service: object) -> None:
-        """Keeps a service alive as long as this client."""
-        self._service = service
-
     def _note_days(self, body: Callable[[], dict[str, Any]] | None = None) -> None:
         """Notes days whose zone nobody set, for a warning.
 
@@ -66,6 +64,15 @@ class BaseClient:
         groups = [] if body is None else body()["filters"]["OR"]
         if body is None or any("time_unit" in condition for group in groups for condition in group["AND"]):
             note_days_without_zone(self)
+
+    def _rows(
+        self, found: tuple[list[Row], list[dict[str, Any]]], body: Callable[[], dict[str, Any]] | None = None
+    ) -> list[Row]:
+        """The rows of a search, with its warnings. `body` is that of `_note_days`."""
+        rows, warnings = found
+        self._note_days(body)
+        warn_each(warnings)
+        return rows
 
     @property
     def base_url(self) -> str:
@@ -88,20 +95,17 @@ class BaseClient:
     @property
     def timezone(self) -> str:
         """IANA name of the time zone of days, and of times without a zone that you give."""
-        zone: str = self._settings["timezone"]
-        return zone
+        return str(self._settings["timezone"])
 
     @property
     def source_timezone(self) -> str:
         """IANA name of the time zone of the times in records."""
-        zone: str = self._settings["source_timezone"]
-        return zone
+        return str(self._settings["source_timezone"])
 
     @property
     def day_comparison(self) -> str:
         """What the service compares for `after_date` and `before_date`: "exclusive" or "inclusive"."""
-        comparison: str = self._settings["day_comparison"]
-        return comparison
+        return str(self._settings["day_comparison"])
 
     @property
     def item_types(self) -> dict[str, Any]:
@@ -158,11 +162,9 @@ class BaseClient:
             "profile": Setting(name, found.profile_source),
             **{name: Setting(found[name], source) for name, source in sources.items() if name != "base_url"},
         }
-        if found["headers"] is not None:
-            headers = {
-                name: "(hidden)" if is_secret_header(name) else text for name, text in found["headers"].value.items()
-            }
-            shown["headers"] = Setting(headers, sources["headers"])
+        if (headers := found["headers"]) is not None:
+            texts = {name: "(hidden)" if is_secret_header(name) else text for name, text in headers.value.items()}
+            shown["headers"] = Setting(texts, sources["headers"])
         # The core alone knows which variable counts, and whether NO_PROXY exempts the service.
         for name in ("ca_bundle", "proxy"):
             used = [(value, variable) for setting, value, variable in self._raw.origins if setting == name]
@@ -216,22 +218,17 @@ class BaseClient:
         copy = object.__new__(type(self))
         copy._service = self._service
         copy._start(self._settings.changed(given), self._raw)
-        copy._check_origin(self)
-        return copy
-
-    def _check_origin(self, original: BaseClient) -> None:
-        """Refuses to send the token of another client to another service: only a callable may know both."""
-        token = self._settings.token
+        token = copy._settings.token
         function = None if token is None else token.callable
-        may_know_both = function is not None and not getattr(function, "is_of_one_service", False)
-        if token is not original._settings.token or may_know_both:
-            return
-        here, there = origin(self.base_url), origin(original.base_url)
-        if here != there:
+        # Only a function of the user may know the tokens of both services.
+        is_of_one = function is None or getattr(function, "is_of_one_service", False)
+        here, there = origin(copy.base_url), origin(self.base_url)
+        if token is self._settings.token and is_of_one and here != there:
             raise ConfigError(
                 f"base_url may not change: the token for {there} would go to {here}: make a new client for {here}, or "
                 "give token as a callable"
             )
+        return copy
 
     @property
     def _token_source(self) -> str:
@@ -242,26 +239,22 @@ class BaseClient:
             return source
         return f"profile {profile.name}" if profile is not None and source == str(profile) else "environment"
 
-    @classmethod
-    def _unpickled(cls, settings: dict[str, Any], profile: str | None, token: Callable[[], Any] | None) -> Self:
-        return cls(**settings, profile=profile, token=token)
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments and the source of the token, never the token; a profile is looked up again."""
-        if secret := self._settings.secret_argument():
+        found, kind = self._settings, type(self).__name__
+        if secret := found.secret_argument():
             raise TypeError(
-                f"a {type(self).__name__} with {secret} does not pickle, as the pickle would hold the secret: "
+                f"a {kind} with {secret} does not pickle, as the pickle would hold the secret: "
                 "make the client where it runs"
             )
-        held = self._settings.token
-        token = held.callable if held is not None and self._settings.token_source == ARGUMENT else None
-        if token is None and self._settings.token_source == ARGUMENT:
+        token = found.token.callable if found.token is not None and found.token_source == ARGUMENT else None
+        if token is None and found.token_source == ARGUMENT:
             raise TypeError(
-                f"a {type(self).__name__} with a literal token does not pickle, as the pickle would hold the token: "
+                f"a {kind} with a literal token does not pickle, as the pickle would hold the token: "
                 "set DATAACCESS_TOKEN where it runs, or pass a module-level callable such as "
                 "dataaccess.token_file(path)"
             )
-        return self._unpickled, (self._settings.given(), self._settings.profile_name, token)
+        return partial(type(self), **found.given(), profile=found.profile_name, token=token), ()
 
     def _repr_html_(self) -> str:
         """The address, the source of the token and the settings that are not defaults, for notebooks."""

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from dataaccess._types import Row
     from dataaccess.filters import Time
 
-# A method of the native client, and its arguments.
-_Request: TypeAlias = tuple[str, tuple[Any, ...]]
+# What a request is about, the method of the native client, and its arguments.
+_Request: TypeAlias = tuple[str, str, tuple[Any, ...]]
+# What was found out, and whether a setting is right, as far as they are known.
+_Found: TypeAlias = tuple[str | None, bool | None]
 
 _KINDS = {True: "good", False: "bad", None: "doubt"}
 # A day without codes, and an export that need not exist.
@@ -150,7 +152,7 @@ class ClientCheck:
 
 
 class Findings:
-    """Finds out what a client can do: each request is an attempt whose failure is a finding."""
+    """Finds out what a client can do. The failure of a request is a finding."""
 
     def __init__(self, client: BaseClient, timeout: object) -> None:
         """Nothing is known yet. The time begins to run."""
@@ -163,28 +165,50 @@ class Findings:
         self._errors: dict[str, DataAccessError] = {}
         self._is_reachable = self._has_no_export = self._has_tried_form = False
         self._may_ask = True
-        self._day: tuple[str | None, bool | None] = (None, None)
-        self._comparison: tuple[str | None, bool | None] = (None, None)
+        # Of the last attempt; None if it failed.
+        self.response: Any = None
+        self._day: _Found = (None, None)
+        self._comparison: _Found = (None, None)
 
-    def steps(self, day: Time | None) -> Generator[_Request | None, Any, None]:
-        """The requests of a check, each after the response to the one before, or its error; None at the end.
-
-        Raises:
-            ValidationError: `day` is not a day.
-        """
+    def steps(self, day: Time | None) -> Iterator[_Request]:
+        """The requests of a check. The caller sends each as an `attempt`, before it takes the next one."""
         search = None if day is None else self._search_of(day)
         nothing = code_arguments(["id"], on(_EMPTY_DAY), None, None, None, 1)
-        with self._of("item"):
-            yield "search_codes", (nothing,)
+        yield "item", "search_codes", (nothing,)
         if "item" in self._errors:
             yield from self._in_other_form(nothing)
         if (left := self._left()) is not None:
-            with self._of("download"):
-                yield "download_segment", (_ANY_EXPORT, left)
+            yield "download", "download_segment", (_ANY_EXPORT, left)
         if search is not None and self._left() is not None:
-            with self._of("day"):
-                yield from self._steps_of_day(day, *search)
-        yield None
+            yield from self._steps_of_day(day, *search)
+
+    @contextmanager
+    def attempt(self, name: str) -> Iterator[None]:
+        """Notes what a request says about a scope, the day or a setting."""
+        self.response = None
+        try:
+            yield
+        except DataAccessError as error:
+            # A service at a wrong address may refuse the path: the search has shown whether this one is right.
+            is_envelope = _is_refused(error) and isinstance(error, ApiError) and error.code is not None
+            if name == "download" and is_envelope and self._scopes["item"] is not None:
+                self._has_no_export = True
+            else:
+                self._errors[name] = error.with_traceback(None)
+            if name in self._scopes:
+                self._scopes[name] = False if isinstance(error, PermissionDeniedError) else None
+            self._is_reachable |= not isinstance(error, TransportError | ConfigError)
+            # A second request would wait just as long.
+            self._may_ask = not isinstance(error, ConnectError | RequestTimeoutError)
+        else:
+            self._is_reachable = True
+            if name in self._scopes:
+                self._scopes[name] = True
+
+    @property
+    def _rows(self) -> list[Row]:
+        """What the last search found; nothing if it failed."""
+        return [] if self.response is None else self.response[0]
 
     def _search_of(self, day: Time) -> tuple[dict[str, Any], int]:
         """The search of the rows of a day, and the instant that it sends."""
@@ -197,18 +221,23 @@ class Findings:
         except ValidationError as error:
             # Of the argument that the caller knows.
             problems = [problem._replace(argument="day", path="") for problem in error.problems]
-        else:
-            return arguments, body["filters"]["OR"][0]["AND"][-1]["value"]
-        raise ValidationError(problems=problems)
+            raise ValidationError(problems=problems) from None
+        return arguments, body["filters"]["OR"][0]["AND"][-1]["value"]
 
-    def _steps_of_day(self, day: object, arguments: dict[str, Any], sent: int) -> Generator[_Request, Any, None]:
-        rows, _ = yield "search_codes", ({**arguments, "timeout": self._left()},)
-        rows = rows or (yield from self._in_other_form(arguments))
+    def _steps_of_day(self, day: object, arguments: dict[str, Any], sent: int) -> Iterator[_Request]:
+        yield "day", "search_codes", ({**arguments, "timeout": self._left()},)
+        if not self._rows and "day" not in self._errors:
+            yield from self._in_other_form(arguments)
+        rows = self._rows
         search = DaySearch(sent, rows)
         while rows and (instant := search.instant) is not None and (left := self._left()) is not None:
-            found, _ = yield "search_codes", (search.arguments("equals", instant, left),)
-            search.add(row["id"] for row in found)
-        if not rows:
+            yield "day", "search_codes", (search.arguments("equals", instant, left),)
+            if "day" in self._errors:
+                break
+            search.add(row["id"] for row in self._rows)
+        if "day" in self._errors:
+            self._day = (None, None)
+        elif not rows:
             self._day = (f"{day} has no rows: name another day", None)
         elif search.end is None:
             reason = search.problem or "there was no time to find where the day ends; raise timeout"
@@ -216,10 +245,9 @@ class Findings:
         else:
             found_day = ServiceDay(search.end, (row["allocated_time"] for row in rows))
             self._day = _said(found_day, f"the {len(rows):,} rows of {day}", self.client)
-            with self._of("day_comparison"):
-                self._comparison = yield from self._compared(search, found_day)
+            self._comparison = yield from self._compared(search, found_day)
 
-    def _compared(self, search: DaySearch, day: ServiceDay) -> Generator[_Request, Any, tuple[str, bool | None]]:
+    def _compared(self, search: DaySearch, day: ServiceDay) -> Generator[_Request, None, _Found]:
         """What the two operators do with the day that they name, and whether the setting is right.
 
         `after_date` finds the codes of a day for its last instant, and `before_date` for its first one, only if the day
@@ -231,8 +259,10 @@ class Findings:
         for operator, instant in (("after_date", day.end - 1), ("before_date", day.start)):
             if (left := self._left()) is None:
                 return "not known: there was no time for two more searches; raise timeout", None
-            rows, _ = yield "search_codes", (search.arguments(operator, moment(instant), left),)
-            ids = {row["id"] for row in rows}
+            yield "day_comparison", "search_codes", (search.arguments(operator, moment(instant), left),)
+            if "day_comparison" in self._errors:
+                return None, None
+            ids = {row["id"] for row in self._rows}
             is_included.append(not ids.isdisjoint(search.ids))
             if not is_included[-1] and len(ids) >= _LEAST_CAP:
                 count = f"{operator} found {len(ids):,} codes"
@@ -248,60 +278,31 @@ class Findings:
         said = f"after_date and before_date {'' if after else 'do not '}include the day that they name"
         return f"{said}{advice}", is_right
 
-    def _in_other_form(self, arguments: dict[str, Any]) -> Generator[_Request, Any, list[Row]]:
+    def _in_other_form(self, arguments: dict[str, Any]) -> Iterator[_Request]:
         """Repeats a search that was refused or found nothing with the other `code_value_type`, and keeps what helps."""
         usual, refusal = self.client, self._errors.get("item")
-        rows: list[Row] = []
         if self._has_tried_form or not (refusal is None or _is_refused(refusal)) or self._left() is None:
-            return []
+            return
         self._has_tried_form, has_form = True, usual._setting("code_value_type") is None
         self.client = usual.with_options(code_value_type="normal" if has_form else None)
-        with self._of("other form"):
-            rows, _ = yield "search_codes", ({**arguments, "timeout": self._left()},)
+        yield "other form", "search_codes", ({**arguments, "timeout": self._left()},)
         # A service that refuses the other form says nothing about the day.
-        if self._errors.pop("other form", None) is not None or (refusal is None and not rows):
+        if self._errors.pop("other form", None) is not None or (refusal is None and not self._rows):
             self.client = usual
-            return []
+            return
         self._errors.pop("item", None)
         self._scopes["item"] = True
-        without, other = ("with", "without") if has_form else ("without", "with")
+        right, wrong = ("with", "without") if has_form else ("without", "with")
         failed = "finds nothing" if refusal is None else "is refused"
         advice = 'set code_value_type="normal"' if has_form else "unset code_value_type"
         self._errors["code_value_type"] = DataAccessError(
-            f"a search of codes {failed} {other} value_type in its conditions, and succeeds {without} it: {advice}"
+            f"a search of codes {failed} {wrong} value_type in its conditions, and succeeds {right} it: {advice}"
         )
-        return rows
 
     def _left(self) -> float | None:
         """Seconds that are left; None if there is no time, or the service cannot be reached, to ask once more."""
         left = self._timeout - (monotonic() - self._began)
         return left if self._may_ask and left >= _LEAST else None
-
-    @contextmanager
-    def _of(self, name: str) -> Iterator[None]:
-        """Notes what a request says about a scope, the day or a setting."""
-        try:
-            yield
-        except ValidationError:
-            raise
-        except DataAccessError as error:
-            # A service at a wrong address may refuse the path: the search has shown whether this one is right.
-            is_envelope = _is_refused(error) and isinstance(error, ApiError) and error.code is not None
-            if name == "download" and is_envelope and self._scopes["item"] is not None:
-                self._has_no_export = True
-            else:
-                self._errors[name] = error.with_traceback(None)
-            if name in self._scopes:
-                self._scopes[name] = False if isinstance(error, PermissionDeniedError) else None
-            elif name == "day":
-                self._day = (None, None)
-            self._is_reachable |= not isinstance(error, TransportError | ConfigError)
-            # A second request would wait just as long.
-            self._may_ask = not isinstance(error, ConnectError | RequestTimeoutError)
-        else:
-            self._is_reachable = True
-            if name in self._scopes:
-                self._scopes[name] = True
 
     def result(self) -> ClientCheck:
         """All findings."""
@@ -330,7 +331,7 @@ def _is_refused(error: DataAccessError) -> bool:
     return isinstance(error, RequestRejectedError) or type(error) is ApiError
 
 
-def _said(found: ServiceDay, rows: str, client: BaseClient) -> tuple[str, bool | None]:
+def _said(found: ServiceDay, rows: str, client: BaseClient) -> _Found:
     """What is said of a day, and whether it and the times in records are as the client has them."""
     if not found.zones:
         return f"not known: no time zone begins a day at {found.end_time}: {NO_CALENDAR_DAYS}", None

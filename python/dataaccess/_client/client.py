@@ -12,13 +12,10 @@ from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.progress import follow
 from dataaccess._public import public
-from dataaccess._scan.outcome import warn_each
-from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import timedelta
-    from types import TracebackType
     from typing import Any, Self
 
     from dataaccess._client.check import ClientCheck
@@ -155,20 +152,9 @@ class Client(BaseClient):
             >>> rows[0]
             {'code_status': 4}
         """
-        arguments = code_arguments(
-            attrs,
-            allocated_time,
-            audience_type,
-            allocated_audience,
-            code_status,
-            limit,
-            timeout,
-            self._setting("known_row_cap"),
-        )
-        rows, warnings = self._raw.search_codes(arguments)
-        self._note_days()
-        warn_each(warnings)
-        return rows
+        given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
+        arguments = code_arguments(*given, timeout, self._setting("known_row_cap"))
+        return self._rows(self._raw.search_codes(arguments))
 
     def search_items(
         self,
@@ -210,10 +196,8 @@ class Client(BaseClient):
             ['demo-customer-0001', 'demo-customer-0002']
         """
         arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit, timeout)
-        rows, warnings = self._raw.search_items(arguments)
-        self._note_days(lambda: self._raw.validate_items(sent_arguments(arguments)))
-        warn_each(warnings)
-        return rows
+        found = self._raw.search_items(arguments)
+        return self._rows(found, lambda: self._raw.validate_items(sent_arguments(arguments)))
 
     def scan_codes(
         self,
@@ -274,15 +258,8 @@ class Client(BaseClient):
         # Scans are many modules, and a client may send searches only.
         from dataaccess._scan.scan import Scan
 
-        arguments = code_arguments(
-            attrs,
-            allocated_time,
-            audience_type,
-            allocated_audience,
-            code_status,
-            limit,
-            known_row_cap=self._setting("known_row_cap"),
-        )
+        given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
+        arguments = code_arguments(*given, known_row_cap=self._setting("known_row_cap"))
         scan = Scan(self, "scan_codes", arguments, schema, on_suspected_cap, decode_status)
         self._note_days()
         return scan
@@ -522,16 +499,9 @@ class Client(BaseClient):
         from dataaccess._client.check import Findings
 
         findings = Findings(self, timeout)
-        steps = findings.steps(day)
-        request = next(steps)
-        while request is not None:
-            call, arguments = request
-            try:
-                response = getattr(findings.client._raw, call)(*arguments)
-            except DataAccessError as error:
-                request = steps.throw(error)
-            else:
-                request = steps.send(response)
+        for name, call, arguments in findings.steps(day):
+            with findings.attempt(name):
+                findings.response = getattr(findings.client._raw, call)(*arguments)
         return findings.result()
 
     def post(
@@ -581,8 +551,6 @@ class Client(BaseClient):
         """Returns the client."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Closes the client."""
         self.close()

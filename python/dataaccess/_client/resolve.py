@@ -50,24 +50,21 @@ class Settings:
 
     def __init__(self, profile: Profile | None, profile_name: str | None) -> None:
         """Begins with the defaults. Values that may be secret are hidden."""
-        self.values: dict[str, Any] = {name: spec.default for name, spec in SETTINGS.items()} | {"item_types": {}}
+        self.values: dict[str, Any] = {name: spec.default for name, spec in SETTINGS.items()}
         self.sources = dict.fromkeys(SETTINGS, DEFAULT)
         self.problems: list[str] = []
         self.profile, self.profile_name = profile, profile_name
+        is_of_environment = profile is not None and os.environ.get(PROFILE)
+        of_environment = f"environment variable {PROFILE}" if is_of_environment else DEFAULT
+        # Where the name of the profile comes from.
+        self.profile_source = of_environment if profile_name is None else ARGUMENT
         # The addresses that the environment and the profile name: what they have is for these.
         self._of_profile = None if profile is None else profile.settings.value.get("base_url")
         self._of_environment = os.environ.get(_BASE_URL) or self._of_profile
 
     def __getitem__(self, name: str) -> Any:
-        return self.values[name]
-
-    @property
-    def profile_source(self) -> str:
-        """Where the name of the profile comes from."""
-        if self.profile_name is not None:
-            return ARGUMENT
-        is_named = self.profile is not None and os.environ.get(PROFILE)
-        return f"environment variable {PROFILE}" if is_named else DEFAULT
+        value = self.values[name]
+        return {} if value is None and name == "item_types" else value
 
     def given(self) -> dict[str, Any]:
         """The arguments, of which none may be secret: see `secret_argument`."""
@@ -76,11 +73,12 @@ class Settings:
 
     def secret_argument(self) -> str | None:
         """Describes an argument that is a secret, if there is one."""
-        proxy, headers = self["proxy"], self["headers"]
-        if proxy is not None and self.sources["proxy"] == ARGUMENT and "@" in proxy.value:
+        proxy, headers = (self[name] if self.sources[name] == ARGUMENT else None for name in ("proxy", "headers"))
+        if proxy is not None and "@" in proxy.value:
             return "a password in proxy"
-        names = headers.value if headers is not None and self.sources["headers"] == ARGUMENT else ()
-        return next((f"the header {name}" for name in names if is_secret_header(name)), None)
+        return next(
+            (f"the header {name}" for name in (headers and headers.value) or () if is_secret_header(name)), None
+        )
 
     def of_core(self) -> dict[str, Any]:
         """What the core takes. It has secrets: no frame may keep it."""
@@ -113,22 +111,22 @@ class Settings:
     def fill(self, name: str, given: Secret, *, of_environment: bool) -> None:
         """Takes a setting from the first source that has it."""
         spec = SETTINGS[name]
-        self.values[name], self.sources[name] = {} if name == "item_types" else spec.default, DEFAULT
-        if name in given.value and (name != "base_url" or given.value[name] is not None):
-            self._take(spec, Secret(given.value[name]), ARGUMENT)
-            return
-        for value, source in self._found(spec, of_environment=of_environment):
+        self.values[name], self.sources[name] = spec.default, DEFAULT
+        for value, source in self._found(spec, given, of_environment=of_environment):
             if self._is_fit(name, source):
                 self._take(spec, value, source)
                 return
 
-    def _found(self, spec: Spec, *, of_environment: bool) -> Iterator[tuple[Secret, str]]:
-        """What the environment and the profile have, in this order."""
+    def _found(self, spec: Spec, given: Secret, *, of_environment: bool) -> Iterator[tuple[Secret, str]]:
+        """What the arguments, the environment and the profile have, in this order."""
+        name = spec.name
+        if name in given.value and (name != "base_url" or given.value[name] is not None):
+            yield Secret(given.value[name]), ARGUMENT
         if of_environment and os.environ.get(spec.variable):
             yield Secret(os.environ[spec.variable]), f"environment variable {spec.variable}"
         is_shared = of_environment and any(map(os.environ.get, spec.shared))
-        if self.profile is not None and spec.name in self.profile.settings.value and not is_shared:
-            yield Secret(self.profile.settings.value[spec.name]), str(self.profile)
+        if self.profile is not None and name in self.profile.settings.value and not is_shared:
+            yield Secret(self.profile.settings.value[name]), str(self.profile)
 
     def _is_fit(self, name: str, source: str) -> bool:
         """Whether a setting may be used for this service: all arguments may.
@@ -149,7 +147,7 @@ class Settings:
         # Paths of a profile start at its folder.
         folder = self.profile.path.parent if self.profile is not None and source == str(self.profile) else ""
         try:
-            if source != ARGUMENT:
+            if source != ARGUMENT and isinstance(value.value, str):
                 value = of_text(spec, value)
             self.values[spec.name] = checked(spec, value, str(folder))
         except ConfigError as error:
@@ -327,11 +325,7 @@ def _end(source: str) -> str:
 
 
 def check_names(call: str, given: Secret) -> None:
-    """Refuses an argument that is not a setting, as Python does.
-
-    Raises:
-        TypeError: There is one.
-    """
+    """Refuses an argument that is not a setting, as Python does."""
     for name in given.value:
         if name not in SETTINGS:
             is_fixed = name in ("token", "profile")
@@ -353,45 +347,67 @@ def warn_of_unknown_variables() -> None:
             warn_caller(f"nothing reads the environment variable {name}; {advice}", DataAccessWarning)
 
 
-def of_text(spec: Spec, value: Secret) -> Secret:
-    """The value of a text; another value as it is.
-
-    Raises:
-        ConfigError: The text has no such value.
-    """
+def of_text(spec: Spec, text: Secret) -> Secret:
+    """The value of a text."""
     try:
-        return Secret(spec.of_text(value.value)) if isinstance(value.value, str) else value
+        return Secret(spec.of_text(text.value))
     except ValueError as error:
-        shown = "the text" if spec.kind in ("headers", "item_types") else f'"{value.value[:_SHOWN]}"'
+        shown = "the text" if spec.kind in ("headers", "item_types") else f'"{text.value[:_SHOWN]}"'
         raise ConfigError(f"{spec.name}: {shown} {error}") from None
 
 
-def checked(spec: Spec, value: Secret, folder: str) -> Any:
+def checked(spec: Spec, given: Secret, folder: str) -> Any:
     """The value of a setting, with its type. The core checks bounds.
 
     Raises:
         ConfigError: It is of another type.
     """
-    if value.value is None and spec.is_optional:
-        return {} if spec.kind == "item_types" else None
-    if spec.kind == "path":
-        return _path(spec, value.value, folder)
-    return _CHECKS[spec.kind](spec, value.value)
+    if given.value is None and spec.is_optional:
+        return None
+    numbers = f"of at least {spec.least}" if spec.most is None else f"from {spec.least} to {spec.most}"
+    bounds = f"{numbers}, or None" if spec.is_optional else numbers
+    match spec.kind:
+        case "boolean":
+            return boolean(spec.name, given.value)
+        case "duration":
+            return seconds(spec.name, given.value)
+        case "number":
+            return number(spec.name, given.value, f"a number {bounds}")
+        case "integer":
+            found = optional_integer(given.value, -MAX_INTEGER, MAX_INTEGER)
+            if found is None:
+                raise ConfigError(f"{spec.name} must be an integer {bounds}, not {shortened(given.value)}")
+            return found
+        case "choice":
+            if not isinstance(given.value, str) or given.value not in spec.choices:
+                choices = " or ".join(f'"{choice}"' for choice in spec.choices)
+                raise ConfigError(f"{spec.name} must be {choices}, not {shortened(given.value)}")
+            return given.value
+        case "url":
+            text = Secret(string(spec.name, given.value))
+            return text if spec.is_secret else text.value
+        case "item_types":
+            return checked_item_types(given.value)
+        case "headers":
+            return _headers(given.value)
+        case "path":
+            return _path(spec.name, given.value, folder)
+    return _zone(spec.name, given.value)
 
 
-def _zone(spec: Spec, zone: object) -> str:
+def _zone(name: str, zone: object) -> str:
     """The IANA name of a time zone."""
     if isinstance(zone, str):
-        if (advice := offset_advice(string(spec.name, zone))) is not None:
-            raise ConfigError(f"{spec.name}: {shortened(zone)} {advice}")
+        if (advice := offset_advice(string(name, zone))) is not None:
+            raise ConfigError(f"{name}: {shortened(zone)} {advice}")
         return zone
-    name = "UTC" if zone is UTC else getattr(zone, "key", None)
-    if isinstance(zone, tzinfo) and isinstance(name, str):
-        return name
-    raise ConfigError(f"{spec.name} must be an IANA name or a ZoneInfo, not {zone!r}")
+    key = "UTC" if zone is UTC else getattr(zone, "key", None)
+    if isinstance(zone, tzinfo) and isinstance(key, str):
+        return key
+    raise ConfigError(f"{name} must be an IANA name or a ZoneInfo, not {zone!r}")
 
 
-def _headers(_spec: Spec, headers: object) -> Secret:
+def _headers(headers: object) -> Secret:
     """Headers by name. The error for another type does not show the value, which may be a secret."""
     if not isinstance(headers, Mapping):
         raise ConfigError(f"headers must be a dict of names and values, not of type {type(headers).__name__}")
@@ -404,46 +420,8 @@ def _headers(_spec: Spec, headers: object) -> Secret:
     return Secret(dict(headers))
 
 
-def _path(spec: Spec, path: object, folder: str) -> str:
+def _path(name: str, path: object, folder: str) -> str:
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str) or not text or "\0" in text:
-        raise ConfigError(f"{spec.name} must be a path, not {shortened(path)}")
-    return local_path(os.path.join(folder, os.path.expanduser(string(spec.name, text))))  # noqa: PTH111, PTH118
-
-
-def _integer(spec: Spec, value: object) -> int:
-    found = optional_integer(value, -MAX_INTEGER, MAX_INTEGER)
-    if found is None:
-        raise ConfigError(f"{spec.name} must be an integer {_bounds(spec)}, not {shortened(value)}")
-    return found
-
-
-def _choice(spec: Spec, value: object) -> str:
-    if not isinstance(value, str) or value not in spec.choices:
-        choices = " or ".join(f'"{choice}"' for choice in spec.choices)
-        raise ConfigError(f"{spec.name} must be {choices}, not {shortened(value)}")
-    return value
-
-
-def _url(spec: Spec, value: object) -> Any:
-    text = string(spec.name, value)
-    return Secret(text) if spec.is_secret else text
-
-
-def _bounds(spec: Spec) -> str:
-    numbers = f"of at least {spec.least}" if spec.most is None else f"from {spec.least} to {spec.most}"
-    return f"{numbers}, or None" if spec.is_optional else numbers
-
-
-# The check of each kind of setting.
-_CHECKS: dict[str, Callable[[Spec, Any], Any]] = {
-    "boolean": lambda spec, value: boolean(spec.name, value),
-    "choice": _choice,
-    "duration": lambda spec, value: seconds(spec.name, value),
-    "headers": _headers,
-    "integer": _integer,
-    "item_types": lambda _, value: checked_item_types(value),
-    "number": lambda spec, value: number(spec.name, value, f"a number {_bounds(spec)}"),
-    "url": _url,
-    "zone": _zone,
-}
+        raise ConfigError(f"{name} must be a path, not {shortened(path)}")
+    return local_path(os.path.join(folder, os.path.expanduser(string(name, text))))  # noqa: PTH111, PTH118

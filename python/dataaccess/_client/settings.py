@@ -13,6 +13,7 @@ TOKEN = "DATAACCESS_TOKEN"  # noqa: S105 - its name
 TOKEN_FILE = "DATAACCESS_TOKEN_FILE"  # noqa: S105 - likewise
 PROFILE = "DATAACCESS_PROFILE"
 
+_CA_BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
 # Seconds of the units of a duration.
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
@@ -34,7 +35,7 @@ class Spec(NamedTuple):
     may_be_none: bool = False
     is_secret: bool = False
     # An option of the command, and a field of Airflow's form.
-    is_usual: bool = False
+    is_usual: bool = True
     # Variables that many programs read. They come before a profile, and after the variable of this package.
     shared: tuple[str, ...] = ()
 
@@ -57,11 +58,7 @@ class Spec(NamedTuple):
         return f"{rest:g}s" if rest else f"{minutes:g}m"
 
     def of_text(self, text: str) -> Any:
-        """The value of a text.
-
-        Raises:
-            ValueError: The text has no such value. The message goes on after the text, which may be a secret.
-        """
+        """The value of a text. The message of a `ValueError` goes on after the text, which may be a secret."""
         return _READERS[self.kind](text) if self.kind in _READERS else text
 
 
@@ -94,84 +91,65 @@ def _json(text: str) -> Any:
 
 duration = _reader(_seconds, "is not a duration: write seconds, or a unit as in 90s, 10m and 2h")
 integer = _reader(int, "is not an integer")
-number = _reader(float, "is not a number")
 boolean = _reader(lambda text: _BOOLEANS[text.strip().lower()], "is neither true nor false")
-json_object = _reader(_json, 'is not a JSON object, such as {"store": 7}')
+_json_object = _reader(_json, 'is not a JSON object, such as {"store": 7}')
 
 # How a text is read, by the kind of a setting. Of other kinds it is the value.
 _READERS = {
     "boolean": boolean,
     "duration": duration,
-    "headers": json_object,
+    "headers": _json_object,
     "integer": integer,
-    "item_types": json_object,
-    "number": number,
+    "item_types": _json_object,
+    "number": _reader(float, "is not a number"),
 }
 
 _SPECS = (
-    Spec("base_url", "url", None, "Address of the service; sandbox:demo is the sandbox.", is_usual=True),
-    Spec("timezone", "zone", "UTC", "IANA zone of days and, if given, of results.", is_usual=True),
-    Spec("source_timezone", "zone", "UTC", "Zone of the times in records.", is_usual=True),
+    Spec("base_url", "url", None, "Address of the service; sandbox:demo is the sandbox."),
+    Spec("timezone", "zone", "UTC", "IANA zone of days and, if given, of results."),
+    Spec("source_timezone", "zone", "UTC", "Zone of the times in records."),
     Spec(
         "day_comparison",
         "choice",
         "exclusive",
         "How after_date and before_date compare days: exclusive or inclusive.",
-        choices=("exclusive", "inclusive"),
-        is_usual=True,
+        ("exclusive", "inclusive"),
     ),
     Spec(
         "code_value_type",
         "choice",
         None,
         'The value_type of each condition of promotion codes: "normal", or none.',
-        choices=("normal",),
+        ("normal",),
+        is_usual=False,
     ),
-    Spec("timeout", "duration", 300.0, "Limit of a call, such as 90s.", is_usual=True),
-    Spec("retry_for", "duration", 60.0, "How long to retry; 0: never.", is_usual=True),
-    Spec(
-        "concurrency",
-        "integer",
-        8,
-        "Requests in flight, at most.",
-        least=1,
-        most=10_000,
-        may_be_none=True,
-        is_usual=True,
-    ),
-    Spec(
-        "requests_per_second", "number", None, "Requests a second, at most.", least=0.001, most=1_000_000, is_usual=True
-    ),
-    Spec("max_result_bytes", "integer", None, "Memory that the result of a call may take.", least=1),
-    Spec(
-        "ca_bundle",
-        "path",
-        None,
-        "CA certificates to trust, in PEM.",
-        is_usual=True,
-        shared=("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"),
-    ),
-    Spec(
-        "proxy",
-        "url",
-        None,
-        "HTTP proxy, in place of the environment's.",
-        is_secret=True,
-        is_usual=True,
-        shared=_PROXIES,
-    ),
-    Spec("allow_http", "boolean", False, "Permit an address without TLS.", is_usual=True),
-    Spec("headers", "headers", None, "Headers to add to each request.", is_secret=True),
-    Spec("item_types", "item_types", None, "Ids of your business objects, and their attributes."),
+    Spec("timeout", "duration", 300.0, "Limit of a call, such as 90s."),
+    Spec("retry_for", "duration", 60.0, "How long to retry; 0: never."),
+    Spec("concurrency", "integer", 8, "Requests in flight, at most.", least=1, most=10_000, may_be_none=True),
+    Spec("requests_per_second", "number", None, "Requests a second, at most.", least=0.001, most=1_000_000),
+    Spec("max_result_bytes", "integer", None, "Memory that the result of a call may take.", least=1, is_usual=False),
+    Spec("ca_bundle", "path", None, "CA certificates to trust, in PEM.", shared=_CA_BUNDLES),
+    Spec("proxy", "url", None, "HTTP proxy, in place of the environment's.", is_secret=True, shared=_PROXIES),
+    Spec("allow_http", "boolean", False, "Permit an address without TLS."),
+    Spec("headers", "headers", None, "Headers to add to each request.", is_secret=True, is_usual=False),
+    Spec("item_types", "item_types", None, "Ids of your business objects, and their attributes.", is_usual=False),
     Spec(
         "attrs_format",
         "choice",
         "array",
         "How searches of other objects than promotion codes send attrs.",
-        choices=("array", "string"),
+        ("array", "string"),
+        is_usual=False,
     ),
-    Spec("known_row_cap", "integer", None, "Rows at which the service is known to cut responses off.", least=1),
-    Spec("record", "path", None, "File that keeps all exchanges, without the token."),
+    Spec(
+        "known_row_cap",
+        "integer",
+        None,
+        "Rows at which the service is known to cut responses off.",
+        least=1,
+        is_usual=False,
+    ),
+    Spec("record", "path", None, "File that keeps all exchanges, without the token.", is_usual=False),
 )
 SETTINGS = {spec.name: spec for spec in _SPECS}
 

@@ -72,9 +72,9 @@ REFUSAL = http({"code": 400, "message": "no such operator", "data": None}, "400 
 
 def respond_by_operator(connection: Any, request: Any, others: dict[str, bytes]) -> None:
     """Has a code on `DAY`; responds to each other operator as told."""
-    condition: dict[str, Any] = (
-        request.json["filters"]["OR"][0]["AND"][-1] if "filters" in request.json else {"value": 0}
-    )
+    condition: dict[str, Any] = {"value": 0}
+    if "filters" in request.json:
+        condition = request.json["filters"]["OR"][0]["AND"][-1]
     day = datetime.fromtimestamp(condition["value"] / 1_000, UTC).date()
     found = rows(["a"] if day.isoformat() == DAY else [])
     connection.sendall(others.get(condition.get("operator", "equals"), found))
