@@ -218,8 +218,7 @@ class BaseClient:
         copy = object.__new__(type(self))
         copy._service = self._service
         copy._start(self._settings.changed(given), self._raw)
-        token = copy._settings.token
-        function = None if token is None else token.callable
+        token, function = copy._settings.token, copy._token_function
         # Only a function of the user may know the tokens of both services.
         is_of_one = function is None or getattr(function, "is_of_one_service", False)
         here, there = origin(copy.base_url), origin(self.base_url)
@@ -231,30 +230,38 @@ class BaseClient:
         return copy
 
     @property
+    def _token_function(self) -> Callable[[], Any] | None:
+        """The argument `token`, if that is a function."""
+        token = self._settings.token
+        return token.callable if token is not None and self._settings.token_source == ARGUMENT else None
+
+    @property
     def _token_source(self) -> str:
-        source, token, profile = self._settings.token_source, self._settings.token, self._settings.profile
+        source, profile = self._settings.token_source, self._settings.profile
         if source == ARGUMENT:
-            return "text" if token is None or token.callable is None else "callable"
-        if source == SANDBOX:
-            return source
-        return f"profile {profile.name}" if profile is not None and source == str(profile) else "environment"
+            return "text" if self._token_function is None else "callable"
+        named = f"profile {profile.name}" if profile is not None and source == str(profile) else "environment"
+        return source if source == SANDBOX else named
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments and the source of the token, never the token; a profile is looked up again."""
-        found, kind = self._settings, type(self).__name__
-        if secret := found.secret_argument():
+        found, kind, given = self._settings, type(self).__name__, self._settings.given()
+        secrets = [f"the header {name}" for name in given.value.get("headers") or () if is_secret_header(name)]
+        if "@" in (given.value.get("proxy") or ""):
+            secrets = ["a password in proxy"]
+        if secrets:
             raise TypeError(
-                f"a {kind} with {secret} does not pickle, as the pickle would hold the secret: "
+                f"a {kind} with {secrets[0]} does not pickle, as the pickle would hold the secret: "
                 "make the client where it runs"
             )
-        token = found.token.callable if found.token is not None and found.token_source == ARGUMENT else None
+        token = self._token_function
         if token is None and found.token_source == ARGUMENT:
             raise TypeError(
                 f"a {kind} with a literal token does not pickle, as the pickle would hold the token: "
                 "set DATAACCESS_TOKEN where it runs, or pass a module-level callable such as "
                 "dataaccess.token_file(path)"
             )
-        return partial(type(self), **found.given(), profile=found.profile_name, token=token), ()
+        return partial(type(self), **given.value, profile=found.profile_name, token=token), ()
 
     def _repr_html_(self) -> str:
         """The address, the source of the token and the settings that are not defaults, for notebooks."""

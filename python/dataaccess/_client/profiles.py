@@ -14,8 +14,6 @@ from dataaccess.errors import ConfigError, DataAccessWarning
 if TYPE_CHECKING:
     from pathlib import Path
 
-DEFAULT = "default"
-
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -26,28 +24,18 @@ class Profile(NamedTuple):
     path: Path
     settings: Secret
 
-    def __str__(self) -> str:
-        return f"profile {self.name} in {self.path}"
-
-
-class TokenOfProfile:
-    """Reads the token of a profile, each time it is called: a changed file is followed."""
-
-    is_of_one_service = True
-
-    def __init__(self, profile: Profile) -> None:
-        """Takes the profile that the token is for."""
-        self._name, self._path = profile.name, profile.path
-
-    def __call__(self) -> str:
-        """The token."""
-        profile = read(self._path).value.get(self._name)
+    def token(self) -> str:
+        """Reads the token, each time it is called: a changed file is followed."""
+        profile = read(self.path).value.get(self.name)
         token = profile.get("token") if isinstance(profile, dict) else None
         del profile
         if isinstance(token, str) and token:
             return token
         del token
-        raise ConfigError(f"profile {self._name} in {self._path} has no token any more")
+        raise ConfigError(f"{self} has no token any more")
+
+    def __str__(self) -> str:
+        return f"profile {self.name} in {self.path}"
 
 
 def config_path() -> Path:
@@ -65,11 +53,7 @@ def config_path() -> Path:
 
 
 def read(path: Path) -> Secret:
-    """All profiles of a file by name; none if there is no file.
-
-    Raises:
-        ConfigError: The file cannot be read, or has another form. The error quotes nothing of it but names of profiles.
-    """
+    """All profiles of a file by name; none if there is no file. An error quotes only names of profiles."""
     import tomllib
 
     profiles, problem = Secret({}), ""
@@ -99,23 +83,3 @@ def read(path: Path) -> Secret:
     if mode & _OTHERS and has_token and sys.platform != "win32":
         warn_caller(f"other users may read {path}, which has a token; run chmod 600 on it", DataAccessWarning)
     return profiles
-
-
-def find(name: str | None) -> Profile | None:
-    """The profile of this name; without a name the default one, if there is one.
-
-    Raises:
-        ConfigError: There is no such profile, or the file cannot be read.
-    """
-    path = config_path()
-    profiles = read(path)
-    if name is None and DEFAULT not in profiles.value:
-        return None
-    name = DEFAULT if name is None else name
-    if name not in profiles.value:
-        known = ", ".join(profiles.value)
-        raise ConfigError(f"there is no profile {name!r} in {path}; it has {known or 'no profile'}")
-    settings = Secret(profiles.value[name])
-    if not isinstance(settings.value, dict):
-        raise ConfigError(f"{path}: profiles.{name} must be a table: write [profiles.{name}]")
-    return Profile(name, path, settings)

@@ -12,20 +12,21 @@ from reprlib import repr as shortened
 from typing import Any, Self
 
 from dataaccess._client.item_types import checked_item_types
-from dataaccess._client.profiles import Profile, TokenOfProfile, find
+from dataaccess._client.profiles import Profile, config_path, read
 from dataaccess._client.settings import KNOWN, PREFIX, PROFILE, SETTINGS, TOKEN, TOKEN_FILE, Spec
 from dataaccess._core.checks import MAX_INTEGER, boolean, number, offset_advice, optional_integer, seconds, string
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
 from dataaccess._core.paths import local_path
 from dataaccess._core.secret import Secret
 from dataaccess._core.warn import warn_caller
-from dataaccess._native import RawToken, is_of_this_machine, is_secret_header
+from dataaccess._native import RawToken, is_of_this_machine
 from dataaccess._native import origin as origin_of
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, DataAccessWarning
 
 ARGUMENT, DEFAULT, SANDBOX = "argument", "default", "the sandbox"
 
+_DEFAULT_PROFILE = "default"
 _BASE_URL = SETTINGS["base_url"].variable
 # Any address that the core accepts.
 _ANY_URL = "https://localhost"
@@ -66,19 +67,10 @@ class Settings:
         value = self.values[name]
         return {} if value is None and name == "item_types" else value
 
-    def given(self) -> dict[str, Any]:
-        """The arguments, of which none may be secret: see `secret_argument`."""
+    def given(self) -> Secret:
+        """The arguments by name."""
         values = {name: self[name] for name in SETTINGS if self.sources[name] == ARGUMENT}
-        return {name: value.value if isinstance(value, Secret) else value for name, value in values.items()}
-
-    def secret_argument(self) -> str | None:
-        """Describes an argument that is a secret, if there is one."""
-        proxy, headers = (self[name] if self.sources[name] == ARGUMENT else None for name in ("proxy", "headers"))
-        if proxy is not None and "@" in proxy.value:
-            return "a password in proxy"
-        return next(
-            (f"the header {name}" for name in (headers and headers.value) or () if is_secret_header(name)), None
-        )
+        return Secret({name: value.value if isinstance(value, Secret) else value for name, value in values.items()})
 
     def of_core(self) -> dict[str, Any]:
         """What the core takes. It has secrets: no frame may keep it."""
@@ -129,14 +121,11 @@ class Settings:
             yield Secret(self.profile.settings.value[name]), str(self.profile)
 
     def _is_fit(self, name: str, source: str) -> bool:
-        """Whether a setting may be used for this service: all arguments may.
-
-        Headers of the environment or the profile may hold a secret of another one, and no such proxy leads to this
-        machine.
-        """
+        """Whether a setting may be used for this service: headers may hold a secret of another one."""
         address = self["base_url"]
         if source in (ARGUMENT, DEFAULT):
             return True
+        # No proxy of the environment leads to this machine.
         if name == "proxy":
             return embedded_name(address) is None and not is_of_this_machine(address)
         home = self._of_profile if source == str(self.profile) else self._of_environment
@@ -176,14 +165,12 @@ class Settings:
         If the environment or the profile names an address, the token of the environment is for that one alone.
         """
         try:
-            self.token = self._token(token)
+            self.token = self._token() if token is None else RawToken(token.value)
         except ConfigError as error:
             text = str(error).removeprefix("the ").removeprefix("token: ")
             self.problems.append(f"{text if text.startswith('token') else f'token: {text}'}{_end(self.token_source)}")
 
-    def _token(self, token: Secret | None) -> RawToken:
-        if token is not None:
-            return RawToken(token.value)
+    def _token(self) -> RawToken:
         address, own = self["base_url"], None if self.profile is None else token_of(self.profile)
         variable = token_variable()
         if variable is not None and not _is_elsewhere(address, self._of_environment):
@@ -195,27 +182,18 @@ class Settings:
         if own is not None and not _is_elsewhere(address, self._of_profile):
             self.token_source = str(self.profile)
             return RawToken(own)
-        here = origin(address)
+        here, reason = origin(address), f"; give token or set {TOKEN}; sandbox:demo brings its own"
         if own is not None:
-            raise ConfigError(
-                f"token is not set: the token of {self.profile} is for {origin(self._of_profile)}, and {here} is "
-                f"another address; give token or set {TOKEN}"
-            )
-        if variable is not None:
+            there = f"is for {origin(self._of_profile)}, and {here} is another address"
+            reason = f": the token of {self.profile} {there}; give token or set {TOKEN}"
+        elif variable is not None:
             named = _BASE_URL if os.environ.get(_BASE_URL) else str(self.profile)
-            raise ConfigError(
-                f"token is not set: the token of {variable} is for the address of {named}, and {here} is another; "
-                "give token"
-            )
-        raise ConfigError(f"token is not set; give token or set {TOKEN}; sandbox:demo brings its own")
+            reason = f": the token of {variable} is for the address of {named}, and {here} is another; give token"
+        raise ConfigError(f"token is not set{reason}")
 
 
 def resolve(given: Secret, token: Secret | None, profile_name: str | None) -> Settings:
-    """The settings of a client.
-
-    Raises:
-        ConfigError: There is no such profile, or the file of profiles cannot be read.
-    """
+    """The settings of a client."""
     settings = Settings(find_profile(profile_name, given), profile_name)
     settings.fill("base_url", given, of_environment=True)
     settings.find_service()
@@ -233,17 +211,8 @@ def resolve(given: Secret, token: Secret | None, profile_name: str | None) -> Se
     return settings
 
 
-def unconnected(timezone: str, day_comparison: str) -> Settings:
-    """The settings of a client that sends nothing. It reads neither the environment nor a profile."""
-    settings = Settings(None, None)
-    settings.token = RawToken(str)
-    # Without TLS: the CA certificates of the system are not loaded.
-    given = {"base_url": "http://localhost", "timezone": timezone, "day_comparison": day_comparison}
-    return settings.changed(Secret(given))
-
-
 def find_profile(name: object, given: Secret) -> Profile | None:
-    """The profile of the argument or the environment; the default profile if nothing else names an address.
+    """The profile of the argument or the environment; the profile `default`, if there is one and no other address.
 
     A client of a sandbox has one only if the argument names it.
     """
@@ -254,7 +223,19 @@ def find_profile(name: object, given: Secret) -> Profile | None:
         name = os.environ.get(PROFILE) or None
         if name is None and (base_url.value is not None or os.environ.get(_BASE_URL)):
             return None
-    return find(None if name is None else string("profile", name))
+    name = None if name is None else string("profile", name)
+    path = config_path()
+    profiles = read(path)
+    if name is None and _DEFAULT_PROFILE not in profiles.value:
+        return None
+    name = _DEFAULT_PROFILE if name is None else name
+    if name not in profiles.value:
+        known = ", ".join(profiles.value)
+        raise ConfigError(f"there is no profile {name!r} in {path}; it has {known or 'no profile'}")
+    settings = Secret(profiles.value[name])
+    if not isinstance(settings.value, dict):
+        raise ConfigError(f"{path}: profiles.{name} must be a table: write [profiles.{name}]")
+    return Profile(name, path, settings)
 
 
 def named_address(profile: str | None = None) -> str | None:
@@ -284,7 +265,7 @@ def token_of(profile: Profile) -> Callable[[], str] | None:
     if isinstance(path := profile.settings.value.get("token_file"), str) and "\0" not in path:
         return _token_file(profile.path.parent / os.path.expanduser(path))  # noqa: PTH111 - never raises
     # A path of another type is reported as a mistake.
-    return TokenOfProfile(profile) if {"token", "token_file"} & profile.settings.value.keys() else None
+    return profile.token if {"token", "token_file"} & profile.settings.value.keys() else None
 
 
 def _token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
@@ -295,11 +276,7 @@ def _token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
 
 
 def token_variable() -> str | None:
-    """The variable that has the token, if one has.
-
-    Raises:
-        ConfigError: Two have.
-    """
+    """The variable that has the token, if one has."""
     found = [name for name in (TOKEN, TOKEN_FILE) if os.environ.get(name)]
     if len(found) > 1:
         raise ConfigError(f"{TOKEN} and {TOKEN_FILE} are both set: unset one of them")
@@ -307,10 +284,7 @@ def token_variable() -> str | None:
 
 
 def origin(address: object) -> str | None:
-    """Scheme, host and port of an address, as the core reads them; a sandbox by its name.
-
-    None for no address, and for one that every client refuses.
-    """
+    """Scheme, host and port, or the name of a sandbox. None for no address, and for one that every client refuses."""
     return None if address is None else embedded_name(address) or origin_of(address)
 
 
@@ -357,11 +331,7 @@ def of_text(spec: Spec, text: Secret) -> Secret:
 
 
 def checked(spec: Spec, given: Secret, folder: str) -> Any:
-    """The value of a setting, with its type. The core checks bounds.
-
-    Raises:
-        ConfigError: It is of another type.
-    """
+    """The value of a setting, with its type. The core checks bounds."""
     if given.value is None and spec.is_optional:
         return None
     numbers = f"of at least {spec.least}" if spec.most is None else f"from {spec.least} to {spec.most}"
