@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
 from dataaccess._client.item_types import declared_attributes
-from dataaccess._client.resolve import ARGUMENT, DEFAULT, SANDBOX, Settings, check_names, origin, resolve
+from dataaccess._client.resolve import ARGUMENT, DEFAULT, SANDBOX, Settings, check_names, end_of, origin, resolve
+from dataaccess._client.settings import PROFILE
 from dataaccess._core.embedded import may_warn_of_zone, note_days_without_zone
 from dataaccess._core.log import print_as_environment_asks
 from dataaccess._core.secret import Secret
@@ -50,7 +52,7 @@ class BaseClient:
         print_as_environment_asks()
         self._settings = settings
         self._embedded, self._is_sandbox = settings.sandbox, settings.is_sandbox
-        self._raw = RawClient(settings.token, settings.of_core(), settings.problems, like)
+        self._raw = RawClient(settings.token, _of_core(settings), settings.problems, like)
         if settings["record"] is not None:
             warn_of_recording(settings["record"])
 
@@ -155,11 +157,14 @@ class BaseClient:
         from dataaccess.reports._client import Setting, SettingsByName
 
         found, sources = self._settings, self._settings.sources
-        name = None if found.profile is None else found.profile.name
+        name, of_profile = None, DEFAULT if found.profile_name is None else ARGUMENT
+        if found.profile is not None:
+            name, is_of_environment = found.profile.name, of_profile == DEFAULT and os.environ.get(PROFILE)
+            of_profile = f"environment variable {PROFILE}" if is_of_environment else of_profile
         shown = {
             "base_url": Setting(found.sandbox or self.base_url, sources["base_url"]),
             "token": Setting("(hidden)", found.token_source),
-            "profile": Setting(name, found.profile_source),
+            "profile": Setting(name, of_profile),
             **{name: Setting(found[name], source) for name, source in sources.items() if name != "base_url"},
         }
         if (headers := found["headers"]) is not None:
@@ -245,7 +250,9 @@ class BaseClient:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments and the source of the token, never the token; a profile is looked up again."""
-        found, kind, given = self._settings, type(self).__name__, self._settings.given()
+        found, kind = self._settings, type(self).__name__
+        values = {name: found[name] for name, source in found.sources.items() if source == ARGUMENT}
+        given = Secret({name: value.value if isinstance(value, Secret) else value for name, value in values.items()})
         secrets = [f"the header {name}" for name in given.value.get("headers") or () if is_secret_header(name)]
         if "@" in (given.value.get("proxy") or ""):
             secrets = ["a password in proxy"]
@@ -285,3 +292,17 @@ class BaseClient:
             return f"{type(self).__name__}(unfinished)"
         where = repr(self._embedded or self.base_url)
         return f"{type(self).__name__}({where}, token from {self._token_source})"
+
+
+def _of_core(settings: Settings) -> dict[str, Any]:
+    """What the core takes. It has secrets: no frame may keep it."""
+    proxy, headers = settings["proxy"], settings["headers"]
+    return {
+        # Each call has the other two as arguments.
+        **{name: value for name, value in settings.values.items() if name not in ("item_types", "attrs_format")},
+        "base_url": settings.address,
+        "proxy": None if proxy is None else proxy.value,
+        "headers": [] if headers is None else list(headers.value.items()),
+        "sources": {name: end_of(source) for name, source in settings.sources.items() if source != DEFAULT},
+        "trust_env": not settings.is_sandbox,
+    }

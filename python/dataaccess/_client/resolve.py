@@ -30,8 +30,6 @@ _DEFAULT_PROFILE = "default"
 _BASE_URL = SETTINGS["base_url"].variable
 # Any address that the core accepts.
 _ANY_URL = "https://localhost"
-# The core does not have them: each call has them as arguments.
-_OF_CALLS = ("item_types", "attrs_format")
 # Characters of a text that an error shows.
 _SHOWN = 40
 _KEYS = [*SETTINGS, "token", "token_file"]
@@ -55,10 +53,6 @@ class Settings:
         self.sources = dict.fromkeys(SETTINGS, DEFAULT)
         self.problems: list[str] = []
         self.profile, self.profile_name = profile, profile_name
-        is_of_environment = profile is not None and os.environ.get(PROFILE)
-        of_environment = f"environment variable {PROFILE}" if is_of_environment else DEFAULT
-        # Where the name of the profile comes from.
-        self.profile_source = of_environment if profile_name is None else ARGUMENT
         # The addresses that the environment and the profile name: what they have is for these.
         self._of_profile = None if profile is None else profile.settings.value.get("base_url")
         self._of_environment = os.environ.get(_BASE_URL) or self._of_profile
@@ -66,23 +60,6 @@ class Settings:
     def __getitem__(self, name: str) -> Any:
         value = self.values[name]
         return {} if value is None and name == "item_types" else value
-
-    def given(self) -> Secret:
-        """The arguments by name."""
-        values = {name: self[name] for name in SETTINGS if self.sources[name] == ARGUMENT}
-        return Secret({name: value.value if isinstance(value, Secret) else value for name, value in values.items()})
-
-    def of_core(self) -> dict[str, Any]:
-        """What the core takes. It has secrets: no frame may keep it."""
-        proxy, headers = self["proxy"], self["headers"]
-        return {
-            **{name: value for name, value in self.values.items() if name not in _OF_CALLS},
-            "base_url": self.address,
-            "proxy": None if proxy is None else proxy.value,
-            "headers": [] if headers is None else list(headers.value.items()),
-            "sources": {name: _end(source) for name, source in self.sources.items() if source != DEFAULT},
-            "trust_env": not self.is_sandbox,
-        }
 
     def changed(self, given: Secret) -> Self:
         """A copy with other arguments. An address that is None is looked up again."""
@@ -101,24 +78,28 @@ class Settings:
         return changed
 
     def fill(self, name: str, given: Secret, *, of_environment: bool) -> None:
-        """Takes a setting from the first source that has it."""
+        """Takes a setting from the first source that has it and that is fit for the service."""
         spec = SETTINGS[name]
         self.values[name], self.sources[name] = spec.default, DEFAULT
-        for value, source in self._found(spec, given, of_environment=of_environment):
+        for value, source, folder in self._found(spec, given, of_environment=of_environment):
             if self._is_fit(name, source):
-                self._take(spec, value, source)
+                self.sources[name] = source
+                try:
+                    self.values[name] = checked(spec, value, folder)
+                except ConfigError as error:
+                    self.problems.append(f"{error}{end_of(source)}")
                 return
 
-    def _found(self, spec: Spec, given: Secret, *, of_environment: bool) -> Iterator[tuple[Secret, str]]:
-        """What the arguments, the environment and the profile have, in this order."""
-        name = spec.name
+    def _found(self, spec: Spec, given: Secret, *, of_environment: bool) -> Iterator[tuple[Secret, str, str | None]]:
+        """What the arguments, the environment and the profile have, with the folder where paths start."""
+        name, profile = spec.name, self.profile
         if name in given.value and (name != "base_url" or given.value[name] is not None):
-            yield Secret(given.value[name]), ARGUMENT
+            yield Secret(given.value[name]), ARGUMENT, None
         if of_environment and os.environ.get(spec.variable):
-            yield Secret(os.environ[spec.variable]), f"environment variable {spec.variable}"
+            yield Secret(os.environ[spec.variable]), f"environment variable {spec.variable}", ""
         is_shared = of_environment and any(map(os.environ.get, spec.shared))
-        if self.profile is not None and name in self.profile.settings.value and not is_shared:
-            yield Secret(self.profile.settings.value[name]), str(self.profile)
+        if profile is not None and name in profile.settings.value and not is_shared:
+            yield Secret(profile.settings.value[name]), str(profile), str(profile.path.parent)
 
     def _is_fit(self, name: str, source: str) -> bool:
         """Whether a setting may be used for this service: headers may hold a secret of another one."""
@@ -130,17 +111,6 @@ class Settings:
             return embedded_name(address) is None and not is_of_this_machine(address)
         home = self._of_profile if source == str(self.profile) else self._of_environment
         return name != "headers" or not _is_elsewhere(address, home)
-
-    def _take(self, spec: Spec, value: Secret, source: str) -> None:
-        self.sources[spec.name] = source
-        # Paths of a profile start at its folder.
-        folder = self.profile.path.parent if self.profile is not None and source == str(self.profile) else ""
-        try:
-            if source != ARGUMENT and isinstance(value.value, str):
-                value = of_text(spec, value)
-            self.values[spec.name] = checked(spec, value, str(folder))
-        except ConfigError as error:
-            self.problems.append(f"{error}{_end(source)}")
 
     def find_service(self) -> None:
         """Finds out whether the address is of a sandbox, which runs from here on."""
@@ -154,7 +124,7 @@ class Settings:
         try:
             self.address, token = embedded(self.sandbox)
         except ConfigError as error:
-            self.problems.append(f"base_url: {error}{_end(self.sources['base_url'])}")
+            self.problems.append(f"base_url: {error}{end_of(self.sources['base_url'])}")
             self.address = _ANY_URL
         else:
             self.token, self.token_source = RawToken(token), SANDBOX
@@ -168,7 +138,7 @@ class Settings:
             self.token = self._token() if token is None else RawToken(token.value)
         except ConfigError as error:
             text = str(error).removeprefix("the ").removeprefix("token: ")
-            self.problems.append(f"{text if text.startswith('token') else f'token: {text}'}{_end(self.token_source)}")
+            self.problems.append(f"{text if text.startswith('token') else f'token: {text}'}{end_of(self.token_source)}")
 
     def _token(self) -> RawToken:
         address, own = self["base_url"], None if self.profile is None else token_of(self.profile)
@@ -248,7 +218,7 @@ def named_address(profile: str | None = None) -> str | None:
 
 def mistakes_of(profile: Profile) -> Iterator[str]:
     """A line for each key of a profile that is no setting."""
-    end = _end(str(profile))
+    end = end_of(str(profile))
     for name in profile.settings.value:
         if name not in _KEYS:
             yield f"{name} is not a setting{did_you_mean(name, _KEYS)}{end}"
@@ -293,7 +263,7 @@ def _is_elsewhere(address: object, home: object) -> bool:
     return home is not None and origin(address) not in (None, origin(home))
 
 
-def _end(source: str) -> str:
+def end_of(source: str) -> str:
     """The end of a line about a setting: where it comes from."""
     return "" if source in (ARGUMENT, DEFAULT) else f" ({source.replace('environment variable', 'from', 1)})"
 
@@ -321,48 +291,49 @@ def warn_of_unknown_variables() -> None:
             warn_caller(f"nothing reads the environment variable {name}; {advice}", DataAccessWarning)
 
 
-def of_text(spec: Spec, text: Secret) -> Secret:
-    """The value of a text."""
-    try:
-        return Secret(spec.of_text(text.value))
-    except ValueError as error:
-        shown = "the text" if spec.kind in ("headers", "item_types") else f'"{text.value[:_SHOWN]}"'
-        raise ConfigError(f"{spec.name}: {shown} {error}") from None
-
-
-def checked(spec: Spec, given: Secret, folder: str) -> Any:
-    """The value of a setting, with its type. The core checks bounds."""
+def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
+    """The value of a setting, with its type; without a folder, of an argument. The core checks bounds."""
+    name = spec.name
+    if folder is not None and isinstance(given.value, str):
+        try:
+            given = Secret(spec.of_text(given.value))
+        except ValueError as error:
+            shown = "the text" if spec.kind in ("headers", "item_types") else f'"{given.value[:_SHOWN]}"'
+            raise ConfigError(f"{name}: {shown} {error}") from None
     if given.value is None and spec.is_optional:
         return None
     numbers = f"of at least {spec.least}" if spec.most is None else f"from {spec.least} to {spec.most}"
     bounds = f"{numbers}, or None" if spec.is_optional else numbers
     match spec.kind:
         case "boolean":
-            return boolean(spec.name, given.value)
+            return boolean(name, given.value)
         case "duration":
-            return seconds(spec.name, given.value)
+            return seconds(name, given.value)
         case "number":
-            return number(spec.name, given.value, f"a number {bounds}")
+            return number(name, given.value, f"a number {bounds}")
         case "integer":
             found = optional_integer(given.value, -MAX_INTEGER, MAX_INTEGER)
             if found is None:
-                raise ConfigError(f"{spec.name} must be an integer {bounds}, not {shortened(given.value)}")
+                raise ConfigError(f"{name} must be an integer {bounds}, not {shortened(given.value)}")
             return found
         case "choice":
-            if not isinstance(given.value, str) or given.value not in spec.choices:
+            if given.value not in spec.choices:
                 choices = " or ".join(f'"{choice}"' for choice in spec.choices)
-                raise ConfigError(f"{spec.name} must be {choices}, not {shortened(given.value)}")
+                raise ConfigError(f"{name} must be {choices}, not {shortened(given.value)}")
             return given.value
         case "url":
-            text = Secret(string(spec.name, given.value))
+            text = Secret(string(name, given.value))
             return text if spec.is_secret else text.value
         case "item_types":
             return checked_item_types(given.value)
         case "headers":
             return _headers(given.value)
         case "path":
-            return _path(spec.name, given.value, folder)
-    return _zone(spec.name, given.value)
+            path = os.fspath(given.value) if isinstance(given.value, str | os.PathLike) else None
+            if not isinstance(path, str) or not path or "\0" in path:
+                raise ConfigError(f"{name} must be a path, not {shortened(given.value)}")
+            return local_path(os.path.join(folder or "", os.path.expanduser(string(name, path))))  # noqa: PTH111, PTH118
+    return _zone(name, given.value)
 
 
 def _zone(name: str, zone: object) -> str:
@@ -388,10 +359,3 @@ def _headers(headers: object) -> Secret:
                 raise ConfigError(f"headers must have strings as names and values: {what} is of type {kind}")
             string("headers", one)
     return Secret(dict(headers))
-
-
-def _path(name: str, path: object, folder: str) -> str:
-    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
-    if not isinstance(text, str) or not text or "\0" in text:
-        raise ConfigError(f"{name} must be a path, not {shortened(path)}")
-    return local_path(os.path.join(folder, os.path.expanduser(string(name, text))))  # noqa: PTH111, PTH118
