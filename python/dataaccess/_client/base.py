@@ -157,14 +157,12 @@ class BaseClient:
         from dataaccess.reports._client import Setting, SettingsByName
 
         found, sources = self._settings, self._settings.sources
-        name, of_profile = None, DEFAULT if found.profile_name is None else ARGUMENT
-        if found.profile is not None:
-            name, is_of_environment = found.profile.name, of_profile == DEFAULT and os.environ.get(PROFILE)
-            of_profile = f"environment variable {PROFILE}" if is_of_environment else of_profile
+        profile = found.profile
+        by_variable = f"environment variable {PROFILE}" if profile and os.environ.get(PROFILE) else DEFAULT
         shown = {
             "base_url": Setting(found.sandbox or self.base_url, sources["base_url"]),
             "token": Setting("(hidden)", found.token_source),
-            "profile": Setting(name, of_profile),
+            "profile": Setting(profile and profile.name, by_variable if found.profile_name is None else ARGUMENT),
             **{name: Setting(found[name], source) for name, source in sources.items() if name != "base_url"},
         }
         if (headers := found["headers"]) is not None:

@@ -20,25 +20,11 @@ def checked_item_types(given: object) -> dict[str, Any]:
     """Names of business objects, each with its id, or with its id and its attributes."""
     if not isinstance(given, Mapping):
         raise ConfigError(f"item_types must be a dict of names and ids, not of type {type(given).__name__}")
-    types = {string("item_types", name): _checked(name, value) for name, value in given.items()}
-    for name, fixed in ITEM_TYPES.items():
-        if name in types and (found := id_of(types[name])) != fixed:
-            raise ConfigError(f"item_types[{name!r}] must be {fixed}, as the service fixes it, not {found}")
-    return types
-
-
-def id_of(item_type: int | Mapping[str, Any]) -> int:
-    """The id of a checked object."""
-    found: int = item_type if isinstance(item_type, int) else item_type["id"]
-    return found
+    return {string("item_types", name): _checked(name, value) for name, value in given.items()}
 
 
 def declared_attributes(name: str, item_types: Mapping[str, Any]) -> dict[str, str]:
-    """The attributes of an object, with their types.
-
-    Raises:
-        ConfigError: They are not declared.
-    """
+    """The attributes of an object, with their types."""
     if name == "promotion_code":
         # Its annotations take a millisecond.
         from dataaccess._types import PROMOTION_CODE_ATTRIBUTES
@@ -56,31 +42,29 @@ def declared_attributes(name: str, item_types: Mapping[str, Any]) -> dict[str, s
     )
 
 
-def _checked(name: str, value: object) -> int | dict[str, Any]:
-    where = f"item_types[{name!r}]"
-    if not isinstance(value, Mapping):
-        return integer(where, value, -MAX_INTEGER - 1)
+def _checked(name: str, given: object) -> int | dict[str, Any]:
+    where, fixed = f"item_types[{name!r}]", ITEM_TYPES.get(name)
+    value = given if isinstance(given, Mapping) else {"id": given}
     for key in value:
         if key not in _KEYS:
             raise ConfigError(f"{where} has the key {key!r}: write id and attributes{did_you_mean(str(key), _KEYS)}")
-    if "id" not in value and name not in ITEM_TYPES:
+    if "id" not in value and fixed is None:
         raise ConfigError(f'{where} has no id: write {{"id": …, "attributes": {{…}}}}')
-    found = integer(f"{where}['id']", value.get("id", ITEM_TYPES.get(name)), -MAX_INTEGER - 1)
-    return found if value.get("attributes") is None else {"id": found, "attributes": _attributes(name, where, value)}
-
-
-def _attributes(name: str, where: str, value: Mapping[str, Any]) -> dict[str, str]:
-    where = f"{where}['attributes']"
+    found = integer(where if value is not given else f"{where}['id']", value.get("id", fixed), -MAX_INTEGER - 1)
+    if fixed not in (None, found):
+        raise ConfigError(f"{where} must be {fixed}, as the service fixes it, not {found}")
+    attributes, where = value.get("attributes"), f"{where}['attributes']"
+    if attributes is None:
+        return found
     if name == "promotion_code":
         raise ConfigError(f"{where}: the API specification has the attributes of promotion codes")
-    given = value["attributes"]
-    if not isinstance(given, Mapping) or not given:
+    if not isinstance(attributes, Mapping) or not attributes:
         raise ConfigError(f'{where} must be a dict of attributes and types, such as {{"opened": "timestamp"}}')
     types = {}
-    for attribute, kind in (type_names(given) or {}).items():
-        found = column_type(kind) if isinstance(kind, str) else None
-        if found is None:
+    for attribute, kind in (type_names(attributes) or {}).items():
+        known = column_type(kind) if isinstance(kind, str) else None
+        if known is None:
             advice = did_you_mean(str(kind), COLUMN_TYPES)
             raise ConfigError(f"{where}[{attribute!r}] must be one of {', '.join(COLUMN_TYPES)}, not {kind!r}{advice}")
-        types[string("item_types", attribute)] = found
-    return types
+        types[string("item_types", attribute)] = known
+    return {"id": found, "attributes": types}

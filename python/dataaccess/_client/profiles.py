@@ -56,14 +56,13 @@ def read(path: Path) -> Secret:
     """All profiles of a file by name; none if there is no file. An error quotes only names of profiles."""
     import tomllib
 
-    profiles, problem = Secret({}), ""
+    profiles, problem, mode = Secret({}), "", 0
     # Of a folder that cannot be searched, too, no file is read.
     if not os.path.exists(path):  # noqa: PTH110 - `Path.exists` may raise
         return profiles
     try:
         with path.open("rb") as file:
-            profiles.value = tomllib.load(file)
-            mode = os.fstat(file.fileno()).st_mode
+            profiles.value, mode = tomllib.load(file), os.fstat(file.fileno()).st_mode
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
     except (ValueError, RecursionError) as error:

@@ -317,7 +317,7 @@ def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
                 raise ConfigError(f"{name} must be an integer {bounds}, not {shortened(given.value)}")
             return found
         case "choice":
-            if given.value not in spec.choices:
+            if not isinstance(given.value, str) or given.value not in spec.choices:
                 choices = " or ".join(f'"{choice}"' for choice in spec.choices)
                 raise ConfigError(f"{name} must be {choices}, not {shortened(given.value)}")
             return given.value

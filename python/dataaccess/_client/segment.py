@@ -108,11 +108,7 @@ OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
 
 
 def success_texts(codes: object) -> tuple[str, ...]:
-    """The codes of `success_codes` as the core compares them: 200, 200.0 and "200" are one code.
-
-    Raises:
-        ValidationError: They are not integers or strings.
-    """
+    """The codes of `success_codes` as the core compares them: 200, 200.0 and "200" are one code."""
     given: Collection[Any] = codes if isinstance(codes, Collection) and not isinstance(codes, str) else ()
     if not given or any(isinstance(code, bool) or not isinstance(code, int | str) or code == "" for code in given):
         raise invalid("success_codes", "must be integers or strings, such as (200, 201)", codes)
@@ -189,11 +185,7 @@ def entry_state(entry: ExportEntry) -> str:
 
 
 def check_entries(export_id: object, entries: list[ExportEntry], success: Collection[str]) -> None:
-    """Checks the entries of an export that have ended.
-
-    Raises:
-        SegmentExportError: An entry failed.
-    """
+    """Raises `SegmentExportError` if an entry has failed."""
     failed = [entry for entry in entries if has_ended(entry) and has_failed(entry, success)]
     if failed:
         hint = "success_codes names the codes of success"
@@ -288,12 +280,7 @@ class Wait:
         )
 
     def ended(self, outcome: tuple[bool, dict[str, Any] | None]) -> SegmentStatus:
-        """The status of an export that has ended; with `check`, successfully so far.
-
-        Raises:
-            SegmentExportError: An entry failed.
-            WaitTimeoutError: It has not ended.
-        """
+        """The status of an export that has ended; with `check`, successfully so far."""
         finished, last = outcome
         status = None if last is None else _last_status(last, self._id, self._success)
         entries = [] if status is None else status["entries"]

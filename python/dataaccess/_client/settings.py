@@ -5,7 +5,7 @@ It imports nothing of this package, so that the web server of Airflow reads it w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 PREFIX = "DATAACCESS_"
@@ -17,6 +17,15 @@ _CA_BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
 # Seconds of the units of a duration.
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_JSON = 'is not a JSON object, such as {"store": 7}'
+_PROBLEMS = {
+    "boolean": "is neither true nor false",
+    "duration": "is not a duration: write seconds, or a unit as in 90s, 10m and 2h",
+    "headers": _JSON,
+    "integer": "is not an integer",
+    "item_types": _JSON,
+    "number": "is not a number",
+}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -59,50 +68,34 @@ class Spec(NamedTuple):
 
     def of_text(self, text: str) -> Any:
         """The value of a text. The message of a `ValueError` goes on after the text, which may be a secret."""
-        return _READERS[self.kind](text) if self.kind in _READERS else text
+        return read_text(self.kind, text)
 
 
-def _reader(read: Callable[[str], Any], problem: str) -> Callable[[str], Any]:
-    """Reads a text. The error of another one does not show it."""
-
-    def of_text(text: str) -> Any:
-        try:
-            return read(text)
-        except (ValueError, LookupError, RecursionError):
-            raise ValueError(problem) from None
-
-    return of_text
-
-
-def _seconds(text: str) -> float:
+def read_text(kind: str, text: str) -> Any:
+    """As `Spec.of_text`, by the kind of a setting."""
+    import json
     import re
 
-    found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", text.strip())
-    if found is None:
-        raise ValueError
-    return float(found[1]) * _UNITS[found[2]]
+    try:
+        match kind:
+            case "boolean":
+                return _BOOLEANS[text.strip().lower()]
+            case "duration":
+                found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", text.strip())
+                number, unit = found.groups() if found else ("", "")
+                return float(number) * _UNITS[unit]
+            case "headers" | "item_types":
+                return json.loads(text)
+            case "integer":
+                return int(text)
+            case "number":
+                return float(text)
+    except (ValueError, LookupError, RecursionError):
+        raise ValueError(_PROBLEMS[kind]) from None
+    return text
 
 
-def _json(text: str) -> Any:
-    import json
-
-    return json.loads(text)
-
-
-duration = _reader(_seconds, "is not a duration: write seconds, or a unit as in 90s, 10m and 2h")
-integer = _reader(int, "is not an integer")
-boolean = _reader(lambda text: _BOOLEANS[text.strip().lower()], "is neither true nor false")
-_json_object = _reader(_json, 'is not a JSON object, such as {"store": 7}')
-
-# How a text is read, by the kind of a setting. Of other kinds it is the value.
-_READERS = {
-    "boolean": boolean,
-    "duration": duration,
-    "headers": _json_object,
-    "integer": integer,
-    "item_types": _json_object,
-    "number": _reader(float, "is not a number"),
-}
+boolean, duration, integer = (partial(read_text, kind) for kind in ("boolean", "duration", "integer"))
 
 _SPECS = (
     Spec("base_url", "url", None, "Address of the service; sandbox:demo is the sandbox."),
