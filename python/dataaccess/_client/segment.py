@@ -49,9 +49,10 @@ class SegmentStatus(dict[str, Any]):
         def __getitem__(self, name: str, /) -> Any: ...
         def __getitem__(self, name: str, /) -> Any: ...
 
-    def __init__(self, status: dict[str, Any], export_id: object, success: Collection[str] = _SUCCESS) -> None:
-        """Takes the members of the status, the id of the export, and the codes of success."""
-        super().__init__(status)
+    def __init__(self, response: dict[str, Any], export_id: object, success: Collection[str] = _SUCCESS) -> None:
+        """Takes a response, the id of the export, and the codes of success. The members of `data` come first."""
+        super().__init__({"entries": None, "meta": None, **response["data"], **response})
+        del self["data"]
         self._export_id, self._success = export_id, success
 
     @property
@@ -198,17 +199,9 @@ def check_entries(export_id: object, entries: list[ExportEntry], success: Collec
         )
 
 
-def _status_of(response: dict[str, Any], export_id: object, success: Collection[str] = _SUCCESS) -> SegmentStatus:
-    """The status of an export: entries and meta first, then the other members of the response."""
-    data = response["data"]
-    others = {name: value for name, value in response.items() if name != "data"}
-    return SegmentStatus({"entries": None, "meta": None, **data, **others}, export_id, success)
-
-
-def _last_status(response: dict[str, Any], export_id: object, success: Collection[str] = _SUCCESS) -> SegmentStatus:
-    """As `_status_of`. Warns if the response reports another number of entries than it has."""
+def _warn_of_count(status: SegmentStatus) -> SegmentStatus:
+    """Warns if the response reports another number of entries than it has."""
     warn_of_service()
-    status = _status_of(response, export_id, success)
     total, count = status["meta"].get("total") if isinstance(status["meta"], dict) else None, len(status["entries"])
     # A total of another type is the same number.
     if total is not None and str(total).removesuffix(".0") != str(count):
@@ -216,8 +209,9 @@ def _last_status(response: dict[str, Any], export_id: object, success: Collectio
     return status
 
 
-def _warn_of_ends(entries: list[ExportEntry], line: dict[str, Any] | None = None) -> bool:
+def _warn_of_ends(status: SegmentStatus, line: dict[str, Any] | None = None) -> bool:
     """Warns of entries whose `endTime` is set and no end. Returns whether there are any."""
+    entries = status["entries"]
     odd = [entry for entry in entries if entry.get("endTime") is not None and not has_ended(entry)]
     if odd:
         states = entry_states(entries, odd)
@@ -227,8 +221,8 @@ def _warn_of_ends(entries: list[ExportEntry], line: dict[str, Any] | None = None
 
 def downloaded(response: dict[str, Any], export_id: object) -> SegmentStatus:
     """The status in a response. Warns of what does not fit together."""
-    status = _last_status(response, export_id)
-    _warn_of_ends(status["entries"])
+    status = _warn_of_count(SegmentStatus(response, export_id))
+    _warn_of_ends(status)
     return status
 
 
@@ -251,8 +245,8 @@ class Wait:
 
     def __call__(self, response: dict[str, Any]) -> object:
         """Passes a response to `progress` and `on_update`. Returns what is to be awaited, if anything is."""
-        status = _status_of(response, self._id, self._success)
-        self._has_warned = self._has_warned or _warn_of_ends(status["entries"], self._line)
+        status = SegmentStatus(response, self._id, self._success)
+        self._has_warned = self._has_warned or _warn_of_ends(status, self._line)
         returned = [
             self.report(response) if self.report is not None else None,
             self._on_update(status) if self._on_update is not None else None,
@@ -282,7 +276,7 @@ class Wait:
     def ended(self, outcome: tuple[bool, dict[str, Any] | None]) -> SegmentStatus:
         """The status of an export that has ended; with `check`, successfully so far."""
         finished, last = outcome
-        status = None if last is None else _last_status(last, self._id, self._success)
+        status = None if last is None else _warn_of_count(SegmentStatus(last, self._id, self._success))
         entries = [] if status is None else status["entries"]
         if finished and status is not None:
             if self._check:
