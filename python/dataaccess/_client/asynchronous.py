@@ -183,9 +183,8 @@ class AsyncClient(BaseClient):
         """As `Client.close`, awaited."""
         self._raw.close()
 
-    async def aclose(self) -> None:
-        """As `close`: the name that `contextlib.aclosing` calls."""
-        self._raw.close()
+    # `contextlib.aclosing` calls it.
+    aclose = close
 
     async def __aenter__(self) -> Self:
         """Returns the client."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
+from dataaccess import errors
+from dataaccess._client.base import BaseClient
 from dataaccess._client.service_day import ATTRIBUTES, MOST_ROWS, NO_CALENDAR_DAYS, DaySearch, ServiceDay, moment
 from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import invalid, seconds
@@ -14,25 +17,9 @@ from dataaccess._core.embedded import warn_of_service
 from dataaccess._display import html
 from dataaccess._display.text import cell
 from dataaccess._public import public
-from dataaccess.errors import (
-    ApiError,
-    ConfigError,
-    ConnectError,
-    DataAccessError,
-    PermissionDeniedError,
-    RequestRejectedError,
-    RequestTimeoutError,
-    TransportError,
-    ValidationError,
-)
-from dataaccess.filters import Days, on, yesterday
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from dataaccess._client.base import BaseClient
-    from dataaccess._types import Row
-    from dataaccess.filters import Time
+from dataaccess._types import Row
+from dataaccess.errors import ApiError, DataAccessError, PermissionDeniedError, RequestRejectedError, ValidationError
+from dataaccess.filters import Days, Time, on, yesterday
 
 # What a request is about, the method of the native client, and its arguments.
 _Request: TypeAlias = tuple[str, str, tuple[Any, ...]]
@@ -197,9 +184,9 @@ class Findings:
                 self._errors[name] = error.with_traceback(None)
             if name in self._scopes:
                 self._scopes[name] = False if isinstance(error, PermissionDeniedError) else None
-            self._is_reachable |= not isinstance(error, TransportError | ConfigError)
+            self._is_reachable |= not isinstance(error, errors.TransportError | errors.ConfigError)
             # A second request would wait just as long.
-            self._may_ask = not isinstance(error, ConnectError | RequestTimeoutError)
+            self._may_ask = not isinstance(error, errors.ConnectError | errors.RequestTimeoutError)
         else:
             self._is_reachable = True
             if name in self._scopes:

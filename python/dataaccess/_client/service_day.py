@@ -6,16 +6,14 @@ come. So a service may write times in any zone, which is then read from the rows
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dataaccess._contract import CUSTOMER, VISITOR
 from dataaccess._core.arguments import code_arguments
 from dataaccess._native import instant_in, start_of_day, zones_beginning_day
 from dataaccess.filters import op
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # What is read of a row of the day.
 ATTRIBUTES = ("id", "allocated_time", "audience_type", "allocated_audience")
