@@ -57,10 +57,7 @@ class BaseClient:
             warn_of_recording(settings["record"])
 
     def _note_days(self, body: Callable[[], dict[str, Any]] | None = None) -> None:
-        """Notes days whose zone nobody set, for a warning.
-
-        `body` makes the body of a search that may have no condition on a day.
-        """
+        """Notes days whose zone nobody set, for a warning. `body` makes a body that may have no condition on a day."""
         if not may_warn_of_zone() or self._settings.sources["timezone"] != DEFAULT or self.is_sandbox:
             return
         groups = [] if body is None else body()["filters"]["OR"]
@@ -273,8 +270,6 @@ class BaseClient:
         # Only notebooks show it.
         from dataaccess._display.listing import listing_html
 
-        if not hasattr(self, "_raw"):
-            return f"<code>{self!r}</code>"
         rows = [
             [name, setting.value, setting.source]
             for name, setting in self.settings.items()

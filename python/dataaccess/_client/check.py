@@ -237,8 +237,8 @@ class Findings:
     def _compared(self, search: DaySearch, day: ServiceDay) -> Generator[_Request, None, _Found]:
         """What the two operators do with the day that they name, and whether the setting is right.
 
-        `after_date` finds the codes of a day for its last instant, and `before_date` for its first one, only if the day
-        is included. A service that excludes it, or compares instants, does not find them: one setting fits both.
+        They find the codes of a day for its last and its first instant only if the day is included. One setting fits a
+        service that excludes it, and one that compares instants.
         """
         if search.audience is None:
             return "not known: no code of the day has an audience to search for; name another day", None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from datetime import UTC, tzinfo
 from reprlib import repr as shortened
 from typing import Any, Self
@@ -63,8 +64,7 @@ class Settings:
 
     def changed(self, given: Secret) -> Self:
         """A copy with other arguments. An address that is None is looked up again."""
-        changed = object.__new__(type(self))
-        changed.__dict__ |= self.__dict__
+        changed = copy(self)
         changed.values, changed.sources, changed.problems = {**self.values}, {**self.sources}, []
         for name in given.value:
             changed.fill(name, given, of_environment=name == "base_url")
@@ -130,10 +130,7 @@ class Settings:
             self.token, self.token_source = RawToken(token), SANDBOX
 
     def find_token(self, token: Secret | None) -> None:
-        """Takes the token of the argument; else of the environment or the profile, the first that is for this address.
-
-        If the environment or the profile names an address, the token of the environment is for that one alone.
-        """
+        """Takes the token of the argument; else of the environment or the profile, the first that is for this address."""
         try:
             self.token = self._token() if token is None else RawToken(token.value)
         except ConfigError as error:
@@ -182,11 +179,9 @@ def resolve(given: Secret, token: Secret | None, profile_name: str | None) -> Se
 
 
 def find_profile(name: object, given: Secret) -> Profile | None:
-    """The profile of the argument or the environment; the profile `default`, if there is one and no other address.
-
-    A client of a sandbox has one only if the argument names it.
-    """
+    """The profile of the argument or the environment; the profile `default`, if there is one and no other address."""
     if name is None:
+        # A client of a sandbox has a profile only if the argument names it.
         base_url = Secret(given.value.get("base_url"))
         if embedded_name(base_url.value) is not None or is_sandbox(base_url.value):
             return None

@@ -32,16 +32,7 @@ NO_CALENDAR_DAYS = "the service may not cut calendar days"
 
 
 class DaySearch:
-    """Finds the end of the day that holds an instant, in eight searches; in nine for a day of 25 hours.
-
-    Attributes:
-        audience: The audience types and audiences of the first and the last code of the day, to which the searches are
-            narrowed; None if no code has one.
-        has_spread: Whether the times of these codes differ by more than the distance of the last two searches: then
-            the codes come together only if the service cuts calendar days.
-        ids: The ids of the codes that its searches find on the day.
-        problem: Why the end cannot be found, if that is so.
-    """
+    """Finds the end of the day that holds an instant, in eight searches; in nine for a day of 25 hours."""
 
     def __init__(self, sent: int, rows: Sequence[dict[str, Any]]) -> None:
         """Takes the instant for which the rows of a day came, in Unix milliseconds."""
@@ -49,9 +40,12 @@ class DaySearch:
         by_time = sorted(rows, key=lambda row: str(row.get("allocated_time")))
         held = [(*found, row.get("allocated_time")) for row in by_time if (found := audience_of(row)) is not None]
         kinds, audiences, times = zip(*(held[:1] + held[-1:]), strict=True) if held else ((), (), ())
+        # The audience types and audiences of the first and the last code that has one, to which searches are narrowed.
         self.audience = (list(dict.fromkeys(kinds)), list(dict.fromkeys(audiences))) if held else None
         first, last = (instant_in("UTC", str(time)) for time in times) if held else (None, None)
+        # Codes at times further apart than the last two searches come together only if days are calendar days.
         self.has_spread = first is not None and last is not None and last - first > _STEP
+        # The ids of the codes that searches find on the day, and why its end cannot be found.
         self.ids: set[object] = set()
         self.problem: str | None = None
         # Quarters of an hour after the instant: the day holds the first, and not the last.
@@ -99,19 +93,12 @@ class DaySearch:
 
 
 class ServiceDay:
-    """A day of a service, whose end is known, with the times of its rows.
-
-    Attributes:
-        start: Its beginning, in a zone with this end, in Unix milliseconds.
-        end: Its end.
-        zones: The zones that begin a day then.
-        has_times: Whether the times of its rows are known.
-        has_own_times: Whether these are of this day, if they are written in the zone of the days.
-    """
+    """A day of a service, whose end is known, with the times of its rows. Instants are in Unix milliseconds."""
 
     def __init__(self, end: int, times: Iterable[object]) -> None:
         """Takes the end, and the times of rows as written."""
         self.end = end
+        # The zones that begin a day then; in the first of them, this one begins.
         self.zones = zones_beginning_day(end)
         before = start_of_day(self.zones[0], end - 1) if self.zones else None
         self.start = end - _DAY if before is None else before
@@ -135,10 +122,7 @@ class ServiceDay:
         return start_of_day(zone, self.end) == self.end
 
     def zone_named(self, preferred: str) -> str | None:
-        """The name of a zone that begins a day then: the preferred one if it does, else one without clock changes.
-
-        None if two offsets cut the same days, and the dates in records do not tell which of them it is.
-        """
+        """The preferred zone if it begins a day then, else one without clock changes. None if two offsets may be meant."""
         if self.begins_with(preferred):
             return preferred
         offsets = self._offsets if len(self._offsets) == 1 else self._offsets_of_dates
