@@ -6,8 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dataaccess._client.item_types import declared_attributes
-from dataaccess._client.resolve import ARGUMENT, DEFAULT, SANDBOX, Settings, check_names, end_of, origin, resolve
+from dataaccess._client.resolve import ARGUMENT, DEFAULT, SANDBOX, Settings, check_names, origin, resolve
 from dataaccess._client.settings import PROFILE
 from dataaccess._core.embedded import may_warn_of_zone, note_days_without_zone
 from dataaccess._core.log import print_as_environment_asks
@@ -52,7 +51,7 @@ class BaseClient:
         print_as_environment_asks()
         self._settings = settings
         self._embedded, self._is_sandbox = settings.sandbox, settings.is_sandbox
-        self._raw = RawClient(settings.token, _of_core(settings), settings.problems, like)
+        self._raw = RawClient(settings.token, settings.of_core(), settings.problems, like)
         if settings["record"] is not None:
             warn_of_recording(settings["record"])
 
@@ -132,7 +131,7 @@ class BaseClient:
             >>> client.attributes("customer")
             {'customer_id': 'string', 'opened': 'timestamp'}
         """
-        return declared_attributes(item_type_name, self._settings["item_types"])
+        return self._settings.attributes(item_type_name)
 
     def _setting(self, name: str) -> Any:
         """A setting of the client."""
@@ -285,17 +284,3 @@ class BaseClient:
             return f"{type(self).__name__}(unfinished)"
         where = repr(self._embedded or self.base_url)
         return f"{type(self).__name__}({where}, token from {self._token_source})"
-
-
-def _of_core(settings: Settings) -> dict[str, Any]:
-    """What the core takes. It has secrets: no frame may keep it."""
-    proxy, headers = settings["proxy"], settings["headers"]
-    return {
-        # Each call has the other two as arguments.
-        **{name: value for name, value in settings.values.items() if name not in ("item_types", "attrs_format")},
-        "base_url": settings.address,
-        "proxy": None if proxy is None else proxy.value,
-        "headers": [] if headers is None else list(headers.value.items()),
-        "sources": {name: end_of(source) for name, source in settings.sources.items() if source != DEFAULT},
-        "trust_env": not settings.is_sandbox,
-    }

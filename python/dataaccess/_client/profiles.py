@@ -7,13 +7,17 @@ import stat
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataaccess._client.settings import SETTINGS
 from dataaccess._core.secret import Secret
 from dataaccess._core.warn import warn_caller
+from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, DataAccessWarning
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+_KEYS = [*SETTINGS, "token", "token_file"]
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -34,8 +38,32 @@ class Profile(NamedTuple):
         del token
         raise ConfigError(f"{self} has no token any more")
 
+    def token_source(self) -> Callable[[], str] | None:
+        """What reads the token, if the profile has one. A path of another type is reported as a mistake."""
+        if isinstance(path := self.settings.value.get("token_file"), str) and "\0" not in path:
+            return file_token(self.path.parent / os.path.expanduser(path))  # noqa: PTH111 - never raises
+        return self.token if {"token", "token_file"} & self.settings.value.keys() else None
+
+    def mistakes(self) -> Iterator[str]:
+        """What is wrong with each key that is no setting."""
+        for name, value in self.settings.value.items():
+            if name not in _KEYS:
+                yield f"{name} is not a setting{did_you_mean(name, _KEYS)}"
+            elif name not in SETTINGS and not (isinstance(value, str) and value):
+                yield f"{name} must be a string that is not empty, not of type {type(value).__name__}"
+        if {"token", "token_file"} <= self.settings.value.keys():
+            yield "token and token_file are both set: leave one out"
+
     def __str__(self) -> str:
         return f"profile {self.name} in {self.path}"
+
+
+def file_token(path: str | os.PathLike[str]) -> Callable[[], str]:
+    """What reads the token of a file."""
+    # Few clients have one, and its module takes milliseconds.
+    from dataaccess.tokens import token_file
+
+    return token_file(path)
 
 
 def config_path() -> Path:

@@ -6,23 +6,34 @@ What is wrong with a setting becomes a line with its source. The core raises all
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from datetime import UTC, tzinfo
 from reprlib import repr as shortened
 from typing import Any, Self
 
-from dataaccess._client.item_types import checked_item_types
-from dataaccess._client.profiles import Profile, config_path, read
+from dataaccess._client.profiles import Profile, config_path, file_token, read
 from dataaccess._client.settings import KNOWN, PREFIX, PROFILE, SETTINGS, TOKEN, TOKEN_FILE, Spec
-from dataaccess._core.checks import MAX_INTEGER, boolean, number, offset_advice, optional_integer, seconds, string
+from dataaccess._contract import ITEM_TYPES
+from dataaccess._core.checks import (
+    MAX_INTEGER,
+    boolean,
+    integer,
+    number,
+    offset_advice,
+    optional_integer,
+    seconds,
+    string,
+)
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
 from dataaccess._core.paths import local_path
 from dataaccess._core.secret import Secret
 from dataaccess._core.warn import warn_caller
-from dataaccess._native import RawToken, is_of_this_machine
+from dataaccess._display.column_types import COLUMN_TYPES
+from dataaccess._native import RawToken, column_type, is_of_this_machine
 from dataaccess._native import origin as origin_of
 from dataaccess._public import did_you_mean
+from dataaccess._scan.schema import type_names
 from dataaccess.errors import ConfigError, DataAccessWarning
 
 ARGUMENT, DEFAULT, SANDBOX = "argument", "default", "the sandbox"
@@ -33,7 +44,7 @@ _BASE_URL = SETTINGS["base_url"].variable
 _ANY_URL = "https://localhost"
 # Characters of a text that an error shows.
 _SHOWN = 40
-_KEYS = [*SETTINGS, "token", "token_file"]
+_KEYS = ("id", "attributes")
 
 
 class Settings:
@@ -62,6 +73,37 @@ class Settings:
         value = self.values[name]
         return {} if value is None and name == "item_types" else value
 
+    def of_core(self) -> dict[str, Any]:
+        """What the core takes. It has secrets: no frame may keep it."""
+        proxy, headers = self["proxy"], self["headers"]
+        return {
+            # Each call has the other two as arguments.
+            **{name: value for name, value in self.values.items() if name not in ("item_types", "attrs_format")},
+            "base_url": self.address,
+            "proxy": None if proxy is None else proxy.value,
+            "headers": [] if headers is None else list(headers.value.items()),
+            "sources": {name: _end(source) for name, source in self.sources.items() if source != DEFAULT},
+            "trust_env": not self.is_sandbox,
+        }
+
+    def attributes(self, name: str) -> dict[str, str]:
+        """The attributes of an object, with their types."""
+        if name == "promotion_code":
+            # Its annotations take a millisecond.
+            from dataaccess._types import PROMOTION_CODE_ATTRIBUTES
+
+            return {attribute: info.type for attribute, info in PROMOTION_CODE_ATTRIBUTES.items()}
+        if isinstance(found := self["item_types"].get(name), Mapping):
+            return dict(found["attributes"])
+        declared = [each for each, value in self["item_types"].items() if isinstance(value, Mapping)]
+        is_known = name in self["item_types"] or name in ITEM_TYPES
+        advice = "" if is_known else did_you_mean(name, [*declared, "promotion_code"])
+        raise ConfigError(
+            f"the attributes of {name!r} are not known{advice}: the API cannot list them; ask the "
+            f'administrator of the platform, and declare them: item_types{{{name!r}: {{"id": …, '
+            f'"attributes": {{"customer_id": "string"}}}}}}'
+        )
+
     def changed(self, given: Secret) -> Self:
         """A copy with other arguments. An address that is None is looked up again."""
         changed = copy(self)
@@ -87,7 +129,7 @@ class Settings:
                 try:
                     self.values[name] = checked(spec, value, folder)
                 except ConfigError as error:
-                    self.problems.append(f"{error}{end_of(source)}")
+                    self.problems.append(f"{error}{_end(source)}")
                 return
 
     def _found(self, spec: Spec, given: Secret, *, of_environment: bool) -> Iterator[tuple[Secret, str, str | None]]:
@@ -124,28 +166,28 @@ class Settings:
         try:
             self.address, token = embedded(self.sandbox)
         except ConfigError as error:
-            self.problems.append(f"base_url: {error}{end_of(self.sources['base_url'])}")
+            self.problems.append(f"base_url: {error}{_end(self.sources['base_url'])}")
             self.address = _ANY_URL
         else:
             self.token, self.token_source = RawToken(token), SANDBOX
 
     def find_token(self, token: Secret | None) -> None:
-        """Takes the token of the argument; else of the environment or the profile, the first that is for this address."""
+        """Takes the token of the argument, the environment or the profile: the first that is for this address."""
         try:
             self.token = self._token() if token is None else RawToken(token.value)
         except ConfigError as error:
             text = str(error).removeprefix("the ").removeprefix("token: ")
-            self.problems.append(f"{text if text.startswith('token') else f'token: {text}'}{end_of(self.token_source)}")
+            self.problems.append(f"{text if text.startswith('token') else f'token: {text}'}{_end(self.token_source)}")
 
     def _token(self) -> RawToken:
-        address, own = self["base_url"], None if self.profile is None else token_of(self.profile)
+        address, own = self["base_url"], None if self.profile is None else self.profile.token_source()
         variable = token_variable()
         if variable is not None and not _is_elsewhere(address, self._of_environment):
             if own is not None and self.sources["base_url"] == str(self.profile):
                 message = f"the token of {variable} is sent to the address of {self.profile}, which has its own"
                 warn_caller(f"{message}: unset {variable} if it is for another service", DataAccessWarning)
             self.token_source = f"environment variable {variable}"
-            return RawToken(_token_file(os.environ[TOKEN_FILE]) if variable == TOKEN_FILE else os.environ[TOKEN])
+            return RawToken(file_token(os.environ[TOKEN_FILE]) if variable == TOKEN_FILE else os.environ[TOKEN])
         if own is not None and not _is_elsewhere(address, self._of_profile):
             self.token_source = str(self.profile)
             return RawToken(own)
@@ -171,8 +213,8 @@ def resolve(given: Secret, token: Secret | None, profile_name: str | None) -> Se
     for name in SETTINGS:
         if name != "base_url":
             settings.fill(name, given, of_environment=of_environment)
-    if settings.profile is not None:
-        settings.problems += mistakes_of(settings.profile)
+    if (profile := settings.profile) is not None:
+        settings.problems += (f"{mistake}{_end(str(profile))}" for mistake in profile.mistakes())
     if settings.sandbox is None:
         settings.find_token(token)
     return settings
@@ -211,35 +253,6 @@ def named_address(profile: str | None = None) -> str | None:
     return None if found is None else found.settings.value.get("base_url")
 
 
-def mistakes_of(profile: Profile) -> Iterator[str]:
-    """A line for each key of a profile that is no setting."""
-    end = end_of(str(profile))
-    for name in profile.settings.value:
-        if name not in _KEYS:
-            yield f"{name} is not a setting{did_you_mean(name, _KEYS)}{end}"
-        elif name in ("token", "token_file"):
-            kind = type(profile.settings.value[name]).__name__
-            if kind != "str" or not profile.settings.value[name]:
-                yield f"{name} must be a string that is not empty, not of type {kind}{end}"
-    if {"token", "token_file"} <= profile.settings.value.keys():
-        yield f"token and token_file are both set: leave one out{end}"
-
-
-def token_of(profile: Profile) -> Callable[[], str] | None:
-    """What reads the token of a profile, if it has one."""
-    if isinstance(path := profile.settings.value.get("token_file"), str) and "\0" not in path:
-        return _token_file(profile.path.parent / os.path.expanduser(path))  # noqa: PTH111 - never raises
-    # A path of another type is reported as a mistake.
-    return profile.token if {"token", "token_file"} & profile.settings.value.keys() else None
-
-
-def _token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
-    # Few clients have one, and its module takes milliseconds.
-    from dataaccess.tokens import token_file
-
-    return token_file(path)
-
-
 def token_variable() -> str | None:
     """The variable that has the token, if one has."""
     found = [name for name in (TOKEN, TOKEN_FILE) if os.environ.get(name)]
@@ -258,7 +271,7 @@ def _is_elsewhere(address: object, home: object) -> bool:
     return home is not None and origin(address) not in (None, origin(home))
 
 
-def end_of(source: str) -> str:
+def _end(source: str) -> str:
     """The end of a line about a setting: where it comes from."""
     return "" if source in (ARGUMENT, DEFAULT) else f" ({source.replace('environment variable', 'from', 1)})"
 
@@ -354,3 +367,38 @@ def _headers(headers: object) -> Secret:
                 raise ConfigError(f"headers must have strings as names and values: {what} is of type {kind}")
             string("headers", one)
     return Secret(dict(headers))
+
+
+def checked_item_types(given: object) -> dict[str, Any]:
+    """Names of business objects, each with its id, or with its id and its attributes."""
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"item_types must be a dict of names and ids, not of type {type(given).__name__}")
+    return {string("item_types", name): _item_type(name, value) for name, value in given.items()}
+
+
+def _item_type(name: str, given: object) -> int | dict[str, Any]:
+    where, fixed = f"item_types[{name!r}]", ITEM_TYPES.get(name)
+    value = given if isinstance(given, Mapping) else {"id": given}
+    for key in value:
+        if key not in _KEYS:
+            raise ConfigError(f"{where} has the key {key!r}: write id and attributes{did_you_mean(str(key), _KEYS)}")
+    if "id" not in value and fixed is None:
+        raise ConfigError(f'{where} has no id: write {{"id": …, "attributes": {{…}}}}')
+    found = integer(where if value is not given else f"{where}['id']", value.get("id", fixed), -MAX_INTEGER - 1)
+    if fixed not in (None, found):
+        raise ConfigError(f"{where} must be {fixed}, as the service fixes it, not {found}")
+    attributes, where = value.get("attributes"), f"{where}['attributes']"
+    if attributes is None:
+        return found
+    if name == "promotion_code":
+        raise ConfigError(f"{where}: the API specification has the attributes of promotion codes")
+    if not isinstance(attributes, Mapping) or not attributes:
+        raise ConfigError(f'{where} must be a dict of attributes and types, such as {{"opened": "timestamp"}}')
+    types = {}
+    for attribute, kind in (type_names(attributes) or {}).items():
+        known = column_type(kind) if isinstance(kind, str) else None
+        if known is None:
+            advice = did_you_mean(str(kind), COLUMN_TYPES)
+            raise ConfigError(f"{where}[{attribute!r}] must be one of {', '.join(COLUMN_TYPES)}, not {kind!r}{advice}")
+        types[string("item_types", attribute)] = known
+    return {"id": found, "attributes": types}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from dataaccess._core.checks import boolean_argument, invalid, seconds
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.warn import caller, warn_caller
-from dataaccess._display.grid import Column, ruled
+from dataaccess._display.grid import Column, columns_of, ruled
 from dataaccess._display.text import MAX_WIDTH, cell, counted, duration, literal
 from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
 
@@ -21,8 +21,14 @@ if TYPE_CHECKING:
     from dataaccess.reports import Progress
 
 # The message comes before the times: it tells the cause of a failure, and narrow terminals cut the last columns.
-_HEADS = ["entry", "state", "rows", "message", "started", "took"]
-_NUMBERS = ("entry", "rows", "took")
+_COLUMNS = {
+    "entry": "int64",
+    "state": "string",
+    "rows": "int64",
+    "message": "string",
+    "started": "timestamp",
+    "took": "int64",
+}
 _KINDS = {"running": "busy", "finished": "good", "failed": "bad"}
 _UNKNOWN = "–"  # noqa: RUF001 - a dash
 # Entries that a table shows and that an error names, and characters of each text in an error.
@@ -73,8 +79,10 @@ class SegmentStatus(dict[str, Any]):
         """The table of the entries for notebooks."""
         from dataaccess._display import html  # for notebooks only
 
-        rows = [[number, html.Mark(str(state), _KINDS[str(state)]), *rest] for number, state, *rest in self._rows()]
-        table = html.table(_HEADS, [], rows, [name in _NUMBERS for name in _HEADS]) if rows else ""
+        rows = [[*row.values()] for row in self._rows()]
+        for row in rows:
+            row[1] = html.Mark(str(row[1]), _KINDS[str(row[1])])
+        table = html.table([*_COLUMNS], [], rows, [kind == "int64" for kind in _COLUMNS.values()]) if rows else ""
         title = "Segment export" if self._export_id is None else f"Segment export {self._export_id}"
         return html.block(html.title(title, self._summary()), table)
 
@@ -90,18 +98,13 @@ class SegmentStatus(dict[str, Any]):
 
     def _columns(self, most: int = MAX_WIDTH) -> list[Column]:
         """The columns of the table; none without entries. No cell is wider than `most`."""
-        rows = [[cell(value, most) for value in row] for row in self._rows()]
-        # Only messages are cut: a part of a time is another time.
-        return [
-            Column([name], cells, name in _NUMBERS, name != "message")
-            for name, cells in zip(_HEADS, zip(*rows, strict=True), strict=False)
-        ]
+        rows = self._rows()
+        return columns_of(_COLUMNS, rows, has_types=False, most=most) if rows else []
 
-    def _rows(self) -> list[list[object]]:
-        """The cells of `_HEADS` for each entry."""
+    def _rows(self) -> list[dict[str, object]]:
         shown: list[ExportEntry] = self["entries"][:_MAX_ENTRIES]
         numbered = enumerate(zip(states_of(shown, self._success), shown, strict=True), 1)
-        return [[number, state, *_cells(entry)] for number, (state, entry) in numbered]
+        return [{"entry": number, "state": state, **_cells(entry)} for number, (state, entry) in numbered]
 
 
 OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
@@ -154,8 +157,8 @@ def states_of(entries: list[ExportEntry], success: Collection[str]) -> list[str]
     ]
 
 
-def _cells(entry: Mapping[str, object]) -> list[object]:
-    """The rows, the message, the start to the second, and the duration, as tables show them."""
+def _cells(entry: Mapping[str, object]) -> dict[str, object]:
+    """The columns of tables from `rows` on: the time of the start is to the second."""
     rows, code, message = entry.get("exportedRows"), entry.get("responseCode"), entry.get("responseMessage")
     texts = [each if isinstance(each, str) else literal(each) for each in (code, message) if each is not None]
     started, took = entry.get("startTime"), None
@@ -164,8 +167,9 @@ def _cells(entry: Mapping[str, object]) -> list[object]:
         took = duration((end - start).total_seconds())
     if isinstance(started, str) and len(started) <= MAX_WIDTH:
         started = re.sub(r"(?<=\d)T(\d\d:\d\d:\d\d)(\.\d+)?", r" \1", started)
-    cells = [f"{rows:,}" if isinstance(rows, int) else rows, " ".join(texts) or None, started, took]
-    return [_UNKNOWN if value is None else value for value in cells]
+    cells = {"rows": f"{rows:,}" if isinstance(rows, int) else rows, "message": " ".join(texts) or None}
+    cells |= {"started": started, "took": took}
+    return {name: _UNKNOWN if value is None else value for name, value in cells.items()}
 
 
 def entry_states(entries: list[ExportEntry], chosen: list[ExportEntry]) -> str:

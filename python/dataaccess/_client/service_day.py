@@ -32,7 +32,7 @@ NO_CALENDAR_DAYS = "the service may not cut calendar days"
 
 
 class DaySearch:
-    """Finds the end of the day that holds an instant, in eight searches; in nine for a day of 25 hours."""
+    """Finds the end of the day that holds an instant, in at most eight searches."""
 
     def __init__(self, sent: int, rows: Sequence[dict[str, Any]]) -> None:
         """Takes the instant for which the rows of a day came, in Unix milliseconds."""
@@ -49,26 +49,18 @@ class DaySearch:
         self.ids: set[object] = set()
         self.problem: str | None = None
         # Quarters of an hour after the instant: the day holds the first, and not the last.
-        self._low, self._high = 0, _STEPS
-        self._has_begun = self._is_high_known = False
+        self._low, self._next, self._high = 0, 0, _STEPS + 1
 
     @property
     def end(self) -> int | None:
         """The end of the day in Unix milliseconds, once it is known."""
-        is_found = self._high - self._low == 1 and self._is_high_known
-        return self._sent + self._high * _STEP if is_found else None
+        return self._sent + self._high * _STEP if self.problem is None and self._high - self._low == 1 else None
 
     @property
     def instant(self) -> datetime | None:
         """The instant for which the next search asks; None if no search is needed."""
-        is_over = self.problem is not None or self.end is not None
+        is_over = self.problem is not None or self._high - self._low == 1
         return None if is_over else moment(self._sent + self._next * _STEP)
-
-    @property
-    def _next(self) -> int:
-        if not self._has_begun:
-            return 0
-        return (self._low + self._high) // 2 if self._high - self._low > 1 else self._high
 
     def arguments(self, operator: str, instant: datetime, timeout: float) -> dict[str, Any]:
         """A search for an instant."""
@@ -78,18 +70,19 @@ class DaySearch:
     def add(self, ids: Iterable[object]) -> None:
         """Takes the ids of the codes that a search found for the instant."""
         found = set(ids)
-        if not self._has_begun:
-            self._has_begun, self.ids = True, found
+        if not self.ids:
+            self.ids = found
             if not found:
                 self.problem = "a search of the day for the audience of one of its codes found nothing"
         elif self.audience is not None and found & self.ids and found != self.ids:
             self.problem = f"a later instant finds other codes of the same audience: {NO_CALENDAR_DAYS}"
         elif found & self.ids:
             self._low = self._next
-            if self._low == self._high:
+            if self._low == _STEPS:
                 self.problem = "the same codes come 25 hours later: the service cuts no days"
         else:
-            self._high, self._is_high_known = self._next, True
+            self._high = self._next
+        self._next = (self._low + self._high) // 2
 
 
 class ServiceDay:
@@ -122,7 +115,7 @@ class ServiceDay:
         return start_of_day(zone, self.end) == self.end
 
     def zone_named(self, preferred: str) -> str | None:
-        """The preferred zone if it begins a day then, else one without clock changes. None if two offsets may be meant."""
+        """The preferred zone if it begins a day then, else one without clock changes. None if two offsets fit."""
         if self.begins_with(preferred):
             return preferred
         offsets = self._offsets if len(self._offsets) == 1 else self._offsets_of_dates
