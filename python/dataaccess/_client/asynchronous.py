@@ -46,14 +46,6 @@ class AsyncClient(BaseClient):
     Several event loops may use it, one after another or at once. Functions such as `on_update` are called in the thread
     of the event loop, and may be coroutine functions.
 
-    Args:
-        base_url: As in `Client`, like all other arguments.
-        token: As in `Client`.
-        profile: As in `Client`.
-
-    Raises:
-        ConfigError: As in `Client`.
-
     Examples:
         >>> import dataaccess as da
         >>> async with da.AsyncClient("sandbox:demo?until=2024-02-29") as client:

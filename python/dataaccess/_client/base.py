@@ -63,10 +63,9 @@ class BaseClient:
         if body is None or any("time_unit" in condition for group in groups for condition in group["AND"]):
             note_days_without_zone(self)
 
-    def _rows(
-        self, found: tuple[list[Row], list[dict[str, Any]]], body: Callable[[], dict[str, Any]] | None = None
-    ) -> list[Row]:
-        """The rows of a search, with its warnings. `body` is that of `_note_days`."""
+    def _rows(self, found: Any, body: Callable[[], dict[str, Any]] | None = None) -> list[Row]:
+        """The rows of a search, of which the core returned what was found. `body` is that of `_note_days`."""
+        rows: list[Row]
         rows, warnings = found
         self._note_days(body)
         warn_each(warnings)

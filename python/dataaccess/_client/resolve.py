@@ -191,14 +191,14 @@ class Settings:
         if own is not None and not _is_elsewhere(address, self._of_profile):
             self.token_source = str(self.profile)
             return RawToken(own)
-        here, reason = origin(address), f"; give token or set {TOKEN}; sandbox:demo brings its own"
+        here, reason = origin(address), f"token is not set; give token or set {TOKEN}; sandbox:demo brings its own"
         if own is not None:
             there = f"is for {origin(self._of_profile)}, and {here} is another address"
-            reason = f": the token of {self.profile} {there}; give token or set {TOKEN}"
+            reason = f"token is not set: the token of {self.profile} {there}; give token or set {TOKEN}"
         elif variable is not None:
             named = _BASE_URL if os.environ.get(_BASE_URL) else str(self.profile)
-            reason = f": the token of {variable} is for the address of {named}, and {here} is another; give token"
-        raise ConfigError(f"token is not set{reason}")
+            reason = f"token is not set: the token of {variable} is for the address of {named}, and {here} is another; give token"
+        raise ConfigError(reason)
 
 
 def resolve(given: Secret, token: Secret | None, profile_name: str | None) -> Settings:

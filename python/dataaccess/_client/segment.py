@@ -20,15 +20,8 @@ if TYPE_CHECKING:
     from dataaccess._types import ExportEntry
     from dataaccess.reports import Progress
 
-# The message comes before the times: it tells the cause of a failure, and narrow terminals cut the last columns.
-_COLUMNS = {
-    "entry": "int64",
-    "state": "string",
-    "rows": "int64",
-    "message": "string",
-    "started": "timestamp",
-    "took": "int64",
-}
+# Of the columns that are no strings.
+_TYPES = {"entry": "int64", "rows": "int64", "started": "timestamp", "took": "int64"}
 _KINDS = {"running": "busy", "finished": "good", "failed": "bad"}
 _UNKNOWN = "–"  # noqa: RUF001 - a dash
 # Entries that a table shows and that an error names, and characters of each text in an error.
@@ -79,10 +72,9 @@ class SegmentStatus(dict[str, Any]):
         """The table of the entries for notebooks."""
         from dataaccess._display import html  # for notebooks only
 
-        rows = [[*row.values()] for row in self._rows()]
-        for row in rows:
-            row[1] = html.Mark(str(row[1]), _KINDS[str(row[1])])
-        table = html.table([*_COLUMNS], [], rows, [kind == "int64" for kind in _COLUMNS.values()]) if rows else ""
+        rows = self._rows()
+        cells = [[*(row | {"state": html.Mark(str(row["state"]), _KINDS[str(row["state"])])}).values()] for row in rows]
+        table = html.table([*rows[0]], [], cells, [_TYPES.get(name) == "int64" for name in rows[0]]) if rows else ""
         title = "Segment export" if self._export_id is None else f"Segment export {self._export_id}"
         return html.block(html.title(title, self._summary()), table)
 
@@ -99,7 +91,8 @@ class SegmentStatus(dict[str, Any]):
     def _columns(self, most: int = MAX_WIDTH) -> list[Column]:
         """The columns of the table; none without entries. No cell is wider than `most`."""
         rows = self._rows()
-        return columns_of(_COLUMNS, rows, has_types=False, most=most) if rows else []
+        types = {name: _TYPES.get(name, "string") for name in rows[0]} if rows else {}
+        return columns_of(types, rows, has_types=False, most=most)
 
     def _rows(self) -> list[dict[str, object]]:
         shown: list[ExportEntry] = self["entries"][:_MAX_ENTRIES]
@@ -167,6 +160,7 @@ def _cells(entry: Mapping[str, object]) -> dict[str, object]:
         took = duration((end - start).total_seconds())
     if isinstance(started, str) and len(started) <= MAX_WIDTH:
         started = re.sub(r"(?<=\d)T(\d\d:\d\d:\d\d)(\.\d+)?", r" \1", started)
+    # The message comes before the times: it tells the cause of a failure, and narrow terminals cut the last columns.
     cells = {"rows": f"{rows:,}" if isinstance(rows, int) else rows, "message": " ".join(texts) or None}
     cells |= {"started": started, "took": took}
     return {name: _UNKNOWN if value is None else value for name, value in cells.items()}
