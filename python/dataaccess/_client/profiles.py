@@ -30,12 +30,10 @@ class Profile(NamedTuple):
 
     def token(self) -> str:
         """Reads the token, each time it is called: a changed file is followed."""
-        profile = read(self.path).value.get(self.name)
-        token = profile.get("token") if isinstance(profile, dict) else None
-        del profile
-        if isinstance(token, str) and token:
-            return token
-        del token
+        profile = Secret(read(self.path).value.get(self.name))
+        token = Secret(profile.value.get("token") if isinstance(profile.value, dict) else None)
+        if isinstance(token.value, str) and token.value:
+            return token.value
         raise ConfigError(f"{self} has no token any more")
 
     def token_source(self) -> Callable[[], str] | None:

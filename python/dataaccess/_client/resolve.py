@@ -197,7 +197,8 @@ class Settings:
             reason = f"token is not set: the token of {self.profile} {there}; give token or set {TOKEN}"
         elif variable is not None:
             named = _BASE_URL if os.environ.get(_BASE_URL) else str(self.profile)
-            reason = f"token is not set: the token of {variable} is for the address of {named}, and {here} is another; give token"
+            there = f"is for the address of {named}, and {here} is another"
+            reason = f"token is not set: the token of {variable} {there}; give token"
         raise ConfigError(reason)
 
 

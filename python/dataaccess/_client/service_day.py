@@ -109,6 +109,11 @@ class ServiceDay:
             if written and all(end + offset - _DAY <= time < end + offset for time in self._written)
         ]
         self.has_own_times = bool(self._offsets_of_dates)
+        first, last = self._written or (end, end)
+        # Whether no zone an hour away has the times of its rows on this day too; and those that any zone may have.
+        self.has_times_of_both_ends = last - first > end - self.start - _HOUR
+        self.record_offsets = f"{_offset(last - end)} to {_offset(first - self.start)}"
+        self.end_time = f"{moment(end):%Y-%m-%d %H:%M} UTC"
 
     def begins_with(self, zone: str) -> bool:
         """Whether a zone begins a day at the end of this one."""
@@ -129,11 +134,6 @@ class ServiceDay:
         return "UTC" if hours == 0 else f"Etc/GMT{-hours:+d}"
 
     @property
-    def end_time(self) -> str:
-        """When it ends."""
-        return f"{moment(self.end):%Y-%m-%d %H:%M} UTC"
-
-    @property
     def end_shown(self) -> str:
         """When it ends, with the zones in which it does."""
         named = [zone for zone in self.zones if not zone.startswith("Etc/")]
@@ -145,18 +145,6 @@ class ServiceDay:
         """Whether the times of its rows are of this day, if they are written in a zone."""
         read = [instant_in(zone, time) for time in self._first_and_last]
         return all(time is not None and self.start <= time < self.end for time in read)
-
-    @property
-    def has_times_of_both_ends(self) -> bool:
-        """Whether no zone an hour away has the times of its rows on this day too."""
-        first, last = self._written
-        return last - first > self.end - self.start - _HOUR
-
-    @property
-    def record_offsets(self) -> str:
-        """The offsets from UTC that the zone of the times may have."""
-        first, last = self._written
-        return f"{_offset(last - self.end)} to {_offset(first - self.start)}"
 
 
 def audience_of(row: dict[str, Any]) -> tuple[int, str] | None:
