@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from dataaccess._client.resolve import ARGUMENT, DEFAULT, SANDBOX, Settings, check_names, origin, resolve
 from dataaccess._client.settings import PROFILE
@@ -17,9 +18,6 @@ from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Self, Unpack
-
     from dataaccess._types import ClientOptions, ClientSettings, Row, Token
     from dataaccess.reports import ClientStats, Setting
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._client.base import BaseClient
-from dataaccess._client.segment import Wait, downloaded
+from dataaccess._client.segment import OnUpdate, SegmentStatus, Wait, downloaded
 from dataaccess._core.arguments import Hidden, code_arguments, item_arguments, sent_arguments
 from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
@@ -14,12 +16,7 @@ from dataaccess._core.progress import follow
 from dataaccess._public import public
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import timedelta
-    from typing import Any, Self
-
     from dataaccess._client.check import ClientCheck
-    from dataaccess._client.segment import OnUpdate, SegmentStatus
     from dataaccess._scan.scan import Scan
     from dataaccess._types import (
         Attributes,

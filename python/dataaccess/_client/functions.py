@@ -75,24 +75,17 @@ def of_environment(
 
 search_codes = of_environment(Client.search_codes)
 """As `Client.search_codes`, with a client of the environment."""
-
 search_items = of_environment(Client.search_items)
 """As `Client.search_items`, with a client of the environment."""
-
 scan_codes = of_environment(Client.scan_codes)
 """As `Client.scan_codes`, with a client of the environment."""
-
 scan_items = of_environment(Client.scan_items)
 """As `Client.scan_items`, with a client of the environment."""
-
 download_segment = of_environment(Client.download_segment)
 """As `Client.download_segment`, with a client of the environment."""
-
 wait_for_segment = of_environment(Client.wait_for_segment)
 """As `Client.wait_for_segment`, with a client of the environment."""
-
 validate_codes = of_environment(Client.validate_codes, unconnected_client)
 """As `Client.validate_codes`, with times in UTC. Needs neither an address nor a token."""
-
 validate_items = of_environment(Client.validate_items, unconnected_client)
 """As `Client.validate_items`, with times in UTC. Needs neither an address nor a token."""

@@ -98,7 +98,7 @@ class ServiceDay:
         read = {time: instant_in("UTC", time) for time in times if isinstance(time, str)}
         written = sorted(time for time, instant in read.items() if instant is not None)
         self._first_and_last = [written[0], written[-1]] if written else []
-        self._written = [read[time] or 0 for time in self._first_and_last]
+        instants = [read[time] or 0 for time in self._first_and_last]
         self.has_times = bool(written)
         east = -end % _DAY
         self._offsets = [offset for offset in (east - _DAY, east) if -12 * _HOUR <= offset <= 14 * _HOUR]
@@ -106,10 +106,10 @@ class ServiceDay:
         self._offsets_of_dates = [
             offset
             for offset in self._offsets
-            if written and all(end + offset - _DAY <= time < end + offset for time in self._written)
+            if written and all(end + offset - _DAY <= time < end + offset for time in instants)
         ]
         self.has_own_times = bool(self._offsets_of_dates)
-        first, last = self._written or (end, end)
+        first, last = instants or (end, end)
         # Whether no zone an hour away has the times of its rows on this day too; and those that any zone may have.
         self.has_times_of_both_ends = last - first > end - self.start - _HOUR
         self.record_offsets = f"{_offset(last - end)} to {_offset(first - self.start)}"

@@ -95,6 +95,20 @@ def test_a_refused_operator_is_a_finding(connect: Any) -> None:
     assert "\nday_comparison: " in str(check)
 
 
+def test_a_refusal_amid_the_searches_of_a_day_ends_them(connect: Any) -> None:
+    def respond(connection: Any, number: int) -> None:
+        is_search_of_end = len(server.requests) > 3
+        connection.sendall(
+            REFUSAL if is_search_of_end else rows(["a"] if "filters" in server.requests[number].json else [])
+        )
+
+    with serving(respond) as server:
+        check = connect(server.base_url).check(DAY)
+        assert len(server.requests) == 4
+    assert (check.day, check.is_day_right, check.comparison) == (None, None, None)
+    assert isinstance(check.errors["day"], da.ApiError)
+
+
 @pytest.fixture
 def searched(connect: Any) -> Callable[..., tuple[str, bool | None]]:
     """What is found if the two searches find these codes, and `a` is a code of the day."""
