@@ -192,8 +192,7 @@ class BaseClient:
         """Returns a copy with other settings. It shares the connections if the settings allow it.
 
         Args:
-            **options: Any argument of the client but `token` and `profile`. None clears a setting, also one of the
-                profile.
+            **options: Arguments of the client but `token` and `profile`. None clears a setting, also of a profile.
 
         Returns:
             A new client. Closing one does not close the other.

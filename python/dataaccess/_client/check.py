@@ -55,8 +55,7 @@ class ClientCheck:
             that day in its `source_timezone`; None if that is not known.
         day_comparison: The `day_comparison` of the client.
         comparison: What was found out about `after_date` and `before_date`, if a day with rows was given.
-        is_comparison_right: Whether the service compares days as the `day_comparison` of the client says; None if that
-            is not known.
+        is_comparison_right: Whether the service compares days as `day_comparison` says; None if that is not known.
         seconds: How long the check took.
         errors: What failed, by scope, `day` or `day_comparison`; at `code_value_type`, that the setting is wrong.
     """

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 class Client(BaseClient):
     """A client of the Data Access API that blocks. Threads may share it, and it works on after a fork.
 
-    Its calls write log records: `dataaccess.request` at `DEBUG` when an attempt starts and ends, `dataaccess.retry`
-    at `WARNING` for each retry.
+    Its calls log to `dataaccess.request` (`DEBUG`, start and end of an attempt) and `dataaccess.retry` (`WARNING`).
 
     Args:
         base_url: Address of the service, such as `https://cdp.example.com`; default: `DATAACCESS_BASE_URL`.
@@ -48,19 +47,15 @@ class Client(BaseClient):
             `sandbox:demo?until=2024-02-29` has the days up to that one.
         token: A string, or a callable that returns a string or `(string, expires_at)`; default:
             `DATAACCESS_TOKEN`, but only for the service of `DATAACCESS_BASE_URL` or of the profile, if one of them
-            names an address. A string is used until the service refuses it, an expiring one is renewed five
-            minutes early. The callable may be a coroutine function, which runs in an event loop of its own.
-            `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
-            this one.
-        profile: Name of the profile that says what neither an argument nor the environment says; default:
-            `DATAACCESS_PROFILE`, or the profile `default` if nothing else says an address. A client of a sandbox
-            uses only the one that is named here.
-        timezone: The time zone in which days begin, and in which times without a zone that you give are read: an IANA
-            name or a `ZoneInfo`. If you give it, here, in a profile or by `DATAACCESS_TIMEZONE`, it is the zone of
-            results too: see `tz` of `Scan.collect`.
-        source_timezone: The time zone of the times in records, which the service writes without one: an IANA name or
-            a `ZoneInfo`. A time that a clock change repeats is read as the earlier one, a time that it skips as the
-            first one after it.
+            names an address. A string is used until the service refuses it, an expiring one is renewed five minutes
+            early. A coroutine function runs in an event loop of its own. `da.token_file(path)` makes a callable.
+            `sandbox:demo` has its own token and ignores this one.
+        profile: Name of a profile with settings that neither arguments nor the environment have; default:
+            `DATAACCESS_PROFILE`, or `default` if nothing else has an address. A sandbox uses only a profile given here.
+        timezone: The zone in which days begin, and of times that you give without one: an IANA name or a `ZoneInfo`.
+            If it is set, in whatever way, it is the zone of results too: see `tz` of `Scan.collect`.
+        source_timezone: The zone of the times in records, which have none: an IANA name or a `ZoneInfo`. A time that a
+            clock change repeats is read as the earlier one, a time that it skips as the first one after it.
         day_comparison: What the service does with the day of `after_date` and `before_date`, which the API
             specification leaves open: "exclusive" if it excludes that day or compares instants, "inclusive" if it
             includes it. `da.since`, `da.until`, `da.after`, `da.before` and `between` send what gives their rows.
@@ -83,18 +78,15 @@ class Client(BaseClient):
             `gzip`, `zstd` and `identity`, without weights; default: `gzip, zstd`. On a fast network `identity` can
             be faster. A client with a header that looks like a secret, such as `X-Api-Key`, does not pickle.
         item_types: Your business objects: `{"store": 7}`, or `{"store": {"id": 7, "attributes": {"opened":
-            "timestamp"}}}`. Calls then need no `item_type_id`, names of attributes are checked, and columns have the
-            declared types.
+            "timestamp"}}}`. Calls then need no `item_type_id`, attributes are checked, and columns have their types.
         attrs_format: How searches of other objects than promotion codes send `attrs`: "array", or "string" for one
             comma-separated string. The API specification describes both.
-        known_row_cap: A number of rows at which the service is known to cap responses: one with exactly that number is
-            reported (`IncompleteWarning`).
+        known_row_cap: Rows at which the service caps responses: one with exactly so many is an `IncompleteWarning`.
         record: File to record the exchanges into, without the token: requests, and responses with their customer data.
             It is made, readable by its owner only, or continued. `Sandbox.replay(path)` serves it.
 
     Raises:
-        ConfigError: A setting is invalid, or there is no address or token; all problems are reported together. Or there
-            is no such profile, or its file has mistakes.
+        ConfigError: Settings are invalid or missing, all reported together; or the profile cannot be read.
 
     Examples:
         >>> import dataaccess as da
@@ -121,16 +113,12 @@ class Client(BaseClient):
             attrs: Names of the attributes to return, of `da.PROMOTION_CODE_ATTRIBUTES`; None is all but `channel_id`.
             allocated_time: `da.since(day)` or `da.until(day)` (that day included), `da.after(t)` or `da.before(t)`
                 (that day excluded), `da.on(day)`, `da.yesterday()`, `da.op(operator, t)`, or `da.days(start, stop)`,
-                `da.month(text)` or `da.last_days(count)` for one request per day, with the rows in the order of the
-                days.
-            audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
-                without it the service returns no rows.
+                `da.month(text)` or `da.last_days(count)` for one request per day, with rows in the order of days.
+            audience_type: -1003 or "customer", -1007 or "visitor", or several; only with `allocated_audience`.
             allocated_audience: One id of a customer or visitor, or several; an integer is sent as a string.
-            code_status: 1 or "available", 3 or "sent", 4 or "used", or several: the status that a code has now. The
-                API specification does not show which status follows which.
+            code_status: The status that a code has now: 1 or "available", 3 or "sent", 4 or "used", or several.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
-            timeout: Seconds, or a timedelta, for the whole call: all days of `da.days` and all retries together; None
-                is that of the client.
+            timeout: Seconds, or a timedelta, for the whole call, with all its days and retries; None is the client's.
 
         Returns:
             A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
@@ -169,8 +157,7 @@ class Client(BaseClient):
             item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
             attrs: Names of the attributes to return.
             where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. None: no condition.
-            item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
-                client.
+            item_type_id: Id of the object; not needed for customers, promotion codes and `item_types` of the client.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
             timeout: Seconds, or a timedelta, for this call with its retries; None is the client's.
 
@@ -219,11 +206,9 @@ class Client(BaseClient):
             allocated_time: `da.since(day)` or `da.until(day)` (that day included), `da.after(t)` or `da.before(t)`
                 (that day excluded), `da.on(day)`, `da.yesterday()`, `da.op(operator, t)`, or `da.days(start, stop)`,
                 `da.month(text)` or `da.last_days(count)` for one request per day.
-            audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
-                without it the service returns no rows.
+            audience_type: -1003 or "customer", -1007 or "visitor", or several; only with `allocated_audience`.
             allocated_audience: One id of a customer or visitor, or several; an integer is sent as a string.
-            code_status: 1 or "available", 3 or "sent", 4 or "used", or several: the status that a code has now. The
-                API specification does not show which status follows which.
+            code_status: The status that a code has now: 1 or "available", 3 or "sent", 4 or "used", or several.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
             on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
                 again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
@@ -241,8 +226,7 @@ class Client(BaseClient):
             a time: otherwise a collected result has strings, and a stream or file raises an error.
 
         Raises:
-            ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
-                are reported together.
+            ValidationError: The request breaks rules of the API specification, or `schema` is invalid; all is reported.
 
         Examples:
             >>> import dataaccess as da
@@ -281,8 +265,7 @@ class Client(BaseClient):
             attrs: Names of the attributes to return.
             where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. None: no condition. In
                 an expression without `|`, `.on(da.days(start, stop))` is one request per day.
-            item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
-                client.
+            item_type_id: Id of the object; not needed for customers, promotion codes and `item_types` of the client.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
             on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
                 again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
@@ -296,8 +279,7 @@ class Client(BaseClient):
             A scan.
 
         Raises:
-            ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
-                are reported together.
+            ValidationError: The request breaks rules of the API specification, or `schema` is invalid; all is reported.
 
         Examples:
             >>> import dataaccess as da
@@ -365,10 +347,8 @@ class Client(BaseClient):
             on_update: Called with each response, in the form of the result, in the calling thread.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` with each response, in the calling thread.
-            check: Whether an entry that failed ends the wait with an error. Otherwise the entries are returned once all
-                have ended.
-            success_codes: Each `responseCode` of an entry that succeeded. An entry that has ended with another code has
-                failed; one without a code has not.
+            check: Whether an entry that failed ends the wait with an error. Otherwise the wait goes on until all ended.
+            success_codes: Each `responseCode` of success. An entry that ended with another code, if it has one, failed.
 
         Returns:
             The last response, in the form of `download_segment`.
@@ -468,15 +448,13 @@ class Client(BaseClient):
         """Checks address, token, scopes and, with a day, time zones and comparison. Changes nothing on the service.
 
         Sends a search that finds nothing and asks for the status of an export, each once. An error of the service is
-        part of the result. A search of codes that is refused, or finds nothing on the day, is repeated with the other
-        `code_value_type`.
+        part of the result. A search that is refused or finds no code is repeated with the other `code_value_type`.
 
         Args:
             day: A day that has rows. Up to ten searches find where that day ends: the instant that they send moves
                 until the rows of the next day come. So the zone of days is found whichever zone times in records have,
                 which is then read from the rows. Two more searches find whether `day_comparison` is right.
-            timeout: Seconds, or a timedelta, for all requests together; None is 30, or that of the client if it is
-                less. What was not asked by then is not known.
+            timeout: Seconds, or a timedelta, for all requests together; None is 30, or that of the client if less.
 
         Returns:
             A `ClientCheck`; `print(check)` shows it in a few lines.
@@ -509,8 +487,7 @@ class Client(BaseClient):
         Args:
             path: A path such as `/access/api/item/search`.
             body: Anything `json.dumps` accepts.
-            idempotent: Whether the request may be sent twice. Otherwise it is retried only if nothing can have left
-                this machine.
+            idempotent: Whether the request may be sent twice. Otherwise it is retried only if nothing was sent.
             timeout: Seconds, or a timedelta, for this call with its retries; None is the client's.
 
         Returns:
