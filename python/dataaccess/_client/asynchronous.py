@@ -65,7 +65,7 @@ class AsyncClient(BaseClient):
         """As `Client.search_codes`, awaited."""
         given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
         arguments = code_arguments(*given, timeout, self._setting("known_row_cap"))
-        return self._rows(await self._raw.search_codes_async(arguments))
+        return self._rows(*await self._raw.search_codes_async(arguments))
 
     async def search_items(
         self,
@@ -80,7 +80,7 @@ class AsyncClient(BaseClient):
         """As `Client.search_items`, awaited."""
         arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit, timeout)
         found = await self._raw.search_items_async(arguments)
-        return self._rows(found, lambda: self._raw.validate_items(sent_arguments(arguments)))
+        return self._rows(*found, lambda: self._raw.validate_items(sent_arguments(arguments)))
 
     def scan_codes(
         self,

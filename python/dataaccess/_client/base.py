@@ -61,10 +61,8 @@ class BaseClient:
         if body is None or any("time_unit" in condition for group in groups for condition in group["AND"]):
             note_days_without_zone(self)
 
-    def _rows(self, found: Any, body: Callable[[], dict[str, Any]] | None = None) -> list[Row]:
-        """The rows of a search, of which the core returned what was found. `body` is that of `_note_days`."""
-        rows: list[Row]
-        rows, warnings = found
+    def _rows(self, rows: list[Row], warnings: Any, body: Callable[[], dict[str, Any]] | None = None) -> list[Row]:
+        """The rows of a search, once its warnings are issued. `body` is that of `_note_days`."""
         self._note_days(body)
         warn_each(warnings)
         return rows

@@ -139,7 +139,7 @@ class Client(BaseClient):
         """
         given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
         arguments = code_arguments(*given, timeout, self._setting("known_row_cap"))
-        return self._rows(self._raw.search_codes(arguments))
+        return self._rows(*self._raw.search_codes(arguments))
 
     def search_items(
         self,
@@ -181,7 +181,7 @@ class Client(BaseClient):
         """
         arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit, timeout)
         found = self._raw.search_items(arguments)
-        return self._rows(found, lambda: self._raw.validate_items(sent_arguments(arguments)))
+        return self._rows(*found, lambda: self._raw.validate_items(sent_arguments(arguments)))
 
     def scan_codes(
         self,
@@ -226,7 +226,7 @@ class Client(BaseClient):
             a time: otherwise a collected result has strings, and a stream or file raises an error.
 
         Raises:
-            ValidationError: The request breaks rules of the API specification, or `schema` is invalid; all is reported.
+            ValidationError: The request breaks the API specification, or `schema` is invalid; all problems are reported.
 
         Examples:
             >>> import dataaccess as da
@@ -279,7 +279,7 @@ class Client(BaseClient):
             A scan.
 
         Raises:
-            ValidationError: The request breaks rules of the API specification, or `schema` is invalid; all is reported.
+            ValidationError: The request breaks the API specification, or `schema` is invalid; all problems are reported.
 
         Examples:
             >>> import dataaccess as da

@@ -50,12 +50,9 @@ _KEYS = ("id", "attributes")
 class Settings:
     """The settings of a client: values and sources by name, a line for each problem, and the token."""
 
-    # The base URL for the core.
-    address: str | None = None
-    # The name of the sandbox of this process, if that is the service.
-    sandbox: str | None = None
-    # Whether the service is a sandbox that runs here.
-    is_sandbox: bool = False
+    address: str | None = None  # the base URL for the core
+    sandbox: str | None = None  # the name of the sandbox of this process, if that is the service
+    is_sandbox: bool = False  # whether the service is a sandbox that runs here
     token: RawToken | None = None
     token_source: str = ARGUMENT
 
@@ -110,10 +107,9 @@ class Settings:
         changed.values, changed.sources, changed.problems = {**self.values}, {**self.sources}, []
         for name in given.value:
             changed.fill(name, given, of_environment=name == "base_url")
-        if "base_url" in given.value:
-            for name in ("headers", "proxy"):
-                if not changed._is_fit(name, changed.sources[name]):
-                    changed.values[name], changed.sources[name] = None, DEFAULT
+        for name in ("headers", "proxy"):
+            if not changed._is_fit(name, changed.sources[name]):
+                changed.values[name], changed.sources[name] = None, DEFAULT
         # A forked child starts a sandbox of its own.
         if "base_url" in given.value or self.sandbox is not None:
             changed.find_service()
@@ -231,12 +227,11 @@ def find_profile(name: object, given: Secret) -> Profile | None:
         name = os.environ.get(PROFILE) or None
         if name is None and (base_url.value is not None or os.environ.get(_BASE_URL)):
             return None
-    name = None if name is None else string("profile", name)
     path = config_path()
     profiles = read(path)
     if name is None and _DEFAULT_PROFILE not in profiles.value:
         return None
-    name = _DEFAULT_PROFILE if name is None else name
+    name = _DEFAULT_PROFILE if name is None else string("profile", name)
     if name not in profiles.value:
         known = ", ".join(profiles.value)
         raise ConfigError(f"there is no profile {name!r} in {path}; it has {known or 'no profile'}")

@@ -35,16 +35,13 @@ class Spec(NamedTuple):
     name: str
     kind: str
     default: Any
-    # What it is for, in one sentence.
-    help: str
+    help: str  # what it is for, in one sentence
     choices: tuple[str, ...] = ()
-    # The core checks these bounds.
-    least: float = 0
+    least: float = 0  # the core checks the bounds
     most: float | None = None
     may_be_none: bool = False
     is_secret: bool = False
-    # An option of the command, and a field of Airflow's form.
-    is_usual: bool = True
+    is_usual: bool = True  # an option of the command, and a field of Airflow's form
     # Variables that many programs read. They come before a profile, and after the variable of this package.
     shared: tuple[str, ...] = ()
 
