@@ -226,7 +226,7 @@ class Client(BaseClient):
             a time: otherwise a collected result has strings, and a stream or file raises an error.
 
         Raises:
-            ValidationError: The request breaks the API specification, or `schema` is invalid; all problems are reported.
+            ValidationError: The request breaks the specification, or `schema` is invalid; all problems are reported.
 
         Examples:
             >>> import dataaccess as da
@@ -279,7 +279,7 @@ class Client(BaseClient):
             A scan.
 
         Raises:
-            ValidationError: The request breaks the API specification, or `schema` is invalid; all problems are reported.
+            ValidationError: The request breaks the specification, or `schema` is invalid; all problems are reported.
 
         Examples:
             >>> import dataaccess as da
