@@ -85,6 +85,12 @@ class Client(BaseClient):
         record: File to record the exchanges into, without the token: requests, and responses with their customer data.
             It is made, readable by its owner only, or continued. `Sandbox.replay(path)` serves it.
 
+    Common errors:
+        PermissionDeniedError: The token was refused.
+        ValidationError: A request breaks a rule of the API specification; all problems are reported together, and
+            nothing was sent.
+        DataAccessError: Any other failure; see `dataaccess.errors`.
+
     Raises:
         ConfigError: Settings are invalid or missing, all reported together; or the profile cannot be read.
 
@@ -124,11 +130,6 @@ class Client(BaseClient):
             A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
             them; a value that is not set is None. `pandas.DataFrame(rows)` accepts it.
 
-        Raises:
-            ValidationError: The request breaks a rule of the API specification; all problems are reported together.
-            PermissionDeniedError: The token was refused.
-            DataAccessError: Any other failure; see `dataaccess.errors`.
-
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo?until=2024-02-29")
@@ -153,6 +154,8 @@ class Client(BaseClient):
     ) -> list[Row]:
         """Searches the items of a business object and returns the rows as dicts.
 
+        Promotion codes follow the rules of `search_codes` here too.
+
         Args:
             item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
             attrs: Names of the attributes to return.
@@ -164,12 +167,6 @@ class Client(BaseClient):
         Returns:
             A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
             them; a value that is not set is None. `pandas.DataFrame(rows)` accepts it.
-
-        Raises:
-            ValidationError: The request breaks a rule of the API specification; all problems are reported together.
-                Promotion codes follow the rules of `search_codes` here too.
-            PermissionDeniedError: The token was refused.
-            DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
             >>> import dataaccess as da
@@ -225,9 +222,6 @@ class Client(BaseClient):
             `date_created` and `allocated_time` timestamps without a zone. So is `last_used_time`, if every value is
             a time: otherwise a collected result has strings, and a stream or file raises an error.
 
-        Raises:
-            ValidationError: The request breaks the specification, or `schema` is invalid; all problems are reported.
-
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo?until=2024-02-29")
@@ -267,9 +261,7 @@ class Client(BaseClient):
                 an expression without `|`, `.on(da.days(start, stop))` is one request per day.
             item_type_id: Id of the object; not needed for customers, promotion codes and `item_types` of the client.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
-            on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
-                again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
-                what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
+            on_suspected_cap: As in `scan_codes`.
             schema: Column types that override inference: a dict of attribute to "string", "int64", "float64", "bool",
                 "timestamp" or "json", or to a type of Python, pandas, polars or pyarrow, or its name. Types are
                 inferred from all rows if they are collected, and from the first batch if they are streamed, where a
@@ -277,9 +269,6 @@ class Client(BaseClient):
 
         Returns:
             A scan.
-
-        Raises:
-            ValidationError: The request breaks the specification, or `schema` is invalid; all problems are reported.
 
         Examples:
             >>> import dataaccess as da
@@ -308,11 +297,6 @@ class Client(BaseClient):
             A dict with `entries` (a list of dicts; an entry that has ended has an `endTime`; which values of its
             `responseCode` are a success is not specified), `meta`, and `code`, `message`, `codeMessage` and `duration`
             (such as `12ms`) of the envelope. Its property `is_finished` says whether each entry has ended.
-
-        Raises:
-            ValidationError: `export_id` is not an integer.
-            PermissionDeniedError: The token was refused.
-            DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
             >>> import dataaccess as da
@@ -354,11 +338,8 @@ class Client(BaseClient):
             The last response, in the form of `download_segment`.
 
         Raises:
-            ValidationError: `export_id` is not an integer.
             SegmentExportError: An entry failed; `.entries` has all entries.
             WaitTimeoutError: The export has not ended in time; `.last` is the last response.
-            PermissionDeniedError: The token was refused.
-            DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
             >>> import dataaccess as da
@@ -395,9 +376,6 @@ class Client(BaseClient):
         Returns:
             The body of the request, as a dict.
 
-        Raises:
-            ValidationError: The request breaks a rule of the API specification; all problems are reported together.
-
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo?until=2024-02-29")
@@ -429,9 +407,6 @@ class Client(BaseClient):
 
         Returns:
             The body of the request, as a dict.
-
-        Raises:
-            ValidationError: The request breaks a rule of the API specification; all problems are reported together.
 
         Examples:
             >>> import dataaccess as da
@@ -495,8 +470,6 @@ class Client(BaseClient):
 
         Raises:
             ConfigError: The path leaves the base URL.
-            PermissionDeniedError: The token was refused.
-            DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
             >>> import dataaccess as da
