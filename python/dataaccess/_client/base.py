@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 class BaseClient:
     """A client's settings and its native half."""
 
-    _settings: Settings
-    _raw: RawClient
     # A service that lives as long as this client.
     _service: object = None
 

@@ -41,6 +41,9 @@ class Client(BaseClient):
 
     Its calls log to `dataaccess.request` (`DEBUG`, start and end of an attempt) and `dataaccess.retry` (`WARNING`).
 
+    Each call raises `ValidationError` if the request breaks the API specification (all problems are reported, nothing
+    was sent), `PermissionDeniedError` if the token was refused, and else another error of `dataaccess.errors`.
+
     Args:
         base_url: Address of the service, such as `https://cdp.example.com`; default: `DATAACCESS_BASE_URL`.
             `sandbox:demo` is the sandbox with demo data of the 60 days up to yesterday: no account, no network.
@@ -84,12 +87,6 @@ class Client(BaseClient):
         known_row_cap: Rows at which the service caps responses: one with exactly so many is an `IncompleteWarning`.
         record: File to record the exchanges into, without the token: requests, and responses with their customer data.
             It is made, readable by its owner only, or continued. `Sandbox.replay(path)` serves it.
-
-    Common errors:
-        PermissionDeniedError: The token was refused.
-        ValidationError: A request breaks a rule of the API specification; all problems are reported together, and
-            nothing was sent.
-        DataAccessError: Any other failure; see `dataaccess.errors`.
 
     Raises:
         ConfigError: Settings are invalid or missing, all reported together; or the profile cannot be read.
@@ -165,8 +162,7 @@ class Client(BaseClient):
             timeout: Seconds, or a timedelta, for this call with its retries; None is the client's.
 
         Returns:
-            A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
-            them; a value that is not set is None. `pandas.DataFrame(rows)` accepts it.
+            A list of dicts, as `search_codes` returns it.
 
         Examples:
             >>> import dataaccess as da
@@ -200,9 +196,7 @@ class Client(BaseClient):
 
         Args:
             attrs: Names of the attributes to return, of `da.PROMOTION_CODE_ATTRIBUTES`; None is all but `channel_id`.
-            allocated_time: `da.since(day)` or `da.until(day)` (that day included), `da.after(t)` or `da.before(t)`
-                (that day excluded), `da.on(day)`, `da.yesterday()`, `da.op(operator, t)`, or `da.days(start, stop)`,
-                `da.month(text)` or `da.last_days(count)` for one request per day.
+            allocated_time: As in `search_codes`. A scan sends one request for each day of `da.days(start, stop)`.
             audience_type: -1003 or "customer", -1007 or "visitor", or several; only with `allocated_audience`.
             allocated_audience: One id of a customer or visitor, or several; an integer is sent as a string.
             code_status: The status that a code has now: 1 or "available", 3 or "sent", 4 or "used", or several.
@@ -263,9 +257,8 @@ class Client(BaseClient):
             limit: Number of rows, at most. With a limit the requests are sent one after another.
             on_suspected_cap: As in `scan_codes`.
             schema: Column types that override inference: a dict of attribute to "string", "int64", "float64", "bool",
-                "timestamp" or "json", or to a type of Python, pandas, polars or pyarrow, or its name. Types are
-                inferred from all rows if they are collected, and from the first batch if they are streamed, where a
-                later value of another type is an error.
+                "timestamp" or "json", or to another type as in `scan_codes`. Types are inferred from all rows if they
+                are collected, else from the first batch, where a later value of another type is an error.
 
         Returns:
             A scan.

@@ -309,10 +309,6 @@ def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
     numbers = f"of at least {spec.least}" if spec.most is None else f"from {spec.least} to {spec.most}"
     bounds = f"{numbers}, or None" if spec.is_optional else numbers
     match spec.kind:
-        case "boolean":
-            return boolean(name, given.value)
-        case "duration":
-            return seconds(name, given.value)
         case "number":
             return number(name, given.value, f"a number {bounds}")
         case "integer":
@@ -328,16 +324,12 @@ def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
         case "url":
             text = Secret(string(name, given.value))
             return text if spec.is_secret else text.value
-        case "item_types":
-            return checked_item_types(given.value)
-        case "headers":
-            return _headers(given.value)
         case "path":
             path = os.fspath(given.value) if isinstance(given.value, str | os.PathLike) else None
             if not isinstance(path, str) or not path or "\0" in path:
                 raise ConfigError(f"{name} must be a path, not {shortened(given.value)}")
             return local_path(os.path.join(folder or "", os.path.expanduser(string(name, path))))  # noqa: PTH111, PTH118
-    return _zone(name, given.value)
+    return _CHECKS[spec.kind](name, given.value)
 
 
 def _zone(name: str, zone: object) -> str:
@@ -352,7 +344,7 @@ def _zone(name: str, zone: object) -> str:
     raise ConfigError(f"{name} must be an IANA name or a ZoneInfo, not {zone!r}")
 
 
-def _headers(headers: object) -> Secret:
+def _headers(_name: str, headers: object) -> Secret:
     """Headers by name. The error for another type does not show the value, which may be a secret."""
     if not isinstance(headers, Mapping):
         raise ConfigError(f"headers must be a dict of names and values, not of type {type(headers).__name__}")
@@ -365,7 +357,7 @@ def _headers(headers: object) -> Secret:
     return Secret(dict(headers))
 
 
-def checked_item_types(given: object) -> dict[str, Any]:
+def _item_types(_name: str, given: object) -> dict[str, Any]:
     """Names of business objects, each with its id, or with its id and its attributes."""
     if not isinstance(given, Mapping):
         raise ConfigError(f"item_types must be a dict of names and ids, not of type {type(given).__name__}")
@@ -398,3 +390,6 @@ def _item_type(name: str, given: object) -> int | dict[str, Any]:
             raise ConfigError(f"{where}[{attribute!r}] must be one of {', '.join(COLUMN_TYPES)}, not {kind!r}{advice}")
         types[string("item_types", attribute)] = known
     return {"id": found, "attributes": types}
+
+
+_CHECKS = {"boolean": boolean, "duration": seconds, "headers": _headers, "item_types": _item_types, "zone": _zone}

@@ -227,9 +227,6 @@ def downloaded(response: dict[str, Any], export_id: object) -> SegmentStatus:
 class Wait:
     """A wait for the end of an export: checked arguments, what each response leads to, and the outcome."""
 
-    # The callback of `progress`.
-    report: Callable[[Any], object] | None = None
-
     def __init__(
         self, export_id: int, timeout: object, poll: object, on_update: OnUpdate | None, check: object, codes: object
     ) -> None:
@@ -238,7 +235,8 @@ class Wait:
         self._check, self._success = boolean_argument("check", check), success_texts(codes)
         self._id, self._on_update, self._line, self._has_warned = export_id, on_update, caller(), False
         self._began = monotonic()
-        # For the core.
+        # The callback of `progress`, and what the core takes.
+        self.report: Callable[[Any], object] | None = None
         self.arguments = export_id, self._timeout, pause, self._success if self._check else None
 
     def __call__(self, response: dict[str, Any]) -> object:
