@@ -77,10 +77,7 @@ class BaseClient:
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether the service is a sandbox, whose data is synthetic.
-
-        One that another process serves is recognized by its first response.
-        """
+        """Whether the service is a sandbox. One of another process is recognized by its first response."""
         return self._is_sandbox or self._raw.has_met_sandbox()
 
     @property
@@ -261,11 +258,7 @@ class BaseClient:
         # Only notebooks show it.
         from dataaccess._display.listing import listing_html
 
-        rows = [
-            [name, setting.value, setting.source]
-            for name, setting in self.settings.items()
-            if setting.source != DEFAULT
-        ]
+        rows = [[name, one.value, one.source] for name, one in self.settings.items() if one.source != DEFAULT]
         note = "its data is synthetic" if self.is_sandbox else "closed" if self.is_closed else ""
         head = f"{type(self).__name__} of {self._embedded or self.base_url}"
         return listing_html(head, ["setting", "value", "from"], rows, note)

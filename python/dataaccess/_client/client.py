@@ -376,9 +376,8 @@ class Client(BaseClient):
             >>> body["filters"]["OR"][0]["AND"][0]["value"]
             1705276800000
         """
-        return self._raw.validate_codes(
-            code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
-        )
+        arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
+        return self._raw.validate_codes(arguments)
 
     def validate_items(
         self: BaseClient,
@@ -408,9 +407,8 @@ class Client(BaseClient):
             >>> body["itemTypeId"]
             -1003
         """
-        return self._raw.validate_items(
-            item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit)
-        )
+        arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit)
+        return self._raw.validate_items(arguments)
 
     def check(self, day: Time | None = None, *, timeout: float | timedelta | None = None) -> ClientCheck:
         """Checks address, token, scopes and, with a day, time zones and comparison. Changes nothing on the service.

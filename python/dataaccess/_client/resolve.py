@@ -206,7 +206,17 @@ def resolve(given: Secret, token: Secret | None, profile_name: str | None) -> Se
     # A client of a sandbox reads the environment only with a profile.
     of_environment = settings.profile is not None or not settings.is_sandbox
     if of_environment:
-        warn_of_unknown_variables()
+        # Of variables that look like ours and that nothing reads.
+        for name in sorted(os.environ):
+            if name.startswith((PREFIX, "DATA_ACCESS_")) and name not in KNOWN:
+                from difflib import get_close_matches
+
+                # All have the same beginning. `URL` is meant to be `BASE_URL`.
+                endings = [known.removeprefix(PREFIX) for known in sorted(KNOWN)]
+                ending = name.removeprefix(PREFIX).removeprefix("DATA_ACCESS_")
+                meant = [f"{PREFIX}{match}" for match in get_close_matches(ending, endings, n=1, cutoff=0.5)]
+                advice = f"did you mean {meant[0]!r}?" if meant else f"there are {', '.join(sorted(KNOWN))}"
+                warn_caller(f"nothing reads the environment variable {name}; {advice}", DataAccessWarning)
     for name in SETTINGS:
         if name != "base_url":
             settings.fill(name, given, of_environment=of_environment)
@@ -279,20 +289,6 @@ def check_names(call: str, given: Secret) -> None:
             is_fixed = name in ("token", "profile")
             advice = f"; a new {name} needs a new client" if is_fixed else did_you_mean(name, SETTINGS)
             raise TypeError(f"{call}() got an unexpected keyword argument {name!r}{advice}")
-
-
-def warn_of_unknown_variables() -> None:
-    """Warns of variables that look like ours and that nothing reads."""
-    for name in sorted(os.environ):
-        if name.startswith((PREFIX, "DATA_ACCESS_")) and name not in KNOWN:
-            from difflib import get_close_matches
-
-            # All have the same beginning. `URL` is meant to be `BASE_URL`.
-            endings = [known.removeprefix(PREFIX) for known in sorted(KNOWN)]
-            ending = name.removeprefix(PREFIX).removeprefix("DATA_ACCESS_")
-            meant = [f"{PREFIX}{match}" for match in get_close_matches(ending, endings, n=1, cutoff=0.5)]
-            advice = f"did you mean {meant[0]!r}?" if meant else f"there are {', '.join(sorted(KNOWN))}"
-            warn_caller(f"nothing reads the environment variable {name}; {advice}", DataAccessWarning)
 
 
 def checked(spec: Spec, given: Secret, folder: str | None) -> Any:

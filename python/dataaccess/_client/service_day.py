@@ -103,12 +103,9 @@ class ServiceDay:
         east = -end % _DAY
         self._offsets = [offset for offset in (east - _DAY, east) if -12 * _HOUR <= offset <= 14 * _HOUR]
         # At these, all times are of the date that ends then, if they are of the zone of the days.
-        self._offsets_of_dates = [
-            offset
-            for offset in self._offsets
-            if written and all(end + offset - _DAY <= time < end + offset for time in instants)
-        ]
-        self.has_own_times = bool(self._offsets_of_dates)
+        day = range(end - _DAY, end)
+        own = [offset for offset in self._offsets if written and all(time - offset in day for time in instants)]
+        self._offsets_of_dates, self.has_own_times = own, bool(own)
         first, last = instants or (end, end)
         # Whether no zone an hour away has the times of its rows on this day too; and those that any zone may have.
         self.has_times_of_both_ends = last - first > end - self.start - _HOUR

@@ -17,13 +17,11 @@ _CA_BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
 # Seconds of the units of a duration.
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
-_JSON = 'is not a JSON object, such as {"store": 7}'
+_NO_JSON = 'is not a JSON object, such as {"store": 7}'
 _PROBLEMS = {
     "boolean": "is neither true nor false",
     "duration": "is not a duration: write seconds, or a unit as in 90s, 10m and 2h",
-    "headers": _JSON,
     "integer": "is not an integer",
-    "item_types": _JSON,
     "number": "is not a number",
 }
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
@@ -88,7 +86,7 @@ def read_text(kind: str, text: str) -> Any:
             case "number":
                 return float(text)
     except (ValueError, LookupError, RecursionError):
-        raise ValueError(_PROBLEMS[kind]) from None
+        raise ValueError(_PROBLEMS.get(kind, _NO_JSON)) from None
     return text
 
 
