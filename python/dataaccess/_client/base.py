@@ -136,8 +136,6 @@ class BaseClient:
             >>> client = da.Client("sandbox:demo", timeout=30)
             >>> print(client.settings["timeout"])
             30.0 (argument)
-            >>> client.settings["retry_for"].source
-            'default'
         """
         # Its dataclasses take longer to load than a client to make.
         from dataaccess.reports._client import Setting, SettingsByName

@@ -47,12 +47,11 @@ class ClientCheck:
         is_sandbox: Whether the data is synthetic.
         is_reachable: Whether the service responded.
         token_source: Where the token comes from: `text`, `environment`, `callable` or `the sandbox`.
-        scopes: For `item` (searches of promotion codes) and `download` (downloads, whatever the service calls their
-            scope), whether the token permits it; None if that is not known, as where there is no such export.
+        scopes: Whether the token permits `item` (searches of codes) and `download` (whatever the service calls its
+            scope); None if that is not known, as where there is no such export.
         timezone: The time zone of the client.
         day: What was found out about the day, if one was given.
-        is_day_right: Whether the service cuts its days in the `timezone` of the client, and times in records are of
-            that day in its `source_timezone`; None if that is not known.
+        is_day_right: Whether days are of `timezone`, and records of `source_timezone`; None if that is not known.
         day_comparison: The `day_comparison` of the client.
         comparison: What was found out about `after_date` and `before_date`, if a day with rows was given.
         is_comparison_right: Whether the service compares days as `day_comparison` says; None if that is not known.

@@ -82,8 +82,7 @@ class Client(BaseClient):
             be faster. A client with a header that looks like a secret, such as `X-Api-Key`, does not pickle.
         item_types: Your business objects: `{"store": 7}`, or `{"store": {"id": 7, "attributes": {"opened":
             "timestamp"}}}`. Calls then need no `item_type_id`, attributes are checked, and columns have their types.
-        attrs_format: How searches of other objects than promotion codes send `attrs`: "array", or "string" for one
-            comma-separated string. The API specification describes both.
+        attrs_format: How searches of other objects than promotion codes send `attrs`: "array", or "string" with commas.
         known_row_cap: Rows at which the service caps responses: one with exactly so many is an `IncompleteWarning`.
         record: File to record the exchanges into, without the token: requests, and responses with their customer data.
             It is made, readable by its owner only, or continued. `Sandbox.replay(path)` serves it.
@@ -287,9 +286,8 @@ class Client(BaseClient):
             timeout: Seconds, or a timedelta, for this call with its retries; None is the client's.
 
         Returns:
-            A dict with `entries` (a list of dicts; an entry that has ended has an `endTime`; which values of its
-            `responseCode` are a success is not specified), `meta`, and `code`, `message`, `codeMessage` and `duration`
-            (such as `12ms`) of the envelope. Its property `is_finished` says whether each entry has ended.
+            A dict with `entries` (dicts; one with an `endTime` has ended; which `responseCode` is a success is not
+            specified), `meta`, and the other members of the envelope. `is_finished` is whether each entry has ended.
 
         Examples:
             >>> import dataaccess as da

@@ -37,8 +37,7 @@ def environment_client() -> Client:
             state = path.stat()
         found["profile"] = f"{path} {state and (state.st_mtime_ns, state.st_size, state.st_ino)}"
     digest = hashlib.sha256(repr(found).encode("utf-8", "surrogateescape")).digest()
-    # It has the token, which a traceback with locals would show.
-    del found
+    del found  # it has the token, which a traceback with locals would show
     with _lock:
         if digest not in _shared:
             client = Client()

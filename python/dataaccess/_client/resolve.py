@@ -157,15 +157,13 @@ class Settings:
         self.is_sandbox = self.sandbox is not None or is_sandbox(address)
         # In place of a refused address, so that the core checks the other settings.
         self.address = _ANY_URL if address is None and self.sources["base_url"] != DEFAULT else address
-        if self.sandbox is None:
-            return
-        try:
-            self.address, token = embedded(self.sandbox)
-        except ConfigError as error:
-            self.problems.append(f"base_url: {error}{_end(self.sources['base_url'])}")
-            self.address = _ANY_URL
-        else:
-            self.token, self.token_source = RawToken(token), SANDBOX
+        if self.sandbox is not None:
+            try:
+                self.address, token = embedded(self.sandbox)
+                self.token, self.token_source = RawToken(token), SANDBOX
+            except ConfigError as error:
+                self.problems.append(f"base_url: {error}{_end(self.sources['base_url'])}")
+                self.address = _ANY_URL
 
     def find_token(self, token: Secret | None) -> None:
         """Takes the token of the argument, the environment or the profile: the first that is for this address."""
