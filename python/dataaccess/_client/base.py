@@ -137,8 +137,7 @@ class BaseClient:
             >>> print(client.settings["timeout"])
             30.0 (argument)
         """
-        # Its dataclasses take longer to load than a client to make.
-        from dataaccess.reports._client import Setting, SettingsByName
+        from dataaccess.reports._client import Setting, SettingsByName  # takes longer to load than a client to make
 
         found, sources = self._settings, self._settings.sources
         profile = found.profile
@@ -174,19 +173,15 @@ class BaseClient:
             >>> stats.requests, stats.retries, stats.connections_opened
             (1, 0, 1)
         """
-        # As in `settings`.
-        from dataaccess.reports import ClientStats
+        from dataaccess.reports import ClientStats  # as in `settings`
 
         return ClientStats(**self._raw.stats())
 
     def with_options(self, **options: Unpack[ClientSettings]) -> Self:
-        """Returns a copy with other settings. It shares the connections if the settings allow it.
+        """Returns a copy with other settings, which shares connections if it can. Closing one does not close the other.
 
         Args:
             **options: Arguments of the client but `token` and `profile`. None clears a setting, also of a profile.
-
-        Returns:
-            A new client. Closing one does not close the other.
 
         Raises:
             TypeError: A name is not a setting.
@@ -253,8 +248,7 @@ class BaseClient:
 
     def _repr_html_(self) -> str:
         """The address, the source of the token and the settings that are not defaults, for notebooks."""
-        # Only notebooks show it.
-        from dataaccess._display.listing import listing_html
+        from dataaccess._display.listing import listing_html  # for notebooks only
 
         rows = [[name, one.value, one.source] for name, one in self.settings.items() if one.source != DEFAULT]
         note = "its data is synthetic" if self.is_sandbox else "closed" if self.is_closed else ""

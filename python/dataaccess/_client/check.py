@@ -233,11 +233,9 @@ class Findings:
             self._comparison = yield from self._compared(search, found_day)
 
     def _compared(self, search: DaySearch, day: ServiceDay) -> Generator[_Request, None, _Found]:
-        """What the two operators do with the day that they name, and whether the setting is right.
-
-        They find the codes of a day for its last and its first instant only if the day is included. One setting fits a
-        service that excludes it, and one that compares instants.
-        """
+        """What the two operators do with the day that they name, and whether the setting is right."""
+        # They find the codes of a day for its last and its first instant only if the day is included. One setting fits
+        # a service that excludes it, and one that compares instants.
         if search.audience is None:
             return "not known: no code of the day has an audience to search for; name another day", None
         is_included = []

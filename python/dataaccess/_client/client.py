@@ -66,9 +66,8 @@ class Client(BaseClient):
             The API specification contradicts itself here; `check` finds out whether the service requires one.
         timeout: Seconds, or a timedelta, for a whole call with its retries. Each request of batches, files and scans of
             several requests has it for all its attempts, up to its first row; from then on a stall ends it.
-        retry_for: Seconds, or a timedelta, from the first failure on, for which a request is tried again; 0 sends it
-            once. Time in which rows arrive does not count. Unless it is given, a single call to a service that never
-            responded to this client and cannot be reached ends after 4 seconds.
+        retry_for: Seconds, or a timedelta, to retry for after the first failure, without time in which rows arrive; 0
+            sends once. Unless given, a call to a service that never responded and cannot be reached ends after 4 s.
         concurrency: Requests of this client in flight at a time, over all calls and scans; None: no limit.
         requests_per_second: Requests per second, at most, over all users of this client.
         max_result_bytes: Memory that the result of a call, such as a list of rows or a table, may take; None: half of
@@ -223,8 +222,7 @@ class Client(BaseClient):
             >>> list(frame.columns)
             ['id', 'pool_id']
         """
-        # Scans are many modules, and a client may send searches only.
-        from dataaccess._scan.scan import Scan
+        from dataaccess._scan.scan import Scan  # many modules, and a client may send searches only
 
         given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
         arguments = code_arguments(*given, known_row_cap=self._setting("known_row_cap"))
@@ -434,8 +432,7 @@ class Client(BaseClient):
             >>> check.is_ok, check.scopes, check.day
             (True, {'item': True, 'download': None}, 'the 73 rows of 2024-01-15 are of that day')
         """
-        # Few programs check their client.
-        from dataaccess._client.check import Findings
+        from dataaccess._client.check import Findings  # few programs check their client
 
         findings = Findings(self, timeout)
         for name, call, arguments in findings.steps(day):

@@ -58,8 +58,7 @@ class Profile(NamedTuple):
 
 def file_token(path: str | os.PathLike[str]) -> Callable[[], str]:
     """What reads the token of a file."""
-    # Few clients have one, and its module takes milliseconds.
-    from dataaccess.tokens import token_file
+    from dataaccess.tokens import token_file  # few clients have one, and its module takes milliseconds
 
     return token_file(path)
 
