@@ -1,1 +1,1 @@
-"""Both clients and the functions of the module. `synchronous` and `functions` are generated."""
+"""Both clients and the functions of the module."""

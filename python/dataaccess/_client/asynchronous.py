@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._client.base import BaseClient
 from dataaccess._client.client import Client
-from dataaccess._client.segment import Updates, checked_status, ended, export_progress, success_texts, warn_of_ends
+from dataaccess._client.segment import OnUpdate, SegmentStatus, Wait, downloaded
 from dataaccess._core.arguments import code_arguments, item_arguments, sent_arguments
-from dataaccess._core.checks import boolean_argument, call_timeout, seconds
+from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.progress import follow
-from dataaccess._core.secret import Secret as Hidden
+from dataaccess._core.secret import Secret
 from dataaccess._public import public
-from dataaccess._scan.outcome import warn_each
-from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import timedelta
-    from types import TracebackType
-    from typing import Any, Self
-
     from dataaccess._client.check import ClientCheck
-    from dataaccess._client.segment import OnUpdate, SegmentStatus
     from dataaccess._scan.asynchronous import AsyncScan
     from dataaccess._types import (
         Attributes,
@@ -50,14 +44,6 @@ class AsyncClient(BaseClient):
     Several event loops may use it, one after another or at once. Functions such as `on_update` are called in the thread
     of the event loop, and may be coroutine functions.
 
-    Args:
-        base_url: As in `Client`, like all other arguments.
-        token: As in `Client`.
-        profile: As in `Client`.
-
-    Raises:
-        ConfigError: As in `Client`.
-
     Examples:
         >>> import dataaccess as da
         >>> async with da.AsyncClient("sandbox:demo?until=2024-02-29") as client:
@@ -80,10 +66,7 @@ class AsyncClient(BaseClient):
         """As `Client.search_codes`, awaited."""
         given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
         arguments = code_arguments(*given, timeout, self._setting("known_row_cap"))
-        rows, warnings = await self._raw.search_codes_async(arguments)
-        self._note_days()
-        warn_each(warnings)
-        return rows
+        return self._rows(*await self._raw.search_codes_async(arguments))
 
     async def search_items(
         self,
@@ -97,10 +80,8 @@ class AsyncClient(BaseClient):
     ) -> list[Row]:
         """As `Client.search_items`, awaited."""
         arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit, timeout)
-        rows, warnings = await self._raw.search_items_async(arguments)
-        self._note_days(lambda: self._raw.validate_items(sent_arguments(arguments)))
-        warn_each(warnings)
-        return rows
+        found = await self._raw.search_items_async(arguments)
+        return self._rows(*found, lambda: self._raw.validate_items(sent_arguments(arguments)))
 
     def scan_codes(
         self,
@@ -146,9 +127,7 @@ class AsyncClient(BaseClient):
     async def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:
         """As `Client.download_segment`, awaited."""
         response = await self._raw.download_segment_async(export_id, call_timeout(timeout))
-        status = checked_status(response, export_id)
-        warn_of_ends(status["entries"])
-        return status
+        return downloaded(response, export_id)
 
     async def wait_for_segment(
         self,
@@ -162,14 +141,10 @@ class AsyncClient(BaseClient):
         success_codes: Collection[int | str] = (200,),
     ) -> SegmentStatus:
         """As `Client.wait_for_segment`, awaited."""
-        limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
-        check, success = boolean_argument("check", check), success_texts(success_codes)
-        progressing = partial(export_progress, success)
-        with follow(progress, f"export {export_id}", progressing) as report:
-            updates = Updates(export_id, success, on_update, report)
-            failing = success if check else None
-            outcome = await self._raw.wait_for_segment_async(export_id, limit, pause, failing, updates)
-        return ended(export_id, limit, outcome, success, check=check)
+        wait = Wait(export_id, timeout, poll, on_update, check, success_codes)
+        with follow(progress, f"export {export_id}", lambda: wait.progress) as wait.report:
+            outcome = await self._raw.wait_for_segment_async(*wait.arguments, wait)
+        return wait.ended(outcome)
 
     # These wait for nothing.
     validate_codes = Client.validate_codes
@@ -177,26 +152,19 @@ class AsyncClient(BaseClient):
 
     async def check(self, day: Time | None = None, *, timeout: float | timedelta | None = None) -> ClientCheck:
         """As `Client.check`, awaited."""
-        from dataaccess._client.findings import Findings  # as in `Client`
+        from dataaccess._client.check import Findings  # as in `Client`
 
         findings = Findings(self, timeout)
-        steps = findings.steps(day)
-        request = next(steps)
-        while request is not None:
-            call, arguments = request
-            try:
-                response = await getattr(findings.raw, f"{call}_async")(*arguments)
-            except DataAccessError as error:
-                request = steps.throw(error)
-            else:
-                request = steps.send(response)
+        for name, call, arguments in findings.steps(day):
+            with findings.attempt(name):
+                findings.response = await getattr(findings.client._raw, f"{call}_async")(*arguments)
         return findings.result()
 
     async def post(
         self, path: str, body: object, *, idempotent: bool = False, timeout: float | timedelta | None = None
     ) -> dict[str, Any]:
         """As `Client.post`, awaited."""
-        body = Hidden(body)
+        body = Secret(body)
         envelope = await self._raw.post_async(path, body.value, idempotent, call_timeout(timeout))
         warn_of_service()
         return envelope
@@ -205,16 +173,13 @@ class AsyncClient(BaseClient):
         """As `Client.close`, awaited."""
         self._raw.close()
 
-    async def aclose(self) -> None:
-        """As `close`: the name that `contextlib.aclosing` calls."""
-        self._raw.close()
+    # `contextlib.aclosing` calls it.
+    aclose = close
 
     async def __aenter__(self) -> Self:
         """Returns the client."""
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         """Closes the client."""
         await self.close()

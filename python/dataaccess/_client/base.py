@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from dataaccess._client.item_types import declared_attributes
 from dataaccess._client.resolve import ARGUMENT, DEFAULT, SANDBOX, Settings, check_names, origin, resolve
+from dataaccess._client.settings import PROFILE
 from dataaccess._core.embedded import may_warn_of_zone, note_days_without_zone
 from dataaccess._core.log import print_as_environment_asks
 from dataaccess._core.secret import Secret
 from dataaccess._core.warn import warn_of_recording
 from dataaccess._native import RawClient, is_secret_header
+from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Self, Unpack
-
-    from dataaccess._types import ClientOptions, ClientSettings, Token
+    from dataaccess._types import ClientOptions, ClientSettings, Row, Token
     from dataaccess.reports import ClientStats, Setting
 
 
 class BaseClient:
     """A client's settings and its native half."""
 
-    _settings: Settings
-    _raw: RawClient
     # A service that lives as long as this client.
     _service: object = None
 
@@ -52,20 +51,19 @@ class BaseClient:
         if settings["record"] is not None:
             warn_of_recording(settings["record"])
 
-    def _keep(self, service: object) -> None:
-        """Keeps a service alive as long as this client."""
-        self._service = service
-
     def _note_days(self, body: Callable[[], dict[str, Any]] | None = None) -> None:
-        """Notes days whose zone nobody set, for a warning.
-
-        `body` makes the body of a search that may have no condition on a day.
-        """
+        """Notes days whose zone nobody set, for a warning. `body` makes a body that may have no condition on a day."""
         if not may_warn_of_zone() or self._settings.sources["timezone"] != DEFAULT or self.is_sandbox:
             return
         groups = [] if body is None else body()["filters"]["OR"]
         if body is None or any("time_unit" in condition for group in groups for condition in group["AND"]):
             note_days_without_zone(self)
+
+    def _rows(self, rows: list[Row], warnings: Any, body: Callable[[], dict[str, Any]] | None = None) -> list[Row]:
+        """The rows of a search, once its warnings are issued. `body` is that of `_note_days`."""
+        self._note_days(body)
+        warn_each(warnings)
+        return rows
 
     @property
     def base_url(self) -> str:
@@ -79,29 +77,23 @@ class BaseClient:
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether the service is a sandbox, whose data is synthetic.
-
-        One that another process serves is recognized by its first response.
-        """
+        """Whether the service is a sandbox. One of another process is recognized by its first response."""
         return self._is_sandbox or self._raw.has_met_sandbox()
 
     @property
     def timezone(self) -> str:
         """IANA name of the time zone of days, and of times without a zone that you give."""
-        zone: str = self._settings["timezone"]
-        return zone
+        return str(self._settings["timezone"])
 
     @property
     def source_timezone(self) -> str:
         """IANA name of the time zone of the times in records."""
-        zone: str = self._settings["source_timezone"]
-        return zone
+        return str(self._settings["source_timezone"])
 
     @property
     def day_comparison(self) -> str:
         """What the service compares for `after_date` and `before_date`: "exclusive" or "inclusive"."""
-        comparison: str = self._settings["day_comparison"]
-        return comparison
+        return str(self._settings["day_comparison"])
 
     @property
     def item_types(self) -> dict[str, Any]:
@@ -129,7 +121,7 @@ class BaseClient:
             >>> client.attributes("customer")
             {'customer_id': 'string', 'opened': 'timestamp'}
         """
-        return declared_attributes(item_type_name, self._settings["item_types"])
+        return self._settings.attributes(item_type_name)
 
     def _setting(self, name: str) -> Any:
         """A setting of the client."""
@@ -144,25 +136,21 @@ class BaseClient:
             >>> client = da.Client("sandbox:demo", timeout=30)
             >>> print(client.settings["timeout"])
             30.0 (argument)
-            >>> client.settings["retry_for"].source
-            'default'
         """
-        # Its dataclasses take longer to load than a client to make.
-        from dataaccess.reports._client import Setting, SettingsByName
+        from dataaccess.reports._client import Setting, SettingsByName  # takes longer to load than a client to make
 
         found, sources = self._settings, self._settings.sources
-        name = None if found.profile is None else found.profile.name
+        profile = found.profile
+        by_variable = f"environment variable {PROFILE}" if profile and os.environ.get(PROFILE) else DEFAULT
         shown = {
             "base_url": Setting(found.sandbox or self.base_url, sources["base_url"]),
             "token": Setting("(hidden)", found.token_source),
-            "profile": Setting(name, found.profile_source),
+            "profile": Setting(profile and profile.name, by_variable if found.profile_name is None else ARGUMENT),
             **{name: Setting(found[name], source) for name, source in sources.items() if name != "base_url"},
         }
-        if found["headers"] is not None:
-            headers = {
-                name: "(hidden)" if is_secret_header(name) else text for name, text in found["headers"].value.items()
-            }
-            shown["headers"] = Setting(headers, sources["headers"])
+        if (headers := found["headers"]) is not None:
+            texts = {name: "(hidden)" if is_secret_header(name) else text for name, text in headers.value.items()}
+            shown["headers"] = Setting(texts, sources["headers"])
         # The core alone knows which variable counts, and whether NO_PROXY exempts the service.
         for name in ("ca_bundle", "proxy"):
             used = [(value, variable) for setting, value, variable in self._raw.origins if setting == name]
@@ -185,20 +173,15 @@ class BaseClient:
             >>> stats.requests, stats.retries, stats.connections_opened
             (1, 0, 1)
         """
-        # As in `settings`.
-        from dataaccess.reports import ClientStats
+        from dataaccess.reports import ClientStats  # as in `settings`
 
         return ClientStats(**self._raw.stats())
 
     def with_options(self, **options: Unpack[ClientSettings]) -> Self:
-        """Returns a copy with other settings. It shares the connections if the settings allow it.
+        """Returns a copy with other settings, which shares connections if it can. Closing one does not close the other.
 
         Args:
-            **options: Any argument of the client but `token` and `profile`. None clears a setting, also one of the
-                profile.
-
-        Returns:
-            A new client. Closing one does not close the other.
+            **options: Arguments of the client but `token` and `profile`. None clears a setting, also of a profile.
 
         Raises:
             TypeError: A name is not a setting.
@@ -216,65 +199,58 @@ class BaseClient:
         copy = object.__new__(type(self))
         copy._service = self._service
         copy._start(self._settings.changed(given), self._raw)
-        copy._check_origin(self)
-        return copy
-
-    def _check_origin(self, original: BaseClient) -> None:
-        """Refuses to send the token of another client to another service: only a callable may know both."""
-        token = self._settings.token
-        function = None if token is None else token.callable
-        may_know_both = function is not None and not getattr(function, "is_of_one_service", False)
-        if token is not original._settings.token or may_know_both:
-            return
-        here, there = origin(self.base_url), origin(original.base_url)
-        if here != there:
+        token, function = copy._settings.token, copy._token_function
+        # Only a function of the user may know the tokens of both services.
+        is_of_one = function is None or getattr(function, "is_of_one_service", False)
+        here, there = origin(copy.base_url), origin(self.base_url)
+        if token is self._settings.token and is_of_one and here != there:
             raise ConfigError(
                 f"base_url may not change: the token for {there} would go to {here}: make a new client for {here}, or "
                 "give token as a callable"
             )
+        return copy
+
+    @property
+    def _token_function(self) -> Callable[[], Any] | None:
+        """The argument `token`, if that is a function."""
+        token = self._settings.token
+        return token.callable if token is not None and self._settings.token_source == ARGUMENT else None
 
     @property
     def _token_source(self) -> str:
-        source, token, profile = self._settings.token_source, self._settings.token, self._settings.profile
+        source, profile = self._settings.token_source, self._settings.profile
         if source == ARGUMENT:
-            return "text" if token is None or token.callable is None else "callable"
-        if source == SANDBOX:
-            return source
-        return f"profile {profile.name}" if profile is not None and source == str(profile) else "environment"
-
-    @classmethod
-    def _unpickled(cls, settings: dict[str, Any], profile: str | None, token: Callable[[], Any] | None) -> Self:
-        return cls(**settings, profile=profile, token=token)
+            return "text" if self._token_function is None else "callable"
+        named = f"profile {profile.name}" if profile is not None and source == str(profile) else "environment"
+        return source if source == SANDBOX else named
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments and the source of the token, never the token; a profile is looked up again."""
-        if secret := self._settings.secret_argument():
+        found, kind = self._settings, type(self).__name__
+        values = {name: found[name] for name, source in found.sources.items() if source == ARGUMENT}
+        given = Secret({name: value.value if isinstance(value, Secret) else value for name, value in values.items()})
+        secrets = [f"the header {name}" for name in given.value.get("headers") or () if is_secret_header(name)]
+        if "@" in (given.value.get("proxy") or ""):
+            secrets = ["a password in proxy"]
+        if secrets:
             raise TypeError(
-                f"a {type(self).__name__} with {secret} does not pickle, as the pickle would hold the secret: "
+                f"a {kind} with {secrets[0]} does not pickle, as the pickle would hold the secret: "
                 "make the client where it runs"
             )
-        held = self._settings.token
-        token = held.callable if held is not None and self._settings.token_source == ARGUMENT else None
-        if token is None and self._settings.token_source == ARGUMENT:
+        token = self._token_function
+        if token is None and found.token_source == ARGUMENT:
             raise TypeError(
-                f"a {type(self).__name__} with a literal token does not pickle, as the pickle would hold the token: "
+                f"a {kind} with a literal token does not pickle, as the pickle would hold the token: "
                 "set DATAACCESS_TOKEN where it runs, or pass a module-level callable such as "
                 "dataaccess.token_file(path)"
             )
-        return self._unpickled, (self._settings.given(), self._settings.profile_name, token)
+        return partial(type(self), **given.value, profile=found.profile_name, token=token), ()
 
     def _repr_html_(self) -> str:
         """The address, the source of the token and the settings that are not defaults, for notebooks."""
-        # Only notebooks show it.
-        from dataaccess._display.listing import listing_html
+        from dataaccess._display.listing import listing_html  # for notebooks only
 
-        if not hasattr(self, "_raw"):
-            return f"<code>{self!r}</code>"
-        rows = [
-            [name, setting.value, setting.source]
-            for name, setting in self.settings.items()
-            if setting.source != DEFAULT
-        ]
+        rows = [[name, one.value, one.source] for name, one in self.settings.items() if one.source != DEFAULT]
         note = "its data is synthetic" if self.is_sandbox else "closed" if self.is_closed else ""
         head = f"{type(self).__name__} of {self._embedded or self.base_url}"
         return listing_html(head, ["setting", "value", "from"], rows, note)

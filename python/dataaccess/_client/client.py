@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._client.base import BaseClient
-from dataaccess._client.segment import Updates, checked_status, ended, export_progress, success_texts, warn_of_ends
+from dataaccess._client.segment import OnUpdate, SegmentStatus, Wait, downloaded
 from dataaccess._core.arguments import code_arguments, item_arguments, sent_arguments
-from dataaccess._core.checks import boolean_argument, call_timeout, seconds
+from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.progress import follow
-from dataaccess._core.secret import Secret as Hidden
+from dataaccess._core.secret import Secret
 from dataaccess._public import public
-from dataaccess._scan.outcome import warn_each
-from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import timedelta
-    from types import TracebackType
-    from typing import Any, Self
-
     from dataaccess._client.check import ClientCheck
-    from dataaccess._client.segment import OnUpdate, SegmentStatus
     from dataaccess._scan.scan import Scan
     from dataaccess._types import (
         Attributes,
@@ -46,8 +40,10 @@ if TYPE_CHECKING:
 class Client(BaseClient):
     """A client of the Data Access API that blocks. Threads may share it, and it works on after a fork.
 
-    Its calls write log records: `dataaccess.request` at `DEBUG` when an attempt starts and ends, `dataaccess.retry`
-    at `WARNING` for each retry.
+    Its calls log to `dataaccess.request` (`DEBUG`, start and end of an attempt) and `dataaccess.retry` (`WARNING`).
+
+    Each call raises `ValidationError` if the request breaks the API specification (all problems are reported, nothing
+    was sent), `PermissionDeniedError` if the token was refused, and else another error of `dataaccess.errors`.
 
     Args:
         base_url: Address of the service, such as `https://cdp.example.com`; default: `DATAACCESS_BASE_URL`.
@@ -55,19 +51,15 @@ class Client(BaseClient):
             `sandbox:demo?until=2024-02-29` has the days up to that one.
         token: A string, or a callable that returns a string or `(string, expires_at)`; default:
             `DATAACCESS_TOKEN`, but only for the service of `DATAACCESS_BASE_URL` or of the profile, if one of them
-            names an address. A string is used until the service refuses it, an expiring one is renewed five
-            minutes early. The callable may be a coroutine function, which runs in an event loop of its own.
-            `da.token_file(path)` is such a callable. `sandbox:demo` has its own token and ignores
-            this one.
-        profile: Name of the profile that says what neither an argument nor the environment says; default:
-            `DATAACCESS_PROFILE`, or the profile `default` if nothing else says an address. A client of a sandbox
-            uses only the one that is named here.
-        timezone: The time zone in which days begin, and in which times without a zone that you give are read: an IANA
-            name or a `ZoneInfo`. If you give it, here, in a profile or by `DATAACCESS_TIMEZONE`, it is the zone of
-            results too: see `tz` of `Scan.collect`.
-        source_timezone: The time zone of the times in records, which the service writes without one: an IANA name or
-            a `ZoneInfo`. A time that a clock change repeats is read as the earlier one, a time that it skips as the
-            first one after it.
+            names an address. A string is used until the service refuses it, an expiring one is renewed five minutes
+            early. A coroutine function runs in an event loop of its own. `da.token_file(path)` makes a callable.
+            `sandbox:demo` has its own token and ignores this one.
+        profile: Name of a profile with settings that neither arguments nor the environment have; default:
+            `DATAACCESS_PROFILE`, or `default` if nothing else has an address. A sandbox uses only a profile given here.
+        timezone: The zone in which days begin, and of times that you give without one: an IANA name or a `ZoneInfo`.
+            If it is set, in whatever way, it is the zone of results too: see `tz` of `Scan.collect`.
+        source_timezone: The zone of the times in records, which have none: an IANA name or a `ZoneInfo`. A time that a
+            clock change repeats is read as the earlier one, a time that it skips as the first one after it.
         day_comparison: What the service does with the day of `after_date` and `before_date`, which the API
             specification leaves open: "exclusive" if it excludes that day or compares instants, "inclusive" if it
             includes it. `da.since`, `da.until`, `da.after`, `da.before` and `between` send what gives their rows.
@@ -75,9 +67,8 @@ class Client(BaseClient):
             The API specification contradicts itself here; `check` finds out whether the service requires one.
         timeout: Seconds, or a timedelta, for a whole call with its retries. Each request of batches, files and scans of
             several requests has it for all its attempts, up to its first row; from then on a stall ends it.
-        retry_for: Seconds, or a timedelta, from the first failure on, for which a request is tried again; 0 sends it
-            once. Time in which rows arrive does not count. Unless it is given, a single call to a service that never
-            responded to this client and cannot be reached ends after 4 seconds.
+        retry_for: Seconds, or a timedelta, to retry for after the first failure, without time in which rows arrive; 0
+            sends once. Unless given, a call to a service that never responded and cannot be reached ends after 4 s.
         concurrency: Requests of this client in flight at a time, over all calls and scans; None: no limit.
         requests_per_second: Requests per second, at most, over all users of this client.
         max_result_bytes: Memory that the result of a call, such as a list of rows or a table, may take; None: half of
@@ -90,18 +81,14 @@ class Client(BaseClient):
             `gzip`, `zstd` and `identity`, without weights; default: `gzip, zstd`. On a fast network `identity` can
             be faster. A client with a header that looks like a secret, such as `X-Api-Key`, does not pickle.
         item_types: Your business objects: `{"store": 7}`, or `{"store": {"id": 7, "attributes": {"opened":
-            "timestamp"}}}`. Calls then need no `item_type_id`, names of attributes are checked, and columns have the
-            declared types.
-        attrs_format: How searches of other objects than promotion codes send `attrs`: "array", or "string" for one
-            comma-separated string. The API specification describes both.
-        known_row_cap: A number of rows at which the service is known to cap responses: one with exactly that number is
-            reported (`IncompleteWarning`).
+            "timestamp"}}}`. Calls then need no `item_type_id`, attributes are checked, and columns have their types.
+        attrs_format: How searches of other objects than promotion codes send `attrs`: "array", or "string" with commas.
+        known_row_cap: Rows at which the service caps responses: one with exactly so many is an `IncompleteWarning`.
         record: File to record the exchanges into, without the token: requests, and responses with their customer data.
             It is made, readable by its owner only, or continued. `Sandbox.replay(path)` serves it.
 
     Raises:
-        ConfigError: A setting is invalid, or there is no address or token; all problems are reported together. Or there
-            is no such profile, or its file has mistakes.
+        ConfigError: Settings are invalid or missing, all reported together; or the profile cannot be read.
 
     Examples:
         >>> import dataaccess as da
@@ -128,25 +115,16 @@ class Client(BaseClient):
             attrs: Names of the attributes to return, of `da.PROMOTION_CODE_ATTRIBUTES`; None is all but `channel_id`.
             allocated_time: `da.since(day)` or `da.until(day)` (that day included), `da.after(t)` or `da.before(t)`
                 (that day excluded), `da.on(day)`, `da.yesterday()`, `da.op(operator, t)`, or `da.days(start, stop)`,
-                `da.month(text)` or `da.last_days(count)` for one request per day, with the rows in the order of the
-                days.
-            audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
-                without it the service returns no rows.
+                `da.month(text)` or `da.last_days(count)` for one request per day, with rows in the order of days.
+            audience_type: -1003 or "customer", -1007 or "visitor", or several; only with `allocated_audience`.
             allocated_audience: One id of a customer or visitor, or several; an integer is sent as a string.
-            code_status: 1 or "available", 3 or "sent", 4 or "used", or several: the status that a code has now. The
-                API specification does not show which status follows which.
+            code_status: The status that a code has now: 1 or "available", 3 or "sent", 4 or "used", or several.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
-            timeout: Seconds, or a timedelta, for the whole call: all days of `da.days` and all retries together; None
-                is that of the client.
+            timeout: Seconds, or a timedelta, for the whole call, with all its days and retries; None is the client's.
 
         Returns:
             A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
             them; a value that is not set is None. `pandas.DataFrame(rows)` accepts it.
-
-        Raises:
-            ValidationError: The request breaks a rule of the API specification; all problems are reported together.
-            PermissionDeniedError: The token was refused.
-            DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
             >>> import dataaccess as da
@@ -156,20 +134,9 @@ class Client(BaseClient):
             >>> rows[0]
             {'code_status': 4}
         """
-        arguments = code_arguments(
-            attrs,
-            allocated_time,
-            audience_type,
-            allocated_audience,
-            code_status,
-            limit,
-            timeout,
-            self._setting("known_row_cap"),
-        )
-        rows, warnings = self._raw.search_codes(arguments)
-        self._note_days()
-        warn_each(warnings)
-        return rows
+        given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
+        arguments = code_arguments(*given, timeout, self._setting("known_row_cap"))
+        return self._rows(*self._raw.search_codes(arguments))
 
     def search_items(
         self,
@@ -183,24 +150,18 @@ class Client(BaseClient):
     ) -> list[Row]:
         """Searches the items of a business object and returns the rows as dicts.
 
+        Promotion codes follow the rules of `search_codes` here too.
+
         Args:
             item_type_name: "customer", "promotion_code", or another name with its `item_type_id`.
             attrs: Names of the attributes to return.
             where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. None: no condition.
-            item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
-                client.
+            item_type_id: Id of the object; not needed for customers, promotion codes and `item_types` of the client.
             limit: Number of rows, at most. The rest of the response is not transferred where that is safe.
             timeout: Seconds, or a timedelta, for this call with its retries; None is the client's.
 
         Returns:
-            A list of dicts with the attributes as keys, in the order of `attrs`, and the values as the service sends
-            them; a value that is not set is None. `pandas.DataFrame(rows)` accepts it.
-
-        Raises:
-            ValidationError: The request breaks a rule of the API specification; all problems are reported together.
-                Promotion codes follow the rules of `search_codes` here too.
-            PermissionDeniedError: The token was refused.
-            DataAccessError: Any other failure; see `dataaccess.errors`.
+            A list of dicts, as `search_codes` returns it.
 
         Examples:
             >>> import dataaccess as da
@@ -211,10 +172,8 @@ class Client(BaseClient):
             ['demo-customer-0001', 'demo-customer-0002']
         """
         arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit, timeout)
-        rows, warnings = self._raw.search_items(arguments)
-        self._note_days(lambda: self._raw.validate_items(sent_arguments(arguments)))
-        warn_each(warnings)
-        return rows
+        found = self._raw.search_items(arguments)
+        return self._rows(*found, lambda: self._raw.validate_items(sent_arguments(arguments)))
 
     def scan_codes(
         self,
@@ -236,14 +195,10 @@ class Client(BaseClient):
 
         Args:
             attrs: Names of the attributes to return, of `da.PROMOTION_CODE_ATTRIBUTES`; None is all but `channel_id`.
-            allocated_time: `da.since(day)` or `da.until(day)` (that day included), `da.after(t)` or `da.before(t)`
-                (that day excluded), `da.on(day)`, `da.yesterday()`, `da.op(operator, t)`, or `da.days(start, stop)`,
-                `da.month(text)` or `da.last_days(count)` for one request per day.
-            audience_type: -1003 or "customer", -1007 or "visitor", or several. It needs `allocated_audience`:
-                without it the service returns no rows.
+            allocated_time: As in `search_codes`. A scan sends one request for each day of `da.days(start, stop)`.
+            audience_type: -1003 or "customer", -1007 or "visitor", or several; only with `allocated_audience`.
             allocated_audience: One id of a customer or visitor, or several; an integer is sent as a string.
-            code_status: 1 or "available", 3 or "sent", 4 or "used", or several: the status that a code has now. The
-                API specification does not show which status follows which.
+            code_status: The status that a code has now: 1 or "available", 3 or "sent", 4 or "used", or several.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
             on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
                 again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
@@ -260,10 +215,6 @@ class Client(BaseClient):
             `date_created` and `allocated_time` timestamps without a zone. So is `last_used_time`, if every value is
             a time: otherwise a collected result has strings, and a stream or file raises an error.
 
-        Raises:
-            ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
-                are reported together.
-
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo?until=2024-02-29")
@@ -272,18 +223,10 @@ class Client(BaseClient):
             >>> list(frame.columns)
             ['id', 'pool_id']
         """
-        # Scans are many modules, and a client may send searches only.
-        from dataaccess._scan.scan import Scan
+        from dataaccess._scan.scan import Scan  # many modules, and a client may send searches only
 
-        arguments = code_arguments(
-            attrs,
-            allocated_time,
-            audience_type,
-            allocated_audience,
-            code_status,
-            limit,
-            known_row_cap=self._setting("known_row_cap"),
-        )
+        given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
+        arguments = code_arguments(*given, known_row_cap=self._setting("known_row_cap"))
         scan = Scan(self, "scan_codes", arguments, schema, on_suspected_cap, decode_status)
         self._note_days()
         return scan
@@ -308,23 +251,15 @@ class Client(BaseClient):
             attrs: Names of the attributes to return.
             where: An expression of `da.col(name)`, or the raw filters `{"OR": [{"AND": […]}]}`. None: no condition. In
                 an expression without `|`, `.on(da.days(start, stop))` is one request per day.
-            item_type_id: Id of the business object; not needed for customers, promotion codes and `item_types` of the
-                client.
+            item_type_id: Id of the object; not needed for customers, promotion codes and `item_types` of the client.
             limit: Number of rows, at most. With a limit the requests are sent one after another.
-            on_suspected_cap: What to do with responses that look capped: "warn" (`IncompleteWarning`), or "split": ask
-                again in parts, by halves of lists or by status, until the numbers of rows are plausible, and warn of
-                what cannot be split. All rows are then in memory before the first is returned, so not for `batches`.
+            on_suspected_cap: As in `scan_codes`.
             schema: Column types that override inference: a dict of attribute to "string", "int64", "float64", "bool",
-                "timestamp" or "json", or to a type of Python, pandas, polars or pyarrow, or its name. Types are
-                inferred from all rows if they are collected, and from the first batch if they are streamed, where a
-                later value of another type is an error.
+                "timestamp" or "json", or to another type as in `scan_codes`. Types are inferred from all rows if they
+                are collected, else from the first batch, where a later value of another type is an error.
 
         Returns:
             A scan.
-
-        Raises:
-            ValidationError: The request breaks a rule of the API specification, or `schema` is invalid; all problems
-                are reported together.
 
         Examples:
             >>> import dataaccess as da
@@ -350,14 +285,8 @@ class Client(BaseClient):
             timeout: Seconds, or a timedelta, for this call with its retries; None is the client's.
 
         Returns:
-            A dict with `entries` (a list of dicts; an entry that has ended has an `endTime`; which values of its
-            `responseCode` are a success is not specified), `meta`, and `code`, `message`, `codeMessage` and `duration`
-            (such as `12ms`) of the envelope. Its property `is_finished` says whether each entry has ended.
-
-        Raises:
-            ValidationError: `export_id` is not an integer.
-            PermissionDeniedError: The token was refused.
-            DataAccessError: Any other failure; see `dataaccess.errors`.
+            A dict with `entries` (dicts; one with an `endTime` has ended; which `responseCode` is a success is not
+            specified), `meta`, and the other members of the envelope. `is_finished` is whether each entry has ended.
 
         Examples:
             >>> import dataaccess as da
@@ -368,9 +297,7 @@ class Client(BaseClient):
             >>> status.is_finished
             True
         """
-        status = checked_status(self._raw.download_segment(export_id, call_timeout(timeout)), export_id)
-        warn_of_ends(status["entries"])
-        return status
+        return downloaded(self._raw.download_segment(export_id, call_timeout(timeout)), export_id)
 
     def wait_for_segment(
         self,
@@ -394,20 +321,15 @@ class Client(BaseClient):
             on_update: Called with each response, in the form of the result, in the calling thread.
             progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
                 gets a `Progress` with each response, in the calling thread.
-            check: Whether an entry that failed ends the wait with an error. Otherwise the entries are returned once all
-                have ended.
-            success_codes: Each `responseCode` of an entry that succeeded. An entry that has ended with another code has
-                failed; one without a code has not.
+            check: Whether an entry that failed ends the wait with an error. Otherwise the wait goes on until all ended.
+            success_codes: Each `responseCode` of success. An entry that ended with another code, if it has one, failed.
 
         Returns:
             The last response, in the form of `download_segment`.
 
         Raises:
-            ValidationError: `export_id` is not an integer.
             SegmentExportError: An entry failed; `.entries` has all entries.
             WaitTimeoutError: The export has not ended in time; `.last` is the last response.
-            PermissionDeniedError: The token was refused.
-            DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
             >>> import dataaccess as da
@@ -416,12 +338,10 @@ class Client(BaseClient):
             >>> all(entry["endTime"] for entry in status["entries"])
             True
         """
-        limit, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
-        check, success = boolean_argument("check", check), success_texts(success_codes)
-        with follow(progress, f"export {export_id}", partial(export_progress, success)) as report:
-            updates = Updates(export_id, success, on_update, report)
-            outcome = self._raw.wait_for_segment(export_id, limit, pause, success if check else None, updates)
-        return ended(export_id, limit, outcome, success, check=check)
+        wait = Wait(export_id, timeout, poll, on_update, check, success_codes)
+        with follow(progress, f"export {export_id}", lambda: wait.progress) as wait.report:
+            outcome = self._raw.wait_for_segment(*wait.arguments, wait)
+        return wait.ended(outcome)
 
     def validate_codes(
         self: BaseClient,
@@ -446,9 +366,6 @@ class Client(BaseClient):
         Returns:
             The body of the request, as a dict.
 
-        Raises:
-            ValidationError: The request breaks a rule of the API specification; all problems are reported together.
-
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo?until=2024-02-29")
@@ -456,9 +373,8 @@ class Client(BaseClient):
             >>> body["filters"]["OR"][0]["AND"][0]["value"]
             1705276800000
         """
-        return self._raw.validate_codes(
-            code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
-        )
+        arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
+        return self._raw.validate_codes(arguments)
 
     def validate_items(
         self: BaseClient,
@@ -481,9 +397,6 @@ class Client(BaseClient):
         Returns:
             The body of the request, as a dict.
 
-        Raises:
-            ValidationError: The request breaks a rule of the API specification; all problems are reported together.
-
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo")
@@ -491,23 +404,20 @@ class Client(BaseClient):
             >>> body["itemTypeId"]
             -1003
         """
-        return self._raw.validate_items(
-            item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit)
-        )
+        arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit)
+        return self._raw.validate_items(arguments)
 
     def check(self, day: Time | None = None, *, timeout: float | timedelta | None = None) -> ClientCheck:
         """Checks address, token, scopes and, with a day, time zones and comparison. Changes nothing on the service.
 
         Sends a search that finds nothing and asks for the status of an export, each once. An error of the service is
-        part of the result. A search of codes that is refused, or finds nothing on the day, is repeated with the other
-        `code_value_type`.
+        part of the result. A search that is refused or finds no code is repeated with the other `code_value_type`.
 
         Args:
             day: A day that has rows. Up to ten searches find where that day ends: the instant that they send moves
                 until the rows of the next day come. So the zone of days is found whichever zone times in records have,
                 which is then read from the rows. Two more searches find whether `day_comparison` is right.
-            timeout: Seconds, or a timedelta, for all requests together; None is 30, or that of the client if it is
-                less. What was not asked by then is not known.
+            timeout: Seconds, or a timedelta, for all requests together; None is 30, or that of the client if less.
 
         Returns:
             A `ClientCheck`; `print(check)` shows it in a few lines.
@@ -523,20 +433,12 @@ class Client(BaseClient):
             >>> check.is_ok, check.scopes, check.day
             (True, {'item': True, 'download': None}, 'the 73 rows of 2024-01-15 are of that day')
         """
-        # Few programs check their client.
-        from dataaccess._client.findings import Findings
+        from dataaccess._client.check import Findings  # few programs check their client
 
         findings = Findings(self, timeout)
-        steps = findings.steps(day)
-        request = next(steps)
-        while request is not None:
-            call, arguments = request
-            try:
-                response = getattr(findings.raw, call)(*arguments)
-            except DataAccessError as error:
-                request = steps.throw(error)
-            else:
-                request = steps.send(response)
+        for name, call, arguments in findings.steps(day):
+            with findings.attempt(name):
+                findings.response = getattr(findings.client._raw, call)(*arguments)
         return findings.result()
 
     def post(
@@ -547,8 +449,7 @@ class Client(BaseClient):
         Args:
             path: A path such as `/access/api/item/search`.
             body: Anything `json.dumps` accepts.
-            idempotent: Whether the request may be sent twice. Otherwise it is retried only if nothing can have left
-                this machine.
+            idempotent: Whether the request may be sent twice. Otherwise it is retried only if nothing was sent.
             timeout: Seconds, or a timedelta, for this call with its retries; None is the client's.
 
         Returns:
@@ -556,8 +457,6 @@ class Client(BaseClient):
 
         Raises:
             ConfigError: The path leaves the base URL.
-            PermissionDeniedError: The token was refused.
-            DataAccessError: Any other failure; see `dataaccess.errors`.
 
         Examples:
             >>> import dataaccess as da
@@ -567,7 +466,7 @@ class Client(BaseClient):
             >>> envelope["message"]
             'Success'
         """
-        body = Hidden(body)
+        body = Secret(body)
         envelope = self._raw.post(path, body.value, idempotent, call_timeout(timeout))
         warn_of_service()
         return envelope
@@ -586,8 +485,6 @@ class Client(BaseClient):
         """Returns the client."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Closes the client."""
         self.close()

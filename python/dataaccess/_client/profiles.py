@@ -7,15 +7,17 @@ import stat
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataaccess._client.settings import SETTINGS
 from dataaccess._core.secret import Secret
 from dataaccess._core.warn import warn_caller
+from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, DataAccessWarning
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-DEFAULT = "default"
-
+_KEYS = [*SETTINGS, "token", "token_file"]
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -26,28 +28,39 @@ class Profile(NamedTuple):
     path: Path
     settings: Secret
 
+    def token(self) -> str:
+        """Reads the token, each time it is called: a changed file is followed."""
+        profile = Secret(read(self.path).value.get(self.name))
+        token = Secret(profile.value.get("token") if isinstance(profile.value, dict) else None)
+        if isinstance(token.value, str) and token.value:
+            return token.value
+        raise ConfigError(f"{self} has no token any more")
+
+    def token_source(self) -> Callable[[], str] | None:
+        """What reads the token, if the profile has one. A path of another type is reported as a mistake."""
+        if isinstance(path := self.settings.value.get("token_file"), str) and "\0" not in path:
+            return file_token(self.path.parent / os.path.expanduser(path))  # noqa: PTH111 - never raises
+        return self.token if {"token", "token_file"} & self.settings.value.keys() else None
+
+    def mistakes(self) -> Iterator[str]:
+        """What is wrong with each key that is no setting."""
+        for name, value in self.settings.value.items():
+            if name not in _KEYS:
+                yield f"{name} is not a setting{did_you_mean(name, _KEYS)}"
+            elif name not in SETTINGS and not (isinstance(value, str) and value):
+                yield f"{name} must be a string that is not empty, not of type {type(value).__name__}"
+        if {"token", "token_file"} <= self.settings.value.keys():
+            yield "token and token_file are both set: leave one out"
+
     def __str__(self) -> str:
         return f"profile {self.name} in {self.path}"
 
 
-class TokenOfProfile:
-    """Reads the token of a profile, each time it is called: a changed file is followed."""
+def file_token(path: str | os.PathLike[str]) -> Callable[[], str]:
+    """What reads the token of a file."""
+    from dataaccess.tokens import token_file  # few clients have one, and its module takes milliseconds
 
-    is_of_one_service = True
-
-    def __init__(self, profile: Profile) -> None:
-        """Takes the profile that the token is for."""
-        self._name, self._path = profile.name, profile.path
-
-    def __call__(self) -> str:
-        """The token."""
-        profile = read(self._path).value.get(self._name)
-        token = profile.get("token") if isinstance(profile, dict) else None
-        del profile
-        if isinstance(token, str) and token:
-            return token
-        del token
-        raise ConfigError(f"profile {self._name} in {self._path} has no token any more")
+    return token_file(path)
 
 
 def config_path() -> Path:
@@ -65,21 +78,16 @@ def config_path() -> Path:
 
 
 def read(path: Path) -> Secret:
-    """All profiles of a file by name; none if there is no file.
-
-    Raises:
-        ConfigError: The file cannot be read, or has another form. The error quotes nothing of it but names of profiles.
-    """
+    """All profiles of a file by name; none if there is no file. An error quotes only names of profiles."""
     import tomllib
 
-    profiles, problem = Secret({}), ""
+    profiles, problem, mode = Secret({}), "", 0
     # Of a folder that cannot be searched, too, no file is read.
     if not os.path.exists(path):  # noqa: PTH110 - `Path.exists` may raise
         return profiles
     try:
         with path.open("rb") as file:
-            profiles.value = tomllib.load(file)
-            mode = os.fstat(file.fileno()).st_mode
+            profiles.value, mode = tomllib.load(file), os.fstat(file.fileno()).st_mode
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
     except (ValueError, RecursionError) as error:
@@ -99,23 +107,3 @@ def read(path: Path) -> Secret:
     if mode & _OTHERS and has_token and sys.platform != "win32":
         warn_caller(f"other users may read {path}, which has a token; run chmod 600 on it", DataAccessWarning)
     return profiles
-
-
-def find(name: str | None) -> Profile | None:
-    """The profile of this name; without a name the default one, if there is one.
-
-    Raises:
-        ConfigError: There is no such profile, or the file cannot be read.
-    """
-    path = config_path()
-    profiles = read(path)
-    if name is None and DEFAULT not in profiles.value:
-        return None
-    name = DEFAULT if name is None else name
-    if name not in profiles.value:
-        known = ", ".join(profiles.value)
-        raise ConfigError(f"there is no profile {name!r} in {path}; it has {known or 'no profile'}")
-    settings = Secret(profiles.value[name])
-    if not isinstance(settings.value, dict):
-        raise ConfigError(f"{path}: profiles.{name} must be a table: write [profiles.{name}]")
-    return Profile(name, path, settings)

@@ -6,51 +6,59 @@ What is wrong with a setting becomes a line with its source. The core raises all
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from copy import copy
 from datetime import UTC, tzinfo
 from reprlib import repr as shortened
 from typing import Any, Self
 
-from dataaccess._client.item_types import checked_item_types
-from dataaccess._client.profiles import Profile, TokenOfProfile, find
+from dataaccess._client.profiles import Profile, config_path, file_token, read
 from dataaccess._client.settings import KNOWN, PREFIX, PROFILE, SETTINGS, TOKEN, TOKEN_FILE, Spec
-from dataaccess._core.checks import MAX_INTEGER, boolean, number, offset_advice, optional_integer, seconds, string
+from dataaccess._contract import ITEM_TYPES
+from dataaccess._core.checks import (
+    MAX_INTEGER,
+    boolean,
+    integer,
+    number,
+    offset_advice,
+    optional_integer,
+    seconds,
+    string,
+)
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
 from dataaccess._core.paths import local_path
 from dataaccess._core.secret import Secret
 from dataaccess._core.warn import warn_caller
-from dataaccess._native import RawToken, is_of_this_machine, is_secret_header
+from dataaccess._display.column_types import COLUMN_TYPES
+from dataaccess._native import RawToken, column_type, is_of_this_machine
 from dataaccess._native import origin as origin_of
 from dataaccess._public import did_you_mean
+from dataaccess._scan.schema import type_names
 from dataaccess.errors import ConfigError, DataAccessWarning
 
 ARGUMENT, DEFAULT, SANDBOX = "argument", "default", "the sandbox"
 
+_DEFAULT_PROFILE = "default"
 _BASE_URL = SETTINGS["base_url"].variable
 # Any address that the core accepts.
 _ANY_URL = "https://localhost"
-# The core does not have them: each call has them as arguments.
-_OF_CALLS = ("item_types", "attrs_format")
 # Characters of a text that an error shows.
 _SHOWN = 40
-_KEYS = [*SETTINGS, "token", "token_file"]
+_KEYS = ("id", "attributes")
 
 
 class Settings:
     """The settings of a client: values and sources by name, a line for each problem, and the token."""
 
-    # The base URL for the core.
-    address: str | None = None
-    # The name of the sandbox of this process, if that is the service.
-    sandbox: str | None = None
-    # Whether the service is a sandbox that runs here.
-    is_sandbox: bool = False
+    address: str | None = None  # the base URL for the core
+    sandbox: str | None = None  # the name of the sandbox of this process, if that is the service
+    is_sandbox: bool = False  # whether the service is a sandbox that runs here
     token: RawToken | None = None
     token_source: str = ARGUMENT
 
     def __init__(self, profile: Profile | None, profile_name: str | None) -> None:
         """Begins with the defaults. Values that may be secret are hidden."""
-        self.values: dict[str, Any] = {name: spec.default for name, spec in SETTINGS.items()} | {"item_types": {}}
+        self.values: dict[str, Any] = {name: spec.default for name, spec in SETTINGS.items()}
         self.sources = dict.fromkeys(SETTINGS, DEFAULT)
         self.problems: list[str] = []
         self.profile, self.profile_name = profile, profile_name
@@ -59,34 +67,15 @@ class Settings:
         self._of_environment = os.environ.get(_BASE_URL) or self._of_profile
 
     def __getitem__(self, name: str) -> Any:
-        return self.values[name]
-
-    @property
-    def profile_source(self) -> str:
-        """Where the name of the profile comes from."""
-        if self.profile_name is not None:
-            return ARGUMENT
-        is_named = self.profile is not None and os.environ.get(PROFILE)
-        return f"environment variable {PROFILE}" if is_named else DEFAULT
-
-    def given(self) -> dict[str, Any]:
-        """The arguments, of which none may be secret: see `secret_argument`."""
-        values = {name: self[name] for name in SETTINGS if self.sources[name] == ARGUMENT}
-        return {name: value.value if isinstance(value, Secret) else value for name, value in values.items()}
-
-    def secret_argument(self) -> str | None:
-        """Describes an argument that is a secret, if there is one."""
-        proxy, headers = self["proxy"], self["headers"]
-        if proxy is not None and self.sources["proxy"] == ARGUMENT and "@" in proxy.value:
-            return "a password in proxy"
-        names = headers.value if headers is not None and self.sources["headers"] == ARGUMENT else ()
-        return next((f"the header {name}" for name in names if is_secret_header(name)), None)
+        value = self.values[name]
+        return {} if value is None and name == "item_types" else value
 
     def of_core(self) -> dict[str, Any]:
         """What the core takes. It has secrets: no frame may keep it."""
         proxy, headers = self["proxy"], self["headers"]
         return {
-            **{name: value for name, value in self.values.items() if name not in _OF_CALLS},
+            # Each call has the other two as arguments.
+            **{name: value for name, value in self.values.items() if name not in ("item_types", "attrs_format")},
             "base_url": self.address,
             "proxy": None if proxy is None else proxy.value,
             "headers": [] if headers is None else list(headers.value.items()),
@@ -94,66 +83,72 @@ class Settings:
             "trust_env": not self.is_sandbox,
         }
 
+    def attributes(self, name: str) -> dict[str, str]:
+        """The attributes of an object, with their types."""
+        if name == "promotion_code":
+            # Its annotations take a millisecond.
+            from dataaccess._types import PROMOTION_CODE_ATTRIBUTES
+
+            return {attribute: info.type for attribute, info in PROMOTION_CODE_ATTRIBUTES.items()}
+        if isinstance(found := self["item_types"].get(name), Mapping):
+            return dict(found["attributes"])
+        declared = [each for each, value in self["item_types"].items() if isinstance(value, Mapping)]
+        is_known = name in self["item_types"] or name in ITEM_TYPES
+        advice = "" if is_known else did_you_mean(name, [*declared, "promotion_code"])
+        raise ConfigError(
+            f"the attributes of {name!r} are not known{advice}: the API cannot list them; ask the "
+            f'administrator of the platform, and declare them: item_types{{{name!r}: {{"id": …, '
+            f'"attributes": {{"customer_id": "string"}}}}}}'
+        )
+
     def changed(self, given: Secret) -> Self:
         """A copy with other arguments. An address that is None is looked up again."""
-        changed = object.__new__(type(self))
-        changed.__dict__ |= self.__dict__
+        changed = copy(self)
         changed.values, changed.sources, changed.problems = {**self.values}, {**self.sources}, []
         for name in given.value:
             changed.fill(name, given, of_environment=name == "base_url")
-        if "base_url" in given.value:
-            for name in ("headers", "proxy"):
-                if not changed._is_fit(name, changed.sources[name]):
-                    changed.values[name], changed.sources[name] = None, DEFAULT
+        for name in ("headers", "proxy"):
+            if not changed._is_fit(name, changed.sources[name]):
+                changed.values[name], changed.sources[name] = None, DEFAULT
         # A forked child starts a sandbox of its own.
         if "base_url" in given.value or self.sandbox is not None:
             changed.find_service()
         return changed
 
     def fill(self, name: str, given: Secret, *, of_environment: bool) -> None:
-        """Takes a setting from the first source that has it."""
+        """Takes a setting from the first source that has it and that is fit for the service."""
         spec = SETTINGS[name]
-        self.values[name], self.sources[name] = {} if name == "item_types" else spec.default, DEFAULT
-        if name in given.value and (name != "base_url" or given.value[name] is not None):
-            self._take(spec, Secret(given.value[name]), ARGUMENT)
-            return
-        for value, source in self._found(spec, of_environment=of_environment):
+        self.values[name], self.sources[name] = spec.default, DEFAULT
+        for value, source, folder in self._found(spec, given, of_environment=of_environment):
             if self._is_fit(name, source):
-                self._take(spec, value, source)
+                self.sources[name] = source
+                try:
+                    self.values[name] = checked(spec, value, folder)
+                except ConfigError as error:
+                    self.problems.append(f"{error}{_end(source)}")
                 return
 
-    def _found(self, spec: Spec, *, of_environment: bool) -> Iterator[tuple[Secret, str]]:
-        """What the environment and the profile have, in this order."""
+    def _found(self, spec: Spec, given: Secret, *, of_environment: bool) -> Iterator[tuple[Secret, str, str | None]]:
+        """What the arguments, the environment and the profile have, with the folder where paths start."""
+        name, profile = spec.name, self.profile
+        if name in given.value and (name != "base_url" or given.value[name] is not None):
+            yield Secret(given.value[name]), ARGUMENT, None
         if of_environment and os.environ.get(spec.variable):
-            yield Secret(os.environ[spec.variable]), f"environment variable {spec.variable}"
+            yield Secret(os.environ[spec.variable]), f"environment variable {spec.variable}", ""
         is_shared = of_environment and any(map(os.environ.get, spec.shared))
-        if self.profile is not None and spec.name in self.profile.settings.value and not is_shared:
-            yield Secret(self.profile.settings.value[spec.name]), str(self.profile)
+        if profile is not None and name in profile.settings.value and not is_shared:
+            yield Secret(profile.settings.value[name]), str(profile), str(profile.path.parent)
 
     def _is_fit(self, name: str, source: str) -> bool:
-        """Whether a setting may be used for this service: all arguments may.
-
-        Headers of the environment or the profile may hold a secret of another one, and no such proxy leads to this
-        machine.
-        """
+        """Whether a setting may be used for this service: headers may hold a secret of another one."""
         address = self["base_url"]
         if source in (ARGUMENT, DEFAULT):
             return True
+        # No proxy of the environment leads to this machine.
         if name == "proxy":
             return embedded_name(address) is None and not is_of_this_machine(address)
         home = self._of_profile if source == str(self.profile) else self._of_environment
         return name != "headers" or not _is_elsewhere(address, home)
-
-    def _take(self, spec: Spec, value: Secret, source: str) -> None:
-        self.sources[spec.name] = source
-        # Paths of a profile start at its folder.
-        folder = self.profile.path.parent if self.profile is not None and source == str(self.profile) else ""
-        try:
-            if source != ARGUMENT:
-                value = of_text(spec, value)
-            self.values[spec.name] = checked(spec, value, str(folder))
-        except ConfigError as error:
-            self.problems.append(f"{error}{_end(source)}")
 
     def find_service(self) -> None:
         """Finds out whether the address is of a sandbox, which runs from here on."""
@@ -162,101 +157,96 @@ class Settings:
         self.is_sandbox = self.sandbox is not None or is_sandbox(address)
         # In place of a refused address, so that the core checks the other settings.
         self.address = _ANY_URL if address is None and self.sources["base_url"] != DEFAULT else address
-        if self.sandbox is None:
-            return
-        try:
-            self.address, token = embedded(self.sandbox)
-        except ConfigError as error:
-            self.problems.append(f"base_url: {error}{_end(self.sources['base_url'])}")
-            self.address = _ANY_URL
-        else:
-            self.token, self.token_source = RawToken(token), SANDBOX
+        if self.sandbox is not None:
+            try:
+                self.address, token = embedded(self.sandbox)
+                self.token, self.token_source = RawToken(token), SANDBOX
+            except ConfigError as error:
+                self.problems.append(f"base_url: {error}{_end(self.sources['base_url'])}")
+                self.address = _ANY_URL
 
     def find_token(self, token: Secret | None) -> None:
-        """Takes the token of the argument; else of the environment or the profile, the first that is for this address.
-
-        If the environment or the profile names an address, the token of the environment is for that one alone.
-        """
+        """Takes the token of the argument, the environment or the profile: the first that is for this address."""
         try:
-            self.token = self._token(token)
+            self.token = self._token() if token is None else RawToken(token.value)
         except ConfigError as error:
             text = str(error).removeprefix("the ").removeprefix("token: ")
             self.problems.append(f"{text if text.startswith('token') else f'token: {text}'}{_end(self.token_source)}")
 
-    def _token(self, token: Secret | None) -> RawToken:
-        if token is not None:
-            return RawToken(token.value)
-        address, own = self["base_url"], None if self.profile is None else token_of(self.profile)
+    def _token(self) -> RawToken:
+        address, own = self["base_url"], None if self.profile is None else self.profile.token_source()
         variable = token_variable()
         if variable is not None and not _is_elsewhere(address, self._of_environment):
             if own is not None and self.sources["base_url"] == str(self.profile):
                 message = f"the token of {variable} is sent to the address of {self.profile}, which has its own"
                 warn_caller(f"{message}: unset {variable} if it is for another service", DataAccessWarning)
             self.token_source = f"environment variable {variable}"
-            return RawToken(_token_file(os.environ[TOKEN_FILE]) if variable == TOKEN_FILE else os.environ[TOKEN])
+            return RawToken(file_token(os.environ[TOKEN_FILE]) if variable == TOKEN_FILE else os.environ[TOKEN])
         if own is not None and not _is_elsewhere(address, self._of_profile):
             self.token_source = str(self.profile)
             return RawToken(own)
-        here = origin(address)
+        here, reason = origin(address), f"token is not set; give token or set {TOKEN}; sandbox:demo brings its own"
         if own is not None:
-            raise ConfigError(
-                f"token is not set: the token of {self.profile} is for {origin(self._of_profile)}, and {here} is "
-                f"another address; give token or set {TOKEN}"
-            )
-        if variable is not None:
+            there = f"is for {origin(self._of_profile)}, and {here} is another address"
+            reason = f"token is not set: the token of {self.profile} {there}; give token or set {TOKEN}"
+        elif variable is not None:
             named = _BASE_URL if os.environ.get(_BASE_URL) else str(self.profile)
-            raise ConfigError(
-                f"token is not set: the token of {variable} is for the address of {named}, and {here} is another; "
-                "give token"
-            )
-        raise ConfigError(f"token is not set; give token or set {TOKEN}; sandbox:demo brings its own")
+            there = f"is for the address of {named}, and {here} is another"
+            reason = f"token is not set: the token of {variable} {there}; give token"
+        raise ConfigError(reason)
 
 
 def resolve(given: Secret, token: Secret | None, profile_name: str | None) -> Settings:
-    """The settings of a client.
-
-    Raises:
-        ConfigError: There is no such profile, or the file of profiles cannot be read.
-    """
+    """The settings of a client."""
     settings = Settings(find_profile(profile_name, given), profile_name)
     settings.fill("base_url", given, of_environment=True)
     settings.find_service()
     # A client of a sandbox reads the environment only with a profile.
     of_environment = settings.profile is not None or not settings.is_sandbox
     if of_environment:
-        warn_of_unknown_variables()
+        # Of variables that look like ours and that nothing reads.
+        for name in sorted(os.environ):
+            if name.startswith((PREFIX, "DATA_ACCESS_")) and name not in KNOWN:
+                from difflib import get_close_matches
+
+                # All have the same beginning. `URL` is meant to be `BASE_URL`.
+                endings = [known.removeprefix(PREFIX) for known in sorted(KNOWN)]
+                ending = name.removeprefix(PREFIX).removeprefix("DATA_ACCESS_")
+                meant = [f"{PREFIX}{match}" for match in get_close_matches(ending, endings, n=1, cutoff=0.5)]
+                advice = f"did you mean {meant[0]!r}?" if meant else f"there are {', '.join(sorted(KNOWN))}"
+                warn_caller(f"nothing reads the environment variable {name}; {advice}", DataAccessWarning)
     for name in SETTINGS:
         if name != "base_url":
             settings.fill(name, given, of_environment=of_environment)
-    if settings.profile is not None:
-        settings.problems += mistakes_of(settings.profile)
+    if (profile := settings.profile) is not None:
+        settings.problems += (f"{mistake}{_end(str(profile))}" for mistake in profile.mistakes())
     if settings.sandbox is None:
         settings.find_token(token)
     return settings
 
 
-def unconnected(timezone: str, day_comparison: str) -> Settings:
-    """The settings of a client that sends nothing. It reads neither the environment nor a profile."""
-    settings = Settings(None, None)
-    settings.token = RawToken(str)
-    # Without TLS: the CA certificates of the system are not loaded.
-    given = {"base_url": "http://localhost", "timezone": timezone, "day_comparison": day_comparison}
-    return settings.changed(Secret(given))
-
-
 def find_profile(name: object, given: Secret) -> Profile | None:
-    """The profile of the argument or the environment; the default profile if nothing else names an address.
-
-    A client of a sandbox has one only if the argument names it.
-    """
+    """The profile of the argument or the environment; the profile `default`, if there is one and no other address."""
     if name is None:
+        # A client of a sandbox has a profile only if the argument names it.
         base_url = Secret(given.value.get("base_url"))
         if embedded_name(base_url.value) is not None or is_sandbox(base_url.value):
             return None
         name = os.environ.get(PROFILE) or None
         if name is None and (base_url.value is not None or os.environ.get(_BASE_URL)):
             return None
-    return find(None if name is None else string("profile", name))
+    path = config_path()
+    profiles = read(path)
+    if name is None and _DEFAULT_PROFILE not in profiles.value:
+        return None
+    name = _DEFAULT_PROFILE if name is None else string("profile", name)
+    if name not in profiles.value:
+        known = ", ".join(profiles.value)
+        raise ConfigError(f"there is no profile {name!r} in {path}; it has {known or 'no profile'}")
+    settings = Secret(profiles.value[name])
+    if not isinstance(settings.value, dict):
+        raise ConfigError(f"{path}: profiles.{name} must be a table: write [profiles.{name}]")
+    return Profile(name, path, settings)
 
 
 def named_address(profile: str | None = None) -> str | None:
@@ -267,41 +257,8 @@ def named_address(profile: str | None = None) -> str | None:
     return None if found is None else found.settings.value.get("base_url")
 
 
-def mistakes_of(profile: Profile) -> Iterator[str]:
-    """A line for each key of a profile that is no setting."""
-    end = _end(str(profile))
-    for name in profile.settings.value:
-        if name not in _KEYS:
-            yield f"{name} is not a setting{did_you_mean(name, _KEYS)}{end}"
-        elif name in ("token", "token_file"):
-            kind = type(profile.settings.value[name]).__name__
-            if kind != "str" or not profile.settings.value[name]:
-                yield f"{name} must be a string that is not empty, not of type {kind}{end}"
-    if {"token", "token_file"} <= profile.settings.value.keys():
-        yield f"token and token_file are both set: leave one out{end}"
-
-
-def token_of(profile: Profile) -> Callable[[], str] | None:
-    """What reads the token of a profile, if it has one."""
-    if isinstance(path := profile.settings.value.get("token_file"), str) and "\0" not in path:
-        return _token_file(profile.path.parent / os.path.expanduser(path))  # noqa: PTH111 - never raises
-    # A path of another type is reported as a mistake.
-    return TokenOfProfile(profile) if {"token", "token_file"} & profile.settings.value.keys() else None
-
-
-def _token_file(path: str | os.PathLike[str]) -> Callable[[], str]:
-    # Few clients have one, and its module takes milliseconds.
-    from dataaccess.tokens import token_file
-
-    return token_file(path)
-
-
 def token_variable() -> str | None:
-    """The variable that has the token, if one has.
-
-    Raises:
-        ConfigError: Two have.
-    """
+    """The variable that has the token, if one has."""
     found = [name for name in (TOKEN, TOKEN_FILE) if os.environ.get(name)]
     if len(found) > 1:
         raise ConfigError(f"{TOKEN} and {TOKEN_FILE} are both set: unset one of them")
@@ -309,10 +266,7 @@ def token_variable() -> str | None:
 
 
 def origin(address: object) -> str | None:
-    """Scheme, host and port of an address, as the core reads them; a sandbox by its name.
-
-    None for no address, and for one that every client refuses.
-    """
+    """Scheme, host and port, or the name of a sandbox. None for no address, and for one that every client refuses."""
     return None if address is None else embedded_name(address) or origin_of(address)
 
 
@@ -327,11 +281,7 @@ def _end(source: str) -> str:
 
 
 def check_names(call: str, given: Secret) -> None:
-    """Refuses an argument that is not a setting, as Python does.
-
-    Raises:
-        TypeError: There is one.
-    """
+    """Refuses an argument that is not a setting, as Python does."""
     for name in given.value:
         if name not in SETTINGS:
             is_fixed = name in ("token", "profile")
@@ -339,59 +289,56 @@ def check_names(call: str, given: Secret) -> None:
             raise TypeError(f"{call}() got an unexpected keyword argument {name!r}{advice}")
 
 
-def warn_of_unknown_variables() -> None:
-    """Warns of variables that look like ours and that nothing reads."""
-    for name in sorted(os.environ):
-        if name.startswith((PREFIX, "DATA_ACCESS_")) and name not in KNOWN:
-            from difflib import get_close_matches
-
-            # All have the same beginning. `URL` is meant to be `BASE_URL`.
-            endings = [known.removeprefix(PREFIX) for known in sorted(KNOWN)]
-            ending = name.removeprefix(PREFIX).removeprefix("DATA_ACCESS_")
-            meant = [f"{PREFIX}{match}" for match in get_close_matches(ending, endings, n=1, cutoff=0.5)]
-            advice = f"did you mean {meant[0]!r}?" if meant else f"there are {', '.join(sorted(KNOWN))}"
-            warn_caller(f"nothing reads the environment variable {name}; {advice}", DataAccessWarning)
-
-
-def of_text(spec: Spec, value: Secret) -> Secret:
-    """The value of a text; another value as it is.
-
-    Raises:
-        ConfigError: The text has no such value.
-    """
-    try:
-        return Secret(spec.of_text(value.value)) if isinstance(value.value, str) else value
-    except ValueError as error:
-        shown = "the text" if spec.kind in ("headers", "item_types") else f'"{value.value[:_SHOWN]}"'
-        raise ConfigError(f"{spec.name}: {shown} {error}") from None
-
-
-def checked(spec: Spec, value: Secret, folder: str) -> Any:
-    """The value of a setting, with its type. The core checks bounds.
-
-    Raises:
-        ConfigError: It is of another type.
-    """
-    if value.value is None and spec.is_optional:
-        return {} if spec.kind == "item_types" else None
-    if spec.kind == "path":
-        return _path(spec, value.value, folder)
-    return _CHECKS[spec.kind](spec, value.value)
+def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
+    """The value of a setting, with its type; without a folder, of an argument. The core checks bounds."""
+    name = spec.name
+    if folder is not None and isinstance(given.value, str):
+        try:
+            given = Secret(spec.of_text(given.value))
+        except ValueError as error:
+            shown = "the text" if spec.kind in ("headers", "item_types") else f'"{given.value[:_SHOWN]}"'
+            raise ConfigError(f"{name}: {shown} {error}") from None
+    if given.value is None and spec.is_optional:
+        return None
+    numbers = f"of at least {spec.least}" if spec.most is None else f"from {spec.least} to {spec.most}"
+    bounds = f"{numbers}, or None" if spec.is_optional else numbers
+    match spec.kind:
+        case "number":
+            return number(name, given.value, f"a number {bounds}")
+        case "integer":
+            found = optional_integer(given.value, -MAX_INTEGER, MAX_INTEGER)
+            if found is None:
+                raise ConfigError(f"{name} must be an integer {bounds}, not {shortened(given.value)}")
+            return found
+        case "choice":
+            if not isinstance(given.value, str) or given.value not in spec.choices:
+                choices = " or ".join(f'"{choice}"' for choice in spec.choices)
+                raise ConfigError(f"{name} must be {choices}, not {shortened(given.value)}")
+            return given.value
+        case "url":
+            text = Secret(string(name, given.value))
+            return text if spec.is_secret else text.value
+        case "path":
+            path = os.fspath(given.value) if isinstance(given.value, str | os.PathLike) else None
+            if not isinstance(path, str) or not path or "\0" in path:
+                raise ConfigError(f"{name} must be a path, not {shortened(given.value)}")
+            return local_path(os.path.join(folder or "", os.path.expanduser(string(name, path))))  # noqa: PTH111, PTH118
+    return _CHECKS[spec.kind](name, given.value)
 
 
-def _zone(spec: Spec, zone: object) -> str:
+def _zone(name: str, zone: object) -> str:
     """The IANA name of a time zone."""
     if isinstance(zone, str):
-        if (advice := offset_advice(string(spec.name, zone))) is not None:
-            raise ConfigError(f"{spec.name}: {shortened(zone)} {advice}")
+        if (advice := offset_advice(string(name, zone))) is not None:
+            raise ConfigError(f"{name}: {shortened(zone)} {advice}")
         return zone
-    name = "UTC" if zone is UTC else getattr(zone, "key", None)
-    if isinstance(zone, tzinfo) and isinstance(name, str):
-        return name
-    raise ConfigError(f"{spec.name} must be an IANA name or a ZoneInfo, not {zone!r}")
+    key = "UTC" if zone is UTC else getattr(zone, "key", None)
+    if isinstance(zone, tzinfo) and isinstance(key, str):
+        return key
+    raise ConfigError(f"{name} must be an IANA name or a ZoneInfo, not {zone!r}")
 
 
-def _headers(_spec: Spec, headers: object) -> Secret:
+def _headers(_name: str, headers: object) -> Secret:
     """Headers by name. The error for another type does not show the value, which may be a secret."""
     if not isinstance(headers, Mapping):
         raise ConfigError(f"headers must be a dict of names and values, not of type {type(headers).__name__}")
@@ -404,46 +351,39 @@ def _headers(_spec: Spec, headers: object) -> Secret:
     return Secret(dict(headers))
 
 
-def _path(spec: Spec, path: object, folder: str) -> str:
-    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
-    if not isinstance(text, str) or not text or "\0" in text:
-        raise ConfigError(f"{spec.name} must be a path, not {shortened(path)}")
-    return local_path(os.path.join(folder, os.path.expanduser(string(spec.name, text))))  # noqa: PTH111, PTH118
+def _item_types(_name: str, given: object) -> dict[str, Any]:
+    """Names of business objects, each with its id, or with its id and its attributes."""
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"item_types must be a dict of names and ids, not of type {type(given).__name__}")
+    return {string("item_types", name): _item_type(name, value) for name, value in given.items()}
 
 
-def _integer(spec: Spec, value: object) -> int:
-    found = optional_integer(value, -MAX_INTEGER, MAX_INTEGER)
-    if found is None:
-        raise ConfigError(f"{spec.name} must be an integer {_bounds(spec)}, not {shortened(value)}")
-    return found
+def _item_type(name: str, given: object) -> int | dict[str, Any]:
+    where, fixed = f"item_types[{name!r}]", ITEM_TYPES.get(name)
+    value = given if isinstance(given, Mapping) else {"id": given}
+    for key in value:
+        if key not in _KEYS:
+            raise ConfigError(f"{where} has the key {key!r}: write id and attributes{did_you_mean(str(key), _KEYS)}")
+    if "id" not in value and fixed is None:
+        raise ConfigError(f'{where} has no id: write {{"id": …, "attributes": {{…}}}}')
+    found = integer(where if value is not given else f"{where}['id']", value.get("id", fixed), -MAX_INTEGER - 1)
+    if fixed not in (None, found):
+        raise ConfigError(f"{where} must be {fixed}, as the service fixes it, not {found}")
+    attributes, where = value.get("attributes"), f"{where}['attributes']"
+    if attributes is None:
+        return found
+    if name == "promotion_code":
+        raise ConfigError(f"{where}: the API specification has the attributes of promotion codes")
+    if not isinstance(attributes, Mapping) or not attributes:
+        raise ConfigError(f'{where} must be a dict of attributes and types, such as {{"opened": "timestamp"}}')
+    types = {}
+    for attribute, kind in (type_names(attributes) or {}).items():
+        known = column_type(kind) if isinstance(kind, str) else None
+        if known is None:
+            advice = did_you_mean(str(kind), COLUMN_TYPES)
+            raise ConfigError(f"{where}[{attribute!r}] must be one of {', '.join(COLUMN_TYPES)}, not {kind!r}{advice}")
+        types[string("item_types", attribute)] = known
+    return {"id": found, "attributes": types}
 
 
-def _choice(spec: Spec, value: object) -> str:
-    if not isinstance(value, str) or value not in spec.choices:
-        choices = " or ".join(f'"{choice}"' for choice in spec.choices)
-        raise ConfigError(f"{spec.name} must be {choices}, not {shortened(value)}")
-    return value
-
-
-def _url(spec: Spec, value: object) -> Any:
-    text = string(spec.name, value)
-    return Secret(text) if spec.is_secret else text
-
-
-def _bounds(spec: Spec) -> str:
-    numbers = f"of at least {spec.least}" if spec.most is None else f"from {spec.least} to {spec.most}"
-    return f"{numbers}, or None" if spec.is_optional else numbers
-
-
-# The check of each kind of setting.
-_CHECKS: dict[str, Callable[[Spec, Any], Any]] = {
-    "boolean": lambda spec, value: boolean(spec.name, value),
-    "choice": _choice,
-    "duration": lambda spec, value: seconds(spec.name, value),
-    "headers": _headers,
-    "integer": _integer,
-    "item_types": lambda _, value: checked_item_types(value),
-    "number": lambda spec, value: number(spec.name, value, f"a number {_bounds(spec)}"),
-    "url": _url,
-    "zone": _zone,
-}
+_CHECKS = {"boolean": boolean, "duration": seconds, "headers": _headers, "item_types": _item_types, "zone": _zone}

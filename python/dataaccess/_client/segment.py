@@ -9,10 +9,10 @@ from reprlib import Repr
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from dataaccess._core.checks import invalid
+from dataaccess._core.checks import boolean_argument, invalid, seconds
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.warn import caller, warn_caller
-from dataaccess._display.grid import Column, ruled
+from dataaccess._display.grid import Column, columns_of, ruled
 from dataaccess._display.text import MAX_WIDTH, cell, counted, duration, literal
 from dataaccess.errors import IncompleteWarning, SegmentExportError, WaitTimeoutError
 
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from dataaccess._types import ExportEntry
     from dataaccess.reports import Progress
 
-# The message comes before the times: it tells the cause of a failure, and narrow terminals cut the last columns.
-_HEADS = ["entry", "state", "rows", "message", "started", "took"]
-_NUMBERS = ("entry", "rows", "took")
+# Of the columns that are no strings.
+_TYPES = {"entry": "int64", "rows": "int64", "started": "timestamp", "took": "int64"}
 _KINDS = {"running": "busy", "finished": "good", "failed": "bad"}
 _UNKNOWN = "–"  # noqa: RUF001 - a dash
 # Entries that a table shows and that an error names, and characters of each text in an error.
@@ -49,9 +48,10 @@ class SegmentStatus(dict[str, Any]):
         def __getitem__(self, name: str, /) -> Any: ...
         def __getitem__(self, name: str, /) -> Any: ...
 
-    def __init__(self, status: dict[str, Any], export_id: object, success: Collection[str] = _SUCCESS) -> None:
-        """Takes the members of the status, the id of the export, and the codes of success."""
-        super().__init__(status)
+    def __init__(self, response: dict[str, Any], export_id: object, success: Collection[str] = _SUCCESS) -> None:
+        """Takes a response, the id of the export, and the codes of success. The members of `data` come first."""
+        super().__init__({"entries": None, "meta": None, **response["data"], **response})
+        del self["data"]
         self._export_id, self._success = export_id, success
 
     @property
@@ -72,10 +72,9 @@ class SegmentStatus(dict[str, Any]):
         """The table of the entries for notebooks."""
         from dataaccess._display import html  # for notebooks only
 
-        rows = []
-        for number, state, *rest in self._rows():
-            rows.append([number, html.Mark(str(state), _KINDS[str(state)]), *rest])
-        table = html.table(_HEADS, [], rows, [name in _NUMBERS for name in _HEADS]) if rows else ""
+        rows = self._rows()
+        cells = [[*(row | {"state": html.Mark(str(row["state"]), _KINDS[str(row["state"])])}).values()] for row in rows]
+        table = html.table([*rows[0]], [], cells, [_TYPES.get(name) == "int64" for name in rows[0]]) if rows else ""
         title = "Segment export" if self._export_id is None else f"Segment export {self._export_id}"
         return html.block(html.title(title, self._summary()), table)
 
@@ -85,21 +84,20 @@ class SegmentStatus(dict[str, Any]):
 
     def _summary(self) -> str:
         """How many entries there are, by their state."""
-        states = [state_of(entry, self._success) for entry in self["entries"]]
+        states = states_of(self["entries"], self._success)
         counts = [f"{states.count(state)} {state}" for state in _KINDS if state in states]
         return f"{counted(len(states), 'entry', 'entries')}: {', '.join(counts)}" if states else "no entries yet"
 
     def _columns(self, most: int = MAX_WIDTH) -> list[Column]:
         """The columns of the table; none without entries. No cell is wider than `most`."""
-        rows = [[cell(value, most) for value in row] for row in self._rows()]
-        # Only messages are cut: a part of a time is another time.
-        return [
-            Column([name], cells, name in _NUMBERS, name != "message")
-            for name, cells in zip(_HEADS, zip(*rows, strict=True), strict=False)
-        ]
+        rows = self._rows()
+        types = {name: _TYPES.get(name, "string") for name in rows[0]} if rows else {}
+        return columns_of(types, rows, has_types=False, most=most)
 
-    def _rows(self) -> list[list[object]]:
-        return [_row(number, entry, self._success) for number, entry in enumerate(self["entries"][:_MAX_ENTRIES], 1)]
+    def _rows(self) -> list[dict[str, object]]:
+        shown: list[ExportEntry] = self["entries"][:_MAX_ENTRIES]
+        numbered = enumerate(zip(states_of(shown, self._success), shown, strict=True), 1)
+        return [{"entry": number, "state": state, **_cells(entry)} for number, (state, entry) in numbered]
 
 
 OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
@@ -107,11 +105,7 @@ OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
 
 
 def success_texts(codes: object) -> tuple[str, ...]:
-    """The codes of `success_codes` as the core compares them: 200, 200.0 and "200" are one code.
-
-    Raises:
-        ValidationError: They are not integers or strings.
-    """
+    """The codes of `success_codes` as the core compares them: 200, 200.0 and "200" are one code."""
     given: Collection[Any] = codes if isinstance(codes, Collection) and not isinstance(codes, str) else ()
     if not given or any(isinstance(code, bool) or not isinstance(code, int | str) or code == "" for code in given):
         raise invalid("success_codes", "must be integers or strings, such as (200, 201)", codes)
@@ -148,38 +142,28 @@ def has_failed(entry: Mapping[str, object], success: Collection[str] = _SUCCESS)
     return code is not None and _code_text(code) not in success
 
 
-def state_of(entry: Mapping[str, object], success: Collection[str]) -> str:
-    """`running`, `finished` or `failed`."""
-    if not has_ended(entry):
-        return "running"
-    return "failed" if has_failed(entry, success) else "finished"
+def states_of(entries: list[ExportEntry], success: Collection[str]) -> list[str]:
+    """`running`, `finished` or `failed` for each entry."""
+    return [
+        "running" if not has_ended(entry) else "failed" if has_failed(entry, success) else "finished"
+        for entry in entries
+    ]
 
 
-def _row(number: int, entry: Mapping[str, object], success: Collection[str]) -> list[object]:
-    """The cells of `_HEADS`."""
+def _cells(entry: Mapping[str, object]) -> dict[str, object]:
+    """The columns of tables from `rows` on: the time of the start is to the second."""
     rows, code, message = entry.get("exportedRows"), entry.get("responseCode"), entry.get("responseMessage")
     texts = [each if isinstance(each, str) else literal(each) for each in (code, message) if each is not None]
-    cells = [
-        f"{rows:,}" if isinstance(rows, int) else rows,
-        " ".join(texts) or None,
-        _shown_time(entry.get("startTime")),
-        _took(entry),
-    ]
-    return [number, state_of(entry, success), *(_UNKNOWN if value is None else value for value in cells)]
-
-
-def _shown_time(value: object) -> object:
-    """A time to the second, with its zone."""
-    if not isinstance(value, str) or len(value) > MAX_WIDTH:
-        return value
-    return re.sub(r"(?<=\d)T(\d\d:\d\d:\d\d)(\.\d+)?", r" \1", value)
-
-
-def _took(entry: Mapping[str, object]) -> str | None:
-    start, end = _instant(entry.get("startTime")), _instant(entry.get("endTime"))
-    if start is None or end is None or end < start:
-        return None
-    return duration((end - start).total_seconds())
+    started, took = entry.get("startTime"), None
+    start, end = _instant(started), _instant(entry.get("endTime"))
+    if start is not None and end is not None and start <= end:
+        took = duration((end - start).total_seconds())
+    if isinstance(started, str) and len(started) <= MAX_WIDTH:
+        started = re.sub(r"(?<=\d)T(\d\d:\d\d:\d\d)(\.\d+)?", r" \1", started)
+    # The message comes before the times: it tells the cause of a failure, and narrow terminals cut the last columns.
+    cells = {"rows": f"{rows:,}" if isinstance(rows, int) else rows, "message": " ".join(texts) or None}
+    cells |= {"started": started, "took": took}
+    return {name: _UNKNOWN if value is None else value for name, value in cells.items()}
 
 
 def entry_states(entries: list[ExportEntry], chosen: list[ExportEntry]) -> str:
@@ -199,30 +183,33 @@ def entry_state(entry: ExportEntry) -> str:
     return f"ended at {cell(end)}" + (f" with {said}" if said else "")
 
 
-def status_of(response: dict[str, Any], export_id: object, success: Collection[str] = _SUCCESS) -> SegmentStatus:
-    """The status of an export: entries and meta first, then the other members of the response."""
-    data = response["data"]
-    status = {"entries": data["entries"], "meta": data.get("meta"), **data}
-    return SegmentStatus(
-        {**status, **{name: response[name] for name in response if name != "data"}}, export_id, success
-    )
+def check_entries(export_id: object, entries: list[ExportEntry], success: Collection[str]) -> None:
+    """Raises `SegmentExportError` if an entry has failed."""
+    failed = [entry for entry in entries if has_ended(entry) and has_failed(entry, success)]
+    if failed:
+        hint = "success_codes names the codes of success"
+        raise SegmentExportError(
+            f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "
+            f"{entry_states(entries, failed)}; {hint}",
+            operation="wait_for_segment",
+            hint=hint,
+            entries=entries,
+        )
 
 
-def checked_status(response: dict[str, Any], export_id: object, success: Collection[str] = _SUCCESS) -> SegmentStatus:
-    """As `status_of`. Warns if the response reports another number of entries than it has."""
+def _warn_of_count(status: SegmentStatus) -> SegmentStatus:
+    """Warns if the response reports another number of entries than it has."""
     warn_of_service()
-    status = status_of(response, export_id, success)
-    meta = status["meta"]
-    total = meta.get("total") if isinstance(meta, dict) else None
-    count = len(status["entries"])
+    total, count = status["meta"].get("total") if isinstance(status["meta"], dict) else None, len(status["entries"])
     # A total of another type is the same number.
     if total is not None and str(total).removesuffix(".0") != str(count):
         warn_caller(f"the response reports {_TEXT.repr(total)} entries and has {count}", IncompleteWarning)
     return status
 
 
-def warn_of_ends(entries: list[ExportEntry], line: dict[str, Any] | None = None) -> bool:
+def _warn_of_ends(status: SegmentStatus, line: dict[str, Any] | None = None) -> bool:
     """Warns of entries whose `endTime` is set and no end. Returns whether there are any."""
+    entries = status["entries"]
     odd = [entry for entry in entries if entry.get("endTime") is not None and not has_ended(entry)]
     if odd:
         states = entry_states(entries, odd)
@@ -230,22 +217,34 @@ def warn_of_ends(entries: list[ExportEntry], line: dict[str, Any] | None = None)
     return bool(odd)
 
 
-class Updates:
-    """Passes each response of a wait to `progress` and `on_update`. Warns once of an `endTime` that is no end."""
+def downloaded(response: dict[str, Any], export_id: object) -> SegmentStatus:
+    """The status in a response. Warns of what does not fit together."""
+    status = _warn_of_count(SegmentStatus(response, export_id))
+    _warn_of_ends(status)
+    return status
 
-    def __init__(self, export_id: object, success: Collection[str], on_update: OnUpdate | None, report: Any) -> None:
-        """Takes the functions of the user; `report` is the callback of `progress`."""
-        self._export_id, self._success = export_id, success
-        self._on_update, self._report = on_update, report
-        self._line, self._has_warned = caller(), False
+
+class Wait:
+    """A wait for the end of an export: checked arguments, what each response leads to, and the outcome."""
+
+    def __init__(
+        self, export_id: int, timeout: object, poll: object, on_update: OnUpdate | None, check: object, codes: object
+    ) -> None:
+        """Checks the arguments of `wait_for_segment`."""
+        self._timeout, pause = seconds("timeout", timeout), None if poll is None else seconds("poll", poll)
+        self._check, self._success = boolean_argument("check", check), success_texts(codes)
+        self._id, self._on_update, self._line, self._has_warned = export_id, on_update, caller(), False
+        self._began = monotonic()
+        # The callback of `progress`, and what the core takes.
+        self.report: Callable[[Any], object] | None = None
+        self.arguments = export_id, self._timeout, pause, self._success if self._check else None
 
     def __call__(self, response: dict[str, Any]) -> object:
-        """Returns what is to be awaited, if anything is."""
-        status = status_of(response, self._export_id, self._success)
-        if not self._has_warned:
-            self._has_warned = warn_of_ends(status["entries"], self._line)
+        """Passes a response to `progress` and `on_update`. Returns what is to be awaited, if anything is."""
+        status = SegmentStatus(response, self._id, self._success)
+        self._has_warned = self._has_warned or _warn_of_ends(status, self._line)
         returned = [
-            self._report(response) if self._report is not None else None,
+            self.report(response) if self.report is not None else None,
             self._on_update(status) if self._on_update is not None else None,
         ]
         waiting: list[Any] = [each for each in returned if hasattr(each, "__await__")]
@@ -255,74 +254,35 @@ class Updates:
             return gather(*waiting)
         return waiting[0] if waiting else None
 
+    def progress(self, response: dict[str, Any]) -> Progress:
+        """The progress that a response shows."""
+        from dataaccess.reports import Progress  # dataclasses take longer to import than all of a client
 
-def export_progress(success: Collection[str]) -> Callable[[dict[str, Any]], Progress]:
-    """Makes the progress of a wait of each response."""
-    from dataaccess.reports import Progress  # dataclasses take longer to import than all of a client
-
-    began = monotonic()
-
-    def convert(response: dict[str, Any]) -> Progress:
         entries = response["data"]["entries"]
-        states = [state_of(entry, success) for entry in entries]
-        rows = [entry.get("exportedRows") for entry in entries]
+        states, rows = states_of(entries, self._success), [entry.get("exportedRows") for entry in entries]
         return Progress(
             unit="entries",
             total=len(entries) or None,
             done=len(entries) - states.count("running"),
             failed=states.count("failed"),
             rows=sum(number for number in rows if isinstance(number, int)),
-            seconds=monotonic() - began,
+            seconds=monotonic() - self._began,
         )
 
-    return convert
-
-
-def ended(
-    export_id: object,
-    timeout: float,
-    outcome: tuple[bool, dict[str, Any] | None],
-    success: Collection[str],
-    *,
-    check: bool,
-) -> SegmentStatus:
-    """The status of an export that has ended; with `check`, successfully so far.
-
-    Raises:
-        SegmentExportError: An entry failed.
-        WaitTimeoutError: It has not ended.
-    """
-    finished, last = outcome
-    status = None if last is None else checked_status(last, export_id, success)
-    entries = [] if status is None else status["entries"]
-    if finished and status is not None:
-        if check:
-            check_entries(export_id, entries, success)
-        return status
-    states = entry_states(entries, entries) or "it has no entries yet"
-    hint = "raise timeout"
-    raise WaitTimeoutError(
-        f"wait_for_segment: export {export_id} has not ended within {timeout:g} s: {states}; {hint}",
-        operation="wait_for_segment",
-        hint=hint,
-        retryable=True,
-        last=status,
-    )
-
-
-def check_entries(export_id: object, entries: list[ExportEntry], success: Collection[str]) -> None:
-    """Checks the entries of an export that have ended.
-
-    Raises:
-        SegmentExportError: An entry failed.
-    """
-    failed = [entry for entry in entries if state_of(entry, success) == "failed"]
-    if failed:
-        hint = "success_codes names the codes of success"
-        raise SegmentExportError(
-            f"wait_for_segment: {len(failed)} of {len(entries)} entries of export {export_id} failed: "
-            f"{entry_states(entries, failed)}; {hint}",
+    def ended(self, outcome: tuple[bool, dict[str, Any] | None]) -> SegmentStatus:
+        """The status of an export that has ended; with `check`, successfully so far."""
+        finished, last = outcome
+        status = None if last is None else _warn_of_count(SegmentStatus(last, self._id, self._success))
+        entries = [] if status is None else status["entries"]
+        if finished and status is not None:
+            if self._check:
+                check_entries(self._id, entries, self._success)
+            return status
+        states, hint = entry_states(entries, entries) or "it has no entries yet", "raise timeout"
+        raise WaitTimeoutError(
+            f"wait_for_segment: export {self._id} has not ended within {self._timeout:g} s: {states}; {hint}",
             operation="wait_for_segment",
             hint=hint,
-            entries=entries,
+            retryable=True,
+            last=status,
         )

@@ -6,16 +6,14 @@ come. So a service may write times in any zone, which is then read from the rows
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dataaccess._contract import CUSTOMER, VISITOR
 from dataaccess._core.arguments import code_arguments
 from dataaccess._native import instant_in, start_of_day, zones_beginning_day
 from dataaccess.filters import op
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # What is read of a row of the day.
 ATTRIBUTES = ("id", "allocated_time", "audience_type", "allocated_audience")
@@ -34,175 +32,116 @@ NO_CALENDAR_DAYS = "the service may not cut calendar days"
 
 
 class DaySearch:
-    """Finds the end of the day that holds an instant, in eight searches; in nine for a day of 25 hours.
-
-    Attributes:
-        audience: The audience types and audiences of the first and the last code of the day, to which the searches are
-            narrowed; None if no code has one.
-        has_spread: Whether the times of these codes differ by more than the distance of the last two searches: then
-            the codes come together only if the service cuts calendar days.
-        end: The end of the day in Unix milliseconds, once it is known.
-        problem: Why the end cannot be found, if that is so.
-    """
+    """Finds the end of the day that holds an instant, in at most eight searches."""
 
     def __init__(self, sent: int, rows: Sequence[dict[str, Any]]) -> None:
         """Takes the instant for which the rows of a day came, in Unix milliseconds."""
         self._sent = sent
         by_time = sorted(rows, key=lambda row: str(row.get("allocated_time")))
-        held = [found for found in map(audience_of, by_time) if found is not None]
-        kinds, audiences = (
-            (list(dict.fromkeys(each)) for each in zip(*(held[:1] + held[-1:]), strict=True)) if held else ([], [])
-        )
-        self.audience = (kinds, audiences) if held else None
-        times = [instant_in("UTC", str(row.get("allocated_time"))) for row in by_time if audience_of(row) is not None]
-        first, last = (times[0], times[-1]) if times else (None, None)
+        held = [(*found, row.get("allocated_time")) for row in by_time if (found := audience_of(row)) is not None]
+        kinds, audiences, times = zip(*(held[:1] + held[-1:]), strict=True) if held else ((), (), ())
+        # The audience types and audiences of the first and the last code that has one, to which searches are narrowed.
+        self.audience = (list(dict.fromkeys(kinds)), list(dict.fromkeys(audiences))) if held else None
+        first, last = (instant_in("UTC", str(time)) for time in times) if held else (None, None)
+        # Codes at times further apart than the last two searches come together only if days are calendar days.
         self.has_spread = first is not None and last is not None and last - first > _STEP
-        self._ids: set[object] | None = None
-        # Quarters of an hour after the instant: the day holds the first, and not the last.
-        self._low, self._high = 0, _STEPS
-        self._is_high_known = False
+        # The ids of the codes that searches find on the day, and why its end cannot be found.
+        self.ids: set[object] = set()
         self.problem: str | None = None
+        # Quarters of an hour after the instant: the day holds the first, and not the last.
+        self._low, self._next, self._high = 0, 0, _STEPS + 1
+
+    @property
+    def end(self) -> int | None:
+        """The end of the day in Unix milliseconds, once it is known."""
+        return self._sent + self._high * _STEP if self.problem is None and self._high - self._low == 1 else None
 
     @property
     def instant(self) -> datetime | None:
         """The instant for which the next search asks; None if no search is needed."""
-        if self.problem is not None or self.end is not None:
-            return None
-        return datetime.fromtimestamp((self._sent + self._next * _STEP) / 1_000, UTC)
+        is_over = self.problem is not None or self._high - self._low == 1
+        return None if is_over else moment(self._sent + self._next * _STEP)
 
-    @property
-    def _next(self) -> int:
-        if self._ids is None:
-            return 0
-        return (self._low + self._high) // 2 if self._high - self._low > 1 else self._high
-
-    @property
-    def ids(self) -> frozenset[object]:
-        """The ids of the codes that its searches find on the day."""
-        return frozenset(self._ids or ())
-
-    @property
-    def end(self) -> int | None:
-        """The end of the day."""
-        is_found = self._high - self._low == 1 and self._is_high_known
-        return self._sent + self._high * _STEP if is_found else None
-
-    def arguments(self, instant: datetime, timeout: float | None) -> dict[str, Any]:
-        """The search for an instant."""
-        kind, audience = self.audience or (None, None)
-        time = op("equals", instant)
-        return code_arguments(["id"], time, kind, audience, None, MOST_ROWS, timeout)
+    def arguments(self, operator: str, instant: datetime, timeout: float) -> dict[str, Any]:
+        """A search for an instant."""
+        kinds, audiences = self.audience or (None, None)
+        return code_arguments(["id"], op(operator, instant), kinds, audiences, None, MOST_ROWS, timeout)
 
     def add(self, ids: Iterable[object]) -> None:
         """Takes the ids of the codes that a search found for the instant."""
         found = set(ids)
-        if self._ids is None:
-            self._ids = found
+        if not self.ids:
+            self.ids = found
             if not found:
                 self.problem = "a search of the day for the audience of one of its codes found nothing"
-        elif self.audience is not None and found & self._ids and found != self._ids:
+        elif self.audience is not None and found & self.ids and found != self.ids:
             self.problem = f"a later instant finds other codes of the same audience: {NO_CALENDAR_DAYS}"
-        elif found & self._ids:
+        elif found & self.ids:
             self._low = self._next
-            if self._low == self._high:
+            if self._low == _STEPS:
                 self.problem = "the same codes come 25 hours later: the service cuts no days"
         else:
-            self._high, self._is_high_known = self._next, True
+            self._high = self._next
+        self._next = (self._low + self._high) // 2
 
 
 class ServiceDay:
-    """A day of a service, whose end is known, with the times of its rows.
-
-    Attributes:
-        end: Its end, in Unix milliseconds.
-        zones: The zones that begin a day then.
-        offsets: Their offsets from UTC, as `UTC+07:00`.
-        has_times: Whether the times of its rows are known.
-    """
+    """A day of a service, whose end is known, with the times of its rows. Instants are in Unix milliseconds."""
 
     def __init__(self, end: int, times: Iterable[object]) -> None:
         """Takes the end, and the times of rows as written."""
         self.end = end
+        # The zones that begin a day then; in the first of them, this one begins.
         self.zones = zones_beginning_day(end)
+        before = start_of_day(self.zones[0], end - 1) if self.zones else None
+        self.start = end - _DAY if before is None else before
+        read = {time: instant_in("UTC", time) for time in times if isinstance(time, str)}
+        written = sorted(time for time, instant in read.items() if instant is not None)
+        self._first_and_last = [written[0], written[-1]] if written else []
+        instants = [read[time] or 0 for time in self._first_and_last]
+        self.has_times = bool(written)
         east = -end % _DAY
         self._offsets = [offset for offset in (east - _DAY, east) if -12 * _HOUR <= offset <= 14 * _HOUR]
-        self.offsets = [f"UTC{_signed(offset)}" for offset in self._offsets]
-        written = sorted(time for time in times if isinstance(time, str) and instant_in("UTC", time) is not None)
-        self._first_and_last = [written[0], written[-1]] if written else []
-        self.has_times = bool(written)
+        # At these, all times are of the date that ends then, if they are of the zone of the days.
+        day = range(end - _DAY, end)
+        own = [offset for offset in self._offsets if written and all(time - offset in day for time in instants)]
+        self._offsets_of_dates, self.has_own_times = own, bool(own)
+        first, last = instants or (end, end)
+        # Whether no zone an hour away has the times of its rows on this day too; and those that any zone may have.
+        self.has_times_of_both_ends = last - first > end - self.start - _HOUR
+        self.record_offsets = f"{_offset(last - end)} to {_offset(first - self.start)}"
+        self.end_time = f"{moment(end):%Y-%m-%d %H:%M} UTC"
 
     def begins_with(self, zone: str) -> bool:
         """Whether a zone begins a day at the end of this one."""
         return start_of_day(zone, self.end) == self.end
 
     def zone_named(self, preferred: str) -> str | None:
-        """The name of a zone that begins a day then: the preferred one if it does, else one without clock changes.
-
-        None if two offsets cut the same days, and the dates in records do not tell which of them it is.
-        """
+        """The preferred zone if it begins a day then, else one without clock changes. None if two offsets fit."""
         if self.begins_with(preferred):
             return preferred
-        offsets = self._offsets if len(self._offsets) == 1 else self._offsets_of_dates()
+        offsets = self._offsets if len(self._offsets) == 1 else self._offsets_of_dates
         if len(offsets) != 1:
             return None
         hours, rest = divmod(offsets[0], _HOUR)
         if rest:
-            return next((zone for zone in self.zones if not _changes(zone, self.end)), None)
+            half_years = [self.end + days * _DAY for days in (-182, 182)]
+            return next((zone for zone in self.zones if all(start_of_day(zone, at) == at for at in half_years)), None)
         # These names have the sign of POSIX: west is positive.
         return "UTC" if hours == 0 else f"Etc/GMT{-hours:+d}"
-
-    @property
-    def end_time(self) -> str:
-        """When it ends."""
-        return f"{datetime.fromtimestamp(self.end / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
 
     @property
     def end_shown(self) -> str:
         """When it ends, with the zones in which it does."""
         named = [zone for zone in self.zones if not zone.startswith("Etc/")]
         names = ", ".join([*named[:_NAMES], *(["…"] if len(named) > _NAMES else [])])
-        return f"ends at {self.end_time}: {' or '.join(self.offsets)}{f' ({names})' if names else ''}"
+        offsets = " or ".join(map(_offset, self._offsets))
+        return f"ends at {self.end_time}: {offsets}{f' ({names})' if names else ''}"
 
     def has_times_of(self, zone: str) -> bool:
         """Whether the times of its rows are of this day, if they are written in a zone."""
         read = [instant_in(zone, time) for time in self._first_and_last]
         return all(time is not None and self.start <= time < self.end for time in read)
-
-    @property
-    def has_own_times(self) -> bool:
-        """Whether the times of its rows are of this day, if they are written in the zone of the days."""
-        return bool(self._offsets_of_dates())
-
-    @property
-    def has_times_of_both_ends(self) -> bool:
-        """Whether no zone an hour away has the times of its rows on this day too."""
-        first, last = self._written
-        return last - first > self.end - self.start - _HOUR
-
-    @property
-    def record_offsets(self) -> str:
-        """The offsets from UTC that the zone of the times may have."""
-        first, last = self._written
-        return f"UTC{_signed(last - self.end)} to UTC{_signed(first - self.start)}"
-
-    @property
-    def start(self) -> int:
-        """Its beginning, in a zone with this end."""
-        before = start_of_day(self.zones[0], self.end - 1) if self.zones else None
-        return self.end - _DAY if before is None else before
-
-    @property
-    def _written(self) -> list[int]:
-        """The first and the last time, read as UTC."""
-        return [instant_in("UTC", time) or 0 for time in self._first_and_last]
-
-    def _offsets_of_dates(self) -> list[int]:
-        """The offsets at which all times are of the date that ends then, if they are of the zone of the days."""
-        return [
-            offset
-            for offset in self._offsets
-            if self.has_times and all(self.end + offset - _DAY <= time < self.end + offset for time in self._written)
-        ]
 
 
 def audience_of(row: dict[str, Any]) -> tuple[int, str] | None:
@@ -213,13 +152,12 @@ def audience_of(row: dict[str, Any]) -> tuple[int, str] | None:
     return kind, audience
 
 
-def _changes(zone: str, instant: int) -> bool:
-    """Whether a zone begins its days at another time half a year before or after."""
-    others = [instant + days * _DAY for days in (-182, 182)]
-    return any(start_of_day(zone, other) != other for other in others)
+def moment(milliseconds: int) -> datetime:
+    """An instant of Unix milliseconds."""
+    return datetime.fromtimestamp(milliseconds / 1_000, UTC)
 
 
-def _signed(milliseconds: int) -> str:
-    """An offset as `+07:00`."""
+def _offset(milliseconds: int) -> str:
+    """An offset as `UTC+07:00`."""
     minutes = abs(milliseconds) // 60_000
-    return f"{'-' if milliseconds < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"
+    return f"UTC{'-' if milliseconds < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"

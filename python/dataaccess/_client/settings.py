@@ -5,7 +5,7 @@ It imports nothing of this package, so that the web server of Airflow reads it w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 PREFIX = "DATAACCESS_"
@@ -13,9 +13,17 @@ TOKEN = "DATAACCESS_TOKEN"  # noqa: S105 - its name
 TOKEN_FILE = "DATAACCESS_TOKEN_FILE"  # noqa: S105 - likewise
 PROFILE = "DATAACCESS_PROFILE"
 
+_CA_BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
 # Seconds of the units of a duration.
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_NO_JSON = 'is not a JSON object, such as {"store": 7}'
+_PROBLEMS = {
+    "boolean": "is neither true nor false",
+    "duration": "is not a duration: write seconds, or a unit as in 90s, 10m and 2h",
+    "integer": "is not an integer",
+    "number": "is not a number",
+}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -25,16 +33,13 @@ class Spec(NamedTuple):
     name: str
     kind: str
     default: Any
-    # What it is for, in one sentence.
-    help: str
+    help: str  # what it is for, in one sentence
     choices: tuple[str, ...] = ()
-    # The core checks these bounds.
-    least: float = 0
+    least: float = 0  # the core checks the bounds
     most: float | None = None
     may_be_none: bool = False
     is_secret: bool = False
-    # An option of the command, and a field of Airflow's form.
-    is_usual: bool = False
+    is_usual: bool = True  # an option of the command, and a field of Airflow's form
     # Variables that many programs read. They come before a profile, and after the variable of this package.
     shared: tuple[str, ...] = ()
 
@@ -57,121 +62,82 @@ class Spec(NamedTuple):
         return f"{rest:g}s" if rest else f"{minutes:g}m"
 
     def of_text(self, text: str) -> Any:
-        """The value of a text.
-
-        Raises:
-            ValueError: The text has no such value. The message goes on after the text, which may be a secret.
-        """
-        return _READERS[self.kind](text) if self.kind in _READERS else text
+        """The value of a text. The message of a `ValueError` goes on after the text, which may be a secret."""
+        return read_text(self.kind, text)
 
 
-def _reader(read: Callable[[str], Any], problem: str) -> Callable[[str], Any]:
-    """Reads a text. The error of another one does not show it."""
-
-    def of_text(text: str) -> Any:
-        try:
-            return read(text)
-        except (ValueError, LookupError, RecursionError):
-            raise ValueError(problem) from None
-
-    return of_text
-
-
-def _seconds(text: str) -> float:
+def read_text(kind: str, text: str) -> Any:
+    """As `Spec.of_text`, by the kind of a setting."""
+    import json
     import re
 
-    found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", text.strip())
-    if found is None:
-        raise ValueError
-    return float(found[1]) * _UNITS[found[2]]
+    try:
+        match kind:
+            case "boolean":
+                return _BOOLEANS[text.strip().lower()]
+            case "duration":
+                found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", text.strip())
+                number, unit = found.groups() if found else ("", "")
+                return float(number) * _UNITS[unit]
+            case "headers" | "item_types":
+                return json.loads(text)
+            case "integer":
+                return int(text)
+            case "number":
+                return float(text)
+    except (ValueError, LookupError, RecursionError):
+        raise ValueError(_PROBLEMS.get(kind, _NO_JSON)) from None
+    return text
 
 
-def _json(text: str) -> Any:
-    import json
-
-    return json.loads(text)
-
-
-duration = _reader(_seconds, "is not a duration: write seconds, or a unit as in 90s, 10m and 2h")
-integer = _reader(int, "is not an integer")
-number = _reader(float, "is not a number")
-boolean = _reader(lambda text: _BOOLEANS[text.strip().lower()], "is neither true nor false")
-json_object = _reader(_json, 'is not a JSON object, such as {"store": 7}')
-
-# How a text is read, by the kind of a setting. Of other kinds it is the value.
-_READERS = {
-    "boolean": boolean,
-    "duration": duration,
-    "headers": json_object,
-    "integer": integer,
-    "item_types": json_object,
-    "number": number,
-}
+boolean, duration, integer = (partial(read_text, kind) for kind in ("boolean", "duration", "integer"))
 
 _SPECS = (
-    Spec("base_url", "url", None, "Address of the service; sandbox:demo is the sandbox.", is_usual=True),
-    Spec("timezone", "zone", "UTC", "IANA zone of days and, if given, of results.", is_usual=True),
-    Spec("source_timezone", "zone", "UTC", "Zone of the times in records.", is_usual=True),
+    Spec("base_url", "url", None, "Address of the service; sandbox:demo is the sandbox."),
+    Spec("timezone", "zone", "UTC", "IANA zone of days and, if given, of results."),
+    Spec("source_timezone", "zone", "UTC", "Zone of the times in records."),
     Spec(
         "day_comparison",
         "choice",
         "exclusive",
         "How after_date and before_date compare days: exclusive or inclusive.",
-        choices=("exclusive", "inclusive"),
-        is_usual=True,
+        ("exclusive", "inclusive"),
     ),
     Spec(
         "code_value_type",
         "choice",
         None,
         'The value_type of each condition of promotion codes: "normal", or none.',
-        choices=("normal",),
+        ("normal",),
+        is_usual=False,
     ),
-    Spec("timeout", "duration", 300.0, "Limit of a call, such as 90s.", is_usual=True),
-    Spec("retry_for", "duration", 60.0, "How long to retry; 0: never.", is_usual=True),
-    Spec(
-        "concurrency",
-        "integer",
-        8,
-        "Requests in flight, at most.",
-        least=1,
-        most=10_000,
-        may_be_none=True,
-        is_usual=True,
-    ),
-    Spec(
-        "requests_per_second", "number", None, "Requests a second, at most.", least=0.001, most=1_000_000, is_usual=True
-    ),
-    Spec("max_result_bytes", "integer", None, "Memory that the result of a call may take.", least=1),
-    Spec(
-        "ca_bundle",
-        "path",
-        None,
-        "CA certificates to trust, in PEM.",
-        is_usual=True,
-        shared=("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"),
-    ),
-    Spec(
-        "proxy",
-        "url",
-        None,
-        "HTTP proxy, in place of the environment's.",
-        is_secret=True,
-        is_usual=True,
-        shared=_PROXIES,
-    ),
-    Spec("allow_http", "boolean", False, "Permit an address without TLS.", is_usual=True),
-    Spec("headers", "headers", None, "Headers to add to each request.", is_secret=True),
-    Spec("item_types", "item_types", None, "Ids of your business objects, and their attributes."),
+    Spec("timeout", "duration", 300.0, "Limit of a call, such as 90s."),
+    Spec("retry_for", "duration", 60.0, "How long to retry; 0: never."),
+    Spec("concurrency", "integer", 8, "Requests in flight, at most.", least=1, most=10_000, may_be_none=True),
+    Spec("requests_per_second", "number", None, "Requests a second, at most.", least=0.001, most=1_000_000),
+    Spec("max_result_bytes", "integer", None, "Memory that the result of a call may take.", least=1, is_usual=False),
+    Spec("ca_bundle", "path", None, "CA certificates to trust, in PEM.", shared=_CA_BUNDLES),
+    Spec("proxy", "url", None, "HTTP proxy, in place of the environment's.", is_secret=True, shared=_PROXIES),
+    Spec("allow_http", "boolean", False, "Permit an address without TLS."),
+    Spec("headers", "headers", None, "Headers to add to each request.", is_secret=True, is_usual=False),
+    Spec("item_types", "item_types", None, "Ids of your business objects, and their attributes.", is_usual=False),
     Spec(
         "attrs_format",
         "choice",
         "array",
         "How searches of other objects than promotion codes send attrs.",
-        choices=("array", "string"),
+        ("array", "string"),
+        is_usual=False,
     ),
-    Spec("known_row_cap", "integer", None, "Rows at which the service is known to cut responses off.", least=1),
-    Spec("record", "path", None, "File that keeps all exchanges, without the token."),
+    Spec(
+        "known_row_cap",
+        "integer",
+        None,
+        "Rows at which the service is known to cut responses off.",
+        least=1,
+        is_usual=False,
+    ),
+    Spec("record", "path", None, "File that keeps all exchanges, without the token.", is_usual=False),
 )
 SETTINGS = {spec.name: spec for spec in _SPECS}
 

@@ -140,7 +140,7 @@ class Access:
 
     def _kept_by(self, client: _C) -> _C:
         # A sandbox that only its client refers to lives as long as the client.
-        client._keep(self)
+        client._service = self
         return client
 
 

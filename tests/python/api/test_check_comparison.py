@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,8 +11,6 @@ import pytest
 from support.raw_server import http, serving
 
 import dataaccess as da
-from dataaccess._client.comparison_search import ComparisonSearch
-from dataaccess._client.service_day import DaySearch, ServiceDay
 
 DAY = "2024-01-15"
 BOTH = "after_date and before_date "
@@ -75,39 +74,58 @@ ROW = {"id": "a", "allocated_time": f"{DAY} 12:00:00", "audience_type": -1003, "
 REFUSAL = http({"code": 400, "message": "no such operator", "data": None}, "400 Bad Request")
 
 
-def test_a_refused_operator_is_a_finding(connect: Any) -> None:
-    def respond(connection: Any, number: int) -> None:
-        request = server.requests[number].json
-        condition = request["filters"]["OR"][0]["AND"][-1] if "filters" in request else {}
-        if condition.get("operator", "equals") != "equals":
-            connection.sendall(REFUSAL)
-            return
-        day = datetime.fromtimestamp(condition.get("value", 0) / 1_000, UTC).date()
-        rows = [ROW] if day.isoformat() == DAY else []
-        connection.sendall(http({"code": 200, "message": "", "data": {"status": True, "data": rows}}))
+def respond_by_operator(connection: Any, request: Any, others: dict[str, bytes]) -> None:
+    """Has a code on `DAY`; responds to each other operator as told."""
+    condition: dict[str, Any] = {"value": 0}
+    if "filters" in request.json:
+        condition = request.json["filters"]["OR"][0]["AND"][-1]
+    day = datetime.fromtimestamp(condition["value"] / 1_000, UTC).date()
+    found = rows(["a"] if day.isoformat() == DAY else [])
+    connection.sendall(others.get(condition.get("operator", "equals"), found))
 
-    with serving(respond) as server:
+
+def rows(ids: list[str]) -> bytes:
+    found = [{**ROW, "id": name} for name in ids]
+    return http({"code": 200, "message": "", "data": {"status": True, "data": found}})
+
+
+def test_a_refused_operator_is_a_finding(connect: Any) -> None:
+    others = dict.fromkeys(("after_date", "before_date"), REFUSAL)
+    with serving(lambda one, number: respond_by_operator(one, server.requests[number], others)) as server:
         check = connect(server.base_url).check(DAY)
     assert (check.is_day_right, check.comparison, check.is_comparison_right) == (True, None, None)
     assert isinstance(check.errors["day_comparison"], da.ApiError)
     assert re.search(r"\nranges: +exclusive: .*\bknown\b(?:.*\n)+day_comparison: ", str(check))
 
 
-def searched(after: list[str], before: list[str], setting: str = "exclusive") -> tuple[str, bool | None]:
+def test_a_refusal_amid_the_searches_of_a_day_ends_them(connect: Any) -> None:
+    def respond(connection: Any, number: int) -> None:
+        is_search_of_end = len(server.requests) > 3
+        connection.sendall(
+            REFUSAL if is_search_of_end else rows(["a"] if "filters" in server.requests[number].json else [])
+        )
+
+    with serving(respond) as server:
+        check = connect(server.base_url).check(DAY)
+        assert len(server.requests) == 4
+    assert (check.day, check.is_day_right, check.comparison) == (None, None, None)
+    assert isinstance(check.errors["day"], da.ApiError)
+
+
+@pytest.fixture
+def searched(connect: Any) -> Callable[..., tuple[str, bool | None]]:
     """What is found if the two searches find these codes, and `a` is a code of the day."""
-    day = DaySearch(0, [ROW])
-    while day.instant is not None:
-        day.add(["a"] if day.instant < datetime(1970, 1, 2, tzinfo=UTC) else [])
-    assert day.end is not None
-    search = ComparisonSearch(day, ServiceDay(day.end, ()), setting)
-    for ids in (after, before):
-        if search.operator is not None:
-            search.add(ids)
-    assert search.operator is None
-    return search.found
+
+    def check(after: list[str], before: list[str], setting: str = "exclusive") -> tuple[str, bool | None]:
+        others = {"after_date": rows(after), "before_date": rows(before)}
+        with serving(lambda one, number: respond_by_operator(one, server.requests[number], others)) as server:
+            found = connect(server.base_url, day_comparison=setting).check(DAY)
+        return found.comparison, found.is_comparison_right
+
+    return check
 
 
-def test_operators_that_differ_fit_no_setting() -> None:
+def test_operators_that_differ_fit_no_setting(searched: Any) -> None:
     for after, before, first, other in (
         (["a", "b"], [], "after_date", "before_date"),
         ([], ["a"], "before_date", "after_date"),
@@ -116,7 +134,7 @@ def test_operators_that_differ_fit_no_setting() -> None:
         assert (re.findall(r"\w+_date", said), is_right) == ([first, other], False)
 
 
-def test_a_response_that_may_be_cut_off_shows_nothing() -> None:
+def test_a_response_that_may_be_cut_off_shows_nothing(searched: Any) -> None:
     many = [f"b-{number}" for number in range(100)]
     said, is_right = searched(many, [])
     assert (re.findall(r"after_date|before_date|\d+", said), is_right) == (["after_date", "100"], None)

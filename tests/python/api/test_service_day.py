@@ -144,12 +144,13 @@ def test_the_end_is_found_in_few_searches(quarters: int, sent: int) -> None:
     assert count <= 8
 
 
-def test_a_day_of_25_hours_is_found_in_one_more() -> None:
+def test_a_day_of_25_hours_is_found() -> None:
     search, count = DaySearch(0, [ROW]), 0
     while (instant := search.instant) is not None:
         count += 1
         search.add(["a"] if milliseconds(instant) < 25 * 3_600_000 else [])
-    assert (search.end, count) == (25 * 3_600_000, 9)
+    assert search.end == 25 * 3_600_000
+    assert count <= 8
 
 
 def test_a_service_that_ignores_the_day_is_no_finding(connect: Any) -> None:

@@ -182,10 +182,10 @@ def test_what_is_cut_of_a_cell_is_what_does_not_fit() -> None:
 
 def test_a_status_is_a_dict_to_the_eye_and_short() -> None:
     entry = {"exportStatus": 1, "exportedRows": 5, "startTime": "2024-01-15T10:00:00Z", "durations": {"all": 1.5}}
-    status = SegmentStatus({"entries": [entry] * 2, "meta": {"total": 2}, "code": 200}, 1, ("200",))
+    status = SegmentStatus({"code": 200, "data": {"entries": [entry] * 2, "meta": {"total": 2}}}, 1, ("200",))
     assert repr(status) == repr(dict(status))
     entry["startTime"] = "\x1b" * 2_000_000
-    many = SegmentStatus({"entries": [entry] * 20}, 1, ("200",))
+    many = SegmentStatus({"data": {"entries": [entry] * 20}}, 1, ("200",))
     assert len(repr(many)) < 30_000
     assert len(str(many)) < 10_000
     assert len(many._repr_html_()) < 200_000

@@ -7,7 +7,7 @@ NOT_SHOWN: dict[str, str] = {
     "airflow/": "needs Airflow, which has an environment of its own",
     "spark/": "needs Spark, which has an environment of its own",
     # Shown, and not seen to run.
-    "_client/profiles.py: TokenOfProfile": "runs on the thread of tokens, which Python does not trace",
+    "_client/profiles.py: Profile.token": "runs on the thread of tokens, which Python does not trace",
     "_core/embedded.py: warn_of_service": "is issued once in a process, so the case runs one",
     "_core/embedded.py: embedded: warn_caller": "is issued once in a process, so the case runs one",
     "_probe/": "is an open point in what probe prints",
