@@ -186,21 +186,16 @@ mod tests {
 
     #[test]
     fn an_unsupported_proxy_is_refused_without_being_quoted() {
-        let error = resolve("https://cdp.example.com", &[("ALL_PROXY", "socks5://u:hunter2@p:1")]).expect_err("socks");
-        assert_eq!(error.kind(), Kind::Config);
-        assert!(
-            error.message().starts_with("proxy must be") && error.message().ends_with("(from ALL_PROXY)"),
-            "{}",
-            error.message()
-        );
-        assert!(!error.message().contains("hunter2"));
-        for ambiguous in [r"http://u\hunter2:pw@p:1", "http://p\thunter2:1", r"http:\\hunter2", "http:///hunter2"] {
-            let error = resolve("https://cdp.example.com", &[("ALL_PROXY", ambiguous)]).expect_err(ambiguous);
-            assert!(
-                error.message().starts_with("proxy must be") && error.message().ends_with("(from ALL_PROXY)"),
-                "{}",
-                error.message()
-            );
+        for refused in [
+            "socks5://u:hunter2@p:1",
+            r"http://u\hunter2:pw@p:1",
+            "http://p\thunter2:1",
+            r"http:\\hunter2",
+            "http:///hunter2",
+        ] {
+            let error = resolve("https://cdp.example.com", &[("ALL_PROXY", refused)]).expect_err(refused);
+            assert_eq!(error.kind(), Kind::Config);
+            assert!(error.message().starts_with("proxy ") && error.message().ends_with("(from ALL_PROXY)"), "{error}");
             assert!(!error.message().contains("hunter2"));
         }
         for ambiguous in ["http:p:3128", r"http://p\@q", "http://p\n.example.com"] {
