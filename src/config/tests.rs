@@ -88,9 +88,9 @@ fn each_error_has_the_source_of_its_setting() {
         }
     });
     let problems = error.expect_err("three invalid settings").details().problems.clone().expect("problems");
-    assert!(problems[0].starts_with("base_url ") && problems[0].contains(" (profile p in f); use https://"));
+    assert!(problems[0].starts_with("base_url ") && problems[0].contains(" (profile p in f)"));
     assert!(problems[1].starts_with("timeout ") && problems[1].ends_with(" (from X)"), "{problems:?}");
-    assert!(problems[2].starts_with("retry_for ") && problems[2].ends_with("not -1"), "{problems:?}");
+    assert!(problems[2].starts_with("retry_for ") && problems[2].ends_with(" -1"), "{problems:?}");
 }
 
 #[test]
@@ -105,28 +105,20 @@ fn python_passes_the_settings_by_name() {
 }
 
 #[test]
-fn a_host_without_a_scheme_is_refused_with_the_url_to_write() {
-    for (address, hint) in [
-        ("localhost:18080", "write http://localhost:18080"),
-        ("127.0.0.1:8080/cdp/", "write http://127.0.0.1:8080/cdp"),
-        ("cdp.example.com", "write https://cdp.example.com"),
-        ("cdp.example.com:8443?key=hunter2", "write https://cdp.example.com:8443"),
-        ("sandbox", "the sandbox is base_url \"sandbox:demo\""),
-    ] {
-        let error = resolve(|arguments| arguments.base_url = Some(address.to_owned())).expect_err(address);
-        assert_eq!(error.hint(), Some(hint));
-        assert!(!error.message().contains("hunter2"), "{error}");
-    }
-}
-
-#[test]
-fn a_base_url_with_the_path_of_an_operation_is_refused_with_the_right_one() {
+fn a_host_without_a_scheme_and_a_url_of_an_operation_are_refused_with_the_url_to_write() {
     for (address, right) in [
-        ("https://cdp.example.com/access/api/item/search", "write https://cdp.example.com"),
-        ("https://cdp.example.com:8443/cdp/access/api/segment/download/", "write https://cdp.example.com:8443/cdp"),
+        ("localhost:18080", " http://localhost:18080"),
+        ("127.0.0.1:8080/cdp/", " http://127.0.0.1:8080/cdp"),
+        ("cdp.example.com", " https://cdp.example.com"),
+        ("cdp.example.com:8443?key=hunter2", " https://cdp.example.com:8443"),
+        ("sandbox", " \"sandbox:demo\""),
+        ("https://cdp.example.com/access/api/item/search", " https://cdp.example.com"),
+        ("https://cdp.example.com:8443/cdp/access/api/segment/download/", " https://cdp.example.com:8443/cdp"),
     ] {
         let error = resolve(|arguments| arguments.base_url = Some(address.to_owned())).expect_err(address);
-        assert_eq!((error.kind(), error.hint()), (Kind::Config, Some(right)));
+        assert_eq!(error.kind(), Kind::Config);
+        assert!(error.hint().is_some_and(|hint| hint.ends_with(right)), "{error:?}");
+        assert!(!error.message().contains("hunter2"), "{error}");
     }
     assert!(resolve(|arguments| arguments.base_url = Some("https://cdp.example.com/access/api".to_owned())).is_ok());
 }
@@ -151,7 +143,7 @@ fn all_invalid_settings_are_reported_together() {
     assert_eq!(error.details().problems.as_ref().map(Vec::len), Some(7));
     assert!(!error.message().contains("hunter2"));
     let one = resolve(|arguments| arguments.timeout = -1.0).expect_err("one invalid setting");
-    assert!(one.message().starts_with("timeout must"), "{one}");
+    assert!(one.message().starts_with("timeout "), "{one}");
     assert_eq!(one.details().problems.as_ref().map(Vec::len), Some(1));
 }
 

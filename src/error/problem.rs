@@ -49,11 +49,11 @@ mod tests {
         let problem = |number: usize| Problem {
             argument: format!("code_status[{number}]"),
             path: String::new(),
-            message: "is not a status".to_owned(),
+            message: "wrong".to_owned(),
             value: number.to_string(),
         };
         let error = Error::validation((0..12).map(problem).collect());
-        assert_eq!(error.message(), "code_status[0]: is not a status; and 11 more");
+        assert!(error.message().starts_with("code_status[0]: wrong; ") && error.message().contains(" 11 "), "{error}");
         assert_eq!(error.problems().len(), 12);
     }
 }

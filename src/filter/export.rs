@@ -28,20 +28,20 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_with_advice() {
-        for (input, advice) in [
-            (InputValue::text("5637051"), "write int(\"5637051\")"),
-            (InputValue::text("abc"), "\"abc\" is a string, not the id"),
-            (InputValue::Number(5_637_051.0), "read it as an int"),
-            (InputValue::Number(f64::NAN), "nan is NaN"),
-            (InputValue::Bool(true), "True is a bool"),
-            (InputValue::Null, "None is not the id"),
-            (InputValue::BigInteger("9".repeat(30)), "too large"),
-            (InputValue::List(vec![InputValue::Integer(1)]), "[1] is a list"),
+    fn anything_else_is_refused() {
+        for (input, datum) in [
+            (InputValue::text("5637051"), "int(\"5637051\")"),
+            (InputValue::text("abc"), "\"abc\""),
+            (InputValue::Number(5_637_051.0), " int"),
+            (InputValue::Number(f64::NAN), "NaN"),
+            (InputValue::Bool(true), "bool"),
+            (InputValue::Null, "None"),
+            (InputValue::BigInteger("9".repeat(30)), "large"),
+            (InputValue::List(vec![InputValue::Integer(1)]), "list"),
         ] {
             let problem = problem(check(&input));
             assert_eq!((problem.argument.as_str(), problem.path.as_str()), ("export_id", "exportId"));
-            assert!(problem.message.contains(advice), "{problem}");
+            assert!(problem.message.contains(datum), "{problem}");
         }
     }
 }

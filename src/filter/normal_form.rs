@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn at_most_a_thousand_groups_are_allowed() {
         assert_eq!(groups(&any_of(1_000)).map(|groups| groups.len()), Ok(1_000));
-        assert!(groups(&any_of(1_001)).unwrap_err().contains("becomes 1001 groups"));
+        assert!(groups(&any_of(1_001)).unwrap_err().contains("1001"));
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         let heavy = |_: &usize| 400_000;
         assert!(Tree::All(vec![Tree::Leaf(1), Tree::Leaf(2), Tree::Leaf(3)]).groups(&heavy).is_ok());
         let message = Tree::All(vec![any_of(2), Tree::Leaf(1)]).groups(&heavy).unwrap_err();
-        assert!(message.contains("has 1600000 values once its groups are expanded"), "{message}");
+        assert!(message.contains("1600000"), "{message}");
     }
 
     /// Trees whose leaves are numbered by the value they hold.

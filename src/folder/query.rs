@@ -119,13 +119,14 @@ mod tests {
     #[test]
     fn lists_are_compared_by_their_names() {
         for (begun, now, expected) in [
-            (vec!["a", "b"], vec!["b", "a"], "the same names in another order"),
-            (vec!["a"], vec!["a", "b", "c"], "now also b, c"),
-            (vec!["a", "b", "c"], vec!["b"], "no longer a, c"),
-            (vec!["a", "b"], vec!["b", "c"], "no longer a, now also c"),
+            (vec!["a", "b"], vec!["b", "a"], &["order"][..]),
+            (vec!["a"], vec!["a", "b", "c"], &["also b, c"]),
+            (vec!["a", "b", "c"], vec!["b"], &["longer a, c"]),
+            (vec!["a", "b"], vec!["b", "c"], &["longer a,", "also c"]),
         ] {
             let found = query(&now).differences(&query(&begun));
-            assert_eq!(found, [("attrs".to_owned(), expected.to_owned())]);
+            let [(field, text)] = found.as_slice() else { panic!("{found:?}") };
+            assert!(field == "attrs" && expected.iter().all(|part| text.contains(part)), "{found:?}");
             assert!(query(&now).differences(&query(&now)).is_empty());
         }
     }

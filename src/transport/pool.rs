@@ -155,6 +155,6 @@ mod tests {
         assert_eq!(began.elapsed().as_secs(), 10);
         assert_eq!(error.kind(), Kind::RequestTimeout);
         assert_eq!(error.details().phase, Some(Phase::Connect));
-        assert!(error.message().ends_with("within 10 s"), "{}", error.message());
+        assert!(error.message().ends_with(" 10 s"), "{}", error.message());
     }
 }

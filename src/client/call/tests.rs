@@ -86,7 +86,7 @@ async fn a_service_that_cannot_be_reached_fails_soon_unless_it_responded_before(
     let began = Instant::now();
     let error = post(&client).await.unwrap_err();
     assert_eq!(began.elapsed().as_secs(), 4);
-    assert!(error.hint().unwrap().contains("never responded to this client: check base_url"), "{error:?}");
+    assert!(error.hint().unwrap().contains("base_url"), "{error:?}");
 
     is_up.store(true, Ordering::SeqCst);
     post(&client).await.unwrap();
@@ -94,7 +94,7 @@ async fn a_service_that_cannot_be_reached_fails_soon_unless_it_responded_before(
     let began = Instant::now();
     let error = post(&client).await.unwrap_err();
     assert_eq!(began.elapsed().as_secs(), 60, "an outage");
-    assert!(error.hint().unwrap().contains("retry_for (60 s) ended the retries"), "{error:?}");
+    assert!(error.hint().unwrap().contains("retry_for (60 s)"), "{error:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -171,16 +171,15 @@ async fn the_end_of_a_timeout_names_what_was_waited_for() {
     let (respond, _) = service(|_| Ok(Reply::status(500)));
     let error = post(&client(respond, |arguments| arguments.timeout = 5.0)).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Server, "the last failure");
-    assert!(error.hint().unwrap().contains("timeout (5 s) ended the retries"), "{error:?}");
+    assert!(error.hint().unwrap().contains("timeout (5 s)"), "{error:?}");
 
     let respond: Respond = Arc::new(|_| pending().boxed());
     let client = client(respond, |arguments| (arguments.timeout, arguments.concurrency) = (5.0, Some(1)));
     let timeouts = [5, 3].map(|timeout| Some(timeout * SECOND));
     let posts = timeouts.map(|timeout| client.post("/call", Bytes::from_static(b"{}"), true, timeout));
-    let messages = join_all(posts).await.into_iter().map(|outcome| outcome.unwrap_err().to_string());
-    let messages: Vec<String> = messages.collect();
-    assert_eq!(messages[0], "no response headers within 5 s");
-    assert!(messages[1].ends_with("waiting for a free request slot (concurrency)"), "{messages:?}");
+    let errors: Vec<Error> = join_all(posts).await.into_iter().map(Result::unwrap_err).collect();
+    assert_eq!(errors[0].details().phase, Some(Phase::Headers));
+    assert!(errors[0].message().ends_with("5 s") && errors[1].message().ends_with("(concurrency)"), "{errors:?}");
 }
 
 /// Gives another token each time; the token with the number `hangs` never comes.

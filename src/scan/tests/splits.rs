@@ -29,8 +29,8 @@ async fn parts_with_fewer_rows_replace_nothing() {
     let (client, _) = capped(10);
     let collected = scan(3).splitting(true).collect(&client, ROW_BY_ROW).await.unwrap();
     assert_eq!(found(&collected).len(), 3 * 40);
-    let reasons = &collected.stats.reasons;
-    assert!(reasons[0].contains("have 30 rows together, fewer than its 40"), "{reasons:?}");
+    let reason = &collected.stats.reasons[0];
+    assert!(reason.contains(" 30 ") && reason.contains(" 40"), "{reason}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -38,9 +38,9 @@ async fn a_part_that_cannot_be_split_is_kept_and_named() {
     let (client, _) = capped(40);
     let collected = scan(3).splitting(true).collect(&client, ROW_BY_ROW).await.unwrap();
     assert_eq!(found(&collected).len(), 3 * 3 * 40);
-    let reasons = collected.stats.reasons.join("; ");
-    assert!(reasons.contains("has 40 rows, and nothing is left to split it by"), "{reasons}");
-    assert!(reasons.ends_with("6 more cannot be split either"), "{reasons}");
+    let reasons = &collected.stats.reasons;
+    assert!(reasons.iter().any(|reason| reason.contains("40 rows")), "{reasons:?}");
+    assert!(reasons.last().is_some_and(|reason| reason.contains("6 more")), "{reasons:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -144,7 +144,7 @@ fn data_after_the_end_is_malformed() {
             for size in [1, body.len()] {
                 let error = inflate(encoding, &body, &[size]).unwrap_err();
                 assert_eq!((error.kind(), error.is_retryable()), (Kind::MalformedHttp, true));
-                assert!(error.message().contains("follows its end"), "{error:?}");
+                assert!(error.message().contains("follows"), "{error:?}");
             }
         }
     }

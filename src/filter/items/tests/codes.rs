@@ -65,37 +65,21 @@ fn a_body_for_codes_may_have_a_value_type() {
 #[test]
 fn each_limit_of_8_holds_for_expressions_of_codes() {
     let time = || col("allocated_time", after("2024-01-01"));
-    for (tree, path, advice) in [
-        (any([time(), time()]), "filters.OR", "has 2 groups joined by OR"),
-        (matches("code_status", 3), "filters.OR[0].AND", "allocated_time is required"),
-        (all([time(), matches("code_status", 2)]), "filters.OR[0].AND[0].value", "2 is not a value of code_status"),
-        (
-            all([time(), matches("audience_type", -1)]),
-            "filters.OR[0].AND[0].value",
-            "-1 is not a value of audience_type",
-        ),
-        (
-            all([time(), matches("pool_id", 2)]),
-            "filters.OR[0].AND[1].column",
-            "\"pool_id\" is not a column that a promotion",
-        ),
-        (
-            all([time(), col("allocated_time", before("2024-02-01"))]),
-            "filters.OR[0].AND",
-            ".on(da.days(start, stop)) in a scan",
-        ),
-        (
-            all([time(), matches("code_status", 3), matches("code_status", 4)]),
-            "filters.OR[0].AND",
-            "code_status is filtered 2 times",
-        ),
+    for (tree, path, datum) in [
+        (any([time(), time()]), "filters.OR", "2"),
+        (matches("code_status", 3), "filters.OR[0].AND", "allocated_time"),
+        (all([time(), matches("code_status", 2)]), "filters.OR[0].AND[0].value", "code_status"),
+        (all([time(), matches("audience_type", -1)]), "filters.OR[0].AND[0].value", "audience_type"),
+        (all([time(), matches("pool_id", 2)]), "filters.OR[0].AND[1].column", "\"pool_id\""),
+        (all([time(), col("allocated_time", before("2024-02-01"))]), "filters.OR[0].AND", ".on(da.days(start, stop))"),
+        (all([time(), matches("code_status", 3), matches("code_status", 4)]), "filters.OR[0].AND", "code_status"),
         (all([time(), matches("audience_type", -1003)]), "filters.OR[0].AND", "silently"),
-        (matches("allocated_time", "2024-01-01"), "filters.OR[0].AND[0].value", "use .after(\"2024-01-01\")"),
+        (matches("allocated_time", "2024-01-01"), "filters.OR[0].AND[0].value", ".after(\"2024-01-01\")"),
     ] {
         let found = problems(checked(codes(expression(tree))));
         assert!(
-            found.iter().any(|problem| problem.path == path && problem.message.contains(advice)),
-            "{path} {advice}: {found:#?}"
+            found.iter().any(|problem| problem.path == path && problem.message.contains(datum)),
+            "{path} {datum}: {found:#?}"
         );
     }
     let same = all([time(), time()]);
@@ -106,20 +90,20 @@ fn each_limit_of_8_holds_for_expressions_of_codes() {
 fn more_than_four_conditions_of_codes_are_refused() {
     let time = |day: i64| col("allocated_time", after(1_704_067_200_000 + day * 86_400_000));
     let found = problems(checked(codes(expression(all([time(1), time(2), time(3), time(4), time(5)])))));
-    assert!(found.iter().any(|problem| problem.message.contains("has 5 conditions")), "{found:#?}");
+    assert!(found.iter().any(|problem| problem.message.contains(" 5 ")), "{found:#?}");
 }
 
 #[test]
 fn each_field_of_a_condition_of_a_body_for_codes_is_checked() {
-    for (field, value, advice) in [
-        ("type", json!(1), "1 is not the type of a condition"),
-        ("extendValue", json!([1]), "not an empty list"),
-        ("condition_type", json!("comp_attr"), "belongs to a generic search"),
-        ("value_type", json!(1), "not a value_type"),
-        ("data_type", json!("string"), "write \"number\""),
-        ("value", json!(3), "write [3]"),
-        ("value", json!(["sent"]), "sent as given: write 3"),
-        ("column", json!("code_statu"), "did you mean \"code_status\"?"),
+    for (field, value, datum) in [
+        ("type", json!(1), "1"),
+        ("extendValue", json!([1]), "empty"),
+        ("condition_type", json!("comp_attr"), "generic"),
+        ("value_type", json!(1), "1"),
+        ("data_type", json!("string"), "\"number\""),
+        ("value", json!(3), "[3]"),
+        ("value", json!(["sent"]), "3, not \"sent\""),
+        ("column", json!("code_statu"), "mean \"code_status\""),
     ] {
         let mut condition =
             json!({"column": "code_status", "data_type": "number", "operator": "matches", "value": [3]});
@@ -127,10 +111,10 @@ fn each_field_of_a_condition_of_a_body_for_codes_is_checked() {
         let time =
             json!({"column": "allocated_time", "data_type": "datetime", "operator": "equals", "value": "2024-01-01"});
         let problem = problem(checked(codes(raw(&json!([condition, time])))));
-        assert!(problem.argument.contains(&format!("[\"{field}\"]")) && problem.message.contains(advice), "{problem}");
+        assert!(problem.argument.contains(&format!("[\"{field}\"]")) && problem.message.contains(datum), "{problem}");
     }
     let time = json!({"column": "allocated_time", "data_type": "datetime", "operator": "equals", "value": "2024-01-01", "extendValue": []});
-    assert!(problem(checked(codes(raw(&json!([time]))))).message.contains("belongs to string and number conditions"));
+    assert!(problem(checked(codes(raw(&json!([time]))))).argument.ends_with("[\"extendValue\"]"));
 }
 
 #[test]
@@ -139,5 +123,5 @@ fn attributes_of_codes_are_checked() {
         attrs: input(json!(["pool"])),
         ..codes(expression(col("allocated_time", after("2024-01-01"))))
     };
-    refuses(arguments, "attrs[0]", "attrs[0]", "did you mean \"pool_id\"?");
+    refuses(arguments, "attrs[0]", "attrs[0]", "mean \"pool_id\"");
 }

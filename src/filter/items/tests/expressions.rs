@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{checked, columns, condition, customers, detailed, leaf, refuses, refuses_with};
+use super::{checked, columns, condition, customers, detailed, leaf, refuses};
 use crate::filter::input::{InputValue, Method};
 use crate::filter::normal_form::Tree;
 use crate::filter::sample::{after, all, any, before, col, equals, expression, input, matches, on, op, problem};
@@ -31,7 +31,7 @@ fn a_date_object_makes_a_datetime() {
     let date = || InputValue::Moment("2024-01-01".to_owned());
     assert_eq!(condition(customers(leaf("birthday", Method::Equals, date())))["value"], 1_704_067_200_000_i64);
     let several = leaf("birthday", Method::Matches, InputValue::List(vec![date()]));
-    refuses(customers(several), "where", "filters.OR[0].AND[0].value[0]", "join .on(day) conditions with |");
+    refuses(customers(several), "where", "filters.OR[0].AND[0].value[0]", ".on(day)");
 }
 
 #[test]
@@ -39,27 +39,27 @@ fn integers_beyond_i64_are_exact_or_refused() {
     let request = |digits: &str| customers(leaf("x", Method::Matches, InputValue::BigInteger(digits.to_owned())));
     let largest = checked(request("18446744073709551615")).expect("a valid request").body;
     assert!(serde_json::to_string(&largest).unwrap().contains("[18446744073709551615]"));
-    refuses(request("18446744073709551616"), "where", "filters.OR[0].AND[0].value", "too large to be sent exactly");
+    refuses(request("18446744073709551616"), "where", "filters.OR[0].AND[0].value", "18446744073709551616");
 }
 
 #[test]
 fn values_that_no_condition_holds_are_refused() {
-    for (compared, path, advice) in [
-        (matches("x", json!([])), "value", "an empty list matches nothing"),
-        (matches("x", json!(["a", 1])), "value[1]", "both string and number values"),
-        (matches("x", json!([true])), "value[0]", "True has no specified data_type"),
-        (matches("x", json!(null)), "value", "None is not a string or a number"),
-        (matches("x", json!([["a"]])), "value[0]", "[\"a\"] is a list, not a string or a number"),
-        (equals("x", json!(["a"])), "value", "equals takes one value"),
-        (col("x", after(json!(["2024-01-01"]))), "value", "takes one time, not a list"),
-        (col("x", after(1_704_067_200)), "value", "looks like seconds"),
-        (col("x", op("", 1)), "operator", "an empty string is not an operator"),
-        (col("", op("gt", 1)), "column", "an empty string is not a column"),
+    for (compared, path, datum) in [
+        (matches("x", json!([])), "value", "empty"),
+        (matches("x", json!(["a", 1])), "value[1]", "both"),
+        (matches("x", json!([true])), "value[0]", "True"),
+        (matches("x", json!(null)), "value", "None"),
+        (matches("x", json!([["a"]])), "value[0]", "[\"a\"]"),
+        (equals("x", json!(["a"])), "value", "equals"),
+        (col("x", after(json!(["2024-01-01"]))), "value", "list"),
+        (col("x", after(1_704_067_200)), "value", "1704067200000"),
+        (col("x", op("", 1)), "operator", "empty"),
+        (col("", op("gt", 1)), "column", "empty"),
     ] {
         let problem = problem(checked(customers(expression(compared))));
         let path = format!("filters.OR[0].AND[0].{path}");
         assert_eq!((problem.argument.as_str(), problem.path.as_str()), ("where", path.as_str()));
-        assert!(problem.message.starts_with("col(\"") && problem.message.contains(advice), "{problem}");
+        assert!(problem.message.starts_with("col(\"") && problem.message.contains(datum), "{problem}");
     }
 }
 
@@ -81,15 +81,15 @@ fn a_named_operator_is_sent_as_given() {
 
 #[test]
 fn a_named_data_type_and_a_unit_must_fit_the_values() {
-    for (where_clause, path, advice) in [
-        (detailed("x", "gt", json!([17]), Some("string"), None), "value[0]", "write \"17\""),
-        (detailed("x", "gt", json!("17"), Some("number"), None), "value", "without the quotes"),
-        (detailed("x", "gt", json!([1]), Some("datetime"), None), "value", "not a list"),
-        (detailed("x", "gt", json!([null]), Some("boolean"), None), "value[0]", "None is not"),
-        (detailed("x", "gt", json!([1]), Some(""), None), "data_type", "an empty string"),
-        (detailed("x", "gt", json!([1]), None, Some("DAY")), "time_unit", "needs data_type datetime"),
+    for (where_clause, path, datum) in [
+        (detailed("x", "gt", json!([17]), Some("string"), None), "value[0]", "\"17\""),
+        (detailed("x", "gt", json!("17"), Some("number"), None), "value", "quotes"),
+        (detailed("x", "gt", json!([1]), Some("datetime"), None), "value", "list"),
+        (detailed("x", "gt", json!([null]), Some("boolean"), None), "value[0]", "None"),
+        (detailed("x", "gt", json!([1]), Some(""), None), "data_type", "empty"),
+        (detailed("x", "gt", json!([1]), None, Some("DAY")), "time_unit", "data_type datetime"),
     ] {
-        refuses(customers(where_clause), "where", &format!("filters.OR[0].AND[0].{path}"), advice);
+        refuses(customers(where_clause), "where", &format!("filters.OR[0].AND[0].{path}"), datum);
     }
 }
 
@@ -98,7 +98,7 @@ fn an_operator_of_dates_takes_milliseconds_whatever_the_data_type() {
     let request =
         |operator: &str, number: i64| customers(detailed("joined", operator, json!([number]), Some("number"), None));
     let path = "filters.OR[0].AND[0].value[0]";
-    refuses(request("after_date", 1_706_659_200), "where", path, "1706659200 looks like seconds");
+    refuses(request("after_date", 1_706_659_200), "where", path, "1706659200000");
     assert!(checked(request("before_date", 1_706_659_200_000)).is_ok());
     assert!(checked(request("newer_than", 1_706_659_200)).is_ok(), "its values are not specified");
 }
@@ -113,28 +113,24 @@ fn and_and_or_to_any_depth_become_an_or_of_ands() {
 #[test]
 fn a_problem_of_a_condition_in_many_groups_is_reported_once() {
     let tree = all([any([matches("a", 1), matches("b", 2)]), matches("c", json!([1, null]))]);
-    let message = "col(\"c\").matches[1]: None is not a string or a number";
-    refuses_with(customers(expression(tree)), "where", "filters.OR[0].AND[1].value[1]", message);
+    refuses(customers(expression(tree)), "where", "filters.OR[0].AND[1].value[1]", "col(\"c\").matches[1]: None");
 }
 
 #[test]
 fn too_many_groups_are_refused() {
     let pair = || any([matches("a", 1), matches("b", 2)]);
     let tree = Tree::All((0..10).map(|_| pair()).collect());
-    refuses(customers(expression(tree)), "where", "filters.OR", "becomes 1024 groups");
+    refuses(customers(expression(tree)), "where", "filters.OR", "1024");
 }
 
 #[test]
 fn anything_but_a_filter_is_refused_with_an_example() {
-    for (where_clause, advice) in [
-        (InputValue::text("name = 'x'"), "is a string, not a filter"),
-        (input(json!([{"column": "x"}])), "does not say how its conditions are joined"),
-        (after("2024-01-01"), "write col(\"…\").after(\"2024-01-01\")"),
-        (
-            InputValue::Other { type_name: "Column".to_owned(), shown: "col(\"x\")".to_owned() },
-            "col(\"x\") is of type Column",
-        ),
+    for (where_clause, datum) in [
+        (InputValue::text("name = 'x'"), "string"),
+        (input(json!([{"column": "x"}])), "list"),
+        (after("2024-01-01"), "col(\"…\").after(\"2024-01-01\")"),
+        (InputValue::Other { type_name: "Column".to_owned(), shown: "col(\"x\")".to_owned() }, "Column"),
     ] {
-        refuses(customers(where_clause), "where", "filters", advice);
+        refuses(customers(where_clause), "where", "filters", datum);
     }
 }
