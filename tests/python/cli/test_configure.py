@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 import sys
 import tomllib
@@ -72,7 +73,7 @@ def test_a_file_in_another_form_is_left_alone(run: Any, folder: Path) -> None:
     text = 'profiles = { first = { timeout = "7s" } }\n'
     (folder / "config.toml").write_text(text)
     ended = run("configure", "--base-url", "https://cdp.example.com", "--profile", "other", stdin=b"tok")
-    assert (ended.code, "is written in another form: add the profile other by hand" in ended.reported) == (2, True)
+    assert (ended.code, bool(re.search(r"config\.toml .*\bother\b", ended.reported))) == (2, True)
     assert (folder / "config.toml").read_text() == text
     assert [path.name for path in folder.iterdir()] == ["config.toml"]
 
@@ -95,21 +96,21 @@ def test_a_token_file_of_yours_is_named(run: Any, folder: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("words", "stdin", "message"),
+    ("words", "stdin", "datum"),
     [
-        ([], b"tok", "missing option --base-url: nobody can be asked without a terminal"),
+        ([], b"tok", "--base-url"),
         (["--base-url", "cdp"], b"tok", "base_url"),
         (["--base-url", "https://x", "--timezone", "Asia/Saigoon"], b"tok", "Asia/Saigoon"),
-        (["--base-url", "https://x"], b"", "the token is empty"),
+        (["--base-url", "https://x"], b"", "token"),
         (["--base-url", "https://x"], "tök secret".encode(), "token"),
-        (["--base-url", "https://x", "--profile", "../x"], b"tok", "a name has no slashes"),
+        (["--base-url", "https://x", "--profile", "../x"], b"tok", "../x"),
     ],
 )
 def test_nothing_is_written_that_could_not_be_used(
-    run: Any, folder: Path, words: list[str], stdin: bytes, message: str
+    run: Any, folder: Path, words: list[str], stdin: bytes, datum: str
 ) -> None:
     ended = run("configure", *words, stdin=stdin)
-    assert (ended.code, message in ended.reported) == (2, True), ended
+    assert (ended.code, datum in ended.reported) == (2, True), ended
     assert "secret" not in ended.reported
     assert not (folder / "config.toml").exists()
 
@@ -117,7 +118,7 @@ def test_nothing_is_written_that_could_not_be_used(
 def test_settings_that_exist_are_changed_by_hand(run: Any, folder: Path) -> None:
     assert run("configure", "--base-url", "https://x.example.com", stdin=b"tok").code == 0
     ended = run("configure", "--base-url", "https://y.example.com", stdin=b"tok-2")
-    assert (ended.code, "the profile default exists: change its base_url in" in ended.reported) == (2, True)
+    assert (ended.code, bool(re.search(r"\bdefault\b.* base_url ", ended.reported))) == (2, True)
     assert (folder / "default.token").read_text() == "tok\n"
     (folder / "config.toml").write_text('[profiles.default]\ntoken = "t"\n')
     assert run("configure", stdin=b"tok-2").code == 2

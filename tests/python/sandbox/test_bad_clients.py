@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -64,7 +65,7 @@ def test_b2_a_client_that_sends_too_much_gets_a_refusal(sandbox: da.Sandbox, val
     one_of = da.col("customer_id").matches([f"{number:01000}" for number in range(values)])
     client = sandbox.client(retry_for=0)
     for _ in range(times):
-        with pytest.raises(da.RequestRejectedError, match="larger than 4194304 bytes"):
+        with pytest.raises(da.RequestRejectedError, match=r"\b4194304\b"):
             client.search_items("customer", ["customer_id"], one_of)
 
 
@@ -90,7 +91,7 @@ def test_b3_more_is_refused_by_its_path(service: PlainService, shape: str) -> No
     }
     reply = service.search(search(*groups[shape]))
     assert reply.status == 400
-    assert reply.refusal == "filters.OR: more than 10000 conditions"
+    assert re.match(r"filters\.OR: .*\b10000\b", reply.refusal)
 
 
 def test_b3_a_hundred_thousand_values_are_searched(service: PlainService) -> None:
@@ -182,7 +183,7 @@ def test_b6_concurrent_loads_and_searches_are_complete() -> None:
                 name = f"{loader}-{number}"
                 rows = [{"visit_id": f"{name}-{row}", "load": name} for row in range(BATCH)]
                 assert sandbox.load("visit", rows) == BATCH
-                with pytest.raises(da.SandboxError, match="taken"):
+                with pytest.raises(da.SandboxError, match=f"`{name}-0`"):
                     sandbox.load("visit", [{"visit_id": f"{name}-new", "load": name}, *rows])
 
         def look(_: int) -> None:

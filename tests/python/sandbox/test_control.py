@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from support.arguments import about
 from support.raw_server import always, http, serving
 
 import dataaccess as da
@@ -36,7 +38,7 @@ def test_objects_are_declared_loaded_searched_and_cleared(controlled: da.Sandbox
         "shop/ñ %2F", ["id", "area", "opened"], da.col("area").equals(2.5), item_type_id=7
     )
     assert found == [{"id": "1", "area": 2.5, "opened": "2024-01-15 01:00:00"}]
-    with pytest.raises(da.SandboxError, match=r"row 0: its identifier `1` is taken; a load that replaces"):
+    with pytest.raises(da.SandboxError, match=r"\brow 0: .*`1`"):
         controlled.load("shop/ñ %2F", rows)
     assert controlled.load("shop/ñ %2F", rows, replace=True) == 3
     assert controlled.clear("shop/ñ %2F") == 3
@@ -44,7 +46,7 @@ def test_objects_are_declared_loaded_searched_and_cleared(controlled: da.Sandbox
 
 def test_an_object_that_is_not_declared_is_named(controlled: da.Sandbox) -> None:
     for call in (controlled.clear, lambda name: controlled.load(name, [])):
-        with pytest.raises(da.SandboxError, match="business object `shop` is not declared"):
+        with pytest.raises(da.SandboxError, match="`shop`"):
             call("shop")
 
 
@@ -54,7 +56,7 @@ def test_a_fault_begins_counts_and_ends(controlled: da.Sandbox) -> None:
         assert fault.hits == 0
         client.search_codes(allocated_time=da.on("2024-01-15"))
         assert fault.hits == 1
-        with pytest.raises(da.SandboxError, match="active already"):
+        with pytest.raises(da.SandboxError):
             fault.__enter__()
     assert fault.hits == 1
     log = controlled.requests
@@ -80,7 +82,7 @@ def test_tokens_are_issued_and_revoked(controlled: da.Sandbox) -> None:
         controlled.revoke(token)
         with pytest.raises(da.PermissionDeniedError):
             client.search_codes(limit=1, allocated_time=da.on("2024-01-15"))
-    with pytest.raises(da.ConfigError, match="scopes: there is no `items`; there are item, download"):
+    with pytest.raises(da.ConfigError, match=r"^scopes: .*`items`.* item, download$"):
         controlled.issue_token(["items"])
 
 
@@ -109,9 +111,9 @@ def test_a_reset_brings_back_the_start(controlled: da.Sandbox) -> None:
     controlled.reset()
     assert controlled.requests == []
     assert client.search_codes(["id"], allocated_time=da.on("2024-01-15")) == rows
-    with pytest.raises(da.SandboxError, match="`shop` is not declared"):
+    with pytest.raises(da.SandboxError, match="`shop`"):
         controlled.load("shop", [])
-    with pytest.raises(da.RequestRejectedError, match="404"):
+    with pytest.raises(da.RequestRejectedError, check=lambda error: error.status == 404):
         client.download_segment(export)
 
 
@@ -125,15 +127,15 @@ def test_a_connected_sandbox_counts_as_one_and_is_left_running() -> None:
 
 def test_connect_refuses_a_wrong_token_and_no_sandbox() -> None:
     with da.Sandbox() as started:
-        with pytest.raises(da.ConfigError, match="the admin token is missing or wrong"):
+        with pytest.raises(da.ConfigError, match=r"\bBearer\b"):
             da.Sandbox.connect(started.base_url, started.issue_token())
         address = started.base_url
-    with pytest.raises(da.SandboxError, match=f"the sandbox at {address} cannot be reached: "):
+    with pytest.raises(da.SandboxError, match=re.escape(address)):
         da.Sandbox.connect(address, started.admin_token)
     for url in ["127.0.0.1:80", "ftp://x", "http://", "http://x:port", "http://user@x"]:
-        with pytest.raises(da.ConfigError, match="url must be the address of a sandbox"):
+        with pytest.raises(da.ConfigError, check=about("url")):
             da.Sandbox.connect(url, ADMIN)
-    with pytest.raises(da.ConfigError, match="admin_token must be visible ASCII characters"):
+    with pytest.raises(da.ConfigError, check=about("admin_token")):
         da.Sandbox.connect(address, "tök" * 20)
 
 
@@ -148,22 +150,21 @@ def test_connect_refuses_a_wrong_token_and_no_sandbox() -> None:
 )
 def test_another_service_at_the_address_is_no_sandbox(status: str, body: object) -> None:
     with serving(always(http(body, status))) as server:
-        message = f"there is no sandbox at {server.base_url}: GET .* got HTTP status {status[:3]}$"
-        with pytest.raises(da.SandboxError, match=message):
+        data = rf"{re.escape(server.base_url)}: GET .*\b{status[:3]}$"
+        with pytest.raises(da.SandboxError, match=data):
             da.Sandbox.connect(server.base_url, ADMIN)
 
 
 def test_a_name_that_is_no_unicode_is_refused(controlled: da.Sandbox) -> None:
-    message = "name contains a lone surrogate, so it is not valid Unicode"
-    with pytest.raises(da.ConfigError, match=message):
+    with pytest.raises(da.ConfigError, check=about("name")):
         controlled.load("\ud800", [])
-    with pytest.raises(da.ConfigError, match=message):
+    with pytest.raises(da.ConfigError, check=about("name")):
         controlled.clear("\ud800")
 
 
 def test_the_entries_of_an_export_are_a_number_or_have_known_members(controlled: da.Sandbox) -> None:
     for entries in ([{"rows": 1}, {"row": 1}], ["open"], {"rows": 1}):
-        with pytest.raises(da.ConfigError, match="entries must be a number or a list of dicts with "):
+        with pytest.raises(da.ConfigError, check=about("entries")):
             controlled.start_export(entries=entries)  # type: ignore[arg-type]
 
 
@@ -171,7 +172,7 @@ def test_the_admin_token_is_random_or_long_and_differs_from_the_token() -> None:
     with da.Sandbox() as one, da.Sandbox() as other:
         assert one.admin_token.startswith("sbx_admin_")
         assert one.admin_token != other.admin_token
-    with pytest.raises(da.ConfigError, match="admin_token: it needs 32 or more"):
+    with pytest.raises(da.ConfigError, match=r"^admin_token: .*\b32\b"):
         da.Sandbox(admin_token="short")
-    with pytest.raises(da.ConfigError, match="admin_token: it is the same as token"):
+    with pytest.raises(da.ConfigError, match=r"^admin_token: .* token;"):
         da.Sandbox(admin_token=ADMIN, token=ADMIN)

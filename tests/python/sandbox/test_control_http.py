@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -180,7 +181,7 @@ def test_a_huge_body_is_refused_before_it_is_read(call: Caller, size: int) -> No
         head += f"Authorization: Bearer {call.sandbox.admin_token}\r\nContent-Type: application/json\r\n\r\n"
         response = call.raw(head.encode())
         assert b" 413 " in response.split(b"\r\n")[0]
-        assert b"the body is larger than" in response
+        assert re.search(rb"\b(1048576|268435456)\b", response)
 
 
 def test_a_huge_body_without_a_token_is_not_read(call: Caller) -> None:
@@ -221,7 +222,7 @@ def test_only_exact_paths_are_routes(call: Caller, path: str) -> None:
 def test_a_route_names_its_methods(call: Caller) -> None:
     status, answer, headers = call("PUT", "/faults")
     assert (status, headers["Allow"]) == (405, "GET, POST, DELETE")
-    assert answer["error"]["message"] == "the route takes GET, POST, DELETE"
+    assert headers["Allow"] in answer["error"]["message"]
 
 
 def test_control_is_neither_logged_nor_broken_by_faults(call: Caller) -> None:
@@ -236,7 +237,7 @@ def test_faults_are_limited(call: Caller) -> None:
     for _ in range(1000):
         assert call.sandbox._control.call("POST", "/faults", {"kind": "delay", "seconds": 0})["id"]
     status, message = refusal(call("POST", "/faults", {"kind": "delay", "seconds": 0}))
-    assert (status, message) == (409, "this sandbox has 1000 faults, which is the limit")
+    assert (status, "1000" in message) == (409, True)
     assert len(call("DELETE", "/faults")[1]) == 1000
 
 
@@ -244,7 +245,7 @@ def test_switches_change_all_or_none(call: Caller) -> None:
     before = call("GET", "/switches")[1]
     assert before["empty_shape"] == "array"
     status, message = refusal(call("PATCH", "/switches", {"empty_shape": "null", "latency": -1}))
-    assert (status, message) == (400, "switch latency: -1 is not a value of it")
+    assert (status, "latency: -1 " in message) == (400, True)
     assert call("GET", "/switches")[1] == before
     assert call("PATCH", "/switches", {"empty_shape": "null"})[1] == {**before, "empty_shape": "null"}
     assert call("GET", "/state")[1]["switches"]["empty_shape"] == "null"
@@ -282,28 +283,24 @@ def test_rows_are_listed_by_window_and_text(call: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "message"),
+    ("body", "status", "data"),
     [
-        (
-            b'[{"customer_id": "1"}, {"customer_id": 2}]',
-            400,
-            "row 1: attribute `customer_id`: 2 is a number, not a string",
-        ),
-        (b'{"customer_id": "1"}\n{"customer_id": "1"}', 409, "row 1: its identifier `1` is taken"),
-        (b'{"customer_id": "1"}\n{"customer_id"', 400, "row 1: it is not JSON: EOF while parsing an object"),
-        (b'{"customer_id": "1"}\n[]', 400, "row 1: a row is an object, not []"),
-        (b'[{"customer_id": "1"},', 400, "body: EOF while parsing"),
-        (b'{"custmer_id": "1"}', 400, "row 0: it has no attribute `custmer_id`"),
-        (b'{"name": "x"}', 400, "row 0: the identifying attribute is null"),
-        (b'{"customer_id": true}', 400, "row 0: attribute `customer_id`: true is a boolean, not a string"),
-        (b'{"customer_id": "\\ud800"}', 400, "row 0: it is not JSON: "),
-        (b"\xff", 400, "body: invalid utf-8"),
+        (b'[{"customer_id": "1"}, {"customer_id": 2}]', 400, "row 1: attribute `customer_id`: 2 "),
+        (b'{"customer_id": "1"}\n{"customer_id": "1"}', 409, "row 1: .*`1`"),
+        (b'{"customer_id": "1"}\n{"customer_id"', 400, "row 1: .*EOF"),
+        (b'{"customer_id": "1"}\n[]', 400, r"row 1: .*\[\]"),
+        (b'[{"customer_id": "1"},', 400, "body: EOF"),
+        (b'{"custmer_id": "1"}', 400, "row 0: .*`custmer_id`"),
+        (b'{"name": "x"}', 400, "row 0: .*null"),
+        (b'{"customer_id": true}', 400, "row 0: attribute `customer_id`: true "),
+        (b'{"customer_id": "\\ud800"}', 400, "row 0: .*JSON"),
+        (b"\xff", 400, "body: .*utf-8"),
     ],
 )
-def test_rows_that_do_not_fit_load_nothing(call: Caller, body: bytes, status: int, message: str) -> None:
+def test_rows_that_do_not_fit_load_nothing(call: Caller, body: bytes, status: int, data: str) -> None:
     found = refusal(call("POST", "/objects/customer/rows", body))
     assert found[0] == status
-    assert message in found[1]
+    assert re.search(data, found[1])
     assert call("GET", "/objects/customer/rows")[1]["total"] == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,11 @@ import dataaccess as da
 __all__ = ["service"]
 
 
+def quoted(message: str) -> list[str]:
+    """What a message has in backticks."""
+    return re.findall(r"`([^`]*)`", message)
+
+
 def test_declarations_that_cannot_be_are_refused(service: da.Sandbox) -> None:
     def declaration_error(name: str, item_type_id: int, attributes: Any) -> str:
         with pytest.raises(da.SandboxError) as caught:
@@ -20,15 +26,13 @@ def test_declarations_that_cannot_be_are_refused(service: da.Sandbox) -> None:
         return str(caught.value)
 
     wrong = declaration_error("shop", 8, {"id": "text"})
-    assert (
-        wrong == "object `shop`: attribute `id` cannot be `text`; it is string, int64, float64, timestamp, bool or "
-        "list, or as the service says number or datetime"
-    )
-    assert "its name or its id 7 is taken by `store`" in declaration_error("shop", 7, {"id": "string"})
-    assert "it has no attributes" in declaration_error("shop", 8, {})
-    with pytest.raises(
-        da.SandboxError, match=r"^business object `shop` is not declared; known: promotion_code, customer"
-    ):
+    assert quoted(wrong) == ["shop", "id", "text"]
+    types = {"string", "int64", "float64", "timestamp", "bool", "list", "number", "datetime"}
+    assert types <= set(re.findall(r"\w+", wrong))
+    taken = declaration_error("shop", 7, {"id": "string"})
+    assert (quoted(taken), " 7 " in taken) == (["shop", "store"], True)
+    assert quoted(declaration_error("shop", 8, {})) == ["shop"]
+    with pytest.raises(da.SandboxError, match=r"`shop`.* promotion_code, customer\b"):
         service.load("shop", [])
     service.declare("store", 7, STORE)
 
@@ -46,11 +50,11 @@ def test_a_file_keeps_objects_and_rows(tmp_path: Path) -> None:
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("my notes " * 200, encoding="utf-8")
-    with pytest.raises(da.SandboxError, match="is not a sandbox store; it was not changed"):
+    with pytest.raises(da.SandboxError, match=re.escape(str(notes))):
         da.Sandbox(db=notes)
     link = tmp_path / "link.db"
     link.symlink_to(tmp_path / "data.db")
-    with pytest.raises(da.SandboxError, match="is a symbolic link"):
+    with pytest.raises(da.SandboxError, match=re.escape(str(link))):
         da.Sandbox(db=link)
     assert notes.read_text(encoding="utf-8") == "my notes " * 200
 
@@ -58,9 +62,9 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
 def test_a_stopped_service_loads_nothing() -> None:
     sandbox = da.Sandbox()
     sandbox.stop()
-    with pytest.raises(da.SandboxError, match="was stopped"):
+    with pytest.raises(da.SandboxError):
         sandbox.load("customer", [])
-    with pytest.raises(da.SandboxError, match="was stopped"):
+    with pytest.raises(da.SandboxError):
         sandbox.declare("store", 7, STORE)
 
 

@@ -16,6 +16,7 @@ from urllib.request import urlopen
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.arguments import about
 from support.commands import run
 
 import dataaccess as da
@@ -89,14 +90,17 @@ def test_the_address_chooses_the_days(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 @pytest.mark.parametrize("until", ["", "today", "2024-02-30", "2023-12-31", "2024-2-9", "2024-02-29T00:00", "20240229"])
 def test_another_day_is_refused(until: str) -> None:
-    for start in (lambda: da.Sandbox.demo(until=until), lambda: da.Client(f"sandbox:demo?until={until}")):
-        with pytest.raises(da.ConfigError, match="until must be a day from 2024-01-01 on") as caught:
+    starts: dict[str, Callable[[], object]] = {
+        "until": lambda: da.Sandbox.demo(until=until),
+        "base_url: until": lambda: da.Client(f"sandbox:demo?until={until}"),
+    }
+    for named, start in starts.items():
+        with pytest.raises(da.ConfigError, match=rf"^{named} .*\b2024-01-01 .*\b2024-02-29$"):
             start()
-        assert "2024-02-29" in str(caught.value)
 
 
 def test_what_is_no_day_is_refused() -> None:
-    with pytest.raises(da.ConfigError, match="until must be a date or text"):
+    with pytest.raises(da.ConfigError, check=about("until")):
         da.Sandbox.demo(until=datetime(2024, 2, 29, tzinfo=UTC))
     with pytest.raises(da.ConfigError, match=r"sandbox:demo\?until=2024-02-29"):
         da.Client("sandbox:demo?from=2024-02-29")
@@ -106,7 +110,8 @@ def test_the_command_takes_a_day() -> None:
     assert run("sandbox", "--until", "2024-02-29", "--empty").returncode == 2
     ended = run("sandbox", "--until", "soon")
     assert ended.returncode != 0
-    assert "--until must be a day from 2024-01-01 on" in ended.stderr
+    assert "--until" in ended.stderr
+    assert "2024-01-01" in ended.stderr
 
 
 @example(shift=0)

@@ -84,5 +84,5 @@ def test_a_profile_that_an_argument_names_counts(config: Config, sandbox: da.San
         assert client.settings["proxy"].value is None
         assert client.search_codes(["id"], allocated_time=da.on("2024-01-20"), limit=1)
     assert (config.path.parent / "mine.jsonl").exists()
-    with pytest.raises(da.ConfigError, match="no profile 'nope'"):
+    with pytest.raises(da.ConfigError, match="'nope'"):
         sandbox.client(profile="nope")

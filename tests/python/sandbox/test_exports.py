@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from support.arguments import about
 
 import dataaccess as da
 
@@ -42,16 +43,9 @@ def test_a_token_expires_by_the_clock_of_the_sandbox(connect: Any, own: da.Sandb
         client.search_codes(allocated_time=da.on("2024-01-15"))
 
 
-@pytest.mark.parametrize(
-    ("seconds", "message"),
-    [
-        (-1, "seconds must be a number"),
-        ("1", "seconds must be a number"),
-        (1e11, "seconds: more than a thousand years"),
-    ],
-)
-def test_a_clock_is_not_moved_back_or_too_far(sandbox: da.Sandbox, seconds: Any, message: str) -> None:
-    with pytest.raises(da.ConfigError, match=message):
+@pytest.mark.parametrize("seconds", [-1, "1", 1e11])
+def test_a_clock_is_not_moved_back_or_too_far(sandbox: da.Sandbox, seconds: Any) -> None:
+    with pytest.raises(da.ConfigError, check=about("seconds")):
         sandbox.advance(seconds)
 
 
@@ -99,11 +93,11 @@ def test_exports_of_another_sandbox_are_unknown(own: da.Sandbox, sandbox: da.San
     ],
 )
 def test_an_export_that_is_invalid_is_refused(sandbox: da.Sandbox, argument: str, value: Any) -> None:
-    with pytest.raises(da.ConfigError, match=f"{argument} must be"):
+    with pytest.raises(da.ConfigError, check=about(argument)):
         sandbox.start_export(**{argument: value})
 
 
 @pytest.mark.parametrize("expires_in", [-1, float("nan"), float("inf"), "60", timedelta(seconds=-1)])
 def test_a_token_ends_when_a_number_of_seconds_has_passed(sandbox: da.Sandbox, expires_in: Any) -> None:
-    with pytest.raises(da.ConfigError, match="expires_in must be a number of seconds"):
+    with pytest.raises(da.ConfigError, check=about("expires_in")):
         sandbox.issue_token(expires_in=expires_in)

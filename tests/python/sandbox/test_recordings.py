@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -51,10 +53,9 @@ def test_a_recording_has_each_request_and_its_response(sandbox: da.Sandbox, path
 
 
 def test_a_recording_warns_and_only_its_owner_can_read_it(sandbox: da.Sandbox, path: Path) -> None:
-    with pytest.warns(da.DataAccessWarning, match="customer data") as caught:
+    with pytest.warns(da.DataAccessWarning, match=re.escape(str(path))) as caught:
         sandbox.client(record=path)
 
-    assert str(path) in str(caught[0].message)
     assert caught[0].filename == __file__
     if sys.platform != "win32":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -123,7 +124,7 @@ def test_a_failure_is_replayed_in_its_turn(sandbox: da.Sandbox, path: Path) -> N
 def test_a_response_that_was_cut_off_is_cut_off_again(sandbox: da.Sandbox, path: Path) -> None:
     with sandbox.fault("cut", after_bytes=300), pytest.raises(da.TransportError):
         sandbox.client(record=path, retry_for=0).search_codes(allocated_time=DAY)
-    assert "after 300 bytes" in lines(path, "end")[0]["failure"]
+    assert " 300 " in lines(path, "end")[0]["failure"]
 
     with da.Sandbox.replay(path) as replay, pytest.raises(da.TransportError):
         replay.client(retry_for=0).search_codes(allocated_time=DAY)
@@ -135,7 +136,8 @@ def test_a_request_that_was_not_recorded_is_refused(sandbox: da.Sandbox, path: P
     with da.Sandbox.replay(path) as replay, pytest.raises(da.RequestRejectedError) as caught:
         replay.client().search_codes(allocated_time=da.on("2024-01-16"))
 
-    assert "the recording has no response to this request" in str(caught.value)
+    assert caught.value.status == 404
+    assert "/access/api/item/search" in str(caught.value)
 
 
 def test_a_client_that_opens_a_recording_again_appends(sandbox: da.Sandbox, path: Path) -> None:
@@ -180,30 +182,35 @@ def _response(status: int, headers: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"),
+    ("content", "datum"),
     [
-        ("not a recording\n", "is not a recording: line 1"),
+        ("not a recording\n", "line 1"),
         ('{"recording":{"version":1,"base_url":""}}\n{"requ\n{"end":{"id":"a","ms":0,"failure":null}}\n', "line 2"),
-        ('{"recording":{"version":1,"base_url":""}}\n{}\n', "is not a recording: line 2"),
-        ('{"recording":{"version":2,"base_url":""}}\n', "has version 2 of the format"),
-        *((_response(status, {}), "is not a recording: line 3") for status in (0, 99, 101, 1000, 65535)),
-        (_response(200, {"server": "a\r\nx: y"}), "is not a recording: line 3"),
-        (_response(200, {"se rver": "a"}), "is not a recording: line 3"),
-        (None, "cannot be read"),
+        ('{"recording":{"version":1,"base_url":""}}\n{}\n', "line 2"),
+        ('{"recording":{"version":2,"base_url":""}}\n', "version 2"),
+        *((_response(status, {}), "line 3") for status in (0, 99, 101, 1000, 65535)),
+        (_response(200, {"server": "a\r\nx: y"}), "line 3"),
+        (_response(200, {"se rver": "a"}), "line 3"),
+        (None, "exchanges.jsonl"),
     ],
 )
-def test_a_file_that_is_no_recording_is_refused(path: Path, content: str | None, problem: str) -> None:
+def test_a_file_that_is_no_recording_is_refused(path: Path, content: str | None, datum: str) -> None:
     if content is not None:
         path.write_text(content)
     with pytest.raises(da.SandboxError) as caught:
         da.Sandbox.replay(path)
-    assert problem in str(caught.value)
+    assert datum in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+def of(path: Path) -> str:
+    """The pattern of an error about a recording."""
+    return rf"\brecord `{re.escape(str(path))}`"
 
 
 def test_record_does_not_touch_another_file(sandbox: da.Sandbox, path: Path) -> None:
     path.write_text("my notes")
-    with pytest.raises(da.ConfigError, match="has other content than a recording"):
+    with pytest.raises(da.ConfigError, match=of(path)):
         sandbox.client(record=path)
     assert path.read_text() == "my notes"
 
@@ -212,7 +219,7 @@ def test_record_does_not_touch_another_file(sandbox: da.Sandbox, path: Path) -> 
 def test_record_does_not_touch_a_device(sandbox: da.Sandbox, path: Path) -> None:
     os.mkfifo(path, 0o644)
     mode = path.stat().st_mode
-    with pytest.raises(da.ConfigError, match="is not a regular file"):
+    with pytest.raises(da.ConfigError, match=of(path)):
         sandbox.client(record=path)
     assert path.stat().st_mode == mode
 
@@ -220,28 +227,29 @@ def test_record_does_not_touch_a_device(sandbox: da.Sandbox, path: Path) -> None
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such links, owners and modes")
 def test_record_does_not_touch_what_other_users_may_read_or_own(sandbox: da.Sandbox, path: Path) -> None:
     path.touch(mode=0o644)
-    with pytest.raises(da.ConfigError, match="is open to other users: its mode is 0644"):
+    with pytest.raises(da.ConfigError, match=rf"{of(path)}.*\b0644\b"):
         sandbox.client(record=path)
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"", 0o644)
     path.chmod(0o600)
     if os.geteuid() == 0:
         os.chown(path, 12345, -1)
-        with pytest.raises(da.ConfigError, match="belongs to user 12345"):
+        with pytest.raises(da.ConfigError, match=rf"{of(path)}.*\b12345\b"):
             sandbox.client(record=path)
         assert path.read_bytes() == b""
         os.chown(path, 0, -1)
     for target in ("missing.jsonl", path.name):
         link = path.with_name(f"link to {target}")
         link.symlink_to(target)
-        with pytest.raises(da.ConfigError, match="is a symbolic link, which is not followed"):
+        with pytest.raises(da.ConfigError, match=of(link)):
             sandbox.client(record=link)
     assert not path.with_name("missing.jsonl").exists()
 
 
 def test_a_recording_that_cannot_be_opened_is_an_error_of_the_client(sandbox: da.Sandbox, tmp_path: Path) -> None:
-    with pytest.raises(da.FileError, match=r"record `.*` cannot be opened.*; make its folder") as caught:
-        sandbox.client(record=tmp_path / "missing" / "exchanges.jsonl")
-    assert caught.value.errno is not None
+    missing = tmp_path / "missing" / "exchanges.jsonl"
+    with pytest.raises(da.FileError, match=of(missing)) as caught:
+        sandbox.client(record=missing)
+    assert caught.value.errno == errno.ENOENT
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of files")
@@ -252,8 +260,9 @@ def test_a_recording_that_cannot_grow_fails_the_call(sandbox: da.Sandbox, path: 
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, limits[1]))
     try:
-        with pytest.raises(da.FileError, match=r"record `.*` cannot be written: File too large"):
+        with pytest.raises(da.FileError, match=of(path)) as caught:
             client.search_codes(allocated_time=DAY)
+        assert caught.value.errno == errno.EFBIG
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 

@@ -109,7 +109,7 @@ NO_JSON = {
 def test_a_body_that_is_no_json(service: PlainService, path: str, case: str) -> None:
     reply = service.post(path, NO_JSON[case])
     assert reply.status == 400
-    assert reply.refusal.startswith("the body is not JSON: ")
+    assert "JSON" in reply.refusal.partition(": ")[0]
 
 
 @pytest.mark.parametrize("path", [SEARCH, DOWNLOAD])
@@ -117,12 +117,12 @@ def test_a_body_that_is_no_json(service: PlainService, path: str, case: str) -> 
 def test_a_body_that_is_no_object(service: PlainService, path: str, body: object) -> None:
     reply = service.post(path, body)
     assert reply.status == 400
-    assert reply.refusal.startswith("the body: ")
+    assert reply.refusal.partition(": ")[0].endswith("body")
 
 
 DOWNLOADS: dict[str, tuple[Any, str]] = {
-    "no-scope": ({"exportId": 1}, "`scope` is required"),
-    "no-id": ({"scope": "download"}, "`exportId` is required"),
+    "no-scope": ({"exportId": 1}, "`scope`"),
+    "no-id": ({"scope": "download"}, "`exportId`"),
     "another-scope": ({"scope": "item", "exportId": 1}, "scope: "),
     "scope-is-a-number": ({"scope": 1, "exportId": 1}, "scope: "),
     "id-is-a-text": ({"scope": "download", "exportId": "5637051"}, "exportId: "),

@@ -89,39 +89,37 @@ def test_a_reset_comes_back_to_the_scenario(tmp_path: Path) -> None:
         sandbox.clear("store")
         sandbox._control.call("DELETE", "/faults")
         sandbox.reset()
-        with pytest.raises(da.ApiError, match="418"):
+        with pytest.raises(da.ApiError, check=lambda error: error.status == 418):
             sandbox.client().search_codes(allocated_time=da.on("2024-01-15"))
         sandbox._control.call("DELETE", "/faults")
         client = sandbox.client()
         assert client.search_items("store", ["store_id"], da.col("store_id").equals("s-1"), item_type_id=7)
 
 
-# The members of a scenario, and what is wrong with them.
+# The members of a scenario, and what the error of them names.
 WRONG: list[tuple[str, object, str]] = [
-    ("a.json", {"swiches": {}}, r"there is no member 'swiches'; did you mean 'switches'\?"),
-    ("a.json", {"switches": []}, r"switches must be an object, not an array"),
-    ("a.json", {"switches": {"latnecy": 1}}, r"latnecy"),
-    ("a.json", {"demo": {"untill": "2024-02-29"}}, r"demo: there is no member 'untill'; did you mean 'until'\?"),
-    ("a.json", {"seeds": [STORE, 5]}, r"seeds\[1\] must be an object or a string, not an integer"),
-    ("a.json", {"seeds": [STORE, {"objct": "a"}]}, r"seeds\[1\]: there is no member 'objct'; did you mean 'object'\?"),
-    ("a.json", {"seeds": ["gone.json"]}, r"gone.json cannot be read: No such file"),
+    ("a.json", {"swiches": {}}, r"'swiches'.*'switches'\?"),
+    ("a.json", {"switches": []}, r"\bswitches\b.* array"),
+    ("a.json", {"switches": {"latnecy": 1}}, r"\blatnecy\b"),
+    ("a.json", {"demo": {"untill": "2024-02-29"}}, r"demo: .*'untill'.*'until'\?"),
+    ("a.json", {"seeds": [STORE, 5]}, r"seeds\[1\] .* integer"),
+    ("a.json", {"seeds": [STORE, {"objct": "a"}]}, r"seeds\[1\]: .*'objct'.*'object'\?"),
+    ("a.json", {"seeds": ["gone.json"]}, r"gone\.json\b"),
     ("a.json", {"faults": [{"kind": "statsu"}]}, r"faults\[0\]: .*statsu"),
     ("a.json", {"faults": [{"kind": "status", "status": 503, "tmies": 2}]}, r"faults\[0\]: .*tmies"),
     ("a.json", {"exports": [{"rows": 5, "second": 2}]}, r"exports\[0\]: .*second"),
     ("a.json", {"platform": "utc-all"}, r"utc-all"),
-    ("a.json", {"now": "yesterday"}, r"now must be a datetime"),
-    ("a.toml", "demo = maybe", r"a.toml is not TOML: .*line 1"),
-    ("a.toml", "now = 2024-01-01", r"now must be a string or datetime, not date"),
-    ("a.yaml", "{}", r"a.yaml: the suffix of a scenario is .toml or .json"),
+    ("a.json", {"now": "yesterday"}, r": now\b"),
+    ("a.toml", "demo = maybe", r"a\.toml\b.* line 1\b"),
+    ("a.toml", "now = 2024-01-01", r": now\b"),
+    ("a.yaml", "{}", r"a\.yaml: .*\.toml .*\.json"),
 ]
 
 
-@pytest.mark.parametrize(("name", "content", "message"), WRONG, ids=[message for *_, message in WRONG])
-def test_what_is_wrong_is_reported_with_file_and_place(
-    tmp_path: Path, name: str, content: object, message: str
-) -> None:
+@pytest.mark.parametrize(("name", "content", "data"), WRONG, ids=[data for *_, data in WRONG])
+def test_what_is_wrong_is_reported_with_file_and_place(tmp_path: Path, name: str, content: object, data: str) -> None:
     path = tmp_path / name
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-    with pytest.raises((da.ConfigError, da.SandboxError), match=message) as caught:
+    with pytest.raises((da.ConfigError, da.SandboxError), match=data) as caught:
         da.Sandbox.scenario(path)
     assert str(caught.value).startswith(str(tmp_path))

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from support.arguments import about
 
 import dataaccess as da
 
@@ -106,67 +107,64 @@ def test_the_first_attribute_identifies_a_record(sandbox: da.Sandbox) -> None:
         sandbox.seed({**seed, "rows": [{"z_id": "1", "a": "y"}]})
 
 
-# The content of shop.json, and what is wrong with it.
+# The content of shop.json, and what the error of it names.
 SEEDS: list[tuple[object, str]] = [
-    ("{", r"shop.json is not JSON: .*line 1 column 2"),
-    (5, r"shop.json must be an object, not an integer"),
-    ({"rows": []}, r"shop.json: the member 'object' is missing"),
-    ({**DECLARED, "row": []}, r"shop.json: there is no member 'row'; did you mean 'rows'\?"),
-    (
-        [DECLARED, {**DECLARED, "objects": 1}],
-        r"shop.json: \[1\]: there is no member 'objects'; did you mean 'object'\?",
-    ),
-    ({**DECLARED, "item_type_id": "7"}, r"shop.json: item_type_id must be an integer, not a string"),
-    ({**DECLARED, "item_type_id": True}, r"shop.json: item_type_id must be an integer, not true or false"),
-    ({"object": "store", "attributes": ATTRIBUTES}, r"shop.json: the member 'item_type_id' is missing"),
-    ({"object": "store", "item_type_id": 7}, r"shop.json: item_type_id declares an object, and attributes are missing"),
-    ({**DECLARED, "attributes": {"store_id": 1}}, r"shop.json: attributes.store_id must be a string, not an integer"),
-    ({**DECLARED, "attributes": {"store_id": "text"}}, r"shop.json: .*`store_id` cannot be `text`"),
-    ({**DECLARED, "rows": 5}, r"shop.json: rows must be an array or a string, not an integer"),
-    ({**DECLARED, "rows": [{"store_id": "1", "aera": 5}]}, r"shop.json: .*row 0: .*`aera`"),
-    ({**DECLARED, "rows": "gone.csv"}, r"gone.csv does not exist"),
-    ({**DECLARED, "rows": "shop.txt"}, r"shop.txt: the suffix of a file of rows is .json, .jsonl, .csv or .parquet"),
+    ("{", r"shop\.json\b.*line 1 column 2"),
+    (5, r"shop\.json\b.* integer"),
+    ({"rows": []}, r"shop\.json: .*'object'"),
+    ({**DECLARED, "row": []}, r"shop\.json: .*'row'.*'rows'\?"),
+    ([DECLARED, {**DECLARED, "objects": 1}], r"shop\.json: \[1\]: .*'objects'.*'object'\?"),
+    ({**DECLARED, "item_type_id": "7"}, r"shop\.json: item_type_id\b.* string"),
+    ({**DECLARED, "item_type_id": True}, r"shop\.json: item_type_id\b.* true"),
+    ({"object": "store", "attributes": ATTRIBUTES}, r"shop\.json: .*'item_type_id'"),
+    ({"object": "store", "item_type_id": 7}, r"shop\.json: item_type_id\b.* attributes\b"),
+    ({**DECLARED, "attributes": {"store_id": 1}}, r"shop\.json: attributes\.store_id\b.* integer"),
+    ({**DECLARED, "attributes": {"store_id": "text"}}, r"shop\.json: .*`store_id`.*`text`"),
+    ({**DECLARED, "rows": 5}, r"shop\.json: rows\b.* integer"),
+    ({**DECLARED, "rows": [{"store_id": "1", "aera": 5}]}, r"shop\.json: .*row 0: .*`aera`"),
+    ({**DECLARED, "rows": "gone.csv"}, r"gone\.csv"),
+    ({**DECLARED, "rows": "shop.txt"}, r"shop\.txt: .*\.json, \.jsonl, \.csv .*\.parquet"),
 ]
 
 
-@pytest.mark.parametrize(("content", "message"), SEEDS, ids=[message for _, message in SEEDS])
+@pytest.mark.parametrize(("content", "data"), SEEDS, ids=[data for _, data in SEEDS])
 def test_what_is_wrong_is_reported_with_its_place(
-    sandbox: da.Sandbox, tmp_path: Path, content: object, message: str
+    sandbox: da.Sandbox, tmp_path: Path, content: object, data: str
 ) -> None:
-    with pytest.raises((da.ConfigError, da.SandboxError), match=message) as caught:
+    with pytest.raises((da.ConfigError, da.SandboxError), match=data) as caught:
         sandbox.seed(written(tmp_path, "shop.json", content))
     assert str(caught.value).startswith(str(tmp_path))
 
 
-# The name of a file of rows, its content, and what is wrong with it.
+# The name of a file of rows, its content, and what the error of it names.
 ROW_FILES: list[tuple[str, object, str]] = [
-    ("a.csv", "store_id,store_id\ns-1,s-2\n", r"a.csv, line 1: two columns have the name 'store_id'"),
-    ("a.jsonl", '{"store_id": "1", "store_id": "2"}', r"a.jsonl, line 1: not JSON: two members .* 'store_id'"),
-    ("a.json", '[{"store_id": "1", "store_id": "2"}]', r"a.json is not JSON: two members .* 'store_id'"),
-    ("a.csv", "store_id,area\ns-1,wide\n", r"a.csv, line 2: area: 'wide' is not a number"),
-    ("a.csv", "store_id,area\ns-1,1_0\n", r"a.csv, line 2: area: '1_0' is not a number"),
-    ("a.csv", "store_id,area\n\ns-1\n", r"a.csv, line 3: 1 values for 2 columns"),
-    ("a.csv", "store_id,is_open\ns-1,yes\n", r"a.csv, line 2: is_open: 'yes' is not true or false"),
-    ("a.csv", 'store_id,tags\ns-1,"{}"\n', r"a.csv, line 2: tags: '{}' is not a JSON array"),
-    ("a.csv", 'store_id\n"s-1', r"a.csv, line 2: not CSV"),
-    ("a.csv", "store_id,aera\ns-1,5\n", r"a.csv: .*`aera`"),
-    ("a.jsonl", '{"store_id": "s-1"}\n{"store_id":\n', r"a.jsonl, line 2: not JSON"),
-    ("a.jsonl", '"s-1"\n', r"a.jsonl: .*row 0"),
-    ("a.json", {"store_id": "s-1"}, r"a.json must be an array, not an object"),
-    ("a.csv", 'store_id,tags\ns-1,"[1"\n', r"a.csv, line 2: tags: '\[1' is not a JSON array"),
-    ("a.csv", "store_id\nGr\u00f6\u00dfe\n".encode("latin1"), r"a.csv is not valid UTF-8; save it as UTF-8"),
-    ("a.json", '["Gr\u00f6\u00dfe"]'.encode("latin1"), r"a.json is not valid UTF-8; save it as UTF-8"),
-    ("a.json", "[" * 100_000, r"a.json is nested too deeply"),
-    ("a.parquet", "PAR1", r"a.parquet cannot be read as Parquet"),
+    ("a.csv", "store_id,store_id\ns-1,s-2\n", r"a\.csv, line 1: .*'store_id'"),
+    ("a.jsonl", '{"store_id": "1", "store_id": "2"}', r"a\.jsonl, line 1: .*'store_id'"),
+    ("a.json", '[{"store_id": "1", "store_id": "2"}]', r"a\.json\b.*'store_id'"),
+    ("a.csv", "store_id,area\ns-1,wide\n", r"a\.csv, line 2: area: 'wide'"),
+    ("a.csv", "store_id,area\ns-1,1_0\n", r"a\.csv, line 2: area: '1_0'"),
+    ("a.csv", "store_id,area\n\ns-1\n", r"a\.csv, line 3: 1 .*\b2\b"),
+    ("a.csv", "store_id,is_open\ns-1,yes\n", r"a\.csv, line 2: is_open: 'yes'"),
+    ("a.csv", 'store_id,tags\ns-1,"{}"\n', r"a\.csv, line 2: tags: '{}'"),
+    ("a.csv", 'store_id\n"s-1', r"a\.csv, line 2: .*CSV"),
+    ("a.csv", "store_id,aera\ns-1,5\n", r"a\.csv: .*`aera`"),
+    ("a.jsonl", '{"store_id": "s-1"}\n{"store_id":\n', r"a\.jsonl, line 2: .*JSON"),
+    ("a.jsonl", '"s-1"\n', r"a\.jsonl: .*row 0"),
+    ("a.json", {"store_id": "s-1"}, r"a\.json\b.* object"),
+    ("a.csv", 'store_id,tags\ns-1,"[1"\n', r"a\.csv, line 2: tags: '\[1'"),
+    ("a.csv", "store_id\nGr\u00f6\u00dfe\n".encode("latin1"), r"a\.csv\b.*UTF-8"),
+    ("a.json", '["Gr\u00f6\u00dfe"]'.encode("latin1"), r"a\.json\b.*UTF-8"),
+    ("a.json", "[" * 100_000, r"a\.json"),
+    ("a.parquet", "PAR1", r"a\.parquet\b.*Parquet"),
 ]
 
 
-@pytest.mark.parametrize(("name", "content", "message"), ROW_FILES, ids=[message for *_, message in ROW_FILES])
+@pytest.mark.parametrize(("name", "content", "data"), ROW_FILES, ids=[data for *_, data in ROW_FILES])
 def test_a_wrong_row_is_reported_with_its_line_and_none_is_loaded(
-    sandbox: da.Sandbox, tmp_path: Path, name: str, content: object, message: str
+    sandbox: da.Sandbox, tmp_path: Path, name: str, content: object, data: str
 ) -> None:
     sandbox.declare("store", 7, ATTRIBUTES)  # type: ignore[arg-type]
-    with pytest.raises((da.ConfigError, da.SandboxError), match=message) as caught:
+    with pytest.raises((da.ConfigError, da.SandboxError), match=data) as caught:
         sandbox.seed(written(tmp_path, name, content), name="store")
     assert str(caught.value).startswith(str(tmp_path))
     assert stores(sandbox) == []
@@ -174,15 +172,15 @@ def test_a_wrong_row_is_reported_with_its_line_and_none_is_loaded(
 
 def test_the_object_of_rows_must_be_named_and_declared(sandbox: da.Sandbox, tmp_path: Path) -> None:
     path = written(tmp_path, "stores.csv", CSV)
-    with pytest.raises(da.ConfigError, match=r"stores.csv has rows, and no name of their object: give name"):
+    with pytest.raises(da.ConfigError, match=r"stores\.csv\b.* name"):
         sandbox.seed(path)
-    with pytest.raises(da.ConfigError, match=r"stores.csv: there is no object 'custmer'; did you mean 'customer'\?"):
+    with pytest.raises(da.ConfigError, match=r"stores\.csv: .*'custmer'.*'customer'\?"):
         sandbox.seed(path, name="custmer")
-    with pytest.raises(da.ConfigError, match=r"there is no object 'shop': declare it"):
+    with pytest.raises(da.ConfigError, match=r"stores\.csv: .*'shop'"):
         sandbox.seed(path, name="shop")
-    with pytest.raises(da.ConfigError, match="suffix of a seed"):
+    with pytest.raises(da.ConfigError, match=r"stores\.xlsx"):
         sandbox.seed(tmp_path / "stores.xlsx")
-    with pytest.raises(da.ConfigError, match="name is for a file of rows"):
+    with pytest.raises(da.ConfigError, check=about("name")):
         sandbox.seed(dict(DECLARED), name="store")
 
 
@@ -200,4 +198,5 @@ with da.Sandbox() as sandbox:
         print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout == f"{path}: polars or pyarrow reads it: pip install polars\n"
+    assert done.stdout.startswith(f"{path}: ")
+    assert done.stdout.endswith(": pip install polars\n")

@@ -52,7 +52,7 @@ def test_a_stop_is_quick_whatever_clients_are_doing() -> None:
         sandbox.stop()
         assert time.monotonic() - started < 2
     sandbox.stop()
-    with pytest.raises(OSError, match="refused"):
+    with pytest.raises(ConnectionRefusedError):
         socket.create_connection(address(sandbox), timeout=1)
     for connection in held:
         connection.close()
@@ -72,8 +72,7 @@ def test_a_name_that_was_rebound_is_refused_and_so_is_a_foreign_page(own: da.San
         response = connection.getresponse()
         reported = response.read()
         assert response.status == 403
-        assert b"the sandbox serves" in reported
-        assert b"Permission denied" not in reported
+        assert f'"{next(iter(headers))}: '.encode() in reported
     connection.close()
 
 
@@ -103,20 +102,20 @@ def test_the_scheme_of_a_token_is_taken_in_any_case(own: da.Sandbox, scheme: str
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "data"),
     [
-        ({"host": "0.0.0.0"}, "host: 0.0.0.0 can be reached by other machines"),
-        ({"host": "::"}, "host: :: can be reached"),
-        ({"host": "192.0.2.1", "token": TOKEN}, "host: 192.0.2.1 can be reached"),
-        ({"host": "127.0.0.1", "allow_remote": True}, "needs two tokens of your own; set token and admin_token"),
-        ({"token": "short"}, "token: it needs 16 or more"),
-        ({"host": "sandbox.example.com"}, "host must be an address"),
-        ({"host": None}, "host must be an address"),
-        ({"host_names": ["http://x"]}, "host_names: `http://x` is not the name of a host"),
+        ({"host": "0.0.0.0"}, r"^host: 0\.0\.0\.0 "),
+        ({"host": "::"}, "^host: :: "),
+        ({"host": "192.0.2.1", "token": TOKEN}, r"^host: 192\.0\.2\.1 "),
+        ({"host": "127.0.0.1", "allow_remote": True}, r"^allow_remote: .* token .* admin_token$"),
+        ({"token": "short"}, r"^token: .*\b16\b"),
+        ({"host": "sandbox.example.com"}, r"^host .*sandbox\.example\.com"),
+        ({"host": None}, "^host .* None"),
+        ({"host_names": ["http://x"]}, "^host_names: `http://x`"),
     ],
 )
-def test_a_sandbox_is_never_opened_by_mistake(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(da.ConfigError, match=message) as caught:
+def test_a_sandbox_is_never_opened_by_mistake(options: dict[str, Any], data: str) -> None:
+    with pytest.raises(da.ConfigError, match=data) as caught:
         da.Sandbox(**options)
     assert TOKEN not in str(caught.value)
 
@@ -160,11 +159,6 @@ def test_a_file_that_is_there_keeps_its_mode_and_holds_no_token(tmp_path: Path) 
         assert TOKEN.encode() not in content
         assert token.encode() not in content
         file.chmod(0o644)
-
-
-def test_names_must_be_several() -> None:
-    with pytest.raises(TypeError, match="host_names takes several strings"):
-        da.Sandbox(host_names="sandbox.example.com")
 
 
 def test_the_other_loopback_address_is_served(connect: Any) -> None:

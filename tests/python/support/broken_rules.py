@@ -55,7 +55,7 @@ def top_member_is_absent(draw: Draw, body: Row) -> list[str]:
 def unknown_top_member(draw: Draw, body: Row) -> list[str]:
     name = pick(draw, ["limit", "itemTypeID", "attr", ""])
     body[name] = pick(draw, [1, None, "a"])
-    return ["the body", f"`{name}`"]
+    return ["body", f"`{name}`"]
 
 
 def id_is_no_integer(draw: Draw, body: Row) -> list[str]:
@@ -146,7 +146,7 @@ def common_field_is_absent(draw: Draw, body: Row) -> list[str]:
     place, found = condition(draw, body)
     name = pick(draw, ["column", "data_type", "operator", "value"])
     del found[name]
-    return [place, f"`{name}` is required"]
+    return [place, f"`{name}`", "required"]
 
 
 def unknown_field(draw: Draw, body: Row) -> list[str]:

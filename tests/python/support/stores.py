@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,3 +31,10 @@ def stored(sandbox: da.Sandbox) -> list[dict[str, Any]]:
     body = {"itemTypeId": 7, "itemTypeName": "store", "attrs": NAMES, "filters": {"OR": [{"AND": []}]}}
     found: list[dict[str, Any]] = sandbox.client().post("/access/api/item/search", body)["data"]["data"]
     return found
+
+
+def place(error: BaseException) -> tuple[str, int, str | None]:
+    """The object, the row and the attribute that the error of a load names."""
+    found = re.match(r"object `(\w+)`, row (\d+): (?:attribute `(\w+)`: )?", str(error))
+    assert found, error
+    return found[1], int(found[2]), found[3]
