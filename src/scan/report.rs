@@ -45,8 +45,6 @@ pub struct TaskReport {
     pub was_refreshed: bool,
     /// Rows of the file that it had before this run.
     pub rows_before: Option<u64>,
-    /// Rows that are new, changed or gone since the file before, at the least, if that is known.
-    pub rows_changed: Option<u64>,
     /// What looks wrong in its rows, or in a newer response, for which its file was not replaced.
     pub doubts: Vec<DataWarning>,
     /// Whether it was requested after its day was over, and had settled.
@@ -276,7 +274,6 @@ mod tests {
             was_done: false,
             was_refreshed: false,
             rows_before: None,
-            rows_changed: None,
             doubts: Vec::new(),
             is_final: true,
             lacks: None,
