@@ -98,6 +98,20 @@ impl Plan {
         Arc::new(search)
     }
 
+    /// The value of a condition of the first group in the request of an index.
+    #[must_use]
+    pub fn value(&self, index: usize, position: usize) -> Option<&Value> {
+        let mut rest = index;
+        for axis in self.axes.iter().rev() {
+            if axis.position == position {
+                return axis.values.get(rest % axis.values.len());
+            }
+            rest /= axis.values.len();
+        }
+        let search = self.parts.get(index).unwrap_or(&self.template);
+        Some(&search.body.filters.or.first()?.and.get(position)?.value)
+    }
+
     /// The conditions of all requests together: each list with all its values.
     #[must_use]
     pub fn filters(&self) -> Filters {

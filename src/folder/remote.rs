@@ -13,7 +13,7 @@ use super::name::day_folder;
 use super::{HIDDEN, Names, PartName, is_hidden, names, too_large, unreadable};
 use crate::error::{Error, Kind, Result, excerpt};
 use crate::files::{AtomicFile, Footer, RowMemory, Unreadable};
-use crate::store::{Failure, Holder, Holding, Listed, Lock, Object, Reason, Refusal, Replaces};
+use crate::store::{Failure, Holder, Listed, Lock, Object, Reason, Refusal, Replaces};
 
 /// The name of the lock in the hidden folder.
 const LOCK: &str = "lock";
@@ -129,11 +129,11 @@ impl Remote {
     /// Fails once another process has taken the folder over.
     pub(super) async fn check_lock(&self) -> Result<()> {
         let Some(lock) = &self.lock else { return Ok(()) };
-        let problem = match lock.check().await {
-            Holding::Held => return Ok(()),
-            Holding::TakenOver => "was taken over by another run, as this one could not renew its lock for two minutes",
-            Holding::RanOut => "may be of another run by now: its lock could not be renewed for two minutes",
-        };
+        let lock_url = || self.folder.join(&format!("{HIDDEN}/lock")).url().to_owned();
+        if lock.is_held().await.map_err(|failure| failure.into_error(Kind::FolderFile, &lock_url(), "read"))? {
+            return Ok(());
+        }
+        let problem = "was taken over by another run, as this one could not renew its lock for two minutes";
         let error = in_use(Path::new(self.url()), problem);
         Err(error.with_hint("wait until that run has ended, and run again"))
     }

@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use super::cap::{Count, Suspicion};
 use super::data_warning::DataWarning;
-use super::day;
 use super::doubts::Doubts;
 use super::invalid;
 use super::query::SOURCE_TIMEZONE;
 use super::tasks::Record;
+use super::window::Window;
 use crate::error::{Result, excerpt};
 use crate::files::{Footer, Location};
 use crate::folder::{Folder, PartName};
@@ -106,13 +106,12 @@ pub async fn folder_status(
             Err(error) => status.damage = Some(error.message().to_owned()),
             Ok((part, record)) => {
                 let day = name.day.as_deref().and_then(|day| zone.parse_day(day).ok());
-                let bounds = day.and_then(|day| day::bounds(&zone, day));
-                let settle = i64::try_from(settle.as_millis()).unwrap_or(i64::MAX);
-                let requested_at = record.figures.requested_at;
-                (status.rows, status.bytes, status.requested_at) = (part.rows, part.bytes, Some(requested_at));
-                status.is_final =
-                    bounds.is_none_or(|(_, end)| requested_at >= end.milliseconds().saturating_add(settle));
-                status.doubts = doubts(&record, bounds, &source);
+                let window = day.and_then(|day| Window::of_day("day", day, &zone));
+                let requested_at = record.figures.requested_at();
+                (status.rows, status.bytes) = (part.rows, part.bytes);
+                status.requested_at = Some(requested_at.milliseconds());
+                status.is_final = window.as_ref().is_none_or(|window| window.is_final(requested_at, settle));
+                status.doubts = doubts(&record, window.as_ref(), &source);
                 if let Some(kept) = kept.get(&name.to_string()) {
                     status.is_final = false;
                     status.doubts.insert(0, DataWarning::kept(&kept.lacks).message);
@@ -159,16 +158,13 @@ fn count(index: usize, names: &[PartName], record: &Record) -> Option<Count> {
     Some(Count { request: index, name, rows: record.figures.compared()?, is_explained, total, is_other })
 }
 
-fn doubts(record: &Record, bounds: Option<(Moment, Moment)>, source: &Zone) -> Vec<String> {
+fn doubts(record: &Record, window: Option<&Window>, source: &Zone) -> Vec<String> {
     let figures = &record.figures;
     let mut doubts: Vec<String> = figures.split.iter().flatten().cloned().collect();
     if figures.rows > 0 && !figures.absent.is_empty() {
         doubts.push(format!("no record has {}", figures.absent.join(", ")));
     }
-    let range = figures.times.as_ref().and_then(|times| day::instants(times, source));
-    if let (Some((start, end)), Some((least, greatest))) = (bounds, range)
-        && !(start.milliseconds() <= least && greatest < end.milliseconds())
-    {
+    if window.is_some_and(|window| !window.contains(figures.times.as_ref(), source)) {
         doubts.push("it has rows of another day".to_owned());
     }
     doubts

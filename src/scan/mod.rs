@@ -6,7 +6,6 @@
 mod cap;
 mod collect;
 mod data_warning;
-mod day;
 #[cfg(feature = "files")]
 mod doubts;
 #[cfg(feature = "files")]
@@ -22,7 +21,6 @@ mod part_writer;
 mod progress;
 #[cfg(feature = "files")]
 mod query;
-mod range;
 #[cfg(feature = "files")]
 mod read;
 mod record_stats;
@@ -52,9 +50,9 @@ mod task_counts;
 #[cfg(feature = "files")]
 mod tasks;
 mod typed_batches;
+mod window;
 #[cfg(feature = "files")]
 mod write;
-mod zone_fit;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -91,9 +89,9 @@ use crate::contract::search::SearchBody;
 use crate::error::{Error, Problem, Result};
 use crate::filter::{InputValue, Plan};
 use crate::time::Calendar;
-use day::ByDay;
 use progress::Reporter;
 use result_times::ResultTimes;
+use window::position_of_day;
 
 /// What the caller of a scan does with its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,8 +129,8 @@ pub struct Scan {
     is_splitting: bool,
     /// Numbers of rows at which responses of a larger scan look capped.
     caps: BTreeSet<u64>,
-    /// If each request is for one day.
-    by_day: Option<ByDay>,
+    /// If each request is for one day: the position of its condition.
+    by_day: Option<usize>,
     /// Where its progress goes.
     reporter: Option<Reporter>,
 }
@@ -173,7 +171,7 @@ impl Scan {
     #[must_use]
     pub fn of_rows(operation: &'static str, plan: impl Into<Plan>, calendar: &Calendar) -> Self {
         let plan = plan.into();
-        let by_day = ByDay::of(&plan, &calendar.zone);
+        let by_day = position_of_day(&plan);
         Self {
             operation,
             chosen: 0..plan.requests(),

@@ -32,9 +32,7 @@ impl Scan {
         let mut figures = StatsBuilder::new(self);
         let request = self.request(0, self.limit);
         let columns = self.attributes().len();
-        let day_column = request.day.as_ref().map(|(column, _)| column.clone());
-        let time_column =
-            self.position_of(day_column.or_else(|| figures.range(self).map(|range| range.column.clone())));
+        let time_column = request.window.as_ref().and_then(|window| self.position_of(window));
         let new_sink = move || WithStats::new(Cells::new(columns), time_column);
         let buffer = client.result_buffer(&client.result_size(Kept::Records));
         let mode = self.mode(Consumer::Collects);

@@ -28,15 +28,13 @@ impl Scan {
     /// Whether a request that was sent then, for the day of a task, was sent after the day was over and its rows had so
     /// long to settle. A scan without days has none to wait for.
     pub(super) fn is_final(&self, task: usize, requested_at: Moment, settle: Duration) -> bool {
-        let Some((_, end)) = self.bounds_of_day(task) else { return true };
-        let settle = i64::try_from(settle.as_millis()).unwrap_or(i64::MAX);
-        requested_at.milliseconds() >= end.milliseconds().saturating_add(settle)
+        self.day_window(task).is_none_or(|day| day.is_final(requested_at, settle))
     }
 
     /// Whether the day of a task has begun. Other objects than codes may have times in the future.
     pub(super) fn has_begun(&self, task: usize, now: SystemTime) -> bool {
-        let start = self.bounds_of_day(task).filter(|_| self.operation == "scan_codes").map(|(start, _)| start);
-        start.is_none_or(|start| start <= Moment::from(now))
+        let day = self.day_window(task).filter(|_| self.operation == "scan_codes");
+        day.is_none_or(|day| day.has_begun(Moment::from(now)))
     }
 
     /// The days that are not over at a time, or were over for less than `settle`.
@@ -46,10 +44,6 @@ impl Scan {
         let mut days: Vec<String> = (0..self.requests()).filter(is_open).filter_map(|task| self.day(task)).collect();
         days.dedup();
         days
-    }
-
-    fn bounds_of_day(&self, task: usize) -> Option<(Moment, Moment)> {
-        self.by_day.as_ref()?.bounds(&self.body(task))
     }
 }
 

@@ -35,11 +35,12 @@ impl Scan {
             // Of a task: with a part of a list, its query is another one than that of its scan.
             self.plan.search(self.chosen.start).body.filters.clone()
         };
-        match self.by_day.as_ref().filter(|_| layout == Layout::Days) {
-            Some(by_day) => {
+        match self.by_day.filter(|_| layout == Layout::Days) {
+            Some(position) => {
                 query.add("layout", "days");
-                query.add("timezone", by_day.zone().name());
-                if let Some(condition) = by_day.take(&mut filters) {
+                query.add("timezone", self.calendar.zone.name());
+                if let Some(group) = filters.or.first_mut().filter(|group| position < group.and.len()) {
+                    let condition = group.and.remove(position);
                     query.add("days", &format!("of {}{}", condition.column, unusual(&condition)));
                 }
             }

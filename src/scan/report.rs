@@ -11,11 +11,11 @@ use serde::{Serialize, Serializer};
 use super::Scan;
 use super::cap::{Count, Suspicion};
 use super::data_warning::{self, DataWarning, Dropped};
-use super::day::OutOfDayRows;
 use super::other_files::OtherFile;
 use super::record_stats::add_new;
 use super::stats::Figures;
 use super::tasks::Before;
+use super::window::Strays;
 use crate::error::Error;
 use crate::folder::Folder;
 
@@ -45,8 +45,6 @@ pub struct TaskReport {
     pub was_refreshed: bool,
     /// Rows of the file that it had before this run.
     pub rows_before: Option<u64>,
-    /// Rows that are new, changed or gone since the file before, at the least, if that is known.
-    pub rows_changed: Option<u64>,
     /// What looks wrong in its rows, or in a newer response, for which its file was not replaced.
     pub doubts: Vec<DataWarning>,
     /// Whether it was requested after its day was over, and had settled.
@@ -139,10 +137,8 @@ impl Report {
         if left().count() > NAMED {
             reasons.push(format!("{} more like these", left().count() - NAMED));
         }
-        let mut out_of_day = OutOfDayRows::default();
-        let mut stray_days = Vec::new();
-        let has_days = scan.requests() > 0 && scan.request(0, None).day.is_some();
-        let range = if has_days { None } else { scan.row_range() };
+        let mut strays = Strays::default();
+        let (zone, source) = (&scan.calendar.zone, scan.source_zone());
         let dropped = dropped(&tasks);
         for task in &mut tasks {
             let before = before.tasks.get(&task.index);
@@ -156,28 +152,21 @@ impl Report {
             } else if capped.contains(&task.index) {
                 task.doubts.extend(reasons.first().map(|reason| DataWarning::capped(reason)));
             }
-            let day = scan.request(task.index, None).day;
-            if out_of_day.add(day.as_ref(), task.figures.times.as_ref(), scan.source_zone()) {
-                task.doubts.push(DataWarning::of_another_day());
-                stray_days.extend(task.day.clone());
-            }
-            if range.as_ref().is_some_and(|range| !range.contains(task.figures.times.as_ref())) {
-                task.doubts.push(DataWarning::out_of_range());
+            let window = scan.window(task.index);
+            if strays.add(window.as_ref(), task.figures.times.as_ref(), zone, source) {
+                let is_of_days = window.is_some_and(|window| window.is_of_days());
+                task.doubts.push(if is_of_days { DataWarning::of_another_day() } else { DataWarning::out_of_range() });
             }
         }
-        stray_days.dedup();
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
         let absent = absent(&tasks);
         let misspelled: Vec<String> =
             absent.iter().filter(|name| dropped.iter().all(|lost| lost.attribute != **name)).cloned().collect();
         let is_whole = tasks.len() == scan.requests();
         let is_empty = rows == 0 && is_whole;
-        let times = times(&tasks);
-        stray_days.extend(range.iter().flat_map(|range| range.stray_days(times.as_ref())));
         let warnings = [
             data_warning::incomplete(&reasons, scan.operation, scan.splits()),
-            data_warning::stray(out_of_day.message()),
-            data_warning::stray(range.and_then(|range| range.message(times.as_ref(), rows, is_whole))),
+            data_warning::stray(strays.message(&scan.calendar, source, is_whole.then_some(rows))),
             data_warning::shrunk(tasks.iter().filter_map(|task| Some((task.name(), task.lacks.as_deref()?)))),
             data_warning::absent(&misspelled),
             data_warning::dropped(&dropped),
@@ -194,7 +183,7 @@ impl Report {
             complete: if reasons.is_empty() { "unknown" } else { "capped" },
             reasons,
             open_days: Vec::new(),
-            stray_days,
+            stray_days: strays.days,
             absent,
             warnings: warnings.into_iter().flatten().collect(),
             failed,
@@ -219,14 +208,6 @@ impl Report {
         open_days.dedup();
         Self { open_days, ..self }
     }
-}
-
-/// The least and the greatest time of all tasks.
-fn times(tasks: &[TaskReport]) -> Option<(String, String)> {
-    let all = tasks.iter().filter_map(|task| task.figures.times.clone());
-    all.reduce(|(least, greatest), (other_least, other_greatest)| {
-        (least.min(other_least), greatest.max(other_greatest))
-    })
 }
 
 /// The attributes that no record of any task had.
@@ -293,7 +274,6 @@ mod tests {
             was_done: false,
             was_refreshed: false,
             rows_before: None,
-            rows_changed: None,
             doubts: Vec::new(),
             is_final: true,
             lacks: None,

@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use super::Scan;
 use super::cap::Count;
-use super::day::Day;
-use super::range::RowRange;
+use super::window::Window;
+use crate::contract::condition::Condition;
 use crate::error::{Error, Kind};
 use crate::filter::Search;
+use crate::time::Moment;
 
 /// One request of a scan.
 #[derive(Debug)]
 pub(super) struct PlannedRequest {
     pub(super) search: Arc<Search>,
-    /// The day that it asks for, and the column.
-    pub(super) day: Option<(String, Day)>,
+    /// Where its rows must be.
+    pub(super) window: Option<Window>,
     /// What it is in a warning.
     pub(super) name: String,
 }
@@ -32,7 +33,21 @@ impl Scan {
     /// The day that a request is for, as `2024-01-15`.
     #[must_use]
     pub fn day(&self, index: usize) -> Option<String> {
-        self.by_day.as_ref()?.day(&self.body(index))
+        Some(self.calendar.zone.day_of(self.day_sent(index)?))
+    }
+
+    /// The window of the day that a request is for.
+    pub(super) fn day_window(&self, index: usize) -> Option<Window> {
+        Window::of_day(self.day_condition()?.column.as_str(), self.day_sent(index)?, &self.calendar.zone)
+    }
+
+    /// The condition that selects the day of each request, in the template of the plan.
+    pub(super) fn day_condition(&self) -> Option<&Condition> {
+        self.plan.template().body.filters.or.first()?.and.get(self.by_day?)
+    }
+
+    fn day_sent(&self, index: usize) -> Option<Moment> {
+        self.plan.value(self.chosen.start + index, self.by_day?)?.as_i64().map(Moment::at)
     }
 
     /// How many days it asks for, one by one.
@@ -75,25 +90,23 @@ impl Scan {
         if search.limit != limit {
             search = Arc::new(Search { limit, ..Search::clone(&search) });
         }
-        let day = Day::requested(&search, &self.calendar.zone);
+        let window = Window::of(&search, &self.calendar);
         let name = self.day(index).unwrap_or_else(|| format!("request {}", index + 1));
-        PlannedRequest { search, day, name }
+        PlannedRequest { search, window, name }
     }
 
-    /// The column whose times show whether rows are of the requested day or range.
+    /// Where the rows of a request must be.
+    pub(super) fn window(&self, index: usize) -> Option<Window> {
+        Window::of(&self.plan.search(self.chosen.start + index), &self.calendar)
+    }
+
+    /// The position of the column whose times show whether rows are in their window.
     pub(super) fn time_column(&self) -> Option<usize> {
-        let day = Day::requested(&self.plan.search(self.chosen.start), &self.calendar.zone);
-        self.position_of(day.map(|(column, _)| column).or_else(|| self.row_range().map(|range| range.column)))
+        self.position_of(&self.window(0)?)
     }
 
-    /// Where a column is among the attributes.
-    pub(super) fn position_of(&self, column: Option<String>) -> Option<usize> {
-        let column = column?;
-        self.attributes().iter().position(|name| *name == column)
-    }
-
-    /// The range that all requests ask for, if none asks for a day: one column is watched.
-    pub(super) fn row_range(&self) -> Option<RowRange> {
-        RowRange::requested(&self.plan.search(self.chosen.start), &self.calendar, self.source_zone())
+    /// The position of the column of a window among the attributes.
+    pub(super) fn position_of(&self, window: &Window) -> Option<usize> {
+        self.attributes().iter().position(|name| *name == window.column)
     }
 }

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use super::cap::Suspicion;
 use super::doubts::{Doubts, Kept};
 use super::outdated::newest;
-use super::part_writer::{PartWriter, REQUESTED_AT, RowHashes};
+use super::part_writer::{PartWriter, REQUESTED_AT};
 use super::progress::Progress;
 use super::report::{Report, TaskReport, suspicion};
 use super::responses::panicked;
@@ -327,7 +327,7 @@ impl Run {
     /// Writes the part of one task. Returns whether it has rows; without, there is no part while types are not known.
     async fn run_task(&self, task: usize, scan: Scan) -> Result<(TaskReport, bool)> {
         let create = |schema: &SchemaRef, requested_at| self.part(task, schema, requested_at);
-        let (stats, mut writer) = loop {
+        let (stats, writer) = loop {
             let (stats, writer) = self.typed(&scan).write_columns(&self.client, create).await?;
             let is_typed = writer.as_ref().map(|writer| self.learn(writer.schema(), &writer.empty_columns()));
             // Else it is requested once more: the types of the other task are known now.
@@ -346,9 +346,7 @@ impl Run {
         figures.is_explained =
             self.scan.request(task, None).count(task, figures.rows, figures.found(), None).is_explained;
         let lacks = self.before(task).and_then(|before| figures.lacks(&before.figures));
-        let rows = writer.as_mut().and_then(PartWriter::take_rows);
-        let rows_changed = self.rows_changed(task, rows).await;
-        let mut finished = TaskReport { rows_changed, lacks, ..self.tasks.finished(&self.folder, task, figures) };
+        let mut finished = TaskReport { lacks, ..self.tasks.finished(&self.folder, task, figures) };
         self.accept(&finished).await?;
         if let Some(lacks) = finished.lacks.take().filter(|_| self.options.on_shrink != OnShrink::Replace) {
             return Ok((self.keep(task, lacks).await?, false));
@@ -431,24 +429,6 @@ impl Run {
         }
     }
 
-    /// How many rows were added, removed or changed since the part that they replace, at the least; none if there is no
-    /// part, or one that is damaged or too large.
-    async fn rows_changed(&self, task: usize, rows: Option<RowHashes>) -> Option<u64> {
-        let before = self.before(task)?;
-        let Some(rows) = rows else { return Some(before.figures.rows) };
-        let name = self.tasks.names.get(task).filter(|_| before.figures.rows <= RowHashes::MOST)?;
-        let memory = RowMemory::new(self.client.max_result_bytes());
-        let before = folder::read(&[self.folder.location_of(name)], &memory).await.pop();
-        let Some(Ok((_, before))) = before else { return None };
-        let mut others = RowHashes::default();
-        blocking(|| {
-            for batch in &before {
-                others.add(batch);
-            }
-            Some(rows.changes(others))
-        })
-    }
-
     /// Writes the parts of the tasks without rows that were finished before types were known.
     async fn write_empty(&self, done: &mut [TaskReport]) -> Result<()> {
         let Some(schema) = self.empty_schema()? else { return Ok(()) };
@@ -476,8 +456,7 @@ impl Run {
 
     fn part(&self, task: usize, schema: &SchemaRef, requested_at: Moment) -> Result<PartWriter> {
         let requested_at = self.options.requested_at.then_some(requested_at);
-        let counts_changes = self.before(task).is_some();
-        PartWriter::new(self.folder.create(self.name(task)?)?, schema, requested_at, counts_changes)
+        PartWriter::new(self.folder.create(self.name(task)?)?, schema, requested_at)
     }
 }
 

@@ -2,10 +2,8 @@
 //!
 //! The parts of a request replace its response only if they have at least as many rows together. They are split again
 //! while their own responses look capped.
-#![expect(clippy::indexing_slicing, reason = "a wrong index is a defect: the caller turns the panic into an error")]
 
-use std::collections::BTreeSet;
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
@@ -20,7 +18,7 @@ use super::responses::{Outcome, Responses};
 use super::stats::StatsBuilder;
 use super::{Scan, Stats};
 use crate::cells::{Block, Cell};
-use crate::client::{Delivered, OfAttempt};
+use crate::client::{Completed, Delivered, OfAttempt};
 use crate::contract::codes::{POSITIONS, STATUSES};
 use crate::decode::{Batch, BatchSink};
 use crate::error::Result;
@@ -41,14 +39,19 @@ struct SplitResponse<B> {
     outcome: Outcome,
     batches: Vec<B>,
     name: String,
-    /// The indices of its parts; none if it was not split.
-    parts: Range<usize>,
+    parts: Vec<Self>,
     /// Why it was not split although it looks capped.
     why_whole: Option<&'static str>,
 }
 
-/// All responses: first the responses of the scan, then the responses of the pieces, level by level.
-struct SplitResponses<B>(Vec<SplitResponse<B>>);
+/// What is taken of all responses.
+struct Taken<B> {
+    responses: Vec<SplitResponse<B>>,
+    /// Responses that are replaced by their parts, or are parts that replace nothing: what they cost.
+    others: Vec<Completed>,
+    /// Why rows may still be missing.
+    reasons: Vec<String>,
+}
 
 impl Scan {
     /// All rows, with the requests split whose responses look capped.
@@ -60,63 +63,74 @@ impl Scan {
         S: BatchSink<Batch = BatchWithStats<B>> + 'static,
         B: Batch + Statuses,
     {
+        let mut responses = fetch(open(self)).await?;
+        let counts: Vec<Count> = responses.iter().map(SplitResponse::count).collect();
+        let suspicion = Suspicion::of(&counts, self.known_row_cap());
+        let is_suspect = |(index, response): &(usize, &mut SplitResponse<B>)| {
+            suspicion.requests.contains(index) || self.caps.contains(&response.rows())
+        };
+        let suspects: Vec<_> =
+            responses.iter_mut().enumerate().filter(is_suspect).map(|(_, response)| response).collect();
+        let cap = suspects.iter().map(|response| response.rows()).max();
+        let caps = self.caps.iter().copied().chain(suspicion.cap).collect();
+        self.split(suspects, &caps, open).await?;
+        let mut taken = Taken { responses: Vec::new(), others: Vec::new(), reasons: Vec::new() };
+        for response in responses {
+            taken.take(response);
+        }
+        taken.reasons.extend(taken.whole());
         let mut figures = StatsBuilder::new(self);
-        let mut responses = SplitResponses(fetch(open(self)).await?);
-        let requests = responses.0.len();
-        let (mut suspects, caps) = self.suspects(&responses.0);
-        let is_suspected = !suspects.is_empty();
-        let cap = suspects.iter().map(|index| responses.0[*index].rows()).max();
-        while !suspects.is_empty() {
-            let searches = responses.plan_parts(&suspects, self.attributes());
-            if searches.is_empty() {
-                break;
-            }
-            let first = responses.0.len();
-            let parts = Self {
-                plan: Arc::new(Plan::of_parts(&self.plan, &searches)),
-                chosen: 0..searches.len(),
-                by_day: None,
-                ..self.clone()
-            };
-            let context = "asking in parts for what looks capped";
-            responses.0.extend(fetch(open(&parts)).await.map_err(|error| error.with_prefix(context))?);
-            let parts = responses.0.iter_mut().skip(first).zip(searches);
-            parts.for_each(|(response, part)| response.name = part.name);
-            let is_suspect =
-                |response: &SplitResponse<B>| caps.contains(&response.rows()) || response.count().total.is_some();
-            let later = responses.0.iter().enumerate().skip(first);
-            suspects = later.filter(|(_, response)| is_suspect(response)).map(|(index, _)| index).collect();
+        if cap.is_some() {
+            figures.resolve(taken.reasons, cap);
         }
-        let mut chosen = BTreeSet::new();
-        let mut reasons = Vec::new();
-        (0..requests).for_each(|index| responses.choose(index, &mut chosen, &mut reasons));
-        reasons.extend(responses.whole(&chosen));
-        if is_suspected {
-            figures.resolve(reasons, cap);
-        }
+        taken.others.iter().for_each(|completed| figures.add_costs(completed));
         let mut batches = Vec::new();
-        for index in responses.in_order(0..requests, &chosen) {
-            batches.append(&mut responses.0[index].batches);
-        }
-        for (index, SplitResponse { outcome, .. }) in responses.0.into_iter().enumerate() {
-            if chosen.contains(&index) {
-                figures.add(self, &outcome);
-            } else {
-                figures.add_costs(&outcome.completed);
-            }
+        for mut response in taken.responses {
+            figures.add(self, &response.outcome);
+            batches.append(&mut response.batches);
         }
         Ok((batches, figures.stats(self)))
     }
 
-    /// The responses that look capped, and the numbers of rows at which they may have been cut.
-    fn suspects<B>(&self, responses: &[SplitResponse<B>]) -> (Vec<usize>, BTreeSet<u64>) {
-        let counts: Vec<Count> = responses.iter().map(SplitResponse::count).collect();
-        let suspicion = Suspicion::of(&counts, self.known_row_cap());
-        let caps: BTreeSet<u64> = self.caps.iter().copied().chain(suspicion.cap).collect();
-        let is_suspect = |(index, response): &(usize, &SplitResponse<B>)| {
-            suspicion.requests.contains(index) || self.caps.contains(&response.rows())
-        };
-        (responses.iter().enumerate().filter(is_suspect).map(|(index, _)| index).collect(), caps)
+    /// Asks in parts for these responses, and in parts of the parts while they look capped: all of a level at once.
+    async fn split<S, B>(
+        &self,
+        mut suspects: Vec<&mut SplitResponse<B>>,
+        caps: &BTreeSet<u64>,
+        open: impl Fn(&Self) -> Responses<S, B>,
+    ) -> Result<()>
+    where
+        S: BatchSink<Batch = BatchWithStats<B>> + 'static,
+        B: Batch + Statuses,
+    {
+        loop {
+            let (mut parts, mut split) = (Vec::new(), Vec::new());
+            for response in suspects {
+                match response.planned(self.attributes()) {
+                    Ok(mut planned) => {
+                        split.push((response, planned.len()));
+                        parts.append(&mut planned);
+                    }
+                    Err(why) => response.why_whole = Some(why),
+                }
+            }
+            if parts.is_empty() {
+                return Ok(());
+            }
+            let plan = Arc::new(Plan::of_parts(&self.plan, &parts));
+            let scan = Self { plan, chosen: 0..parts.len(), by_day: None, ..self.clone() };
+            let context = "asking in parts for what looks capped";
+            let fetched = fetch(open(&scan)).await.map_err(|error| error.with_prefix(context))?;
+            let mut fetched =
+                fetched.into_iter().zip(parts).map(|(response, part)| SplitResponse { name: part.name, ..response });
+            suspects = Vec::new();
+            for (response, count) in split {
+                response.parts = fetched.by_ref().take(count).collect();
+                let is_suspect =
+                    |part: &&mut SplitResponse<B>| caps.contains(&part.rows()) || part.count().total.is_some();
+                suspects.extend(response.parts.iter_mut().filter(is_suspect));
+            }
+        }
     }
 }
 
@@ -127,21 +141,20 @@ where
     B: Batch,
 {
     responses.keep_outcomes();
-    let mut batches: OfAttempt<Vec<Vec<B>>> = OfAttempt::new(Vec::new());
+    let mut batches: OfAttempt<BTreeMap<usize, Vec<B>>> = OfAttempt::new(BTreeMap::new());
     while let Some(Delivered { attempt, batch }) = responses.next().await? {
-        let (index, batches) = (responses.last_index(), batches.of(attempt, Vec::new));
-        batches.resize_with(batches.len().max(index + 1), Vec::new);
-        batches[index].push(batch);
+        let index = responses.last_index();
+        batches.of(attempt, BTreeMap::new).entry(index).or_default().push(batch);
     }
-    let mut batches = batches.of_last(responses.attempt(), Vec::new);
+    let mut batches = batches.of_last(responses.attempt(), BTreeMap::new);
     let mut outcomes = responses.take_outcomes();
     outcomes.sort_by_key(|outcome| outcome.index);
     let response = |outcome: Outcome| SplitResponse {
         // A response without rows has no batches.
-        batches: batches.get_mut(outcome.index).map_or_else(Vec::new, std::mem::take),
+        batches: batches.remove(&outcome.index).unwrap_or_default(),
         name: outcome.request.name.clone(),
         outcome,
-        parts: 0..0,
+        parts: Vec::new(),
         why_whole: None,
     };
     Ok(outcomes.into_iter().map(response).collect())
@@ -150,6 +163,11 @@ where
 impl<B> SplitResponse<B> {
     fn rows(&self) -> u64 {
         self.outcome.records.rows
+    }
+
+    /// Its rows, or those of the parts that replace it.
+    fn most_rows(&self) -> u64 {
+        self.rows().max(self.parts.iter().map(Self::most_rows).sum())
     }
 
     fn count(&self) -> Count {
@@ -161,88 +179,63 @@ impl<B> SplitResponse<B> {
     }
 }
 
-impl<B: Statuses> SplitResponses<B> {
-    /// Plans the parts of these responses, and notes why others have none.
-    fn plan_parts(&mut self, suspects: &[usize], attributes: &[String]) -> Vec<SearchPart> {
-        let mut planned: Vec<SearchPart> = Vec::new();
-        let first = self.0.len();
+impl<B: Statuses> SplitResponse<B> {
+    /// The requests for its parts, or why it has none.
+    fn planned(&self, attributes: &[String]) -> std::result::Result<Vec<SearchPart>, &'static str> {
         let status = attributes.iter().position(|name| name == STATUS);
-        for index in suspects {
-            let response = &mut self.0[*index];
-            let has_other = |column: usize| response.batches.iter().any(|batch| batch.has_other_status(column));
-            let parts = match (response.outcome.request.search.parts(), status) {
-                (SearchParts::None, _) => Err("nothing is left to split it by"),
-                (SearchParts::ByStatus(_), None) => Err("only with code_status among attrs can it be split by status"),
-                (SearchParts::ByStatus(_), Some(column)) if has_other(column) => {
-                    Err("it has records of another status than the specified ones, which its parts would lose")
-                }
-                (SearchParts::ByStatus(parts) | SearchParts::Exact(parts), _) => Ok(parts),
-            };
-            match parts {
-                Ok(parts) => {
-                    let start = first + planned.len();
-                    response.parts = start..start + parts.len();
-                    let name =
-                        |part: SearchPart| SearchPart { name: format!("{} {}", response.name, part.name), ..part };
-                    planned.extend(parts.into_iter().map(name));
-                }
-                Err(why) => response.why_whole = Some(why),
+        let has_other = |column: usize| self.batches.iter().any(|batch| batch.has_other_status(column));
+        let parts = match (self.outcome.request.search.parts(), status) {
+            (SearchParts::None, _) => return Err("nothing is left to split it by"),
+            (SearchParts::ByStatus(_), None) => {
+                return Err("only with code_status among attrs can it be split by status");
             }
-        }
-        planned
+            (SearchParts::ByStatus(_), Some(column)) if has_other(column) => {
+                return Err("it has records of another status than the specified ones, which its parts would lose");
+            }
+            (SearchParts::ByStatus(parts) | SearchParts::Exact(parts), _) => parts,
+        };
+        Ok(parts.into_iter().map(|part| SearchPart { name: format!("{} {}", self.name, part.name), ..part }).collect())
     }
 }
 
-impl<B> SplitResponses<B> {
-    /// The rows of a response, or of the parts that replace it.
-    fn rows(&self, index: usize) -> u64 {
-        let response = &self.0[index];
-        response.rows().max(response.parts.clone().map(|part| self.rows(part)).sum())
+impl<B> Taken<B> {
+    /// Takes a response, or its parts if no row can be missing from them.
+    fn take(&mut self, mut response: SplitResponse<B>) {
+        let parts = std::mem::take(&mut response.parts);
+        let (own, together) = (response.rows(), parts.iter().map(SplitResponse::most_rows).sum::<u64>());
+        if !parts.is_empty() && together >= own {
+            self.others.push(response.outcome.completed);
+            return parts.into_iter().for_each(|part| self.take(part));
+        }
+        if !parts.is_empty() {
+            self.reasons.push(format!(
+                "the parts of {} have {together} rows together, fewer than its {own}, which were kept",
+                response.name
+            ));
+        }
+        for part in parts {
+            self.leave(part);
+        }
+        self.responses.push(response);
     }
 
-    /// Chooses a response, or its parts if no row can be missing from them. Adds why parts were not taken.
-    fn choose(&self, index: usize, chosen: &mut BTreeSet<usize>, reasons: &mut Vec<String>) {
-        let response = &self.0[index];
-        let (own, parts) = (response.rows(), response.parts.clone().map(|part| self.rows(part)).sum::<u64>());
-        if response.parts.is_empty() || parts < own {
-            chosen.insert(index);
-        } else {
-            response.parts.clone().for_each(|part| self.choose(part, chosen, reasons));
-        }
-        if !response.parts.is_empty() && parts < own {
-            let name = &response.name;
-            reasons
-                .push(format!("the parts of {name} have {parts} rows together, fewer than its {own}, which were kept"));
-        }
+    /// Leaves a part, and its parts.
+    fn leave(&mut self, part: SplitResponse<B>) {
+        self.others.push(part.outcome.completed);
+        part.parts.into_iter().for_each(|part| self.leave(part));
     }
 
-    /// Why some of the chosen responses still look capped.
-    fn whole(&self, chosen: &BTreeSet<usize>) -> Vec<String> {
-        let whole = |(index, response)| {
-            Some((response, SplitResponse::why_whole(response).filter(|_| chosen.contains(&index))?))
-        };
-        let whole: Vec<(&SplitResponse<B>, &str)> = self.0.iter().enumerate().filter_map(whole).collect();
-        let shown = |(response, why): &(&SplitResponse<B>, &str)| {
-            format!("{} has {} rows, and {why}", response.name, response.rows())
-        };
-        let mut reasons: Vec<String> = whole.iter().take(NAMED).map(shown).collect();
-        if whole.len() > NAMED {
-            reasons.push(format!("{} more cannot be split either", whole.len() - NAMED));
+    /// Why some of the responses still look capped.
+    fn whole(&self) -> Vec<String> {
+        let whole = self.responses.iter().filter_map(|response| Some((response, response.why_whole?)));
+        let mut reasons: Vec<String> =
+            whole.map(|(response, why)| format!("{} has {} rows, and {why}", response.name, response.rows())).collect();
+        let more = reasons.len().saturating_sub(NAMED);
+        reasons.truncate(NAMED);
+        if more > 0 {
+            reasons.push(format!("{more} more cannot be split either"));
         }
         reasons
-    }
-
-    /// The chosen ones of these responses and of their parts, in the order of the plan.
-    fn in_order(&self, indices: Range<usize>, chosen: &BTreeSet<usize>) -> Vec<usize> {
-        let parts = |index: usize| self.in_order(self.0[index].parts.clone(), chosen);
-        let each = |index| if chosen.contains(&index) { vec![index] } else { parts(index) };
-        indices.flat_map(each).collect()
-    }
-}
-
-impl<B> SplitResponse<B> {
-    fn why_whole(&self) -> Option<&'static str> {
-        self.why_whole
     }
 }
 

@@ -1,6 +1,5 @@
 //! Figures and warnings of one use of a scan.
 
-use std::sync::OnceLock;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -8,11 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::Scan;
 use super::cap::{Count, Suspicion};
 use super::data_warning::{self, DataWarning};
-use super::day::OutOfDayRows;
 use super::ids::Ids;
-use super::range::RowRange;
 use super::record_stats::RecordStats;
 use super::responses::Outcome;
+use super::window::Strays;
 use crate::client::Completed;
 use crate::decode::{NO_DATA, RecordShape};
 use crate::time::Moment;
@@ -159,9 +157,7 @@ pub(super) struct StatsBuilder {
     if_unique: Vec<bool>,
     /// Why rows may be missing after responses that looked capped were split.
     after_split: Option<Vec<String>>,
-    out_of_day: OutOfDayRows,
-    /// The range that rows may have, once it is needed.
-    range: OnceLock<Option<RowRange>>,
+    strays: Strays,
     /// The names of the responses that have no `data`.
     without_data: Vec<String>,
 }
@@ -176,15 +172,9 @@ impl StatsBuilder {
             counts: Vec::new(),
             if_unique: Vec::new(),
             after_split: None,
-            out_of_day: OutOfDayRows::default(),
-            range: OnceLock::new(),
+            strays: Strays::default(),
             without_data: Vec::new(),
         }
-    }
-
-    /// The range that the rows of the first request may have.
-    pub(super) fn range(&self, scan: &Scan) -> Option<&RowRange> {
-        self.range.get_or_init(|| scan.row_range()).as_ref()
     }
 
     /// Adds a complete response.
@@ -201,11 +191,8 @@ impl StatsBuilder {
                 self.without_data.push(request.name.clone());
             }
         }
-        if self.out_of_day.add(request.day.as_ref(), records.times.as_ref(), scan.source_zone()) {
-            let stray_days = &mut self.sums.stray_days;
-            let day = request.day.as_ref().map(|(_, day)| scan.calendar.zone.day_of(day.first()));
-            stray_days.extend(day.into_iter().filter(|day| !stray_days.contains(day)).collect::<Vec<_>>());
-        }
+        let (zone, source) = (&scan.calendar.zone, scan.source_zone());
+        self.strays.add(request.window.as_ref(), records.times.as_ref(), zone, source);
         self.records.add(records.clone());
         // A response that the limit cut says nothing about the service.
         if self.is_below_limit(scan) {
@@ -257,19 +244,17 @@ impl StatsBuilder {
         // All responses: while a stream is still read, later responses may have rows.
         let is_whole = self.sums.requests >= scan.requests() as u64 && !scan.is_task;
         let is_empty = rows == 0 && is_whole;
-        let range = if self.out_of_day.is_unused() { self.range(scan) } else { None };
         let warnings = [
             data_warning::absent(&absent),
             incomplete,
             data_warning::without_data(&self.without_data, self.sums.requests),
-            data_warning::stray(self.out_of_day.message()),
-            data_warning::stray(
-                range.and_then(|range| range.message(self.records.times.as_ref(), rows, is_whole && has_all)),
-            ),
+            data_warning::stray(self.strays.message(
+                &scan.calendar,
+                scan.source_zone(),
+                (is_whole && has_all).then_some(rows),
+            )),
             is_empty.then(|| data_warning::empty(scan)).flatten(),
         ];
-        let mut stray_days = self.sums.stray_days.clone();
-        stray_days.extend(range.into_iter().flat_map(|range| range.stray_days(self.records.times.as_ref())));
         let figures = Figures {
             rows,
             seconds: self.begun.elapsed().as_secs_f64(),
@@ -285,7 +270,7 @@ impl StatsBuilder {
             figures,
             empty_shape: self.sums.empty_shape.filter(|_| rows == 0),
             reasons,
-            stray_days,
+            stray_days: self.strays.days.clone(),
             warnings: warnings.into_iter().flatten().collect(),
             if_unique,
             ..self.sums.clone()

@@ -165,7 +165,6 @@ impl Tasks {
             was_done: false,
             was_refreshed: false,
             rows_before: None,
-            rows_changed: None,
             doubts: Vec::new(),
             is_final: true,
             lacks: None,

@@ -24,7 +24,7 @@ use tokio::time::sleep;
 use url::Url;
 
 pub use failure::{Failure, Reason};
-pub use lock::{Holder, Holding, Lock, Refusal, is_holding_locks};
+pub use lock::{Holder, Lock, Refusal, is_holding_locks};
 pub use options::StorageOptions;
 pub use process_count::ProcessCount;
 pub use upload::{Replaces, Upload};

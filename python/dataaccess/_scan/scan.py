@@ -449,7 +449,7 @@ class Scan(BaseScan):
                 "2024-01-15 to 2024-01-20", `da.days(start, stop)`, `da.month(text)`, `da.last_days(count)`,
                 `da.yesterday()`, "older than 7 days", "requested before 2024-02-01T06:00", "1/30" (the oldest
                 thirtieth, so that thirty runs refresh all), "all", or a list of these. A file is replaced when the new
-                one is complete; `rows_changed` of the report counts the rows that are new, changed or gone.
+                one is complete.
             keep: "final" requests again what is not final, and all of a scan without days. "all" requests only tasks
                 without a file.
             settle: Seconds, or a timedelta, for which the service may still add rows to a day that is over.

@@ -39,8 +39,6 @@ class TaskReport:
         was_done: Whether it was done before this run.
         was_refreshed: Whether it has a file that this run replaced.
         rows_before: Rows of the file that it had before this run; None if it had none.
-        rows_changed: Rows that are new, changed or gone since the file that was replaced, at the least.
-            None if no file was replaced, or one of more than a million rows.
         doubts: What looks wrong in its rows, or in a newer response, for which its file was kept.
         requested_at: When it was requested, in UTC: by the clock of this machine or of the service, whichever was
             earlier. Later changes of its rows are not in its file.
@@ -62,7 +60,6 @@ class TaskReport:
     was_done: bool
     was_refreshed: bool
     rows_before: int | None
-    rows_changed: int | None
     doubts: list[str]
     requested_at: datetime
     is_final: bool
@@ -125,11 +122,6 @@ class ScanReport:
         return sum(task.was_refreshed for task in self.tasks)
 
     @property
-    def rows_changed(self) -> int:
-        """Rows that are new, changed or gone since the files that this run replaced, at the least."""
-        return sum(task.rows_changed or 0 for task in self.tasks)
-
-    @property
     def doubtful_days(self) -> list[str]:
         """The days whose tasks have doubts; of a scan without days, the ids of the tasks."""
         return list(dict.fromkeys(task.day or task.id for task in self.tasks if task.doubts))
@@ -148,8 +140,8 @@ class ScanReport:
         """Returns the report as a dict that `json.dumps` takes: paths are strings, and so are times.
 
         Returns:
-            The figures by name, also `doubtful_days`, `new`, `kept`, `refreshed`, `rows_changed`, `retries` and
-            `oldest`; `tasks` is a list of dicts.
+            The figures by name, also `doubtful_days`, `new`, `kept`, `refreshed`, `retries` and `oldest`;
+            `tasks` is a list of dicts.
 
         Examples:
             >>> import dataaccess as da
@@ -170,8 +162,7 @@ class ScanReport:
             for task in self.tasks
         ]
         figures = {
-            name: getattr(self, name)
-            for name in [*names, "doubtful_days", "new", "kept", "refreshed", "rows_changed", "retries"]
+            name: getattr(self, name) for name in [*names, "doubtful_days", "new", "kept", "refreshed", "retries"]
         }
         oldest = None if self.oldest is None else self.oldest.isoformat()
         return {"folder": str(self.folder), **figures, "oldest": oldest, "tasks": tasks}
@@ -252,8 +243,6 @@ def _states(report: ScanReport) -> dict[str, str]:
         # Their rows are as they were then.
         days = sorted(f"{task.requested_at:%Y-%m-%d}" for task in report.tasks if task.was_done)
         texts["kept"] += f" (requested {days[0]}{'' if days[0] == days[-1] else f' to {days[-1]}'})"
-    if report.refreshed:
-        texts["refreshed"] += f" ({counted(report.rows_changed, 'row')} changed)"
     return texts
 
 

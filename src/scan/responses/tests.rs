@@ -26,7 +26,7 @@ fn any_request() -> PlannedRequest {
     };
     PlannedRequest {
         search: Arc::new(Search { body, attributes: Arc::from(["n".to_owned()]), limit: None, known_row_cap: None }),
-        day: None,
+        window: None,
         name: String::new(),
     }
 }

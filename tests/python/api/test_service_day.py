@@ -60,36 +60,23 @@ def test_the_zone_of_the_service_is_found_by_a_client_of_another_zone(connect: A
 
 
 @pytest.mark.parametrize(
-    ("switches", "offsets", "of"),
+    ("switches", "offsets"),
     [
-        (
-            {"day_zone": "America/New_York"},
-            "UTC-05:00 to UTC-03:00 (America/New_York, America/Lima, America/Halifax, …)",
-            "UTC",
-        ),
-        (
-            {"day_zone": "Asia/Kolkata"},
-            "UTC+05:30 to UTC+06:30 (Asia/Kolkata, Asia/Kathmandu, Asia/Dhaka, …)",
-            "UTC",
-        ),
-        ({"day_zone": "Asia/Ho_Chi_Minh"}, "UTC+07:00 (Asia/Ho_Chi_Minh, Asia/Jakarta, Antarctica/Davis, …)", "UTC"),
-        (
-            {"day_zone": "America/New_York", "source_timezone": "America/New_York"},
-            "UTC-12:00 to UTC-01:00",
-            "days",
-        ),
+        ({"day_zone": "America/New_York"}, ["UTC-05:00", "UTC-03:00"]),
+        ({"day_zone": "Asia/Kolkata"}, ["UTC+05:30", "UTC+06:30"]),
+        ({"day_zone": "Asia/Ho_Chi_Minh"}, ["UTC+07:00"]),
+        # The times are not of UTC.
+        ({"day_zone": "America/New_York", "source_timezone": "America/New_York"}, []),
     ],
 )
 def test_a_stray_day_names_all_offsets_that_its_rows_allow(
-    connect: Any, switches: dict[str, Any], offsets: str, of: str
+    connect: Any, switches: dict[str, Any], offsets: list[str]
 ) -> None:
-    shown = rf" {re.escape(offsets)} [a-z ]*\b{of}; check\(day\) .*\btimezone .*\bsource_timezone$"
-    with (
-        da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox,
-        pytest.warns(da.StrayDayWarning, match=shown) as caught,
-    ):
+    with da.Sandbox.demo(until="2024-02-29", switches=switches) as sandbox, pytest.warns(da.StrayDayWarning) as caught:
         connect(sandbox).search_codes(allocated_time=da.on(DAY))
-    assert len(caught) == 1
+    (warning,) = caught
+    assert re.findall(r"UTC[+-]\d\d:\d\d", str(warning.message)) == offsets
+    assert "check(day)" in str(warning.message)
 
 
 LOCAL = "Asia/Ho_Chi_Minh"

@@ -122,15 +122,6 @@ def test_o3_a_lock_of_another_run_is_respected_before_anything_is_sent(service: 
     assert vars(pickle.loads(pickle.dumps(caught.value))) == vars(caught.value)
 
 
-def test_a_lock_runs_out_on_the_clock_of_the_store(service: da.Sandbox, store: Store) -> None:
-    store.seconds_behind = 3600
-    store.put(LOCK, json.dumps({"host": "far", "pid": 7, "id": "0", "renewals": 2}).encode())
-    with service.client() as client, pytest.raises(da.FolderLockedError, match=r"\b1[012]\d s$") as caught:
-        run(client, store)
-    assert (caught.value.pid, caught.value.host) == (7, "far")
-    assert store.names() == [LOCK]
-
-
 def test_o11_a_run_that_lost_its_lock_uploads_nothing_more(store: Store, time_scale: Any) -> None:
     # A lock is renewed every 0.3 s.
     time_scale(100)

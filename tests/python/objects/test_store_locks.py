@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from support.objects import Request, Store, error
-from support.runs import DAYS, ROWS, ROWS_OF_DAYS, by_day, code, some_days
+from support.runs import ROWS, ROWS_OF_DAYS, by_day, code, some_days
 
 import dataaccess as da
 
@@ -159,21 +159,3 @@ def test_o2_a_lock_whose_request_failed_is_removed(store: Store, number: int, ou
             run(client, store)
         assert caught.value.path == store.url(LOCK)
     assert store.names() == []
-
-
-def test_o2_a_lock_is_given_back_when_the_store_answers_again(store: Store, time_scale: Any) -> None:
-    # The end of a run waits for 0.5 s, and its lock runs out after 12.
-    time_scale(10)
-    is_away = True
-
-    def hook(request: Request) -> Any:
-        is_of_lock = request.path.endswith("lock") or "delete" in request.query
-        return (503, error("SlowDown")) if is_away and is_of_lock and len(parts(store)) == len(ROWS_OF_DAYS) else None
-
-    with some_days() as service, service.client() as client:
-        store.hook = hook
-        run(client, store)
-        assert LOCK in store.names()
-        is_away = False
-        until(lambda: LOCK not in store.names())
-        run(client, store, refresh=DAYS)

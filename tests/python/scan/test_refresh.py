@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -11,8 +10,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support import kinds
 from support.arguments import about
 from support.runs import by_value, parts, responding
@@ -154,51 +151,6 @@ def test_parts_of_a_scan_without_days_are_refreshed_by_age(connect: Any, tmp_pat
             assert (report.refreshed, report.kept) == (count, 3 - count)
 
 
-def test_a_refresh_counts_the_rows_that_it_changed(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = scan_of(connect(service))
-    first = scan.to_folder(tmp_path)
-    assert first.rows_changed == 0
-    assert {task.rows_changed for task in first.tasks} == {None}
-    assert scan.to_folder(tmp_path, refresh="all").rows_changed == 0
-    changed = [row(1, "1-0", code_status=4), row(2, "2-1", code_status=4), row(2, "2-9")]
-    service.load("promotion_code", changed, replace=True)
-    report = scan.to_folder(tmp_path, refresh="last 10 days")
-    assert [task.rows_changed for task in report.tasks] == [1, 2, *[0] * 8]
-    assert (report.rows_changed, report.to_dict()["rows_changed"]) == (3, 3)
-    assert "(3 " in str(report)
-    json.dumps(report.to_dict())
-
-
-cells = st.none() | st.integers(-5, 5)
-
-
-def test_rows_changed_is_the_difference_of_the_rows(connect: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
-    served: list[list[tuple[int | None, int | None]]] = [[]]
-    where = {"OR": [{"AND": [{"column": "a", "operator": "matches", "data_type": "int64", "value": [1]}]}]}
-    with responding(
-        lambda connection, _, __: connection.sendall(response_of([{"a": a, "b": b} for a, b in served[0]]))
-    ) as server:
-        scan = connect(server.base_url).scan_items(
-            "store", ["a", "b"], where, item_type_id=7, schema={"a": "int64", "b": "int64"}
-        )
-
-        @settings(max_examples=25, deadline=None)
-        @given(
-            before=st.lists(st.tuples(cells, cells), min_size=1, max_size=8),
-            after=st.lists(st.tuples(cells, cells), max_size=12),
-        )
-        def check(before: list[Any], after: list[Any]) -> None:
-            folder = tmp_path_factory.mktemp("run")
-            served[0] = before
-            scan.to_folder(folder)
-            served[0] = after
-            report = scan.to_folder(folder, on_shrink="replace", on_doubt=lambda _: True)
-            new, gone = Counter(after) - Counter(before), Counter(before) - Counter(after)
-            assert report.rows_changed == max(new.total(), gone.total())
-
-        check()
-
-
 @pytest.mark.both_clients
 def test_files_have_the_time_of_their_request(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = scan_of(connect(service), "2024-01-03", attrs=("id",))
@@ -212,7 +164,7 @@ def test_files_have_the_time_of_their_request(connect: Any, service: da.Sandbox,
         assert set(table["requested_at"].to_pylist()) == {task.requested_at}
     older, newer = (task.requested_at for task in report.tasks)
     assert timedelta(days=2) < newer - older < timedelta(days=4)
-    assert (report.rows_changed, report.kept) == (0, 1)
+    assert (report.refreshed, report.kept) == (1, 1)
     read = scan.read_folder(tmp_path)
     assert read.to_pandas()["requested_at"].nunique() == 2
     assert read.column_names == ["id", "allocated_time", "requested_at"]

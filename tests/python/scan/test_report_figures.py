@@ -41,6 +41,5 @@ def test_a_report_is_a_dict_for_json(sandbox: da.Sandbox, tmp_path: Path) -> Non
             "new",
             "kept",
             "refreshed",
-            "rows_changed",
         ),
     }

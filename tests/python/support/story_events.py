@@ -46,13 +46,13 @@ def ages(story: Story) -> None:
     assert (report.oldest, oldest.was_done) == (oldest.requested_at, True)
     story.change({str(oldest.day)}, every=1)
     turn = story.run(refresh=["1/30", REFRESH])
-    assert turn.rows_changed >= oldest.rows > 0
+    assert turn.refreshed > 0
     assert story.differing() == set()
     early = {str(FIRST + timedelta(days=ago)) for ago in range(3)}
     story.change(early, every=1)
     assert story.differing() == early
     report = story.succeeds(refresh=["older than 3 days", REFRESH])
-    assert report.rows_changed > 0
+    assert report.refreshed > 0
     assert turn.oldest is not None
     assert report.oldest is not None
     assert report.oldest > turn.oldest

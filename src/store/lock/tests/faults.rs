@@ -8,7 +8,7 @@ async fn taken(faults: impl IntoIterator<Item = Fault>) -> (Arc<FaultyStore>, Ob
     let store = Arc::new(FaultyStore::default());
     let object = object_of(Arc::clone(&store) as Arc<dyn ObjectStore>);
     store.script(faults);
-    let lock = Lock::take_for(object.clone(), times(LONG, LONG)).await;
+    let lock = Lock::take_for(object.clone(), LONG, LONG).await;
     (store, object, lock)
 }
 
@@ -20,7 +20,7 @@ async fn is_missing(object: &Object) -> bool {
 async fn a_lock_whose_response_was_lost_is_held() {
     let (_, object, lock) = taken([LostResponse]).await;
     let lock = lock.expect("a lock");
-    assert_eq!(lock.check().await, Holding::Held);
+    assert!(lock.is_held().await.unwrap());
     lock.release().await;
     assert!(is_missing(&object).await);
 }
@@ -57,16 +57,15 @@ async fn a_lock_that_ran_out_is_taken_unless_others_are_faster() {
         let (store, object, lock) = taken([]).await;
         // As of a process that was killed.
         lock.as_ref().expect("a lock").renewal.as_ref().expect("a task").abort();
-        let expired = times(LONG, Duration::ZERO);
-        // Each attempt: a put, a read, the time of the store in three requests, and a put that is refused.
+        // Each attempt: a put, a read, and a put that is refused.
         for _ in 0..faster {
-            store.script([Fault::None, Fault::None, Fault::None, Fault::None, Fault::None, Conflict]);
+            store.script([Fault::None, Fault::None, Conflict]);
         }
-        match Lock::take_for(object, expired).await {
+        match Lock::take_for(object, LONG, Duration::ZERO).await {
             Ok(_) => assert!(is_taken, "{faster}"),
             Err(Refusal::Held { holder, left }) => {
                 assert_eq!((is_taken, left), (false, Duration::ZERO));
-                assert_eq!(holder.as_ref(), Some(&lock.expect("a lock").held.holder));
+                assert_eq!(holder.as_ref(), Some(&lock.expect("a lock").own.holder));
             }
             Err(other) => panic!("{other:?}"),
         }
@@ -76,18 +75,19 @@ async fn a_lock_that_ran_out_is_taken_unless_others_are_faster() {
 #[tokio::test(start_paused = true)]
 async fn a_lock_that_ran_out_is_not_taken_if_the_store_fails() {
     let (store, object, lock) = taken([]).await;
-    store.script([Fault::None, Fault::None, Fault::None, Fault::None, Fault::None, Busy]);
-    assert!(matches!(Lock::take_for(object, times(LONG, Duration::ZERO)).await, Err(Refusal::Failed(_))));
-    assert_eq!(lock.expect("a lock").check().await, Holding::Held);
+    store.script([Fault::None, Fault::None, Busy]);
+    assert!(matches!(Lock::take_for(object, LONG, Duration::ZERO).await, Err(Refusal::Failed(_))));
+    assert!(lock.expect("a lock").is_held().await.unwrap());
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_lock_of_another_process_is_not_removed() {
     let (_, object, lock) = taken([]).await;
-    let (other, version) = (Held::new(object.clone(), times(LONG, LONG)).expect("an id"), read(&object).await);
-    put(&object, &other.holder, 0, PutMode::Update(version.expect("a lock").1)).await.expect("taken over");
+    let other = Own::new(object, LONG, LONG).expect("an id");
+    let (_, version, _) = other.read().await.expect("a lock");
+    other.put(0, PutMode::Update(version)).await.expect("taken over");
     lock.expect("a lock").release().await;
-    assert_eq!(read(&object).await.expect("the other lock").0, Some(other.holder.clone()));
+    assert_eq!(other.read().await.expect("the other lock").0, Some(other.holder.clone()));
 }
 
 /// The version may be a digest of the content.
@@ -97,11 +97,12 @@ async fn each_renewal_has_another_content() {
     let lock = lock.expect("a lock");
     let mut contents = Vec::new();
     for _ in 0..3 {
-        lock.held.renew_once().await;
+        sleep(LONG + SHORT).await;
         contents.push(object.read(4096).await.expect("the lock"));
     }
     contents.dedup();
     assert_eq!(contents.len(), 3);
+    assert!(lock.is_held().await.unwrap());
 }
 
 #[cfg(target_os = "linux")]
@@ -112,23 +113,26 @@ fn a_holder_is_named_by_its_machine() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_renewal_counts_if_only_its_response_was_lost() {
-    for (faults, expected) in [
-        (vec![], Holding::Held),
-        (vec![LostResponse], Holding::Held),
-        // A renewal that fails says nothing, nor one after which the lock cannot be read.
-        (vec![Busy], Holding::RanOut),
-        (vec![Conflict, Busy], Holding::RanOut),
-    ] {
-        let (store, _, lock) = taken([]).await;
+async fn a_renewal_that_fails_is_tried_again() {
+    for faults in [vec![LostResponse], vec![Busy], vec![Conflict, Busy]] {
+        let (store, object, lock) = taken([]).await;
         let lock = lock.expect("a lock");
-        lock.held.state().renewed.wall -= 2 * LONG;
         store.script(faults.clone());
-        assert_eq!(lock.check().await, expected, "{faults:?}");
+        let content = || async { object.read(4096).await.expect("the lock") };
+        sleep(LONG + SHORT).await;
+        let first = content().await;
         // The next renewal is of the version that is there.
-        lock.held.state().renewed.wall -= 2 * LONG;
-        assert_eq!(lock.check().await, Holding::Held, "{faults:?}");
+        sleep(LONG).await;
+        assert_ne!(content().await, first, "{faults:?}");
+        assert!(lock.is_held().await.unwrap(), "{faults:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lock_of_a_store_that_is_away_is_not_known_to_be_lost() {
+    let (store, _, lock) = taken([]).await;
+    store.script([Busy, Busy]);
+    assert!(lock.expect("a lock").is_held().await.unwrap());
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
+use std::sync::Mutex;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
