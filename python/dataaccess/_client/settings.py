@@ -5,7 +5,6 @@ It imports nothing of this package, so that the web server of Airflow reads it w
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 PREFIX = "DATAACCESS_"
@@ -63,34 +62,27 @@ class Spec(NamedTuple):
 
     def of_text(self, text: str) -> Any:
         """The value of a text. The message of a `ValueError` goes on after the text, which may be a secret."""
-        return read_text(self.kind, text)
+        import json
+        import re
 
+        try:
+            match self.kind:
+                case "boolean":
+                    return _BOOLEANS[text.strip().lower()]
+                case "duration":
+                    found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", text.strip())
+                    number, unit = found.groups() if found else ("", "")
+                    return float(number) * _UNITS[unit]
+                case "headers" | "item_types":
+                    return json.loads(text)
+                case "integer":
+                    return int(text)
+                case "number":
+                    return float(text)
+        except (ValueError, LookupError, RecursionError):
+            raise ValueError(_PROBLEMS.get(self.kind, _NO_JSON)) from None
+        return text
 
-def read_text(kind: str, text: str) -> Any:
-    """As `Spec.of_text`, by the kind of a setting."""
-    import json
-    import re
-
-    try:
-        match kind:
-            case "boolean":
-                return _BOOLEANS[text.strip().lower()]
-            case "duration":
-                found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", text.strip())
-                number, unit = found.groups() if found else ("", "")
-                return float(number) * _UNITS[unit]
-            case "headers" | "item_types":
-                return json.loads(text)
-            case "integer":
-                return int(text)
-            case "number":
-                return float(text)
-    except (ValueError, LookupError, RecursionError):
-        raise ValueError(_PROBLEMS.get(kind, _NO_JSON)) from None
-    return text
-
-
-boolean, duration, integer = (partial(read_text, kind) for kind in ("boolean", "duration", "integer"))
 
 _SPECS = (
     Spec("base_url", "url", None, "Address of the service; sandbox:demo is the sandbox."),
@@ -140,6 +132,8 @@ _SPECS = (
     Spec("record", "path", None, "File that keeps all exchanges, without the token.", is_usual=False),
 )
 SETTINGS = {spec.name: spec for spec in _SPECS}
+# For texts of these kinds that are no settings.
+boolean, duration, integer = (SETTINGS[name].of_text for name in ("allow_http", "timeout", "concurrency"))
 
 # All variables that some part of this package reads.
 KNOWN = {
