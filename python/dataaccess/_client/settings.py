@@ -14,8 +14,7 @@ PROFILE = "DATAACCESS_PROFILE"
 
 _CA_BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
-# Seconds of the units of a duration.
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}  # seconds of the units of a duration
 _NO_JSON = 'is not a JSON object, such as {"store": 7}'
 _PROBLEMS = {
     "boolean": "is neither true nor false",
