@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from dataaccess._client.resolve import ARGUMENT, DEFAULT, SANDBOX, Settings, check_names, origin, resolve
 from dataaccess._client.settings import PROFILE
+from dataaccess._contract import ITEM_TYPES
 from dataaccess._core.embedded import may_warn_of_zone, note_days_without_zone
 from dataaccess._core.log import print_as_environment_asks
 from dataaccess._core.secret import Secret
 from dataaccess._core.warn import warn_of_recording
 from dataaccess._native import RawClient, is_secret_header
+from dataaccess._public import did_you_mean
 from dataaccess._scan.outcome import warn_each
 from dataaccess.errors import ConfigError
 
@@ -121,7 +123,21 @@ class BaseClient:
             >>> client.attributes("customer")
             {'customer_id': 'string', 'opened': 'timestamp'}
         """
-        return self._settings.attributes(item_type_name)
+        if item_type_name == "promotion_code":
+            from dataaccess._types import PROMOTION_CODE_ATTRIBUTES  # its annotations take a millisecond
+
+            return {attribute: info.type for attribute, info in PROMOTION_CODE_ATTRIBUTES.items()}
+        known = self.item_types
+        if isinstance(found := known.get(item_type_name), Mapping):
+            return dict(found["attributes"])
+        declared = [name for name, value in known.items() if isinstance(value, Mapping)]
+        is_known = item_type_name in known or item_type_name in ITEM_TYPES
+        advice = "" if is_known else did_you_mean(item_type_name, [*declared, "promotion_code"])
+        raise ConfigError(
+            f"the attributes of {item_type_name!r} are not known{advice}: the API cannot list them; ask the "
+            f'administrator of the platform, and declare them: item_types{{{item_type_name!r}: {{"id": …, '
+            f'"attributes": {{"customer_id": "string"}}}}}}'
+        )
 
     def _setting(self, name: str) -> Any:
         """A setting of the client."""

@@ -15,16 +15,7 @@ from typing import Any, Self
 from dataaccess._client.profiles import Profile, config_path, file_token, read
 from dataaccess._client.settings import KNOWN, PREFIX, PROFILE, SETTINGS, TOKEN, TOKEN_FILE, Spec
 from dataaccess._contract import ITEM_TYPES
-from dataaccess._core.checks import (
-    MAX_INTEGER,
-    boolean,
-    integer,
-    number,
-    offset_advice,
-    optional_integer,
-    seconds,
-    string,
-)
+from dataaccess._core import checks
 from dataaccess._core.embedded import embedded, embedded_name, is_sandbox
 from dataaccess._core.paths import local_path
 from dataaccess._core.secret import Secret
@@ -38,12 +29,7 @@ from dataaccess.errors import ConfigError, DataAccessWarning
 
 ARGUMENT, DEFAULT, SANDBOX = "argument", "default", "the sandbox"
 
-_DEFAULT_PROFILE = "default"
 _BASE_URL = SETTINGS["base_url"].variable
-# Any address that the core accepts.
-_ANY_URL = "https://localhost"
-# Characters of a text that an error shows.
-_SHOWN = 40
 _KEYS = ("id", "attributes")
 
 
@@ -82,24 +68,6 @@ class Settings:
             "sources": {name: _end(source) for name, source in self.sources.items() if source != DEFAULT},
             "trust_env": not self.is_sandbox,
         }
-
-    def attributes(self, name: str) -> dict[str, str]:
-        """The attributes of an object, with their types."""
-        if name == "promotion_code":
-            # Its annotations take a millisecond.
-            from dataaccess._types import PROMOTION_CODE_ATTRIBUTES
-
-            return {attribute: info.type for attribute, info in PROMOTION_CODE_ATTRIBUTES.items()}
-        if isinstance(found := self["item_types"].get(name), Mapping):
-            return dict(found["attributes"])
-        declared = [each for each, value in self["item_types"].items() if isinstance(value, Mapping)]
-        is_known = name in self["item_types"] or name in ITEM_TYPES
-        advice = "" if is_known else did_you_mean(name, [*declared, "promotion_code"])
-        raise ConfigError(
-            f"the attributes of {name!r} are not known{advice}: the API cannot list them; ask the "
-            f'administrator of the platform, and declare them: item_types{{{name!r}: {{"id": …, '
-            f'"attributes": {{"customer_id": "string"}}}}}}'
-        )
 
     def changed(self, given: Secret) -> Self:
         """A copy with other arguments. An address that is None is looked up again."""
@@ -155,15 +123,15 @@ class Settings:
         address = self["base_url"]
         self.sandbox = embedded_name(address)
         self.is_sandbox = self.sandbox is not None or is_sandbox(address)
-        # In place of a refused address, so that the core checks the other settings.
-        self.address = _ANY_URL if address is None and self.sources["base_url"] != DEFAULT else address
+        is_refused = address is None and self.sources["base_url"] != DEFAULT
+        # In place of a refused address one that the core accepts, so that it checks the other settings.
+        self.address = "https://localhost" if is_refused or self.sandbox is not None else address
         if self.sandbox is not None:
             try:
                 self.address, token = embedded(self.sandbox)
                 self.token, self.token_source = RawToken(token), SANDBOX
             except ConfigError as error:
                 self.problems.append(f"base_url: {error}{_end(self.sources['base_url'])}")
-                self.address = _ANY_URL
 
     def find_token(self, token: Secret | None) -> None:
         """Takes the token of the argument, the environment or the profile: the first that is for this address."""
@@ -237,9 +205,9 @@ def find_profile(name: object, given: Secret) -> Profile | None:
             return None
     path = config_path()
     profiles = read(path)
-    if name is None and _DEFAULT_PROFILE not in profiles.value:
+    if name is None and "default" not in profiles.value:
         return None
-    name = _DEFAULT_PROFILE if name is None else string("profile", name)
+    name = checks.string("profile", "default" if name is None else name)
     if name not in profiles.value:
         known = ", ".join(profiles.value)
         raise ConfigError(f"there is no profile {name!r} in {path}; it has {known or 'no profile'}")
@@ -296,17 +264,25 @@ def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
         try:
             given = Secret(spec.of_text(given.value))
         except ValueError as error:
-            shown = "the text" if spec.kind in ("headers", "item_types") else f'"{given.value[:_SHOWN]}"'
+            shown = "the text" if spec.kind in ("headers", "item_types") else f'"{given.value[:40]}"'
             raise ConfigError(f"{name}: {shown} {error}") from None
     if given.value is None and spec.is_optional:
         return None
     numbers = f"of at least {spec.least}" if spec.most is None else f"from {spec.least} to {spec.most}"
     bounds = f"{numbers}, or None" if spec.is_optional else numbers
     match spec.kind:
+        case "boolean":
+            return checks.boolean(name, given.value)
+        case "duration":
+            return checks.seconds(name, given.value)
+        case "zone":
+            return _zone(name, given.value)
+        case "headers":
+            return _headers(given.value)
         case "number":
-            return number(name, given.value, f"a number {bounds}")
+            return checks.number(name, given.value, f"a number {bounds}")
         case "integer":
-            found = optional_integer(given.value, -MAX_INTEGER, MAX_INTEGER)
+            found = checks.optional_integer(given.value, -checks.MAX_INTEGER, checks.MAX_INTEGER)
             if found is None:
                 raise ConfigError(f"{name} must be an integer {bounds}, not {shortened(given.value)}")
             return found
@@ -316,20 +292,20 @@ def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
                 raise ConfigError(f"{name} must be {choices}, not {shortened(given.value)}")
             return given.value
         case "url":
-            text = Secret(string(name, given.value))
+            text = Secret(checks.string(name, given.value))
             return text if spec.is_secret else text.value
         case "path":
             path = os.fspath(given.value) if isinstance(given.value, str | os.PathLike) else None
             if not isinstance(path, str) or not path or "\0" in path:
                 raise ConfigError(f"{name} must be a path, not {shortened(given.value)}")
-            return local_path(os.path.join(folder or "", os.path.expanduser(string(name, path))))  # noqa: PTH111, PTH118
-    return _CHECKS[spec.kind](name, given.value)
+            return local_path(os.path.join(folder or "", os.path.expanduser(checks.string(name, path))))  # noqa: PTH111, PTH118
+    return _item_types(given.value)
 
 
 def _zone(name: str, zone: object) -> str:
     """The IANA name of a time zone."""
     if isinstance(zone, str):
-        if (advice := offset_advice(string(name, zone))) is not None:
+        if (advice := checks.offset_advice(checks.string(name, zone))) is not None:
             raise ConfigError(f"{name}: {shortened(zone)} {advice}")
         return zone
     key = "UTC" if zone is UTC else getattr(zone, "key", None)
@@ -338,7 +314,7 @@ def _zone(name: str, zone: object) -> str:
     raise ConfigError(f"{name} must be an IANA name or a ZoneInfo, not {zone!r}")
 
 
-def _headers(_name: str, headers: object) -> Secret:
+def _headers(headers: object) -> Secret:
     """Headers by name. The error for another type does not show the value, which may be a secret."""
     if not isinstance(headers, Mapping):
         raise ConfigError(f"headers must be a dict of names and values, not of type {type(headers).__name__}")
@@ -347,15 +323,15 @@ def _headers(_name: str, headers: object) -> Secret:
             if not isinstance(one, str):
                 kind = type(one).__name__
                 raise ConfigError(f"headers must have strings as names and values: {what} is of type {kind}")
-            string("headers", one)
+            checks.string("headers", one)
     return Secret(dict(headers))
 
 
-def _item_types(_name: str, given: object) -> dict[str, Any]:
+def _item_types(given: object) -> dict[str, Any]:
     """Names of business objects, each with its id, or with its id and its attributes."""
     if not isinstance(given, Mapping):
         raise ConfigError(f"item_types must be a dict of names and ids, not of type {type(given).__name__}")
-    return {string("item_types", name): _item_type(name, value) for name, value in given.items()}
+    return {checks.string("item_types", name): _item_type(name, value) for name, value in given.items()}
 
 
 def _item_type(name: str, given: object) -> int | dict[str, Any]:
@@ -366,7 +342,8 @@ def _item_type(name: str, given: object) -> int | dict[str, Any]:
             raise ConfigError(f"{where} has the key {key!r}: write id and attributes{did_you_mean(str(key), _KEYS)}")
     if "id" not in value and fixed is None:
         raise ConfigError(f'{where} has no id: write {{"id": …, "attributes": {{…}}}}')
-    found = integer(where if value is not given else f"{where}['id']", value.get("id", fixed), -MAX_INTEGER - 1)
+    path = where if value is not given else f"{where}['id']"
+    found = checks.integer(path, value.get("id", fixed), -checks.MAX_INTEGER - 1)
     if fixed not in (None, found):
         raise ConfigError(f"{where} must be {fixed}, as the service fixes it, not {found}")
     attributes, where = value.get("attributes"), f"{where}['attributes']"
@@ -382,8 +359,5 @@ def _item_type(name: str, given: object) -> int | dict[str, Any]:
         if known is None:
             advice = did_you_mean(str(kind), COLUMN_TYPES)
             raise ConfigError(f"{where}[{attribute!r}] must be one of {', '.join(COLUMN_TYPES)}, not {kind!r}{advice}")
-        types[string("item_types", attribute)] = known
+        types[checks.string("item_types", attribute)] = known
     return {"id": found, "attributes": types}
-
-
-_CHECKS = {"boolean": boolean, "duration": seconds, "headers": _headers, "item_types": _item_types, "zone": _zone}

@@ -5,7 +5,6 @@ It imports nothing of this package, so that the web server of Airflow reads it w
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 PREFIX = "DATAACCESS_"
@@ -15,8 +14,7 @@ PROFILE = "DATAACCESS_PROFILE"
 
 _CA_BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
-# Seconds of the units of a duration.
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}  # seconds of the units of a duration
 _NO_JSON = 'is not a JSON object, such as {"store": 7}'
 _PROBLEMS = {
     "boolean": "is neither true nor false",
@@ -63,34 +61,27 @@ class Spec(NamedTuple):
 
     def of_text(self, text: str) -> Any:
         """The value of a text. The message of a `ValueError` goes on after the text, which may be a secret."""
-        return read_text(self.kind, text)
+        import json
+        import re
 
+        try:
+            match self.kind:
+                case "boolean":
+                    return _BOOLEANS[text.strip().lower()]
+                case "duration":
+                    found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", text.strip())
+                    number, unit = found.groups() if found else ("", "")
+                    return float(number) * _UNITS[unit]
+                case "headers" | "item_types":
+                    return json.loads(text)
+                case "integer":
+                    return int(text)
+                case "number":
+                    return float(text)
+        except (ValueError, LookupError, RecursionError):
+            raise ValueError(_PROBLEMS.get(self.kind, _NO_JSON)) from None
+        return text
 
-def read_text(kind: str, text: str) -> Any:
-    """As `Spec.of_text`, by the kind of a setting."""
-    import json
-    import re
-
-    try:
-        match kind:
-            case "boolean":
-                return _BOOLEANS[text.strip().lower()]
-            case "duration":
-                found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", text.strip())
-                number, unit = found.groups() if found else ("", "")
-                return float(number) * _UNITS[unit]
-            case "headers" | "item_types":
-                return json.loads(text)
-            case "integer":
-                return int(text)
-            case "number":
-                return float(text)
-    except (ValueError, LookupError, RecursionError):
-        raise ValueError(_PROBLEMS.get(kind, _NO_JSON)) from None
-    return text
-
-
-boolean, duration, integer = (partial(read_text, kind) for kind in ("boolean", "duration", "integer"))
 
 _SPECS = (
     Spec("base_url", "url", None, "Address of the service; sandbox:demo is the sandbox."),
@@ -140,6 +131,8 @@ _SPECS = (
     Spec("record", "path", None, "File that keeps all exchanges, without the token.", is_usual=False),
 )
 SETTINGS = {spec.name: spec for spec in _SPECS}
+# For texts of these kinds that are no settings.
+boolean, duration, integer = (SETTINGS[name].of_text for name in ("allow_http", "timeout", "concurrency"))
 
 # All variables that some part of this package reads.
 KNOWN = {
