@@ -95,12 +95,19 @@ class Doubts:
         return [(IncompleteWarning, f"{_MISSING}{reason}, of one executor{_LESS}") for reason in reasons]
 
     def _shared(self, own: _Counts, folder: str) -> _Counts:
-        """Adds a response to those of this executor, and returns all, in the order of their requests."""
+        """Adds a response to those of this executor; returns it and those before it, in the order of their requests.
+
+        Those that come after it compare themselves with it: so one of several that are added at once warns.
+        """
         with Path(folder, f".dataaccess-{self.use}.jsonl").open("a+b") as file:
             # One write of the operating system at the end of the file: lines of several processes do not mix.
             os.write(file.fileno(), "".join(f"{json.dumps(item)}\n" for item in own.items()).encode())
             file.seek(0)
             # The last line may still be written.
             lines = file.read().split(b"\n")[:-1]
-        counts = {index: (*count,) for index, count in map(json.loads, lines)}
+        counts: _Counts = {}
+        for index, count in map(json.loads, lines):
+            counts[index] = (*count,)
+            if index in own:
+                break
         return {index: counts[index] for index in sorted(counts)}
