@@ -18,7 +18,7 @@ def update(
     client = da.Client(token=token, timezone=TIMEZONE, retry_for=retry_for)  # at DATAACCESS_BASE_URL
     today = today or datetime.now(ZoneInfo(TIMEZONE)).date()
     month = da.days(today - timedelta(days=30), today)
-    return client.scan_codes(allocated_time=month).to_folder(folder, refresh="last 3 days")
+    return client.scan_codes(allocated_time=month).to_folder(folder, settle=3)
 
 
 def main() -> int:

@@ -19,4 +19,4 @@ VALUES = {
 }
 
 # Most values of a list in one request: the core splits a longer list.
-VALUES_PER_REQUEST = 1_000
+VALUES_PER_REQUEST = 990

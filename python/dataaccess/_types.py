@@ -40,7 +40,7 @@ OnDoubt: TypeAlias = Literal["warn", "error"] | Callable[[Any], bool]
 """What happens to a complete result whose data look wrong; a function gets its figures and says whether it is kept."""
 
 Refresh: TypeAlias = Time | Days | Iterable[Time | Days]
-"""A day of a scan, several days, or text such as "last 3 days"."""
+"""Days of a scan: "all", a day, `da.days(start, stop)`, the same as text, or a list of these."""
 
 PathArgument: TypeAlias = str | PathLike[str]
 """A file or folder: a path, in which `~` is the home folder, or a URL."""

@@ -362,7 +362,7 @@ class ResponseError(DataAccessError):
 
 
 class DoubtfulDataError(ResponseError):
-    """The data of a complete response look wrong, and `on_doubt` or `on_shrink` does not accept that.
+    """The data of a complete response look wrong, and `on_doubt` does not accept that.
 
     What it would have replaced is unchanged.
     """

@@ -17,7 +17,7 @@ use crate::contract::search::Filters;
 /// Requests of one scan.
 pub(super) const MAX_REQUESTS: usize = 100_000;
 /// The most values of one condition of one request of a scan. The API specification gives no maximum.
-pub const VALUES_PER_REQUEST: usize = 1_000;
+pub const VALUES_PER_REQUEST: usize = 990;
 
 /// The requests of one scan, in order: day by day, and within each day the parts of lists.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pythonize::pythonize;
 
@@ -13,7 +14,7 @@ use super::input::input;
 use super::raise::raise;
 use crate::error::Kind;
 use crate::files::Location;
-use crate::scan::{self, Keep, Layout, OnDoubt, OnShrink, Report, RunOptions, Service, TaskReport};
+use crate::scan::{self, OnDoubt, Report, RunOptions, Service, TaskReport};
 use crate::store::StorageOptions;
 
 /// `storage_options=`, for a URL.
@@ -35,47 +36,33 @@ pub(super) struct RunArguments<'py> {
     folder: PathBuf,
     storage_options: Storage,
     service: (String, bool),
-    layout: Option<String>,
     refresh: Bound<'py, PyAny>,
+    accept: Bound<'py, PyAny>,
     settle: f64,
-    keep: String,
-    on_shrink: String,
     on_doubt: Bound<'py, PyAny>,
     requested_at: bool,
     same_service: bool,
-    fail_fast: bool,
 }
 
 impl RunArguments<'_> {
     /// The options of the core.
     pub(super) fn options(self, py: Python<'_>, retry_for: Option<Duration>) -> PyResult<RunOptions> {
         let folder = location(py, self.folder, self.storage_options, retry_for)?;
-        let Self { service, layout, refresh, on_doubt: on_doubt_given, same_service, fail_fast, .. } = self;
-        let settle = Duration::try_from_secs_f64(self.settle).unwrap_or(Duration::MAX);
-        let layout = layout.map(|layout| if layout == "days" { Layout::Days } else { Layout::Flat });
-        let refresh = input(&refresh)?;
-        let (address, is_synthetic) = service;
+        let (address, is_synthetic) = self.service;
         Ok(RunOptions {
             folder,
             service: Service { address, is_synthetic },
-            layout,
-            refresh,
-            settle,
-            keep: if self.keep == "all" { Keep::All } else { Keep::Final },
-            on_shrink: match self.on_shrink.as_str() {
-                "replace" => OnShrink::Replace,
-                "error" => OnShrink::Error,
-                _ => OnShrink::Keep,
-            },
-            on_doubt: on_doubt(&on_doubt_given)?,
+            refresh: input(&self.refresh)?,
+            accept: input(&self.accept)?,
+            settle: Duration::try_from_secs_f64(self.settle).unwrap_or(Duration::MAX),
+            on_doubt: on_doubt(&self.on_doubt)?,
             requested_at: self.requested_at,
-            same_service,
-            fail_fast,
+            same_service: self.same_service,
         })
     }
 }
 
-/// What happens to a doubtful response: `warn`, `error` or a function.
+/// What happens to a doubtful response: `error`, a function, or the names of the warnings that are errors.
 fn on_doubt(given: &Bound<'_, PyAny>) -> PyResult<OnDoubt> {
     if given.is_callable() {
         let callable = Arc::new(given.clone().unbind());
@@ -88,7 +75,12 @@ fn on_doubt(given: &Bound<'_, PyAny>) -> PyResult<OnDoubt> {
             })
         })));
     }
-    Ok(if given.extract::<&str>()? == "error" { OnDoubt::Error } else { OnDoubt::Warn })
+    if given.extract::<&str>().is_ok() {
+        return Ok(OnDoubt::Error);
+    }
+    let names: Vec<String> = given.extract()?;
+    let kinds = names.iter().map(|name| serde_json::from_value(name.as_str().into()));
+    Ok(OnDoubt::Warn(kinds.collect::<Result<_, _>>().map_err(|_| PyValueError::new_err("no class of warnings"))?))
 }
 
 /// The location with a path or URL. Its store is retried for as long as a client's service, if there is a client.

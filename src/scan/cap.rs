@@ -12,7 +12,7 @@ const FEWEST: u64 = 10;
 /// Equal counts that chance explains more often than this are not reported.
 const CHANCE: f64 = 0.02;
 /// A highest number of rows that is a multiple of this looks capped.
-const ROUND: u64 = 1_000;
+pub(super) const ROUND: u64 = 1_000;
 /// Responses that are named; a count stands for the others.
 const NAMED: usize = 3;
 
@@ -43,11 +43,6 @@ pub(super) struct Suspicion {
 }
 
 impl Suspicion {
-    /// What to suspect of these responses; nothing if it has no reasons.
-    pub(super) fn of(counts: &[Count], known_row_cap: Option<u64>) -> Self {
-        Self::in_reports(1, counts, known_row_cap)
-    }
-
     /// What to suspect of these responses, where one run asks for `reports` reports: chance may make counts equal in each.
     pub(super) fn in_reports(reports: u32, counts: &[Count], known_row_cap: Option<u64>) -> Self {
         let is_chance = |highest, alike| chance(counts, highest, alike) * f64::from(reports) > CHANCE;
@@ -164,7 +159,7 @@ mod tests {
     #[test]
     fn chance_has_as_many_times_as_there_are_reports() {
         let four_of_eleven = counts(&[75, 75, 75, 75, 74, 73, 72, 60, 60, 60, 60]);
-        assert_eq!(Suspicion::of(&four_of_eleven, None).requests.len(), 4);
+        assert_eq!(Suspicion::in_reports(1, &four_of_eleven, None).requests.len(), 4);
         assert_eq!(Suspicion::in_reports(20, &four_of_eleven, None), Suspicion::default());
         assert_eq!(Suspicion::in_reports(20, &counts(&[75; 11]), None).requests.len(), 11);
     }
@@ -185,7 +180,7 @@ mod tests {
             (&[41, 42, 41], Some(41), &[0, 2], &["2 of 3", "known_row_cap", "(day 1, day 3)"]),
             (&[10_001], Some(10_000), &[], &[]),
         ] {
-            let found = Suspicion::of(&counts(rows), known_row_cap);
+            let found = Suspicion::in_reports(1, &counts(rows), known_row_cap);
             assert_eq!(found.requests, requests.iter().copied().collect(), "{rows:?}");
             assert_eq!(found.cap, requests.first().map(|first| rows[*first]), "{rows:?}");
             assert_eq!(found.reasons.len(), requests.len().min(1), "{rows:?}");
@@ -196,12 +191,12 @@ mod tests {
     #[test]
     fn small_counts_that_are_equal_by_chance_are_not_reported() {
         for rows in [&[5, 5, 5][..], &[1; 31], &[9; 91], &[36, 36, 36], &[20, 20, 20, 19, 18, 17, 16]] {
-            assert_eq!(Suspicion::of(&counts(rows), None), Suspicion::default(), "{rows:?}");
+            assert_eq!(Suspicion::in_reports(1, &counts(rows), None), Suspicion::default(), "{rows:?}");
         }
         // As many responses as a scan can have.
         let most = vec![100; 100_000];
         for rows in [&[37, 37, 37][..], &[10, 10, 10, 10], &[50; 31], &[100; 3], &most] {
-            let found = Suspicion::of(&counts(rows), None);
+            let found = Suspicion::in_reports(1, &counts(rows), None);
             assert_eq!((found.requests.len(), found.reasons.len()), (rows.len(), 1));
         }
     }
@@ -212,15 +207,15 @@ mod tests {
         for count in &mut all[..3] {
             count.is_explained = true;
         }
-        assert_eq!(Suspicion::of(&all, None), Suspicion::default());
-        assert_eq!(Suspicion::of(&all, Some(1_000)).requests, BTreeSet::from([0, 1, 2]));
+        assert_eq!(Suspicion::in_reports(1, &all, None), Suspicion::default());
+        assert_eq!(Suspicion::in_reports(1, &all, Some(1_000)).requests, BTreeSet::from([0, 1, 2]));
     }
 
     #[test]
     fn totals_that_responses_report_are_reasons() {
         let mut all = counts(&[3, 4, 5]);
         all[1].total = Some("reports 9".to_owned());
-        let suspicion = Suspicion::of(&all, None);
+        let suspicion = Suspicion::in_reports(1, &all, None);
         assert_eq!(suspicion.reasons, ["day 2: reports 9"]);
         assert_eq!(suspicion.requests, BTreeSet::from([1]));
     }

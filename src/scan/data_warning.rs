@@ -1,6 +1,8 @@
 //! Warnings about a complete response whose data look wrong. The data are delivered all the same.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 use super::Scan;
 use crate::client::Completed;
@@ -18,7 +20,7 @@ const AVAILABLE: i64 = STATUSES[0].1;
 const NAMED: usize = 3;
 
 /// A warning about the data of a result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataWarning {
     /// The class of the warning.
     #[serde(rename = "category")]
@@ -28,7 +30,7 @@ pub struct DataWarning {
 }
 
 /// The kinds of warnings, serialized as the names of their Python classes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum DataWarningKind {
     /// A requested attribute is missing from every record.
     #[serde(rename = "AbsentAttributeWarning")]
@@ -48,35 +50,9 @@ pub enum DataWarningKind {
     /// A response has less than the file that it would replace.
     #[serde(rename = "ShrunkWarning")]
     Shrunk,
-    /// A column of strings has other values too.
+    /// A column of strings has other values too, or ids are missing or come again.
     #[serde(rename = "DataAccessWarning")]
-    Mixed,
-}
-
-/// The doubts about one task of a run.
-#[cfg(feature = "files")]
-impl DataWarning {
-    pub(super) fn kept(lacks: &str) -> Self {
-        let message = format!("the file was kept, as a newer response has {lacks}");
-        Self { kind: DataWarningKind::Shrunk, message }
-    }
-
-    pub(super) fn capped(reason: &str) -> Self {
-        Self { kind: DataWarningKind::Incomplete, message: reason.to_owned() }
-    }
-
-    pub(super) fn of_another_day() -> Self {
-        Self { kind: DataWarningKind::StrayDay, message: "it has rows of another day".to_owned() }
-    }
-
-    pub(super) fn out_of_range() -> Self {
-        Self { kind: DataWarningKind::StrayDay, message: "it has rows outside the requested range".to_owned() }
-    }
-
-    pub(super) fn lost(attribute: &str) -> Self {
-        let message = format!("'{attribute}' is missing from every record, and earlier files have it");
-        Self { kind: DataWarningKind::AbsentAttribute, message }
-    }
+    Other,
 }
 
 /// The warning for attributes that no record has, unless there are none.
@@ -99,11 +75,11 @@ pub(super) fn mixed(names: &[String]) -> Option<DataWarning> {
         names.join(", "),
         column_type(first, "string"),
     );
-    Some(DataWarning { kind: DataWarningKind::Mixed, message })
+    Some(DataWarning { kind: DataWarningKind::Other, message })
 }
 
-/// An attribute that a file lacks although earlier ones had it.
-#[cfg(feature = "files")]
+/// An attribute that a response lacks although others have it.
+#[derive(Debug)]
 pub(super) struct Dropped {
     pub(super) attribute: String,
     /// The name of the task.
@@ -112,8 +88,7 @@ pub(super) struct Dropped {
     pub(super) instead: Option<String>,
 }
 
-/// The warning for attributes that files lack although earlier ones had them, unless there are none.
-#[cfg(feature = "files")]
+/// The warning for attributes that responses lack although others have them, unless there are none.
 pub(super) fn dropped(dropped: &[Dropped]) -> Option<DataWarning> {
     let Dropped { attribute, task, instead, .. } = dropped.first()?;
     let others = match dropped.len() {
@@ -122,8 +97,8 @@ pub(super) fn dropped(dropped: &[Dropped]) -> Option<DataWarning> {
     };
     let instead = instead.as_ref().map(|key| format!("; the response has '{key}'")).unwrap_or_default();
     let message = format!(
-        "'{attribute}' is missing from every record of {task}, and earlier files have it{others}{instead}; the service \
-         may have renamed or dropped it: refresh once that is fixed, with on_shrink \"replace\" if it is right"
+        "'{attribute}' is missing from every record of {task}, and others have it{others}{instead}; the service may have \
+         renamed or dropped it"
     );
     Some(DataWarning { kind: DataWarningKind::AbsentAttribute, message })
 }
@@ -238,24 +213,20 @@ pub(super) fn missing_ids(scan: &Scan, missing: Option<&[String]>, rows: u64) ->
     (count > 0).then_some(DataWarning { kind: DataWarningKind::MissingIds, message })
 }
 
-/// The warning for files that were not replaced by responses with less; each by its name and what the response lacks.
-#[cfg(feature = "files")]
-pub(super) fn shrunk<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Option<DataWarning> {
-    let mut texts: Vec<String> = files.map(|(name, lacks)| format!("{name} ({lacks})")).collect();
-    let more = texts.len().saturating_sub(SHRUNK_NAMED);
-    texts.truncate(SHRUNK_NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let message = format!(
-        "responses have less than the files that they would replace, which were kept: {}{more}; if that is right, set \
-         on_shrink to \"replace\"",
-        texts.join(", ")
-    );
-    (!texts.is_empty()).then_some(DataWarning { kind: DataWarningKind::Shrunk, message })
+/// The warnings for what looks wrong in single responses: the name of each, and what; one for each kind.
+pub(super) fn unusual(doubts: &[(&str, &DataWarning)]) -> Vec<DataWarning> {
+    let mut by_kind: BTreeMap<DataWarningKind, Vec<String>> = BTreeMap::new();
+    for (name, doubt) in doubts {
+        by_kind.entry(doubt.kind).or_default().push(format!("{name}: {}", doubt.message));
+    }
+    let warning = |(kind, mut texts): (DataWarningKind, Vec<String>)| {
+        let more = texts.len().saturating_sub(NAMED);
+        texts.truncate(NAMED);
+        let more = if more > 0 { format!("; and {more} more like these") } else { String::new() };
+        DataWarning { kind, message: format!("{}{more}; if that is right, set accept", texts.join("; ")) }
+    };
+    by_kind.into_iter().map(warning).collect()
 }
-
-/// Files that a warning names.
-#[cfg(feature = "files")]
-const SHRUNK_NAMED: usize = 3;
 
 /// The warning for rows outside the requested day or range, unless there are none.
 pub(super) fn stray(message: Option<String>) -> Option<DataWarning> {

@@ -8,17 +8,15 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::cap::{Count, Suspicion};
 use super::data_warning::DataWarning;
-use super::doubts::Doubts;
 use super::invalid;
+use super::judge::{About, Findings, Seen, judge};
 use super::query::SOURCE_TIMEZONE;
 use super::tasks::Record;
-use super::window::Window;
 use crate::error::{Result, excerpt};
 use crate::files::{Footer, Location};
 use crate::folder::{Folder, PartName};
-use crate::time::{Moment, Zone};
+use crate::time::{Calendar, Moment, Zone};
 
 /// The day before today, in the zone of the folder.
 const YESTERDAY: &str = "yesterday";
@@ -57,6 +55,14 @@ pub struct FolderStatus {
     pub parts: Vec<PartStatus>,
     /// The days between the first and the last one that have no part, and those after it up to the one that was named.
     pub missing_days: Vec<String>,
+    /// The days that were not over when they were requested.
+    pub open_days: Vec<String>,
+    /// The days that were over when they were requested, and may still change.
+    pub unsettled_days: Vec<String>,
+    /// The days that have doubts, or of a folder without days the names of the parts.
+    pub doubtful_days: Vec<String>,
+    /// What looks wrong in the parts together.
+    pub warnings: Vec<DataWarning>,
 }
 
 /// The parts of a folder. A day is final once its request was sent so long after its end. `known_row_cap` is a number of
@@ -78,7 +84,6 @@ pub async fn folder_status(
     for day in &names.days {
         all.extend(folder.parts_of_day(day)?);
     }
-    let (_, kept) = Doubts::read(&folder)?;
     let read = folder.parts(&all.iter().collect::<Vec<_>>()).await;
     let records: Vec<Result<(Footer, Record)>> =
         read.into_iter().zip(&all).map(|(part, name)| record(&folder, name, part)).collect();
@@ -87,11 +92,23 @@ pub async fn folder_status(
     let service = first.map(|record| record.service.address.clone());
     let zone_of = |name: &str| query.get(name).and_then(Value::as_str).and_then(|name| Zone::try_new(name).ok());
     let (zone, source) = (zone_of("timezone").unwrap_or_default(), zone_of(SOURCE_TIMEZONE).unwrap_or_default());
-    let counts: Vec<Count> =
-        records.iter().enumerate().filter_map(|(index, read)| count(index, &all, &read.as_ref().ok()?.1)).collect();
-    let suspicion = Suspicion::of(&counts, known_row_cap);
+    let readable = || all.iter().zip(&records).filter_map(|(name, read)| Some((name, &read.as_ref().ok()?.1)));
+    let seen: Vec<Seen> = readable().map(|(name, record)| record.seen(name, &zone, false)).collect();
+    let calendar = Calendar::new(zone.clone());
+    let about = About {
+        calendar: &calendar,
+        source: &source,
+        known_row_cap,
+        operation: "scan",
+        splits: false,
+        is_whole: false,
+        trials: 1,
+    };
+    let Findings { doubts, warnings, .. } = judge(&seen.iter().collect::<Vec<_>>(), &about);
+    let mut judged = seen.iter().zip(doubts);
+    let (mut open_days, mut unsettled_days, mut doubtful_days) = (Vec::new(), Vec::new(), Vec::new());
     let mut parts = Vec::with_capacity(all.len());
-    for (index, (name, read)) in all.iter().zip(records).enumerate() {
+    for (name, read) in all.iter().zip(records) {
         let mut status = PartStatus {
             day: name.day.clone(),
             path: folder.path_of(name),
@@ -104,20 +121,23 @@ pub async fn folder_status(
         };
         match read {
             Err(error) => status.damage = Some(error.message().to_owned()),
-            Ok((part, record)) => {
-                let day = name.day.as_deref().and_then(|day| zone.parse_day(day).ok());
-                let window = day.and_then(|day| Window::of_day("day", day, &zone));
-                let requested_at = record.figures.requested_at();
+            Ok((part, _)) => {
+                let Some((seen, doubts)) = judged.next() else { break };
+                let requested_at = seen.figures.requested_at();
+                let has_settled = seen.window.as_ref().is_none_or(|window| window.is_final(requested_at, settle));
                 (status.rows, status.bytes) = (part.rows, part.bytes);
                 status.requested_at = Some(requested_at.milliseconds());
-                status.is_final = window.as_ref().is_none_or(|window| window.is_final(requested_at, settle));
-                status.doubts = doubts(&record, window.as_ref(), &source);
-                if let Some(kept) = kept.get(&name.to_string()) {
-                    status.is_final = false;
-                    status.doubts.insert(0, DataWarning::kept(&kept.lacks).message);
-                }
-                if suspicion.requests.contains(&index) {
-                    status.doubts.extend(suspicion.reasons.first().cloned());
+                status.is_final = has_settled && !seen.verdict.is_refused;
+                status.doubts = doubts.into_iter().map(|doubt| doubt.message).collect();
+                let days = match name.day {
+                    Some(_) if !seen.is_day => Some(&mut open_days),
+                    _ if !status.doubts.is_empty() => Some(&mut doubtful_days),
+                    Some(_) if !status.is_final => Some(&mut unsettled_days),
+                    _ => None,
+                };
+                if let Some(days) = days {
+                    days.push(seen.name.clone());
+                    days.dedup();
                 }
             }
         }
@@ -135,7 +155,17 @@ pub async fn folder_status(
     let first = days.first().copied().or(until.as_ref());
     let last = days.last().copied().max(until.as_ref());
     let missing_days = missing_days(&zone, first, last, |day| days.contains(day));
-    Ok(FolderStatus { folder: folder.path().to_path_buf(), service, query, parts, missing_days })
+    Ok(FolderStatus {
+        folder: folder.path().to_path_buf(),
+        service,
+        query,
+        parts,
+        missing_days,
+        open_days,
+        unsettled_days,
+        doubtful_days,
+        warnings,
+    })
 }
 
 fn record(folder: &Folder, name: &PartName, part: Result<Footer>) -> Result<(Footer, Record)> {
@@ -147,27 +177,6 @@ fn record(folder: &Folder, name: &PartName, part: Result<Footer>) -> Result<(Foo
         );
     }
     Ok((part, record))
-}
-
-/// What a part says about a cap. One that was split shows what is usual, and is not suspected.
-fn count(index: usize, names: &[PartName], record: &Record) -> Option<Count> {
-    let name = names.get(index)?;
-    let name = name.day.clone().unwrap_or_else(|| name.to_string());
-    let total = record.figures.other_total.clone();
-    let (is_explained, is_other) = (record.figures.is_explained, record.figures.split.is_some());
-    Some(Count { request: index, name, rows: record.figures.compared()?, is_explained, total, is_other })
-}
-
-fn doubts(record: &Record, window: Option<&Window>, source: &Zone) -> Vec<String> {
-    let figures = &record.figures;
-    let mut doubts: Vec<String> = figures.split.iter().flatten().cloned().collect();
-    if figures.rows > 0 && !figures.absent.is_empty() {
-        doubts.push(format!("no record has {}", figures.absent.join(", ")));
-    }
-    if window.is_some_and(|window| !window.contains(figures.times.as_ref(), source)) {
-        doubts.push("it has rows of another day".to_owned());
-    }
-    doubts
 }
 
 /// The day that `until` names.

@@ -127,25 +127,4 @@ impl Ids {
         let missing = self.asked.iter().zip(&self.found).filter(|(_, found)| !**found);
         (!self.is_unknown).then(|| missing.map(|(id, _)| id.clone()).collect())
     }
-
-    /// How many were found, if that is known.
-    pub(super) fn found_ids(&self) -> Option<u64> {
-        (!self.is_unknown).then(|| self.found.iter().map(|found| u64::from(*found)).sum())
-    }
-
-    /// Which were found, one digit for four.
-    #[cfg(feature = "files")]
-    pub(super) fn found(&self) -> Option<String> {
-        let digit = |four: &[bool]| {
-            let number = four.iter().enumerate().map(|(place, found)| u32::from(*found) << place).sum();
-            char::from_digit(number, 16).unwrap_or('0')
-        };
-        (!self.is_unknown).then(|| self.found.chunks(4).map(digit).collect())
-    }
-}
-
-/// How many ids were found, of what [`Ids::found`] said.
-#[cfg(feature = "files")]
-pub(super) fn count(digits: &str) -> u64 {
-    digits.chars().filter_map(|digit| digit.to_digit(16)).map(|digit| u64::from(digit.count_ones())).sum()
 }

@@ -7,15 +7,10 @@ mod cap;
 mod collect;
 mod data_warning;
 #[cfg(feature = "files")]
-mod doubts;
-#[cfg(feature = "files")]
 mod folder_status;
 mod ids;
+mod judge;
 mod one_request;
-#[cfg(feature = "files")]
-mod other_files;
-#[cfg(feature = "files")]
-mod outdated;
 #[cfg(feature = "files")]
 mod part_writer;
 mod progress;
@@ -40,8 +35,6 @@ mod run_progress;
 mod schema;
 #[cfg(feature = "files")]
 mod service;
-#[cfg(feature = "files")]
-mod shrink;
 mod split;
 mod stats;
 mod stream;
@@ -50,6 +43,7 @@ mod task_counts;
 #[cfg(feature = "files")]
 mod tasks;
 mod typed_batches;
+mod verdict;
 mod window;
 #[cfg(feature = "files")]
 mod write;
@@ -73,7 +67,7 @@ pub use report::{FailedTask, Report, TaskReport};
 #[cfg(feature = "python")]
 pub(crate) use responses::panicked;
 #[cfg(feature = "files")]
-pub use run_options::{Ask, Keep, Layout, OnDoubt, OnShrink, RunOptions};
+pub use run_options::{Ask, Layout, OnDoubt, RunOptions};
 #[cfg(feature = "files")]
 pub use service::Service;
 pub use stats::{Figures, Stats};

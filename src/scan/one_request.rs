@@ -29,7 +29,7 @@ impl Scan {
         client: &Client,
         blocks: &mpsc::Sender<Delivered<Box<Block>>>,
     ) -> Result<LastRows> {
-        let mut figures = StatsBuilder::new(self);
+        let mut figures = StatsBuilder::new();
         let request = self.request(0, self.limit);
         let columns = self.attributes().len();
         let time_column = request.window.as_ref().and_then(|window| self.position_of(window));

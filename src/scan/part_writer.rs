@@ -5,6 +5,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
+use super::data_warning::DataWarning;
+use super::verdict::UniqueIds;
 use crate::columns::with_dictionaries;
 use crate::error::{Result, defect};
 use crate::files::{AtomicFile, Complete, Parquet, Writer};
@@ -19,11 +21,17 @@ pub(super) struct PartWriter {
     /// The columns without the time of the request.
     schema: SchemaRef,
     requested_at: Option<i64>,
+    ids: Option<UniqueIds>,
 }
 
 impl PartWriter {
-    /// Begins a part. With `requested_at` it has the column [`REQUESTED_AT`].
-    pub(super) fn new(file: AtomicFile, schema: &SchemaRef, requested_at: Option<Moment>) -> Result<Self> {
+    /// Begins a part. With `requested_at` it has the column [`REQUESTED_AT`]. `id` is the position of a column of ids.
+    pub(super) fn new(
+        file: AtomicFile,
+        schema: &SchemaRef,
+        requested_at: Option<Moment>,
+        id: Option<usize>,
+    ) -> Result<Self> {
         let requested_at = requested_at.map(|time| time.milliseconds() * 1_000);
         let with_time = requested_at.map(|_| {
             let fields = schema.fields().iter().cloned().chain([Arc::new(field())]);
@@ -34,7 +42,13 @@ impl PartWriter {
             parquet: Parquet::new(file, written, &with_dictionaries(written))?,
             schema: SchemaRef::clone(schema),
             requested_at,
+            ids: id.map(UniqueIds::new),
         })
+    }
+
+    /// What looks wrong in its rows.
+    pub(super) fn doubt(&self) -> Option<DataWarning> {
+        self.ids.as_ref().and_then(UniqueIds::doubt)
     }
 
     /// The columns without the time of the request.
@@ -57,6 +71,9 @@ impl Writer for PartWriter {
     type Batch = RecordBatch;
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        if let Some(ids) = &mut self.ids {
+            ids.add(batch);
+        }
         let Some(requested_at) = self.requested_at else { return self.parquet.write(batch) };
         let times = TimestampMicrosecondArray::from_value(requested_at, batch.num_rows()).with_timezone("UTC");
         let columns = batch.columns().iter().cloned().chain([Arc::new(times) as ArrayRef]).collect();

@@ -8,13 +8,12 @@ use std::time::Instant;
 use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::{FieldRef, Fields, Schema, SchemaRef};
 
-use super::doubts::Doubts;
 use super::ids::Ids;
 use super::report::Report;
 use super::service::Service;
 use super::stats::Figures;
 use super::task::no_tasks;
-use super::tasks::{Tasks, changes};
+use super::tasks::{Task, Tasks, changes};
 use super::{Collected, Layout, Scan, Stats};
 use crate::columns::{self, Column};
 use crate::error::{Error, Kind, Result};
@@ -38,23 +37,23 @@ impl Scan {
         let (folder, names) = Folder::read_only(location).await?;
         let layout = if self.by_day.is_some() && names.parts.is_empty() { Layout::Days } else { Layout::Flat };
         let tasks = Tasks::of(self, layout, &Service::default(), None)?;
-        let stored = tasks.stored(&folder, &names, &Doubts::read(&folder)?.1, |_| BTreeSet::new()).await?;
+        let stored = tasks.stored(&folder, &names, &BTreeSet::new()).await?;
         if let Some((_, damage)) = stored.damaged.into_iter().next() {
             return Err(damage);
         }
         let done: BTreeSet<usize> = stored.done.iter().map(|task| task.index).collect();
-        let missing: Vec<usize> = (0..tasks.ids.len()).filter(|task| !done.contains(task)).collect();
+        let missing: Vec<&Task> = tasks.all.iter().filter(|task| !done.contains(&task.index)).collect();
         if !missing.is_empty() && !ignore_missing {
-            return Err(self.lacks(&folder, &tasks, &missing));
+            return Err(lacks(&folder, &missing));
         }
-        let names = done.iter().filter_map(|task| tasks.names.get(*task));
-        let parts: Vec<Location> = names.map(|name| folder.location_of(name)).collect();
+        let there = tasks.all.iter().filter(|task| done.contains(&task.index));
+        let parts: Vec<Location> = there.map(|task| folder.location_of(&task.name)).collect();
         let (schema, batches) = rows(&parts, &self.columns, memory).await?;
         let schema = self.times.schema(schema);
         let batches = batches.into_iter().map(|batch| self.times.batch(batch)).collect::<Result<Vec<_>>>()?;
         let requests = stored.done.len() as u64;
         let attempts = stored.done.iter().map(|task| task.figures.attempts).sum();
-        let report = Report::new(self, &folder, &stored.before, stored.done, Vec::new(), begun.elapsed(), 1);
+        let report = Report::new(self, &folder, &stored.before, stored.done, Vec::new(), begun.elapsed());
         let Report { rows, bytes, seconds, absent, reasons, stray_days, warnings, .. } = report;
         let figures = Figures { rows, bytes, attempts, seconds, absent, ..Figures::default() };
         let mut ids = self.ids();
@@ -70,21 +69,21 @@ impl Scan {
         }
         Ok(Collected { schema, batches, stats: Arc::new(stats) })
     }
+}
 
-    fn lacks(&self, folder: &Folder, tasks: &Tasks, missing: &[usize]) -> Error {
-        let mut names: Vec<String> = missing.iter().filter_map(|task| self.day(*task)).collect();
-        names.dedup();
-        let what = if names.is_empty() { "tasks" } else { "days" };
-        if names.is_empty() {
-            names = missing.iter().filter_map(|task| tasks.ids.get(*task).cloned()).collect();
-        }
-        let more = if names.len() > NAMED { ", …" } else { "" };
-        let count = names.len();
-        names.truncate(NAMED);
-        let message = format!("`{}` lacks {count} {what} ({}{more})", folder.path().display(), names.join(", "));
-        Error::new(Kind::ScanIncomplete, message)
-            .with_hint("run the scan to get them, or set missing to \"ignore\" to read the others")
+fn lacks(folder: &Folder, missing: &[&Task]) -> Error {
+    let mut names: Vec<&str> = missing.iter().filter_map(|task| task.day.as_deref()).collect();
+    names.dedup();
+    let what = if names.is_empty() { "tasks" } else { "days" };
+    if names.is_empty() {
+        names = missing.iter().map(|task| task.id.as_str()).collect();
     }
+    let more = if names.len() > NAMED { ", …" } else { "" };
+    let count = names.len();
+    names.truncate(NAMED);
+    let message = format!("`{}` lacks {count} {what} ({}{more})", folder.path().display(), names.join(", "));
+    Error::new(Kind::ScanIncomplete, message)
+        .with_hint("run the scan to get them, or set missing to \"ignore\" to read the others")
 }
 
 /// The rows of parts. A column without values in a part has the type that it has in another. Without parts, columns

@@ -2,25 +2,20 @@
 //!
 //! The service need not report a total, so a result is never known to be complete: a report says `unknown` or `capped`.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use serde::{Serialize, Serializer};
 
 use super::Scan;
-use super::cap::{Count, Suspicion};
-use super::data_warning::{self, DataWarning, Dropped};
-use super::other_files::OtherFile;
-use super::record_stats::add_new;
+use super::data_warning::{self, DataWarning};
+use super::judge::{Findings, Seen, judge};
 use super::stats::Figures;
-use super::tasks::Before;
-use super::window::Strays;
+use super::tasks::{Before, Tasks};
+use super::verdict::Verdict;
 use crate::error::Error;
 use crate::folder::Folder;
-
-/// Reasons of tasks that were split and are listed.
-const NAMED: usize = 3;
+use crate::time::Moment;
 
 /// A finished task.
 #[derive(Clone, Debug, Serialize)]
@@ -49,9 +44,9 @@ pub struct TaskReport {
     pub doubts: Vec<DataWarning>,
     /// Whether it was requested after its day was over, and had settled.
     pub is_final: bool,
-    /// What a newer response lacks, for which its file was not replaced.
+    /// What was decided of its newest response.
     #[serde(skip)]
-    pub(super) lacks: Option<String>,
+    pub(super) verdict: Verdict,
 }
 
 #[expect(clippy::ref_option, reason = "the signature that serde calls")]
@@ -93,8 +88,12 @@ pub struct Report {
     pub complete: &'static str,
     /// Why it is `capped`.
     pub reasons: Vec<String>,
-    /// The days that were not over when they were requested, or have not begun.
+    /// The days that were not over when they were requested, or are not over.
     pub open_days: Vec<String>,
+    /// The days that were over when they were requested, and may still change.
+    pub unsettled_days: Vec<String>,
+    /// The days that are over and have no file.
+    pub missing_days: Vec<String>,
     /// The days whose requests returned rows of others.
     pub stray_days: Vec<String>,
     /// Attributes that no record of any task had.
@@ -109,15 +108,31 @@ pub struct Report {
     pub ended: Option<Error>,
 }
 
-impl TaskReport {
-    /// What a warning calls it.
-    fn name(&self) -> &str {
-        self.day.as_deref().unwrap_or(&self.id)
+impl Scan {
+    /// A finished task, as the judge sees it.
+    pub(super) fn seen(&self, task: &TaskReport) -> Seen {
+        let requested_at = task.figures.requested_at();
+        Seen {
+            name: task.day.clone().unwrap_or_else(|| format!("request {}", task.index + 1)),
+            window: self.window(task.index),
+            compared: task.figures.compared(),
+            is_day: task.day.is_some() && self.is_final(task.index, requested_at, Duration::ZERO),
+            is_other: false,
+            verdict: task.verdict.clone(),
+            figures: task.figures.clone(),
+        }
+    }
+
+    /// What looks wrong in finished tasks, beside the other files of their folder.
+    pub(super) fn judged(&self, tasks: &[TaskReport], before: &Before) -> Findings {
+        let own: Vec<Seen> = tasks.iter().map(|task| self.seen(task)).collect();
+        let seen: Vec<&Seen> = own.iter().chain(&before.others).collect();
+        judge(&seen, &self.about(tasks.len() == self.requests(), 1))
     }
 }
 
 impl Report {
-    /// Of the tasks that are finished. With several `reports` of one run, chance has as many times to make counts equal.
+    /// Of the tasks that are finished, and of those that failed and have an earlier file.
     pub(super) fn new(
         scan: &Scan,
         folder: &Folder,
@@ -125,54 +140,21 @@ impl Report {
         mut tasks: Vec<TaskReport>,
         mut failed: Vec<FailedTask>,
         took: Duration,
-        reports: u32,
     ) -> Self {
         tasks.sort_by_key(|task| task.index);
         failed.sort_by_key(|task| task.index);
-        let rows: u64 = tasks.iter().map(|task| task.figures.rows).sum();
-        let Suspicion { mut reasons, requests: capped, .. } =
-            suspicion(scan, tasks.iter().map(|task| (task.index, &task.figures)), &before.others, reports);
-        let left = || tasks.iter().flat_map(|task| task.figures.split.iter().flatten().cloned());
-        reasons.extend(left().take(NAMED));
-        if left().count() > NAMED {
-            reasons.push(format!("{} more like these", left().count() - NAMED));
-        }
-        let mut strays = Strays::default();
-        let (zone, source) = (&scan.calendar.zone, scan.source_zone());
-        let dropped = dropped(&tasks);
-        for task in &mut tasks {
+        let Findings { doubts, reasons, stray_days, absent, mut warnings, .. } = scan.judged(&tasks, before);
+        for (task, doubts) in tasks.iter_mut().zip(doubts) {
             let before = before.tasks.get(&task.index);
+            task.doubts = doubts;
             task.path = task.path.take().filter(|_| task.file_bytes.is_some());
             task.was_refreshed = !task.was_done && before.is_some();
             task.rows_before = before.and_then(|before| Some(before.as_ref()?.figures.rows));
-            task.doubts.extend(task.lacks.iter().map(|lacks| DataWarning::kept(lacks)));
-            task.doubts.extend(task.figures.lost.iter().map(|name| DataWarning::lost(name)));
-            if scan.splits() {
-                task.doubts.extend(task.figures.split.iter().flatten().map(|reason| DataWarning::capped(reason)));
-            } else if capped.contains(&task.index) {
-                task.doubts.extend(reasons.first().map(|reason| DataWarning::capped(reason)));
-            }
-            let window = scan.window(task.index);
-            if strays.add(window.as_ref(), task.figures.times.as_ref(), zone, source) {
-                let is_of_days = window.is_some_and(|window| window.is_of_days());
-                task.doubts.push(if is_of_days { DataWarning::of_another_day() } else { DataWarning::out_of_range() });
-            }
         }
         let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
-        let absent = absent(&tasks);
-        let misspelled: Vec<String> =
-            absent.iter().filter(|name| dropped.iter().all(|lost| lost.attribute != **name)).cloned().collect();
-        let is_whole = tasks.len() == scan.requests();
-        let is_empty = rows == 0 && is_whole;
-        let warnings = [
-            data_warning::incomplete(&reasons, scan.operation, scan.splits()),
-            data_warning::stray(strays.message(&scan.calendar, source, is_whole.then_some(rows))),
-            data_warning::shrunk(tasks.iter().filter_map(|task| Some((task.name(), task.lacks.as_deref()?)))),
-            data_warning::absent(&misspelled),
-            data_warning::dropped(&dropped),
-            data_warning::mixed(&mixed(&tasks)),
-            is_empty.then(|| data_warning::empty(scan)).flatten(),
-        ];
+        let rows: u64 = sum(|task| task.figures.rows);
+        let is_empty = rows == 0 && tasks.len() == scan.requests();
+        warnings.extend(is_empty.then(|| data_warning::empty(scan)).flatten());
         Self {
             folder: folder.path().to_path_buf(),
             rows,
@@ -183,111 +165,46 @@ impl Report {
             complete: if reasons.is_empty() { "unknown" } else { "capped" },
             reasons,
             open_days: Vec::new(),
-            stray_days: strays.days,
+            unsettled_days: Vec::new(),
+            missing_days: Vec::new(),
+            stray_days,
             absent,
-            warnings: warnings.into_iter().flatten().collect(),
+            warnings,
             failed,
             ended: None,
             tasks,
         }
     }
-}
 
-impl Report {
     /// The report with the days that the next run asks for again.
-    pub(super) fn with_open_days(mut self, scan: &Scan, settle: Duration) -> Self {
-        for task in &mut self.tasks {
-            let is_final = scan.is_final(task.index, task.figures.requested_at(), settle);
-            task.is_final = is_final && task.lacks.is_none();
+    pub(super) fn with_open_days(mut self, scan: &Scan, tasks: &Tasks, settle: Duration, now: SystemTime) -> Self {
+        let now = Moment::from(now);
+        let mut done = self.tasks.iter_mut().peekable();
+        for task in &tasks.all {
+            let done = done.next_if(|done| done.index == task.index);
+            // Without a response, what one would be now.
+            let requested_at = done.as_ref().map_or(now, |done| done.figures.requested_at());
+            let is_over = scan.is_final(task.index, requested_at, Duration::ZERO);
+            let days = match done {
+                Some(done) => {
+                    let has_settled = scan.is_final(task.index, requested_at, settle);
+                    done.is_final = has_settled && !done.verdict.is_refused;
+                    match is_over {
+                        false => Some(&mut self.open_days),
+                        true if done.is_final || !done.doubts.is_empty() => None,
+                        true => Some(&mut self.unsettled_days),
+                    }
+                }
+                None if is_over => Some(&mut self.missing_days),
+                None => Some(&mut self.open_days),
+            };
+            if let Some((days, day)) = days.zip(task.day.clone()) {
+                days.push(day);
+            }
         }
-        let now = SystemTime::now();
-        let done: BTreeMap<usize, bool> = self.tasks.iter().map(|task| (task.index, task.is_final)).collect();
-        let is_open = |task: &usize| done.get(task).map_or_else(|| !scan.has_begun(*task, now), |is_final| !is_final);
-        let mut open_days: Vec<String> =
-            (0..scan.requests()).filter(is_open).filter_map(|task| scan.day(task)).collect();
-        open_days.dedup();
-        Self { open_days, ..self }
-    }
-}
-
-/// The attributes that no record of any task had.
-fn absent(tasks: &[TaskReport]) -> Vec<String> {
-    let mut with_rows = tasks.iter().filter(|task| task.figures.rows > 0);
-    let Some(first) = with_rows.next() else { return Vec::new() };
-    let mut absent = first.figures.absent.clone();
-    for task in with_rows {
-        absent.retain(|name| task.figures.absent.contains(name));
-    }
-    absent
-}
-
-/// The columns of strings that have other values in some task.
-fn mixed(tasks: &[TaskReport]) -> Vec<String> {
-    let mut mixed = Vec::new();
-    for task in tasks {
-        add_new(&mut mixed, task.figures.mixed.iter().cloned());
-    }
-    mixed
-}
-
-/// The attributes that files lack although earlier ones had them, of this run and of earlier ones.
-fn dropped(tasks: &[TaskReport]) -> Vec<Dropped> {
-    let of_task = |task: &TaskReport| {
-        let dropped = |attribute: &String| Dropped {
-            instead: task.figures.new_key(attribute).cloned(),
-            attribute: attribute.clone(),
-            task: task.name().to_owned(),
-        };
-        task.figures.lost.iter().map(dropped).collect::<Vec<_>>()
-    };
-    tasks.iter().flat_map(of_task).collect()
-}
-
-/// Which tasks look capped, beside `others`. Those that were split show what is usual, and are no longer suspected.
-pub(super) fn suspicion<'a>(
-    scan: &Scan,
-    tasks: impl Iterator<Item = (usize, &'a Figures)>,
-    others: &[OtherFile],
-    reports: u32,
-) -> Suspicion {
-    let count = |(index, figures): (usize, &Figures)| {
-        let (rows, total) = (figures.compared()?, figures.other_total.clone());
-        let (is_explained, is_other) = (figures.is_explained, figures.split.is_some());
-        Some(Count { is_explained, is_other, ..scan.request(index, None).count(index, rows, None, total) })
-    };
-    let counts: Vec<_> = tasks.filter_map(count).chain(others.iter().filter_map(OtherFile::count)).collect();
-    Suspicion::in_reports(reports, &counts, scan.known_row_cap())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tasks(rows: &[u64]) -> Vec<TaskReport> {
-        let task = |(index, rows): (usize, &u64)| TaskReport {
-            id: format!("{index:05}"),
-            day: None,
-            index,
-            figures: Figures { rows: *rows, ..Figures::default() },
-            path: None,
-            file_bytes: None,
-            was_done: false,
-            was_refreshed: false,
-            rows_before: None,
-            doubts: Vec::new(),
-            is_final: true,
-            lacks: None,
-        };
-        rows.iter().enumerate().map(task).collect()
-    }
-
-    #[test]
-    fn an_attribute_is_absent_only_if_no_task_had_it() {
-        let mut some = tasks(&[3, 0, 5]);
-        for (task, absent) in some.iter_mut().zip([&["a", "b"][..], &["a", "b", "c"], &["b"]]) {
-            task.figures.absent = absent.iter().map(|name| (*name).to_owned()).collect();
+        for days in [&mut self.open_days, &mut self.unsettled_days, &mut self.missing_days] {
+            days.dedup();
         }
-        assert_eq!(absent(&some), ["b"]);
-        assert!(absent(&tasks(&[0])).is_empty());
+        self
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Scan;
-use super::cap::Count;
+use super::cap::ROUND;
 use super::window::Window;
 use crate::contract::condition::Condition;
 use crate::error::{Error, Kind};
@@ -22,10 +22,9 @@ pub(super) struct PlannedRequest {
 }
 
 impl PlannedRequest {
-    /// What its response says about a cap. `found` is how many of the listed values are in its rows, if that is known.
-    pub(super) fn count(&self, request: usize, rows: u64, found: Option<u64>, total: Option<String>) -> Count {
-        let is_explained = self.search.longest_list().explains(rows, found);
-        Count { request, name: self.name.clone(), rows, is_explained, total, is_other: false }
+    /// Whether a number of rows is no sign of a cap, as it is that of the listed values: each may have one row.
+    pub(super) fn explains(&self, rows: u64) -> bool {
+        self.search.longest_list().explains(rows, (rows % ROUND != 0).then_some(rows))
     }
 }
 

@@ -82,7 +82,7 @@ where
     ) -> Self {
         let cancelled = CancellationToken::new();
         let responses = Self {
-            figures: StatsBuilder::new(scan),
+            figures: StatsBuilder::new(),
             max_open: if scan.limit.is_some() { 1 } else { client.concurrency() },
             missing: scan.limit.unwrap_or(u64::MAX),
             unsent: 0..scan.requests(),

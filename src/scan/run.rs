@@ -3,6 +3,7 @@
 //! A task that fails does not end the others, unless its error would fail them all, as a refused token or
 //! a full disk.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -11,19 +12,18 @@ use arrow_schema::SchemaRef;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::cap::Suspicion;
-use super::doubts::{Doubts, Kept};
-use super::outdated::newest;
+use super::data_warning::DataWarning;
+use super::judge::{Findings, Seen, judge};
 use super::part_writer::{PartWriter, REQUESTED_AT};
 use super::progress::Progress;
-use super::report::{Report, TaskReport, suspicion};
+use super::report::{Report, TaskReport};
 use super::responses::panicked;
-use super::run_options::{Keep, Layout, OnDoubt, OnShrink, RunOptions};
+use super::run_options::{Layout, OnDoubt, RunOptions};
 use super::run_progress::RunProgress;
-use super::shrink::{doubtful, shrunk};
 use super::stats::Figures;
 use super::task::no_tasks;
 use super::tasks::{Before, OtherZone, Stored, Tasks};
+use super::verdict::{Verdict, refused};
 use super::{Scan, invalid};
 use crate::client::Client;
 use crate::columns::{self, Types};
@@ -34,8 +34,8 @@ use crate::folder::{self, DAY, Folder, Names, PartName};
 use crate::observe::{self, Observer};
 use crate::time::Moment;
 
-/// Earlier tasks that show what is usual.
-const COMPARED: usize = 1_000;
+/// The column of codes whose values are unique.
+const ID: &str = "id";
 /// How long a cancelled run in this process may still hold its folder.
 const UNLOCKING: Duration = Duration::from_secs(2);
 
@@ -62,7 +62,7 @@ impl Scan {
         if options.requested_at && attribute(REQUESTED_AT).is_some() {
             return Err(invalid(REQUESTED_AT, "adds a column of that name, and attrs has one: leave one of them out"));
         }
-        let layout = self.layout(options.layout)?;
+        let layout = if self.by_day.is_some() { Layout::Days } else { Layout::Flat };
         if let Some(name) = attribute(DAY).filter(|_| layout == Layout::Days) {
             let message = format!(
                 "has \"{name}\", and a folder by days has the day of each file as the column {DAY}, which readers would \
@@ -71,23 +71,23 @@ impl Scan {
             return Err(invalid("attrs", &message));
         }
         let tasks = Tasks::of(self, layout, &options.service, Some(options.requested_at))?;
-        let refresh = self.refresh(&options.refresh, SystemTime::now())?;
+        let refreshed = self.named("refresh", &options.refresh)?;
+        let accepted = self.named("accept", &options.accept)?;
         let (folder, names) = open(options).await?;
         let folder = Arc::new(folder);
         let report = async {
-            let refreshed =
-                |done: &[TaskReport]| refresh.tasks(self, done, options.settle, Moment::from(SystemTime::now()));
-            let (doubts, kept) = Doubts::read(&folder)?;
-            let stored = tasks.stored(&folder, &names, &kept, refreshed).await?;
+            let stored = tasks.stored(&folder, &names, &refreshed).await?;
             let Stored { before, mut done, damaged, types, has_untyped, zone, other_service } = stored;
             if let Some(other) = other_service {
                 other.check(&options.service, options.same_service, folder.path())?;
             }
+            if !accepted.is_empty() {
+                let Findings { doubts, .. } = self.judged(&done, &before);
+                let mut is_right = doubts.iter().map(Vec::is_empty);
+                done.retain(|done| is_right.next() == Some(true) || !accepted.contains(&done.index));
+            }
             // What is requested again keeps its file until then.
-            let snapshot = match options.keep {
-                Keep::All => newest(&done),
-                Keep::Final => self.drop_outdated(&mut done, &before, options.settle),
-            };
+            let snapshot = self.drop_outdated(&mut done, &before, options.settle);
             let before = Arc::new(before);
             let (scan, tasks) = match &zone {
                 Some(OtherZone(zone)) => (self.in_zone(zone.as_ref()), tasks.in_zone(zone.as_ref())),
@@ -102,14 +102,16 @@ impl Scan {
                 tasks: Arc::new(tasks),
                 snapshot: snapshot.unwrap_or_else(|| Moment::from(SystemTime::now()).milliseconds()),
                 before: Arc::clone(&before),
-                doubts: Arc::new(doubts),
+                refused: Arc::default(),
+                accepted: Arc::new(accepted),
+                earlier: Arc::new(before.tasks.values().flatten().map(|done| (done.index, self.seen(done))).collect()),
                 options: Arc::new(options.clone()),
                 observer: observe::observer(),
                 types: Arc::default(),
                 knows_types: false,
                 has_untyped,
             };
-            let mut progress = RunProgress::new(&run, begun, options.fail_fast, done, progress);
+            let mut progress = RunProgress::new(&run, begun, done, progress);
             progress.send().await?;
             let ended = async {
                 // Damage of one file does not keep the others from being written.
@@ -119,26 +121,19 @@ impl Scan {
                 run.finish_tasks(self.splits(), types, &mut progress).await
             };
             let ended = ended.await.err();
-            let RunProgress { done, failed, .. } = progress;
-            let took = begun.elapsed();
-            let report = Report::new(self, &folder, &before, done, failed, took, 1);
-            Ok(Report { ended, ..report.with_open_days(self, options.settle) })
+            let RunProgress { mut done, failed, .. } = progress;
+            // A task that failed keeps the file that it had.
+            let refused = std::mem::take(&mut *run.refused.lock().unwrap_or_else(PoisonError::into_inner));
+            let kept = |task: usize| refused.get(&task).or_else(|| before.tasks.get(&task)?.as_ref()).cloned();
+            let is_done: BTreeSet<usize> = done.iter().map(|done| done.index).collect();
+            let left = (0..self.requests()).filter(|task| !is_done.contains(task));
+            done.extend(left.filter_map(kept));
+            let report = Report::new(self, &folder, &before, done, failed, begun.elapsed());
+            Ok(Report { ended, ..report.with_open_days(self, &run.tasks, options.settle, SystemTime::now()) })
         };
         let report = report.await;
         folder.close().await;
         report
-    }
-
-    fn layout(&self, chosen: Option<Layout>) -> Result<Layout> {
-        match chosen {
-            Some(Layout::Days) if self.by_day.is_none() => Err(invalid(
-                "layout",
-                "is \"days\", and the requests of this scan are not for one day each: leave it out",
-            )),
-            Some(layout) => Ok(layout),
-            None if self.by_day.is_some() => Ok(Layout::Days),
-            None => Ok(Layout::Flat),
-        }
     }
 }
 
@@ -155,8 +150,12 @@ pub(super) struct Run {
     snapshot: i64,
     /// What the folder had of its tasks.
     before: Arc<Before>,
-    /// The files that were kept in doubt.
-    doubts: Arc<Doubts>,
+    /// The tasks that failed, as a response was refused, with what their parts remember of it.
+    refused: Arc<Mutex<BTreeMap<usize, TaskReport>>>,
+    /// The tasks whose responses are taken as they are.
+    accepted: Arc<BTreeSet<usize>>,
+    /// What the folder had of its tasks, as the judge sees it.
+    earlier: Arc<Vec<(usize, Seen)>>,
     options: Arc<RunOptions>,
     observer: Option<Observer>,
     /// The inferred types so far: those of the first values.
@@ -192,7 +191,7 @@ impl Run {
         while types.is_none()
             && let Some(task) = open.next()
         {
-            let outcome = self.run_task(task, self.scan.task(task)).await;
+            let outcome = self.run_task(task, self.scan_of(task)).await;
             let outcome = outcome.map(|(finished, has_rows)| {
                 types = has_rows.then(|| self.types().clone());
                 finished
@@ -203,7 +202,13 @@ impl Run {
         *self.types() = types;
         self.knows_types = true;
         self.write_empty(&mut progress.done).await?;
-        self.run_at_once(open.map(|task| (task, self.scan.task(task))), progress).await
+        self.run_at_once(open.map(|task| (task, self.scan_of(task))), progress).await
+    }
+
+    /// The scan of a task. One whose response looked capped before is split at once: else it would have less.
+    fn scan_of(&self, task: usize) -> Scan {
+        let cap = self.before(task).and_then(|before| before.figures.split_at).filter(|_| self.splits);
+        if cap.is_some() { self.scan.task(task).split_at(cap) } else { self.scan.task(task) }
     }
 
     fn types(&self) -> MutexGuard<'_, Types> {
@@ -257,17 +262,8 @@ impl Run {
             if schema == part.schema {
                 continue;
             }
-            let memory = RowMemory::new(self.client.max_result_bytes());
-            let read = folder::read(&[self.folder.location_of(&name)], &memory).await.pop();
-            let Some(Ok((part, batches))) = read else { continue };
-            let complete = blocking(|| {
-                let file = self.folder.create(&name)?;
-                let mut parquet = Parquet::new(file, &schema, &columns::with_dictionaries(&schema))?;
-                batches.iter().try_for_each(|batch| parquet.write(&columns::retyped(batch, &schema)?))?;
-                parquet.finish_part(&part.record)
-            })?;
-            let bytes = self.folder.publish(&name, complete).await?;
-            let index = self.tasks.names.iter().position(|known| *known == name);
+            let Ok(bytes) = self.rewrite(&name, &schema, &part.record).await else { continue };
+            let index = self.tasks.all.iter().find(|task| task.name == name).map(|task| task.index);
             for task in done.iter_mut().filter(|task| Some(task.index) == index) {
                 task.file_bytes = Some(bytes);
             }
@@ -275,13 +271,28 @@ impl Run {
         Ok(())
     }
 
+    /// Publishes the rows of a part once more, with these types of columns without values and this record.
+    async fn rewrite(&self, name: &PartName, schema: &SchemaRef, record: &serde_json::Value) -> Result<u64> {
+        let memory = RowMemory::new(self.client.max_result_bytes());
+        let mut read = folder::read(&[self.folder.location_of(name)], &memory).await;
+        let (_, batches) = read.pop().ok_or_else(|| defect("a part was not read"))??;
+        let complete = blocking(|| {
+            let file = self.folder.create(name)?;
+            let mut parquet = Parquet::new(file, schema, &columns::with_dictionaries(schema))?;
+            batches.iter().try_for_each(|batch| parquet.write(&columns::retyped(batch, schema)?))?;
+            parquet.finish_part(record)
+        })?;
+        self.folder.publish(name, complete).await
+    }
+
     /// Asks again, in parts, for the finished tasks that look capped, and replaces their parts.
     async fn split_tasks(&self, progress: &mut RunProgress) -> Result<()> {
-        let done = progress.done.iter().map(|done| (done.index, &done.figures));
-        let Suspicion { requests, cap, .. } = suspicion(&self.scan, done, &self.before.others, 1);
-        progress.fail_fast = true;
+        let Findings { suspects, cap, .. } = self.scan.judged(&progress.done, &self.before);
+        let suspects: Vec<usize> =
+            suspects.into_iter().filter_map(|at| progress.done.get(at)).map(|done| done.index).collect();
+        progress.ends_at_first = true;
         let scan = |task: usize| self.scan.task(task).split_at(cap);
-        self.run_at_once(requests.into_iter().map(|task| (task, scan(task))), progress).await
+        self.run_at_once(suspects.into_iter().map(|task| (task, scan(task))), progress).await
     }
 
     /// Runs tasks, each in a task of its own: encoding and syncing one file does not keep the others from reading.
@@ -342,14 +353,12 @@ impl Run {
         let empty_columns = writer.as_ref().map_or_else(|| scan.attributes().to_vec(), PartWriter::empty_columns);
         let split = scan.splits().then(|| stats.figures.split.clone().unwrap_or_default());
         let mut figures = Figures { empty_columns, split, snapshot: self.snapshot, ..stats.figures };
-        figures.lost = self.lost(task, &figures);
-        figures.is_explained =
-            self.scan.request(task, None).count(task, figures.rows, figures.found(), None).is_explained;
-        let lacks = self.before(task).and_then(|before| figures.lacks(&before.figures));
-        let mut finished = TaskReport { lacks, ..self.tasks.finished(&self.folder, task, figures) };
-        self.accept(&finished).await?;
-        if let Some(lacks) = finished.lacks.take().filter(|_| self.options.on_shrink != OnShrink::Replace) {
-            return Ok((self.keep(task, lacks).await?, false));
+        figures.is_explained = self.scan.request(task, None).explains(figures.rows);
+        let doubt = writer.as_ref().and_then(PartWriter::doubt);
+        let mut finished = self.tasks.get(task)?.finished(&self.folder, figures, Verdict::default());
+        finished.verdict = self.decide(&finished, doubt).await?;
+        if finished.verdict.is_refused {
+            return Ok((self.keep(task, finished.verdict).await?, false));
         }
         let has_rows = writer.is_some();
         let complete = blocking(|| {
@@ -358,7 +367,7 @@ impl Run {
                 (None, Some(schema)) => Some(self.part(task, &schema, finished.figures.requested_at())?),
                 (None, None) => None,
             };
-            let record = self.tasks.record(task, &finished.figures)?;
+            let record = self.tasks.record(&finished)?;
             written.map(|writer| writer.finish_part(&record)).transpose()
         })?;
         if let Some(complete) = complete {
@@ -379,61 +388,70 @@ impl Run {
         self.before.tasks.get(&task).and_then(Option::as_ref)
     }
 
-    /// The attributes that a new response lacks and earlier files had, unless that is right.
-    fn lost(&self, task: usize, figures: &Figures) -> Vec<String> {
-        if self.options.on_shrink == OnShrink::Replace || figures.rows == 0 {
-            return Vec::new();
+    /// What is done with a response that is complete, before it replaces anything. `doubt` is what its rows show alone.
+    ///
+    /// # Errors
+    /// `DoubtfulData` if it is refused and the caller wants to know, or there is no part that stays.
+    async fn decide(&self, response: &TaskReport, doubt: Option<DataWarning>) -> Result<Verdict> {
+        let before = self.before(response.index);
+        let is_same = |before: &TaskReport| before.verdict.is_accepted && before.figures.rows == response.figures.rows;
+        if self.accepted.contains(&response.index) || before.is_some_and(is_same) {
+            return Ok(Verdict::accepted());
         }
-        let tasks = || self.before.tasks.values().flatten().filter(|done| done.index != task).map(|done| &done.figures);
-        let others = || self.before.others.iter().map(|other| &other.figures);
-        let earlier = || tasks().chain(others()).filter(|done| done.rows > 0);
-        let has = |done: &Figures, name: &String| !done.absent.contains(name);
-        let had = |done: &Figures, name: &String| has(done, name) || done.lost.contains(name);
-        let is_lost = |name: &&String| {
-            let is_usual = earlier().next().is_some() && earlier().all(|done| had(done, name));
-            is_usual || figures.new_key(name).is_some() && earlier().any(|done| has(done, name))
+        let figures = before.map(|before| &before.figures);
+        let lacks = figures.and_then(|before| response.figures.lacks(before));
+        let less = lacks.clone().or_else(|| response.figures.loses(figures?));
+        let verdict = Verdict { doubts: doubt.into_iter().chain(less).collect(), ..Verdict::default() };
+        let response = TaskReport { verdict: verdict.clone(), ..response.clone() };
+        let doubts = match &self.options.on_doubt {
+            OnDoubt::Warn(errors) if errors.is_empty() => Vec::new(),
+            _ => self.doubts(&response),
         };
-        figures.absent.iter().filter(is_lost).cloned().collect()
+        let is_accepted = match &self.options.on_doubt {
+            OnDoubt::Warn(errors) => doubts.iter().all(|doubt| !errors.contains(&doubt.kind)),
+            OnDoubt::Error => doubts.is_empty(),
+            OnDoubt::Ask(ask) => ask(TaskReport { doubts: doubts.clone(), path: None, ..response }).await,
+        };
+        if is_accepted {
+            let stays = lacks.filter(|_| matches!(self.options.on_doubt, OnDoubt::Warn(_)));
+            return Ok(stays.map_or(verdict, |lacks| Verdict::refused(&[lacks])));
+        }
+        if let Some(before) = before {
+            let kept = self.keep(before.index, Verdict::refused(&doubts)).await?;
+            self.refused.lock().unwrap_or_else(PoisonError::into_inner).insert(kept.index, kept);
+        }
+        Err(refused(&doubts, before.is_some()))
     }
 
-    /// Keeps the file of a task, as a new response has less: it stays in doubt until a response replaces it.
-    async fn keep(&self, task: usize, lacks: String) -> Result<TaskReport> {
-        let Some(before) = self.before(task).filter(|_| self.options.on_shrink == OnShrink::Keep) else {
-            return Err(shrunk(&lacks));
-        };
-        let kept = Kept { lacks: lacks.clone(), snapshot: self.snapshot };
-        self.doubts.mark(&self.folder, self.name(task)?, Some(kept)).await?;
-        Ok(TaskReport { lacks: Some(lacks), ..before.clone() })
-    }
-
-    /// Whether a response may be written, as far as its own rows and the folder show. Decided before it replaces
-    /// anything.
-    async fn accept(&self, finished: &TaskReport) -> Result<()> {
-        if matches!(self.options.on_doubt, OnDoubt::Warn) {
-            return Ok(());
-        }
-        let earlier = self.before.tasks.values().flatten().filter(|done| done.index != finished.index).take(COMPARED);
-        let done = earlier.chain([finished]).cloned().collect();
+    /// What looks wrong in a response, as far as its own rows and the folder show.
+    fn doubts(&self, response: &TaskReport) -> Vec<DataWarning> {
         let scan = self.scan.clone().splitting(self.splits);
-        let reports = u32::try_from(self.tasks.ids.len()).unwrap_or(u32::MAX);
-        let report = Report::new(&scan, &self.folder, &self.before, done, Vec::new(), Duration::ZERO, reports);
-        let Some(task) = report.tasks.into_iter().find(|task| task.index == finished.index) else { return Ok(()) };
-        let accepted = match &self.options.on_doubt {
-            OnDoubt::Ask(ask) => ask(task.clone()).await,
-            _ => task.doubts.is_empty(),
-        };
-        match &finished.lacks {
-            _ if accepted => Ok(()),
-            Some(lacks) if self.options.on_shrink != OnShrink::Replace => Err(shrunk(lacks)),
-            _ => Err(doubtful(&task.doubts)),
+        let seen = scan.seen(response);
+        let earlier = self.earlier.iter().filter(|(task, _)| *task != response.index).map(|(_, seen)| seen);
+        let seen: Vec<&Seen> = [&seen].into_iter().chain(earlier).chain(&self.before.others).collect();
+        let trials = u32::try_from(self.tasks.all.len()).unwrap_or(u32::MAX);
+        judge(&seen, &scan.about(false, trials)).doubts.into_iter().next().unwrap_or_default()
+    }
+
+    /// Keeps the part of a task. Its record remembers why: each run requests it again until a response is written.
+    async fn keep(&self, task: usize, verdict: Verdict) -> Result<TaskReport> {
+        let before = self.before(task).ok_or_else(|| defect("a task without a part was kept"))?;
+        let mut kept = TaskReport { verdict, is_final: false, was_done: true, ..before.clone() };
+        kept.figures.snapshot = self.snapshot;
+        let is_news = kept.verdict != before.verdict || self.scan.by_day.is_none();
+        if is_news {
+            let name = &self.tasks.get(task)?.name;
+            let schema = self.folder.part(name).await?.schema;
+            kept.file_bytes = Some(self.rewrite(name, &schema, &self.tasks.record(&kept)?).await?);
         }
+        Ok(kept)
     }
 
     /// Writes the parts of the tasks without rows that were finished before types were known.
     async fn write_empty(&self, done: &mut [TaskReport]) -> Result<()> {
         let Some(schema) = self.empty_schema()? else { return Ok(()) };
         for task in done.iter_mut().filter(|task| task.file_bytes.is_none()) {
-            let record = self.tasks.record(task.index, &task.figures)?;
+            let record = self.tasks.record(task)?;
             let part = || self.part(task.index, &schema, task.figures.requested_at())?.finish_part(&record);
             let complete = blocking(part)?;
             task.file_bytes = Some(self.publish(task.index, complete).await?);
@@ -443,20 +461,13 @@ impl Run {
 
     /// Puts the part of a task in its place. Returns its size.
     async fn publish(&self, task: usize, complete: Complete) -> Result<u64> {
-        let name = self.name(task)?;
-        let bytes = self.folder.publish(name, complete).await?;
-        self.doubts.mark(&self.folder, name, None).await?;
-        Ok(bytes)
-    }
-
-    fn name(&self, task: usize) -> Result<&PartName> {
-        let name = self.tasks.names.get(task);
-        name.ok_or_else(|| defect("a run has no such task"))
+        self.folder.publish(&self.tasks.get(task)?.name, complete).await
     }
 
     fn part(&self, task: usize, schema: &SchemaRef, requested_at: Moment) -> Result<PartWriter> {
         let requested_at = self.options.requested_at.then_some(requested_at);
-        PartWriter::new(self.folder.create(self.name(task)?)?, schema, requested_at)
+        let id = schema.index_of(ID).ok().filter(|_| self.scan.operation == "scan_codes");
+        PartWriter::new(self.folder.create(&self.tasks.get(task)?.name)?, schema, requested_at, id)
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use super::progress::{EndedTask, Progress};
 use super::report::{FailedTask, TaskReport};
 use super::run::Run;
-use super::tasks::Before;
+use super::tasks::{Before, Task};
 use crate::error::{Error, Kind, Result};
 
 /// Collects finished and failed tasks, and sends each change to the caller.
@@ -16,7 +16,8 @@ pub(super) struct RunProgress {
     since: Instant,
     /// The tasks whose days have begun.
     begun: BTreeSet<usize>,
-    pub(super) fail_fast: bool,
+    /// Whether the first task that fails ends the run.
+    pub(super) ends_at_first: bool,
     pub(super) so_far: Progress,
     pub(super) done: Vec<TaskReport>,
     pub(super) failed: Vec<FailedTask>,
@@ -25,16 +26,10 @@ pub(super) struct RunProgress {
 
 impl RunProgress {
     /// Before the first task of this run. `done` are the tasks of earlier runs.
-    pub(super) fn new(
-        run: &Run,
-        since: Instant,
-        fail_fast: bool,
-        done: Vec<TaskReport>,
-        sender: mpsc::Sender<Progress>,
-    ) -> Self {
+    pub(super) fn new(run: &Run, since: Instant, done: Vec<TaskReport>, sender: mpsc::Sender<Progress>) -> Self {
         let now = SystemTime::now();
         let has_begun = |task: &usize| run.scan.has_begun(*task, now);
-        let begun: BTreeSet<usize> = (0..run.tasks.ids.len()).filter(has_begun).collect();
+        let begun: BTreeSet<usize> = (0..run.tasks.all.len()).filter(has_begun).collect();
         let so_far = Progress {
             tasks: begun.len(),
             done: done.len(),
@@ -44,7 +39,7 @@ impl RunProgress {
             seconds: 0.0,
             ended: None,
         };
-        Self { since, begun, fail_fast, so_far, done, failed: Vec::new(), sender }
+        Self { since, begun, ends_at_first: false, so_far, done, failed: Vec::new(), sender }
     }
 
     /// The tasks that are to be done: first those without a file, so that runs that are ended early get on.
@@ -61,8 +56,7 @@ impl RunProgress {
         match outcome {
             Ok(finished) => {
                 let seconds = finished.figures.seconds;
-                self.so_far.ended =
-                    Some(EndedTask { day: run.tasks.days.get(task).cloned().flatten(), seconds, reason: None });
+                self.so_far.ended = Some(EndedTask { day: run.tasks.get(task)?.day.clone(), seconds, reason: None });
                 self.so_far.rows += finished.figures.rows;
                 self.so_far.bytes += finished.figures.bytes;
                 // A task that looked capped is done twice.
@@ -88,21 +82,20 @@ impl RunProgress {
 
     /// Adds a task that failed and does not end the others, unless the first failure is to end the run.
     pub(super) async fn fail(&mut self, run: &Run, task: usize, error: Error) -> Result<()> {
-        let day = run.tasks.days.get(task).cloned().flatten();
-        if self.fail_fast {
+        let Task { id, day, .. } = run.tasks.get(task)?;
+        if self.ends_at_first {
             return Err(error);
         }
         self.so_far.failed += 1;
         let (seconds, reason) = (error.context().elapsed, Some(error.to_string()));
         self.so_far.ended = Some(EndedTask { day: day.clone(), seconds, reason });
-        let id = run.tasks.id(task)?;
-        self.failed.push(FailedTask { index: task, id, day, error });
+        self.failed.push(FailedTask { index: task, id: id.clone(), day: day.clone(), error });
         self.send().await
     }
 
     /// Whether the error of a task ends the run.
     pub(super) fn ends(&self, error: &Error) -> bool {
-        self.fail_fast || error.is_of_all()
+        self.ends_at_first || error.is_of_all()
     }
 
     /// Sends what is done so far.

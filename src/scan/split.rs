@@ -11,8 +11,8 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::DataType;
 
-use super::cap::{Count, Suspicion};
 use super::data_warning;
+use super::judge::{Seen, judge};
 use super::record_stats::BatchWithStats;
 use super::responses::{Outcome, Responses};
 use super::stats::StatsBuilder;
@@ -64,22 +64,22 @@ impl Scan {
         B: Batch + Statuses,
     {
         let mut responses = fetch(open(self)).await?;
-        let counts: Vec<Count> = responses.iter().map(SplitResponse::count).collect();
-        let suspicion = Suspicion::of(&counts, self.known_row_cap());
+        let seen: Vec<Seen> = responses.iter().map(|response| response.outcome.seen(self)).collect();
+        let found = judge(&seen.iter().collect::<Vec<_>>(), &self.about(true, 1));
         let is_suspect = |(index, response): &(usize, &mut SplitResponse<B>)| {
-            suspicion.requests.contains(index) || self.caps.contains(&response.rows())
+            found.suspects.contains(index) || self.caps.contains(&response.rows())
         };
         let suspects: Vec<_> =
             responses.iter_mut().enumerate().filter(is_suspect).map(|(_, response)| response).collect();
         let cap = suspects.iter().map(|response| response.rows()).max();
-        let caps = self.caps.iter().copied().chain(suspicion.cap).collect();
+        let caps = self.caps.iter().copied().chain(found.cap).collect();
         self.split(suspects, &caps, open).await?;
         let mut taken = Taken { responses: Vec::new(), others: Vec::new(), reasons: Vec::new() };
         for response in responses {
             taken.take(response);
         }
         taken.reasons.extend(taken.whole());
-        let mut figures = StatsBuilder::new(self);
+        let mut figures = StatsBuilder::new();
         if cap.is_some() {
             figures.resolve(taken.reasons, cap);
         }
@@ -126,8 +126,7 @@ impl Scan {
             suspects = Vec::new();
             for (response, count) in split {
                 response.parts = fetched.by_ref().take(count).collect();
-                let is_suspect =
-                    |part: &&mut SplitResponse<B>| caps.contains(&part.rows()) || part.count().total.is_some();
+                let is_suspect = |part: &&mut SplitResponse<B>| caps.contains(&part.rows()) || part.reports_more();
                 suspects.extend(response.parts.iter_mut().filter(is_suspect));
             }
         }
@@ -170,12 +169,9 @@ impl<B> SplitResponse<B> {
         self.rows().max(self.parts.iter().map(Self::most_rows).sum())
     }
 
-    fn count(&self) -> Count {
-        let Outcome { index, request, completed, records } = &self.outcome;
-        Count {
-            name: self.name.clone(),
-            ..request.count(*index, records.rows, None, data_warning::other_total(completed))
-        }
+    /// Whether the response itself reports another number of rows.
+    fn reports_more(&self) -> bool {
+        data_warning::other_total(&self.outcome.completed).is_some()
     }
 }
 

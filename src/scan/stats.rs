@@ -5,12 +5,11 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::Scan;
-use super::cap::{Count, Suspicion};
 use super::data_warning::{self, DataWarning};
 use super::ids::Ids;
+use super::judge::{About, Seen, judge};
 use super::record_stats::RecordStats;
 use super::responses::Outcome;
-use super::window::Strays;
 use crate::client::Completed;
 use crate::decode::{NO_DATA, RecordShape};
 use crate::time::Moment;
@@ -35,9 +34,6 @@ pub struct Figures {
     pub split_at: Option<u64>,
     /// Attributes that no record had, if all records were read.
     pub absent: Vec<String>,
-    /// Those of them that earlier files had.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lost: Vec<String>,
     /// Keys that were not requested, and how many records had each.
     pub extra_keys: Vec<(String, u64)>,
     /// Columns of strings that had other values too, of a type that nobody declared.
@@ -47,9 +43,6 @@ pub struct Figures {
     pub empty_columns: Vec<String>,
     /// The least and the greatest time of the rows of a day or a range, as the service writes times.
     pub times: Option<(String, String)>,
-    /// Which of the ids that the request of a task asks for were found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub found_ids: Option<String>,
     /// Whether the request of a task explains its number of rows: it has one for each listed value.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_explained: bool,
@@ -71,11 +64,6 @@ impl Figures {
     /// None if that is not known.
     pub(super) fn compared(&self) -> Option<u64> {
         if self.split.is_some() { self.split_at } else { Some(self.rows) }
-    }
-
-    /// How many of the listed ids were found, if that is known.
-    pub(super) fn found(&self) -> Option<u64> {
-        self.found_ids.as_deref().map(super::ids::count)
     }
 }
 
@@ -100,17 +88,6 @@ pub struct Stats {
     pub notes: Vec<String>,
     /// What looks wrong in the data.
     pub warnings: Vec<DataWarning>,
-    /// What holds instead if each listed id has one row at most.
-    #[serde(skip)]
-    pub(super) if_unique: Option<IfUnique>,
-}
-
-/// Why rows may be missing, with its warning and the warning in whose place it is.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct IfUnique {
-    reasons: Vec<String>,
-    warning: Option<DataWarning>,
-    instead_of: Option<DataWarning>,
 }
 
 impl Stats {
@@ -121,25 +98,33 @@ impl Stats {
         self
     }
 
+    /// Sets which ids have no row.
+    pub(super) fn set_ids(&mut self, ids: Option<&Ids>) {
+        self.missing_ids = ids.and_then(Ids::missing);
+    }
+
     /// Warns if a list of ids of customers finds fewer customers.
     pub(super) fn warn_of_missing_ids(&mut self, scan: &Scan) {
         self.warnings.extend(data_warning::missing_ids(scan, self.missing_ids.as_deref(), self.figures.rows));
     }
+}
 
-    /// Sets what is known of the ids.
-    pub(super) fn set_ids(&mut self, ids: Option<&Ids>) {
-        self.missing_ids = ids.and_then(Ids::missing);
-        if let Some(IfUnique { reasons, warning, instead_of }) = self.if_unique.take()
-            && ids.and_then(Ids::found_ids) == Some(self.figures.rows)
-        {
-            self.reasons = reasons;
-            self.warnings.retain(|known| instead_of.as_ref() != Some(known));
-            self.warnings.extend(warning);
-        }
-        #[cfg(feature = "files")]
-        {
-            self.figures.found_ids = ids.and_then(Ids::found);
-        }
+impl Outcome {
+    /// The response, as the judge sees it.
+    pub(super) fn seen(&self, scan: &Scan) -> Seen {
+        let Self { request, completed, records, .. } = self;
+        let present = scan.attributes().iter().zip(&completed.envelope.present);
+        let figures = Figures {
+            rows: records.rows,
+            other_total: data_warning::other_total(completed),
+            absent: present.filter(|(_, count)| **count == 0).map(|(name, _)| name.clone()).collect(),
+            extra_keys: records.extras.clone(),
+            times: records.times.clone(),
+            is_explained: request.explains(records.rows),
+            ..Figures::default()
+        };
+        let (name, window) = (request.name.clone(), request.window.clone());
+        Seen { name, window, compared: Some(records.rows), figures, ..Seen::default() }
     }
 }
 
@@ -150,55 +135,44 @@ pub(super) struct StatsBuilder {
     /// Sums so far; what the records have is in `records`.
     sums: Stats,
     records: RecordStats,
-    /// For each attribute, how many records have it.
-    present: Vec<u64>,
-    counts: Vec<Count>,
-    /// Whether each of them is explained if each listed value has one row at most.
-    if_unique: Vec<bool>,
+    /// Each response, as the judge sees it.
+    seen: Vec<Seen>,
     /// Why rows may be missing after responses that looked capped were split.
     after_split: Option<Vec<String>>,
-    strays: Strays,
     /// The names of the responses that have no `data`.
     without_data: Vec<String>,
 }
 
 impl StatsBuilder {
-    pub(super) fn new(scan: &Scan) -> Self {
+    pub(super) fn new() -> Self {
         Self {
             begun: Instant::now(),
             sums: Stats::default(),
             records: RecordStats::default(),
-            present: vec![0; scan.attributes().len()],
-            counts: Vec::new(),
-            if_unique: Vec::new(),
+            seen: Vec::new(),
             after_split: None,
-            strays: Strays::default(),
             without_data: Vec::new(),
         }
     }
 
     /// Adds a complete response.
     pub(super) fn add(&mut self, scan: &Scan, outcome: &Outcome) {
-        let Outcome { index, request, completed, records } = outcome;
+        let Outcome { request, completed, records, .. } = outcome;
         let envelope = &completed.envelope;
         self.add_costs(completed);
-        for (count, more) in self.present.iter_mut().zip(&envelope.present) {
-            *count += more;
-        }
         if let RecordShape::Empty(shape) = envelope.record_shape() {
             self.sums.empty_shape.get_or_insert(shape);
             if shape == NO_DATA {
                 self.without_data.push(request.name.clone());
             }
         }
-        let (zone, source) = (&scan.calendar.zone, scan.source_zone());
-        self.strays.add(request.window.as_ref(), records.times.as_ref(), zone, source);
         self.records.add(records.clone());
-        // A response that the limit cut says nothing about the service.
-        if self.is_below_limit(scan) {
-            let count = |found| request.count(*index, records.rows, found, data_warning::other_total(completed));
-            self.if_unique.push(count(Some(records.rows)).is_explained);
-            self.counts.push(count(None));
+        let seen = outcome.seen(scan);
+        self.seen.push(Seen { compared: seen.compared.filter(|_| self.after_split.is_none()), ..seen });
+        if !self.is_below_limit(scan) {
+            // A response that the limit cut says nothing about the service, and not all records were read.
+            self.seen.last_mut().into_iter().for_each(|last| last.compared = None);
+            self.seen.iter_mut().for_each(|seen| seen.figures.absent.clear());
         }
     }
 
@@ -227,40 +201,23 @@ impl StatsBuilder {
     pub(super) fn stats(&self, scan: &Scan) -> Stats {
         let rows = self.records.rows;
         let has_all = self.is_below_limit(scan) && rows > 0;
-        let present = scan.attributes().iter().zip(&self.present);
-        let absent: Vec<_> =
-            present.filter(|(_, count)| has_all && **count == 0).map(|(name, _)| name.clone()).collect();
-        let suspected = |counts: &[Count]| Suspicion::of(counts, scan.known_row_cap()).reasons;
-        let reasons = self.after_split.clone().unwrap_or_else(|| suspected(&self.counts));
-        let warned = |reasons: &[String]| data_warning::incomplete(reasons, scan.operation, self.after_split.is_some());
-        let incomplete = warned(&reasons);
-        let if_unique =
-            (!reasons.is_empty() && self.after_split.is_none() && self.if_unique.contains(&true)).then(|| {
-                let mut counts = self.counts.clone();
-                counts.iter_mut().zip(&self.if_unique).for_each(|(count, explained)| count.is_explained |= explained);
-                let reasons = suspected(&counts);
-                IfUnique { warning: warned(&reasons), reasons, instead_of: incomplete.clone() }
-            });
         // All responses: while a stream is still read, later responses may have rows.
         let is_whole = self.sums.requests >= scan.requests() as u64 && !scan.is_task;
-        let is_empty = rows == 0 && is_whole;
-        let warnings = [
-            data_warning::absent(&absent),
-            incomplete,
-            data_warning::without_data(&self.without_data, self.sums.requests),
-            data_warning::stray(self.strays.message(
-                &scan.calendar,
-                scan.source_zone(),
-                (is_whole && has_all).then_some(rows),
-            )),
-            is_empty.then(|| data_warning::empty(scan)).flatten(),
-        ];
+        let seen: Vec<&Seen> = self.seen.iter().collect();
+        let about = About { splits: self.after_split.is_some(), ..scan.about(is_whole && has_all, 1) };
+        let mut found = judge(&seen, &about);
+        if let Some(reasons) = &self.after_split {
+            found.reasons.clone_from(reasons);
+            found.warnings.extend(data_warning::incomplete(reasons, scan.operation, true));
+        }
+        found.warnings.extend(data_warning::without_data(&self.without_data, self.sums.requests));
+        found.warnings.extend((rows == 0 && is_whole).then(|| data_warning::empty(scan)).flatten());
         let figures = Figures {
             rows,
             seconds: self.begun.elapsed().as_secs_f64(),
-            other_total: self.counts.iter().find_map(|count| count.total.clone()),
+            other_total: self.seen.iter().find_map(|seen| seen.figures.other_total.clone()),
             split: self.after_split.clone(),
-            absent,
+            absent: found.absent,
             extra_keys: self.records.extras.clone(),
             times: self.records.times.clone(),
             mixed: self.records.mixed.clone(),
@@ -269,10 +226,9 @@ impl StatsBuilder {
         Stats {
             figures,
             empty_shape: self.sums.empty_shape.filter(|_| rows == 0),
-            reasons,
-            stray_days: self.strays.days.clone(),
-            warnings: warnings.into_iter().flatten().collect(),
-            if_unique,
+            reasons: found.reasons,
+            stray_days: found.stray_days,
+            warnings: found.warnings,
             ..self.sums.clone()
         }
     }

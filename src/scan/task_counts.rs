@@ -20,12 +20,10 @@ pub struct TaskCount {
 }
 
 impl Scan {
-    /// Whether the request of a task explains a number of rows: it asks for as many values, which are ids of other objects
-    /// than codes. Rows are not looked up here: of codes, one id may have many.
+    /// Whether the request of a task explains a number of rows: it asks for as many values.
     #[must_use]
     pub fn explains(&self, rows: u64) -> bool {
-        let found = (self.operation != "scan_codes").then_some(rows);
-        self.request(0, self.limit).count(0, rows, found, None).is_explained
+        self.request(0, self.limit).explains(rows)
     }
 
     /// Why these responses look capped, which are some of a scan of `requests` requests. May be called after each of

@@ -1,17 +1,19 @@
 //! The parts of a scan in a folder: which task has which part, which tasks are finished, and of which types.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::doubts::{AllKept, Kept};
-use super::other_files::OtherFile;
+use super::judge::Seen;
 use super::part_writer::REQUESTED_AT;
 use super::query::{SOURCE_TIMEZONE, TZ};
 use super::report::TaskReport;
 use super::service::Service;
 use super::stats::Figures;
+use super::verdict::Verdict;
+use super::window::Window;
 use super::{Layout, Scan};
 use crate::columns::{self, ColumnType, Types};
 use crate::error::{Error, Kind, Result, defect};
@@ -20,10 +22,12 @@ use crate::folder::{Folder, Names, PartName, Query, mismatch};
 use crate::time::Zone;
 
 /// Version of the records of parts.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// Parts that are read for the types of columns that had no value so far.
 const SAMPLE: usize = 100;
+/// Files that are read of the days before those of a scan, and as many of the days after them.
+const NEAREST: usize = 100;
 
 /// What a part records of its task.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -34,6 +38,8 @@ pub(super) struct Record {
     task: String,
     #[serde(flatten)]
     pub(super) figures: Figures,
+    #[serde(flatten)]
+    pub(super) verdict: Verdict,
 }
 
 impl Record {
@@ -49,14 +55,44 @@ impl Record {
     }
 }
 
-/// Which tasks a scan has, and where their parts are.
+impl Record {
+    /// As the judge sees a file with this name, whose days are of this zone.
+    pub(super) fn seen(&self, name: &PartName, zone: &Zone, is_other: bool) -> Seen {
+        let day = name.day.as_deref().and_then(|day| zone.parse_day(day).ok());
+        let window = day.and_then(|day| Window::of_day("day", day, zone));
+        let requested_at = self.figures.requested_at();
+        Seen {
+            name: name.day.clone().unwrap_or_else(|| name.to_string()),
+            is_day: window.as_ref().is_some_and(|window| window.is_final(requested_at, Duration::ZERO)),
+            window,
+            compared: self.figures.compared(),
+            figures: self.figures.clone(),
+            is_other,
+            verdict: self.verdict.clone(),
+        }
+    }
+}
+
+/// A request of a scan, and where its part is.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// The index of its request in the plan.
+    pub(super) index: usize,
+    pub(super) id: String,
+    /// The day that its request is for.
+    pub(super) day: Option<String>,
+    pub(super) name: PartName,
+}
+
+/// The tasks of a scan.
 #[derive(Debug)]
 pub(super) struct Tasks {
-    pub(super) ids: Vec<String>,
-    pub(super) days: Vec<Option<String>>,
-    pub(super) names: Vec<PartName>,
+    /// In the order of the plan.
+    pub(super) all: Vec<Task>,
     query: Query,
     service: Service,
+    /// The zone of the days.
+    zone: Zone,
     /// Whether parts have a column with the time of their request. None if both are read.
     has_time: Option<bool>,
     /// The types that need no rows.
@@ -91,8 +127,8 @@ pub(super) struct OtherZone(pub(super) Option<Zone>);
 pub(super) struct Before {
     /// By the index of the task.
     pub(super) tasks: BTreeMap<usize, Option<TaskReport>>,
-    /// The files of other days.
-    pub(super) others: Vec<OtherFile>,
+    /// The files of the nearest other days.
+    pub(super) others: Vec<Seen>,
 }
 
 /// A part whose record was read.
@@ -107,24 +143,23 @@ pub(super) struct StoredPart {
 
 impl Tasks {
     pub(super) fn of(scan: &Scan, layout: Layout, service: &Service, has_time: Option<bool>) -> Result<Self> {
-        let days: Vec<Option<String>> = (0..scan.requests()).map(|index| scan.day(index)).collect();
-        let mut names: Vec<PartName> = Vec::with_capacity(days.len());
-        for day in &days {
-            let day = day.clone().filter(|_| layout == Layout::Days);
+        let mut all: Vec<Task> = Vec::with_capacity(scan.requests());
+        for index in 0..scan.requests() {
+            let day = scan.day(index);
+            let of_day = day.clone().filter(|_| layout == Layout::Days);
             // The requests of a day follow each other.
-            let before = names.last().filter(|last| last.day == day);
-            let number = before.map_or(0, |last| last.number + 1);
-            names.push(PartName { day, number });
+            let before = all.last().filter(|last| last.name.day == of_day);
+            let number = before.map_or(0, |last| last.name.number + 1);
+            all.push(Task { index, id: scan.task_id(index)?, day, name: PartName { day: of_day, number } });
         }
         let mut query = scan.query(layout);
         if has_time == Some(true) {
             query.add(REQUESTED_AT, "a column");
         }
         Ok(Self {
-            ids: (0..scan.requests()).map(|index| scan.task_id(index)).collect::<Result<_>>()?,
-            days,
-            names,
+            all,
             query,
+            zone: scan.calendar.zone.clone(),
             has_time,
             service: service.clone(),
             known: columns::known_types(&scan.columns),
@@ -141,80 +176,44 @@ impl Tasks {
     }
 
     /// What the part of a task records.
-    pub(super) fn record(&self, index: usize, figures: &Figures) -> Result<Value> {
-        let task = self.id(index)?;
+    pub(super) fn record(&self, task: &TaskReport) -> Result<Value> {
         let (query, service) = (self.query.clone(), self.service.clone());
-        let record = Record { format: FORMAT, query, service, task, figures: figures.clone() };
+        let (task, figures, verdict) = (task.id.clone(), task.figures.clone(), task.verdict.clone());
+        let record = Record { format: FORMAT, query, service, task, figures, verdict };
         serde_json::to_value(record).map_err(|cause| defect("the record of a part is not JSON").with_source(cause))
     }
 
-    /// The id of a task.
-    pub(super) fn id(&self, index: usize) -> Result<String> {
-        self.ids.get(index).cloned().ok_or_else(|| defect("a run has no such task"))
+    /// A task.
+    pub(super) fn get(&self, index: usize) -> Result<&Task> {
+        self.all.get(index).ok_or_else(|| defect("a run has no such task"))
     }
 
-    /// A finished task, whose file has this many bytes if it has one.
-    pub(super) fn finished(&self, folder: &Folder, index: usize, figures: Figures) -> TaskReport {
-        TaskReport {
-            id: self.ids.get(index).cloned().unwrap_or_default(),
-            day: self.days.get(index).cloned().flatten(),
-            index,
-            figures,
-            path: self.names.get(index).map(|name| folder.path_of(name)),
-            file_bytes: None,
-            was_done: false,
-            was_refreshed: false,
-            rows_before: None,
-            doubts: Vec::new(),
-            is_final: true,
-            lacks: None,
-        }
-    }
-
-    /// The task of a part, which may have been kept in doubt.
-    fn stored_task(&self, folder: &Folder, index: usize, part: &StoredPart, kept: Option<&Kept>) -> TaskReport {
-        let mut figures = part.record.figures.clone();
-        if let Some(kept) = kept {
-            figures.snapshot = kept.snapshot;
-        }
-        let lacks = kept.map(|kept| kept.lacks.clone());
-        TaskReport { file_bytes: Some(part.bytes), was_done: true, lacks, ..self.finished(folder, index, figures) }
-    }
-
-    /// What a folder has of the tasks. Its other days are left alone. `refreshed` says which tasks are to be replaced.
-    pub(super) async fn stored(
-        &self,
-        folder: &Folder,
-        names: &Names,
-        kept: &AllKept,
-        refreshed: impl FnOnce(&[TaskReport]) -> BTreeSet<usize>,
-    ) -> Result<Stored> {
-        let asked: BTreeSet<&PartName> = self.names.iter().collect();
-        let days: BTreeSet<&String> = self.names.iter().filter_map(|name| name.day.as_ref()).collect();
+    /// What a folder has of the tasks, of which `refreshed` are to be replaced. Its other days are left alone.
+    pub(super) async fn stored(&self, folder: &Folder, names: &Names, refreshed: &BTreeSet<usize>) -> Result<Stored> {
+        let asked: BTreeSet<&PartName> = self.all.iter().map(|task| &task.name).collect();
+        let days: BTreeSet<&String> = asked.iter().filter_map(|name| name.day.as_ref()).collect();
         let mut found = names.parts.clone();
         for day in names.days.iter().filter(|day| days.contains(day)) {
             found.append(&mut folder.parts_of_day(day)?);
         }
-        let is_found = |(_, name): &(usize, &PartName)| found.contains(*name);
-        let (indices, there): (Vec<usize>, Vec<&PartName>) = self.names.iter().enumerate().filter(is_found).unzip();
+        let there: Vec<&Task> = self.all.iter().filter(|task| found.contains(&task.name)).collect();
+        let files: Vec<&PartName> = there.iter().map(|task| &task.name).collect();
         let (mut parts, mut damaged) = (Vec::with_capacity(there.len()), Vec::new());
-        for ((index, name), part) in indices.into_iter().zip(&there).zip(folder.parts(&there).await) {
-            match part.and_then(|part| self.check(folder, name, Some(index), part)) {
-                Err(error) if error.kind() == Kind::FolderCorrupt => damaged.push((index, error)),
-                read => parts.push((index, read?)),
+        for (task, part) in there.into_iter().zip(folder.parts(&files).await) {
+            match part.and_then(|part| self.check(folder, &task.name, Some(task), part)) {
+                Err(error) if error.kind() == Kind::FolderCorrupt => damaged.push((task.index, error)),
+                read => parts.push((task.index, read?)),
             }
         }
-        let kept = |index: usize| kept.get(&self.names.get(index)?.to_string());
-        let finished = |(index, part): &(usize, StoredPart)| self.stored_task(folder, *index, part, kept(*index));
-        let all: Vec<TaskReport> = parts.iter().map(finished).collect();
-        let refreshed = refreshed(&all);
+        let finished = |(index, part): &(usize, StoredPart)| Ok(part.task(folder, self.get(*index)?));
+        let all = parts.iter().map(finished).collect::<Result<Vec<_>>>()?;
         let lost = damaged.iter().map(|(index, _)| (*index, None));
         let tasks = all.into_iter().map(|done| (done.index, Some(done))).chain(lost).collect();
         damaged.retain(|(index, _)| !refreshed.contains(index));
         parts.retain(|(index, _)| !refreshed.contains(index));
 
         let other_days: Vec<&String> = names.days.iter().filter(|day| !days.contains(day)).collect();
-        let before = Before { tasks, others: self.other_files(folder, &other_days).await };
+        let before = Before { tasks, others: self.nearest(folder, &other_days).await };
         let sample = if parts.is_empty() { self.sample(folder, &found, &other_days).await? } else { Vec::new() };
         if let Some(other) = found.iter().find(|name| !asked.contains(name)) {
             return Err(folder.foreign(other));
@@ -227,14 +226,34 @@ impl Tasks {
         if let Some(types) = &types
             && let Some(part) = all().find(|part| !part.is_of(types))
         {
-            if !other_days.is_empty() || parts.len() == self.names.len() {
+            if !other_days.is_empty() || parts.len() == self.all.len() {
                 return Err(mismatch(folder.path(), &changes(&part.types, types)));
             }
             // All parts of the folder are asked for: parts of other types are written anew.
             parts.retain(|(_, part)| part.is_of(types));
         }
-        let done = parts.iter().map(finished).collect();
+        let done = parts.iter().map(finished).collect::<Result<Vec<_>>>()?;
         Ok(Stored { before, done, damaged, types, has_untyped, zone, other_service })
+    }
+
+    /// The files of the nearest other days, which show what is usual: a scan of one day has no other responses to compare
+    /// its own with. They only advise: what cannot be listed or read, or is of another query, is left out, as the days of
+    /// this scan need none of it.
+    async fn nearest(&self, folder: &Folder, other_days: &[&String]) -> Vec<Seen> {
+        let Some(last) = self.all.iter().filter_map(|task| task.name.day.as_ref()).max() else { return Vec::new() };
+        let (before, after) = other_days.split_at(other_days.partition_point(|day| *day < last));
+        let mut names: Vec<PartName> = Vec::new();
+        for days in [before.iter().rev().collect::<Vec<_>>(), after.iter().collect()] {
+            let parts = days.into_iter().flat_map(|day| folder.parts_of_day(day).unwrap_or_default());
+            names.extend(parts.take(NEAREST));
+        }
+        let names: Vec<&PartName> = names.iter().collect();
+        let mut others = Vec::with_capacity(names.len());
+        for (name, part) in names.iter().zip(folder.parts(&names).await) {
+            let Ok(part) = part.and_then(|part| self.check(folder, name, None, part)) else { continue };
+            others.push(part.record.seen(name, &self.zone, true));
+        }
+        others
     }
 
     /// Parts of the folder that can be read, until they show the types of all columns: all are of the same query and types.
@@ -264,12 +283,12 @@ impl Tasks {
         Ok(sample)
     }
 
-    /// Checks the record of a part, which must be of this query, and of the task with this index.
+    /// Checks the record of a part, which must be of this query, and of this task.
     pub(super) fn check(
         &self,
         folder: &Folder,
         name: &PartName,
-        index: Option<usize>,
+        task: Option<&Task>,
         part: Footer,
     ) -> Result<StoredPart> {
         let record = Record::of(folder, name, &part)?;
@@ -290,7 +309,7 @@ impl Tasks {
         if !differences.is_empty() {
             return Err(mismatch(folder.path(), &differences));
         }
-        if index.is_some_and(|index| self.ids.get(index) != Some(&record.task)) || rows != record.figures.rows {
+        if task.is_some_and(|task| task.id != record.task) || rows != record.figures.rows {
             return Err(folder.corrupt(name, &format!("it is the part of {} with {rows} rows", record.task)));
         }
         let is_inferred = |name: &String| self.known.iter().any(|(known, found)| known == name && found.is_none());
@@ -319,7 +338,32 @@ impl Tasks {
     }
 }
 
+impl Task {
+    /// Finished, with these figures; its part may not be written yet.
+    pub(super) fn finished(&self, folder: &Folder, figures: Figures, verdict: Verdict) -> TaskReport {
+        TaskReport {
+            id: self.id.clone(),
+            day: self.day.clone(),
+            index: self.index,
+            figures,
+            path: Some(folder.path_of(&self.name)),
+            file_bytes: None,
+            was_done: false,
+            was_refreshed: false,
+            rows_before: None,
+            doubts: Vec::new(),
+            is_final: !verdict.is_refused,
+            verdict,
+        }
+    }
+}
+
 impl StoredPart {
+    fn task(&self, folder: &Folder, task: &Task) -> TaskReport {
+        let Record { figures, verdict, .. } = self.record.clone();
+        TaskReport { file_bytes: Some(self.bytes), was_done: true, ..task.finished(folder, figures, verdict) }
+    }
+
     /// Whether a column without values has the type of the file alone.
     pub(super) fn is_untyped(&self, name: &str) -> bool {
         self.untyped.iter().any(|(known, _)| known == name)

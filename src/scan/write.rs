@@ -92,14 +92,7 @@ impl Scan {
         create: impl Fn() -> Result<JsonLines>,
     ) -> Result<(Stats, Complete)> {
         if self.splits() {
-            let (blocks, mut stats) = self.blocks_in_parts(client, Kept::Batches).await?;
-            let mut ids = self.ids();
-            if let Some(ids) = &mut ids {
-                for block in &blocks {
-                    ids.add_block(block);
-                }
-            }
-            stats.set_ids(ids.as_ref());
+            let (blocks, stats) = self.blocks_in_parts(client, Kept::Batches).await?;
             let complete = blocking(|| {
                 let mut writer = create()?;
                 blocks.iter().try_for_each(|block| writer.write(block))?;
@@ -108,22 +101,13 @@ impl Scan {
             return Ok((stats, complete));
         }
         let mut responses = Responses::of_cells(self, client, self.mode(Consumer::Writes), client.buffer());
-        let begin = || (None, self.ids());
-        let mut written = OfAttempt::new(begin());
+        let mut written = OfAttempt::new(None);
         while let Some(Delivered { attempt, batch: block }) = responses.next().await? {
-            blocking(|| {
-                let (writer, ids) = written.of(attempt, begin);
-                if let Some(ids) = ids {
-                    ids.add_block(&block);
-                }
-                begun(writer, &create)?.write(&block)
-            })?;
+            blocking(|| begun(written.of(attempt, || None), &create)?.write(&block))?;
         }
-        let (writer, ids) = written.of_last(responses.attempt(), begin);
+        let writer = written.of_last(responses.attempt(), || None);
         let complete = blocking(|| writer.map_or_else(&create, Ok)?.finish())?;
-        let mut stats = responses.stats();
-        stats.set_ids(ids.as_ref());
-        Ok((stats, complete))
+        Ok((responses.stats(), complete))
     }
 
     /// Writes columns with the writer that `create` makes of their schema and of the time when they were requested, if
@@ -147,21 +131,15 @@ impl Scan {
             return Ok((Arc::unwrap_or_clone(stats), writer));
         }
         let mut batches = TypedBatches::new(self, client, self.mode(Consumer::Writes), OPTIONS);
-        let begin = || (None, self.ids());
-        let mut written = OfAttempt::new(begin());
+        let mut written = OfAttempt::new(None);
         while let Some(Delivered { attempt, batch }) = batches.next().await? {
             blocking(|| {
-                let (writer, ids) = written.of(attempt, begin);
-                if let Some(ids) = ids {
-                    ids.add(&batch);
-                }
-                begun(writer, || create(batch.schema_ref(), batches.requested_at()))?.write(&batch)
+                begun(written.of(attempt, || None), || create(batch.schema_ref(), batches.requested_at()))?
+                    .write(&batch)
             })?;
         }
-        let (writer, ids) = written.of_last(batches.attempt(), begin);
-        let mut stats = batches.stats();
-        stats.set_ids(ids.as_ref());
-        Ok((stats, writer))
+        let writer = written.of_last(batches.attempt(), || None);
+        Ok((batches.stats(), writer))
     }
 }
 

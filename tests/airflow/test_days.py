@@ -19,7 +19,7 @@ from scratch import EXAMPLES, ROOT
 
 import dataaccess as da
 from dataaccess.airflow import DataAccessScanOperator, DataAccessSearchCodesOperator, DataAccessSearchItemsOperator
-from dataaccess.airflow.window import refresh_of_run
+from dataaccess.airflow.window import refresh_since
 
 IN_VIETNAM = "Asia/Ho_Chi_Minh"
 WEEK = da.days("2024-01-08", "2024-01-15")
@@ -97,29 +97,32 @@ def test_the_retry_of_a_cleared_task_keeps_what_its_run_has(
     assert done.result("codes")["kept"] == count - 1
 
 
+BEGIN = datetime(2024, 2, 1, 6, tzinfo=UTC)
+EVERYTHING = datetime.max.replace(tzinfo=UTC)
+
+
 @pytest.mark.parametrize(
     ("try_number", "max_tries", "lookback", "expected"),
     [
         (1, 2, 0, None),
         (3, 2, 0, None),
-        (1, 2, 3, "all"),
-        (2, 2, 3, "requested before 2024-02-01T06:00:00+00:00"),
+        (1, 2, 3, EVERYTHING),
+        (2, 2, 3, BEGIN),
         # Cleared after one try, and after three.
-        (2, 3, 0, "all"),
-        (3, 3, 0, "requested before 2024-02-01T06:00:00+00:00"),
-        (4, 5, 3, "all"),
+        (2, 3, 0, EVERYTHING),
+        (3, 3, 0, BEGIN),
+        (4, 5, 3, EVERYTHING),
         # A task that was cleared while it ran: its tries go on, and `max_tries` stays.
         (4, 2, 0, None),
         # `retries` was raised after the run began.
         (1, 0, 0, None),
-        (1, 0, 3, "all"),
+        (1, 0, 3, EVERYTHING),
     ],
 )
-def test_what_a_try_requests_again(try_number: int, max_tries: int, lookback: int, expected: str | None) -> None:
+def test_what_a_try_requests_again(try_number: int, max_tries: int, lookback: int, expected: datetime | None) -> None:
     task = SimpleNamespace(try_number=try_number, max_tries=max_tries)
-    begin = SimpleNamespace(start_date=datetime(2024, 2, 1, 6, tzinfo=UTC))
-    context: Any = {"task_instance": task, "dag_run": begin}
-    assert refresh_of_run(context, retries=2, lookback=lookback) == expected
+    context: Any = {"task_instance": task, "dag_run": SimpleNamespace(start_date=BEGIN)}
+    assert refresh_since(context, retries=2, lookback=lookback) == expected
 
 
 def test_refresh_names_more_days(sandbox: da.Sandbox, tmp_path: Path) -> None:

@@ -85,43 +85,51 @@ def test_a_backfill_is_one_folder(sandbox: da.Sandbox, tmp_path: Path) -> None:
     assert table.num_rows == sum(rows) > 0
 
 
-def test_a_day_that_may_grow_is_requested_again_unless_every_file_is_kept(dag: DAG, tmp_path: Path) -> None:
-    arguments: dict[str, Any] = {"folder": str(tmp_path), "allocated_time": WEEK, "settle": timedelta(days=36_500)}
-    with dag:
+def test_a_day_that_may_change_is_requested_again(dag: DAG, connect: Callable[..., str], tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"folder": str(tmp_path), "allocated_time": WEEK, "dataaccess_conn_id": "early"}
+    with da.Sandbox(now="2024-01-14T12:00") as early, dag:
+        days = [f"2024-01-{day:02}" for day in range(8, 15)]
+        early.load("promotion_code", [{"id": day, "allocated_time": f"{day} 09:00:00"} for day in days])
+        connect("early", host=early.base_url, password=early.issue_token())
         chain(
             DataAccessScanOperator(task_id="first", **arguments),
-            DataAccessScanOperator(task_id="again", **arguments),
-            DataAccessScanOperator(task_id="kept", keep="all", **arguments),
-            DataAccessScanOperator(task_id="settled", **{**arguments, "settle": 3600}),
+            DataAccessScanOperator(task_id="days", settle=2, **arguments),
+            DataAccessScanOperator(task_id="duration", settle=timedelta(days=30), **arguments),
+            DataAccessScanOperator(task_id="settled", **arguments),
         )
-    done = run(dag)
+        done = run(dag)
 
-    assert done.result("first")["open_days"] == [f"2024-01-{day:02}" for day in range(8, 15)]
-    counts = [(done.result(task)["refreshed"], done.result(task)["kept"]) for task in ("again", "kept", "settled")]
-    assert counts == [(7, 0), (0, 7), (0, 7)]
+    tasks = ("first", "days", "duration", "settled")
+    assert [done.result(task)["open_days"] for task in tasks] == [["2024-01-14"]] * 4
+    counts = [(done.result(task)["refreshed"], done.result(task)["kept"]) for task in tasks]
+    assert counts == [(0, 0), (3, 4), (7, 0), (1, 6)]
 
 
-def test_doubtful_rows_replace_nothing_unless_an_argument_says_so(
+def test_doubtful_rows_replace_nothing_until_they_are_accepted(
     dag: DAG, connect: Callable[..., str], tmp_path: Path
 ) -> None:
     shared: dict[str, Any] = {"folder": str(tmp_path), "allocated_time": ON_15, "attrs": ["id"], "requested_at": True}
-    less: dict[str, Any] = {**shared, "dataaccess_conn_id": "less", "refresh": "all", "trigger_rule": "all_done"}
+    less: dict[str, Any] = {**shared, "dataaccess_conn_id": "less", "trigger_rule": "all_done", "same_service": True}
     with da.Sandbox() as other, dag:
         other.load("promotion_code", [{"id": "a", "allocated_time": "2024-01-15 09:00:00"}])
         connect("less", host=other.base_url, password=other.issue_token())
         chain(
             DataAccessScanOperator(task_id="first", **shared),
-            DataAccessScanOperator(task_id="elsewhere", **less),
-            DataAccessScanOperator(task_id="keep", same_service=True, **less),
-            DataAccessScanOperator(task_id="shrunk", same_service=True, on_shrink="error", **less),
-            DataAccessScanOperator(task_id="doubt", same_service=True, on_doubt="error", **less),
-            DataAccessScanOperator(task_id="replace", same_service=True, on_shrink="replace", **less),
+            DataAccessScanOperator(task_id="elsewhere", **{**less, "same_service": False}),
+            DataAccessScanOperator(task_id="keep", refresh="all", **less),
+            DataAccessScanOperator(task_id="doubt", on_doubt="error", **less),
+            DataAccessScanOperator(task_id="again", **less),
+            DataAccessScanOperator(task_id="accept", accept="{{ '2024-01-15' }}", on_doubt="error", **less),
+            DataAccessScanOperator(task_id="after", on_doubt="error", **less),
         )
         done = run(dag)
 
-    failed = dict.fromkeys(("elsewhere", "shrunk", "doubt"), "failed")
-    assert done.states == {**dict.fromkeys(("first", "keep", "replace"), "success"), **failed}
-    assert [done.result(task)["rows"] for task in ("first", "keep", "replace")] == [73, 73, 1]
+    failed = dict.fromkeys(("elsewhere", "doubt"), "failed")
+    succeeded = ("first", "keep", "again", "accept", "after")
+    assert done.states == {**dict.fromkeys(succeeded, "success"), **failed}
+    assert [done.result(task)["rows"] for task in succeeded] == [73, 73, 73, 1, 1]
+    doubtful = [[], ["2024-01-15"], ["2024-01-15"], [], []]
+    assert [done.result(task)["doubtful_days"] for task in succeeded] == doubtful
     assert query(f"select count(*), count(requested_at) from '{tmp_path}/*/*.parquet'") == [(1, 1)]
 
 

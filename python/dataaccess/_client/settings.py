@@ -14,11 +14,11 @@ PROFILE = "DATAACCESS_PROFILE"
 
 _CA_BUNDLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}  # seconds of the units of a duration
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}  # seconds of the units of a duration
 _NO_JSON = 'is not a JSON object, such as {"store": 7}'
 _PROBLEMS = {
     "boolean": "is neither true nor false",
-    "duration": "is not a duration: write seconds, or a unit as in 90s, 10m and 2h",
+    "duration": "is not a duration: write seconds, or a unit as in 90s, 10m, 2h and 3d",
     "integer": "is not an integer",
     "number": "is not a number",
 }
@@ -69,7 +69,7 @@ class Spec(NamedTuple):
                 case "boolean":
                     return _BOOLEANS[text.strip().lower()]
                 case "duration":
-                    found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", text.strip())
+                    found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smhd]?)", text.strip())
                     number, unit = found.groups() if found else ("", "")
                     return float(number) * _UNITS[unit]
                 case "headers" | "item_types":

@@ -114,6 +114,20 @@ def duration(name: str, value: object, unit: str = "seconds") -> float:
     return found
 
 
+# How long a day that is over may still change, unless the caller says so.
+SETTLE = timedelta(hours=1)
+_MOST_DAYS = 1_000
+
+
+def settle_seconds(value: object) -> float:
+    """How long a day that is over may still change, in seconds: a timedelta, or a number of days."""
+    accepted = f"a timedelta, or a number of days from 0 to {_MOST_DAYS}"
+    found = value.total_seconds() if isinstance(value, timedelta) else 86_400 * number("settle", value, accepted)
+    if not 0 <= found <= 86_400 * _MOST_DAYS:
+        raise ConfigError(f"settle must be {accepted}, not {shortened(value)}")
+    return found
+
+
 def call_timeout(value: object) -> float | None:
     """The `timeout` of a call in seconds, or None."""
     return None if value is None else seconds("timeout", value)

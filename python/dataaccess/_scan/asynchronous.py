@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn, Self
 
-from dataaccess._core.checks import boolean_argument, count, optional
+from dataaccess._core.checks import SETTLE, boolean_argument, count, optional
 from dataaccess._core.progress import follow
 from dataaccess._core.secret import checked, hidden
 from dataaccess._public import CLIENT_ZONE, public
@@ -207,35 +207,29 @@ class AsyncScan(BaseScan):
         self,
         folder: PathArgument,
         *,
-        layout: Literal["days", "flat"] | None = None,
+        settle: float | timedelta = SETTLE,
         refresh: Refresh | None = None,
-        keep: Literal["final", "all"] = "final",
-        settle: float | timedelta = 3600,
-        on_shrink: Literal["keep", "replace", "error"] = "keep",
+        accept: Refresh | None = None,
         on_doubt: OnDoubt = "warn",
         requested_at: bool = False,
         tz: ResultZone = CLIENT_ZONE,
         same_service: bool = False,
-        fail_fast: bool = False,
         progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
     ) -> ScanReport:
         """As `Scan.to_folder`, awaited."""
         storage_options = hidden(storage_options)
-        scan, doubt = self._in_zone_of_files(tz), TaskDoubt(on_doubt_argument(on_doubt), on_shrink)
+        scan, doubt = self._in_zone_of_files(tz), TaskDoubt(on_doubt_argument(on_doubt))
         options = run_options(
             self._client,
             folder,
             storage_options,
-            layout=layout,
-            refresh=refresh,
-            keep=keep,
             settle=settle,
-            on_shrink=on_shrink,
+            refresh=refresh,
+            accept=accept,
             on_doubt=doubt,
             requested_at=requested_at,
             same_service=same_service,
-            fail_fast=fail_fast,
         )
         with (
             RunProgress(self._client, options) as convert,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._contract import SEARCH_PATH
-from dataaccess._core.checks import boolean_argument, choice, count, duration, invalid, time_zone
+from dataaccess._core.checks import SETTLE, boolean_argument, choice, count, invalid, settle_seconds, time_zone
 from dataaccess._display.text import cell, shorten
 from dataaccess._public import CLIENT_ZONE
 from dataaccess._scan.outcome import progress_of, stats_of, warn_without_times
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 # The size of a batch, in rows and bytes. Larger where the first batch shows the types.
 BATCH = (8_192, 2 * 2**20)
 LARGE_BATCH = (65_536, 8 * 2**20)
-
-# Seconds after which a day is final.
-_SETTLE = 3600
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -107,7 +104,7 @@ class BaseScan:
         url = self._client.base_url + SEARCH_PATH
         return [{"method": "POST", "url": url, "body": self._raw.body(index)} for index in range(self._raw.requests)]
 
-    def explain(self, *, settle: float | timedelta = _SETTLE) -> str:
+    def explain(self, *, settle: float | timedelta = SETTLE) -> str:
         """Returns the plan as text: requests, conditions, columns, days that are not over. Sends nothing.
 
         Args:
@@ -127,7 +124,7 @@ class BaseScan:
                              allocated_time equals DAY of 2024-01-01 … 2024-03-31, one per request
             columns:         id string, pool_id int64, allocated_time timestamp
         """
-        return str(self._plan(duration("settle", settle)))
+        return str(self._plan(settle_seconds(settle)))
 
     def __str__(self) -> str:
         """The plan, as `explain` returns it."""
@@ -135,7 +132,7 @@ class BaseScan:
 
     def _repr_html_(self) -> str:
         """The plan for notebooks. Sends nothing."""
-        return self._plan(_SETTLE).html()
+        return self._plan(SETTLE.total_seconds()).html()
 
     def _plan(self, settle: float) -> Plan:
         from dataaccess._scan.explain import Plan  # takes longer to import than all that rows need

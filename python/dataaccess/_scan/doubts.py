@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from dataaccess.reports import TaskReport
 
 # The classes of doubts about one task.
-_OF_TASKS = (errors.AbsentAttributeWarning, errors.IncompleteWarning, errors.ShrunkWarning, errors.StrayDayWarning)
+_OF_TASKS = (
+    errors.AbsentAttributeWarning,
+    errors.DataAccessWarning,
+    errors.IncompleteWarning,
+    errors.ShrunkWarning,
+    errors.StrayDayWarning,
+)
 _REFUSED = "on_doubt refused the result: the file is as before"
 
 
@@ -67,21 +73,17 @@ def decide(on_doubt: OnDoubt, outcome: dict[str, Any], unpublished: RawUnpublish
 class TaskDoubt:
     """What the core asks of the tasks of a run."""
 
-    def __init__(self, on_doubt: OnDoubt, on_shrink: str) -> None:
-        """Of the checked arguments."""
+    def __init__(self, on_doubt: OnDoubt) -> None:
+        """Of the checked argument."""
         self._on_doubt = on_doubt
-        # A response with less that may replace its file causes no warning.
-        self._warns_of = _OF_TASKS if on_shrink != "replace" else tuple(set(_OF_TASKS) - {errors.ShrunkWarning})
         self._raised: BaseException | None = None
 
     @property
-    def of_core(self) -> str | Callable[[dict[str, Any]], bool]:
-        """What the core gets: a warning that would be raised keeps the file."""
+    def of_core(self) -> str | list[str] | Callable[[dict[str, Any]], bool]:
+        """What the core gets: a warning that would be raised refuses a response."""
         if callable(self._on_doubt):
             return self._accepts
-        if self._on_doubt == "warn" and any(map(_is_error, self._warns_of)):
-            return self._has_no_error
-        return self._on_doubt
+        return "error" if self.is_error else [kind.__name__ for kind in _OF_TASKS if _is_error(kind)]
 
     @property
     def is_error(self) -> bool:
@@ -96,11 +98,6 @@ class TaskDoubt:
         """
         if self._raised is not None:
             raise self._raised
-
-    def _has_no_error(self, task: dict[str, Any]) -> bool:
-        """Whether no doubt about a task is a warning that would be raised."""
-        categories = [getattr(errors, doubt["category"]) for doubt in task["doubts"]]
-        return not any(category in self._warns_of and _is_error(category) for category in categories)
 
     def _accepts(self, task: dict[str, Any]) -> bool:
         """Whether the function accepts a task. After an exception it is not asked again."""

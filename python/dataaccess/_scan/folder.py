@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess import errors
-from dataaccess._core.checks import boolean_argument, choice, duration
+from dataaccess._core.checks import boolean_argument, choice, invalid, settle_seconds
 from dataaccess._core.log import log_run
 from dataaccess._core.paths import location
 from dataaccess._core.secret import checked
 from dataaccess._display.text import counted, open_text
 from dataaccess._scan.doubts import TaskDoubt, task_of
 from dataaccess._scan.outcome import progress_of, warn_of
+from dataaccess.filters import parse
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -29,11 +30,9 @@ def run_options(
     folder: object,
     storage_options: StorageOptions | None,
     *,
-    layout: object,
-    refresh: object,
     settle: object,
-    keep: object,
-    on_shrink: object,
+    refresh: object,
+    accept: object,
     on_doubt: TaskDoubt,
     **switches: object,
 ) -> dict[str, Any]:
@@ -43,14 +42,24 @@ def run_options(
         "folder": location("folder", folder, storage_options),
         "storage_options": checked(storage_options),
         "service": service_of(client),
-        "layout": choice("layout", layout, ("days", "flat")),
-        "refresh": refresh,
-        "settle": duration("settle", settle),
-        "keep": choice("keep", keep, ("final", "all")),
-        "on_shrink": choice("on_shrink", on_shrink, ("keep", "replace", "error")),
+        "settle": settle_seconds(settle),
+        "refresh": _days_of("refresh", refresh),
+        "accept": _days_of("accept", accept),
         "on_doubt": on_doubt.of_core,
         **switches,
     }
+
+
+def _days_of(name: str, given: object) -> object:
+    """Days as the core takes them: those that are written as text are read."""
+    if isinstance(given, str):
+        if "(" not in given:
+            return given
+        try:
+            return parse(given)
+        except ValueError as error:
+            raise invalid(name, f"names no days: {error}", given) from None
+    return [_days_of(name, one) for one in given] if isinstance(given, (list, tuple)) else given
 
 
 def read_options(
@@ -131,7 +140,10 @@ def report_of(
     # `Path` drops a slash of a URL.
     path = str if "://" in options["folder"] else Path
     tasks = [task_of(task, path) for task in outcome["tasks"]]
-    figures = ("rows", "bytes", "file_bytes", "seconds", "reasons", "open_days", "stray_days", "absent")
+    figures = (
+        *("rows", "bytes", "file_bytes", "seconds", "reasons", "stray_days", "absent"),
+        *("open_days", "unsettled_days", "missing_days"),
+    )
     report = ScanReport(
         folder=path(options["folder"]),
         tasks=tasks,
@@ -154,10 +166,11 @@ def report_of(
         retryable = any(error.retryable for _, _, error in failed)
         how = "failed" if retryable else "failed permanently"
         again = "run it again to resume with the others" if retryable else "fix the cause, then run it again"
-        kept = f", and {len(tasks)} are kept in {report.folder}: {again}"
-        count = f"{len(failed)} of {len(failed) + len(tasks)} tasks"
+        done = len({task.id for task in tasks} - {name for name, _, _ in failed})
+        kept = f", and {done} are kept in {report.folder}: {again}"
+        count = f"{len(failed)} of {len(failed) + done} tasks"
         incomplete = errors.ScanIncompleteError(
-            f"{count} {how}{named}{kept if tasks else ''}. The first: {first}",
+            f"{count} {how}{named}{kept if done else ''}. The first: {first}",
             operation=first.operation,
             retryable=retryable,
             failed={name: error for name, _, error in failed},

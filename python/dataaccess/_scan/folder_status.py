@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dataaccess._core.checks import count, duration, invalid
+from dataaccess._core.checks import SETTLE, count, invalid, settle_seconds
 from dataaccess._core.paths import location
 from dataaccess._core.secret import checked, hidden
 from dataaccess._native import folder_status as read_status
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def folder_status(
     folder: PathArgument,
     *,
-    settle: float | timedelta = timedelta(hours=1),
+    settle: float | timedelta = SETTLE,
     known_row_cap: int | None = None,
     until: date | str | None = None,
     storage_options: StorageOptions | None = None,
@@ -34,7 +34,7 @@ def folder_status(
 
     Args:
         folder: The folder, or its URL in an object store.
-        settle: A day is final if it was requested so long after its end: seconds, or a timedelta.
+        settle: A day is final if it was requested so long after its end: a timedelta, or a number of days.
         known_row_cap: A number of rows at which the service is known to cap responses: files with exactly that number
             are in doubt. Without it, files with equal highest or round numbers of rows are.
         until: The last day that the folder should have, such as "2024-01-31", or "yesterday" in the zone of the folder:
@@ -63,7 +63,7 @@ def folder_status(
     if until is not None and not isinstance(until, str) and type(until) is not date:
         raise invalid("until", 'must be a day as "2024-01-31", a date or "yesterday"', until)
     last = until if until is None or isinstance(until, str) else until.isoformat()
-    found = read_status(place, duration("settle", settle), cap, last, checked(options))
+    found = read_status(place, settle_seconds(settle), cap, last, checked(options))
     return _status_of(found, str if "://" in place else Path)
 
 
@@ -76,4 +76,5 @@ def _status_of(found: dict[str, Any], path: Any) -> FolderStatus:
         return PartStatus(**{**values, "path": path(values["path"]), "requested_at": time})
 
     parts = [part(values) for values in found["parts"]]
-    return FolderStatus(**{**found, "folder": path(found["folder"]), "parts": parts})
+    warnings = [warning["message"] for warning in found["warnings"]]
+    return FolderStatus(**{**found, "folder": path(found["folder"]), "parts": parts, "warnings": warnings})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from dataaccess._core.checks import boolean_argument, count, optional
+from dataaccess._core.checks import SETTLE, boolean_argument, count, optional
 from dataaccess._core.interrupt import ends_at_interrupt, is_native_thread
 from dataaccess._core.progress import follow
 from dataaccess._core.secret import checked, hidden
@@ -414,59 +414,53 @@ class Scan(BaseScan):
         self,
         folder: PathArgument,
         *,
-        layout: Literal["days", "flat"] | None = None,
+        settle: float | timedelta = SETTLE,
         refresh: Refresh | None = None,
-        keep: Literal["final", "all"] = "final",
-        settle: float | timedelta = 3600,
-        on_shrink: Literal["keep", "replace", "error"] = "keep",
+        accept: Refresh | None = None,
         on_doubt: OnDoubt = "warn",
         requested_at: bool = False,
         tz: ResultZone = CLIENT_ZONE,
         same_service: bool = False,
-        fail_fast: bool = False,
         progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
     ) -> ScanReport:
-        """Writes each task into a Parquet file of its own. A second run runs only tasks without a final file.
+        """Writes each request into a Parquet file of its own. A second run requests only what has no final file.
 
         A scan by days makes `day=2024-01-15/part-0.parquet`: pandas, polars, DuckDB, pyarrow and Spark read the folder
         as one dataset with a column `day`. The same call with more days adds them; with fewer it reports on those.
-        However a run ends, finished tasks are kept: only the tasks that were in flight are requested again. Tasks that
-        fail do not end the others.
+        However a run ends, its files are kept: only the requests that were in flight are sent again. Requests that fail
+        do not end the others.
 
         A file is final if its request was sent after its day was over, in the client's time zone, plus `settle`. Until
-        then each run requests the day again, and `open_days` of the report names it. Days of codes that have not begun
-        are not requested. A scan without days is a snapshot: each run requests it anew and replaces its files, unless
-        the last run was broken off, which it then completes.
+        then each run requests the day again: a job that was down for some nights catches up. Days of codes that have
+        not begun are not requested. A scan without days is a snapshot: each run requests it anew and replaces its
+        files, unless the last run was broken off, which it then completes.
+
+        A response whose data look wrong is written with a warning, but a file of which it has less than half stays. A
+        file that stayed, or for which `on_doubt` refused a response, remembers it: it is in `doubtful_days`, and each
+        run requests it again, until a response is written or `accept` takes it.
 
         Args:
             folder: The folder of the files: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; made if it does
                 not exist. It belongs to one query: object, attributes, filters but the days, time zones, types. One
                 run at a time may use it.
-            layout: "days" names files by day, "flat" by number, which fixes the days. None is "days" where each request
-                is for one day.
-            refresh: What to request again although it is done: "last 3 days" of the scan, a day as "2024-01-15",
-                "2024-01-15 to 2024-01-20", `da.days(start, stop)`, `da.month(text)`, `da.last_days(count)`,
-                `da.yesterday()`, "older than 7 days", "requested before 2024-02-01T06:00", "1/30" (the oldest
-                thirtieth, so that thirty runs refresh all), "all", or a list of these. A file is replaced when the new
-                one is complete.
-            keep: "final" requests again what is not final, and all of a scan without days. "all" requests only tasks
-                without a file.
-            settle: Seconds, or a timedelta, for which the service may still add rows to a day that is over.
-            on_shrink: What happens to a file that is requested again, if the response has less than half of its rows,
-                or no value in a column that has some: "keep" keeps it in doubt, emits a `ShrunkWarning` and requests it
-                again in the next run, "replace" replaces it unless `on_doubt` refuses, "error" keeps it and lets the
-                task fail.
-            on_doubt: What happens if the data of a task look wrong, before its file replaces another: "warn" warns and
-                writes it, "error" lets the task fail and keeps the file. A function decides: it gets the `TaskReport`
-                of every response, in another thread, and returns whether it may be written, as
+            settle: How long after its end the service may still change the rows of a day: a timedelta, or a number of
+                days. With `settle=3` each run requests the last three days again.
+            refresh: What to request again although it is final: "all", a day as "2024-01-15", `da.days(start, stop)`,
+                `da.month(text)`, `da.last_days(count)`, `da.yesterday()`, or the same as text, or a list of these. A
+                file is replaced when the new one is complete.
+            accept: Days whose data are right although they look wrong, in the same forms: what is doubtful of them is
+                requested again and written as it is. As long as the number of rows stays the same, they are no news.
+            on_doubt: What happens if the data of a response look wrong, before a file replaces another: "warn" warns
+                and writes it, unless it has less than half of the rows of the file, or no value in a column that has
+                some; "error" lets the request fail and keeps the file. A function decides: it gets the `TaskReport` of
+                every response, in another thread, and returns whether it may be written, as
                 `lambda task: task.rows > 0` does.
             requested_at: Whether files have a column `requested_at`, the time of the request in UTC. The newest row of
                 an id can then be chosen where it moved from one day to another. A folder has it in all files or none.
             tz: See `Scan`. All files of a folder have the same one.
             same_service: Whether the folder may have files from another address, such as another name of the service.
                 Synthetic rows of a sandbox are never mixed with others.
-            fail_fast: Whether the first task that fails ends the run.
             progress: See `Scan`. A function gets a `Progress` before the first task and after each one.
             storage_options: See `Scan`.
 
@@ -494,20 +488,17 @@ class Scan(BaseScan):
             (31, False)
         """
         storage_options = hidden(storage_options)
-        scan, doubt = self._in_zone_of_files(tz), TaskDoubt(on_doubt_argument(on_doubt), on_shrink)
+        scan, doubt = self._in_zone_of_files(tz), TaskDoubt(on_doubt_argument(on_doubt))
         options = run_options(
             self._client,
             folder,
             storage_options,
-            layout=layout,
-            refresh=refresh,
-            keep=keep,
             settle=settle,
-            on_shrink=on_shrink,
+            refresh=refresh,
+            accept=accept,
             on_doubt=doubt,
             requested_at=requested_at,
             same_service=same_service,
-            fail_fast=fail_fast,
         )
         with (
             RunProgress(self._client, options) as convert,

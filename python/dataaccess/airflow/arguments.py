@@ -63,7 +63,7 @@ class RequestingOperator(ClientOperator):
         """The settings of the client that arguments say; None where the connection says them."""
         return {"known_row_cap": self.known_row_cap, "timeout": self.timeout}
 
-    def accept(self, stats: ScanStats) -> bool:
+    def accept_result(self, stats: ScanStats) -> bool:
         """Whether a result may be written, before it replaces anything.
 
         Raises:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dataaccess import folder_status
 from dataaccess._client.functions import unconnected_client
-from dataaccess._core.checks import duration, invalid
+from dataaccess._core.checks import SETTLE, duration, invalid
 from dataaccess._display.text import shorten
 from dataaccess.airflow.compat import AirflowException, BaseOperator
 from dataaccess.airflow.condition import condition, stated
@@ -43,7 +43,7 @@ class DataAccessCheckOperator(Templated, BaseOperator):
             data interval of the run, in the time zone of the folder. A folder of a scan without days is checked as a
             whole.
         max_age: Seconds, or a timedelta, since the oldest of these days was requested, at most.
-        settle: Seconds, or a timedelta, for which a day that is over may still grow, as in `Scan.to_folder`.
+        settle: How long a day that is over may still change: a timedelta, or days, as in `Scan.to_folder`.
         known_row_cap: A number of rows at which the service is known to cap responses: a file with exactly that number
             is in doubt. Give it here too if `DataAccessScanOperator` has it.
         on_doubt: "error", or "warn": what is in doubt is logged, and in XCom.
@@ -68,7 +68,7 @@ class DataAccessCheckOperator(Templated, BaseOperator):
         folder: str | ObjectStoragePath,
         days: TimeCondition | str | None = None,
         max_age: float | timedelta | None = None,
-        settle: float | timedelta = 3600,
+        settle: float | timedelta = SETTLE,
         known_row_cap: int | None = None,
         on_doubt: Literal["warn", "error"] = "error",
         min_rows: int | None = None,

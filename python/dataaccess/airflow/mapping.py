@@ -85,7 +85,7 @@ class DataAccessScanRequestOperator(RequestingOperator):
 
             def accept(stats: ScanStats) -> bool:
                 of_rows.update(of_stats(stats))
-                return self.accept(stats)
+                return self.accept_result(stats)
 
             written = write(task, target, storage_options, on_doubt=accept)
             figures = {**of_rows, **written}

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Literal
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
-from dataaccess._core.checks import duration, invalid
+from dataaccess import folder_status
+from dataaccess._core.checks import SETTLE, duration, invalid
 from dataaccess.airflow.arguments import SearchingOperator
 from dataaccess.airflow.condition import condition, item_type_id, stated, values
 from dataaccess.airflow.figures import log_figures, of_report
+from dataaccess.airflow.plan import day_of
 from dataaccess.airflow.storage import located
-from dataaccess.airflow.window import checked_lookback, days_of_run, refresh_of_run
-from dataaccess.errors import FolderLockedError
+from dataaccess.airflow.window import checked_lookback, days_of_run, refresh_since
+from dataaccess.errors import FileError, FolderLockedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,11 +73,10 @@ class DataAccessScanOperator(SearchingOperator):
         schema: Column types, as in `Client.scan_codes`.
         lookback: Number of days before those of the run that each run requests too. The run requests all of its days
             again although the folder has them, as their statuses may have changed; a retry keeps what the run has.
-        refresh: Days to request again although the folder has them, as in `Scan.to_folder`, such as
-            "older than 7 days": of the days that the task requests. With `lookback` they all are.
-        keep: "final" or "all", as in `Scan.to_folder`.
-        settle: Seconds, or a timedelta, for which a day that is over may still grow, as in `Scan.to_folder`.
-        on_shrink: "keep", "replace" or "error", as in `Scan.to_folder`.
+        refresh: Days to request again although the folder has them, as in `Scan.to_folder`: of the days that the task
+            requests. With `lookback` they all are.
+        accept: Days whose data are right although they look wrong, as in `Scan.to_folder`.
+        settle: How long a day that is over may still change: a timedelta, or days, as in `Scan.to_folder`.
         on_doubt: "warn" or "error", as in `Scan.to_folder`.
         requested_at: Whether files have a column `requested_at`, as in `Scan.to_folder`.
         same_service: Whether the folder may have files from another address, as in `Scan.to_folder`.
@@ -115,6 +117,7 @@ class DataAccessScanOperator(SearchingOperator):
         "where",
         "schema",
         "refresh",
+        "accept",
         "dataaccess_conn_id",
     )
 
@@ -134,9 +137,8 @@ class DataAccessScanOperator(SearchingOperator):
         decode_status: bool = False,
         lookback: int = 0,
         refresh: Refresh | None = None,
-        keep: Literal["final", "all"] = "final",
-        settle: float | timedelta = 3600,
-        on_shrink: Literal["keep", "replace", "error"] = "keep",
+        accept: Refresh | None = None,
+        settle: float | timedelta = SETTLE,
         requested_at: bool = False,
         same_service: bool = False,
         on_suspected_cap: OnSuspectedCap = "warn",
@@ -159,9 +161,8 @@ class DataAccessScanOperator(SearchingOperator):
         self.decode_status = decode_status
         self.lookback: int = checked_lookback(lookback, item_type_name, self.allocated_time, self.where)
         self.refresh = refresh
-        self.keep = keep
+        self.accept = accept
         self.settle = settle
-        self.on_shrink = on_shrink
         self.requested_at = requested_at
         self.same_service = same_service
         self.on_suspected_cap = on_suspected_cap
@@ -179,7 +180,8 @@ class DataAccessScanOperator(SearchingOperator):
         with self.without_useless_retries():
             scan = self._scan(self.connect(), context)
             folder, storage_options = located(self.folder)
-            report = self._run_unlocked(scan, folder, storage_options, self._refresh(context))
+            refresh = self._refresh(context, scan, folder, storage_options)
+            report = self._run_unlocked(scan, folder, storage_options, refresh)
             if days := self.required_rows.days_to_repeat(report):
                 self.log.info("requesting again, as there are too few rows: %s", ", ".join(days))
                 report = self._run_unlocked(scan, folder, storage_options, days)
@@ -213,13 +215,23 @@ class DataAccessScanOperator(SearchingOperator):
         _refuse({"decode_status": self.decode_status or None}, "is for promotion codes")
         return client.scan_items(self.item_type_name, values("attrs", self.attrs) or (), **items, **shared)
 
-    def _refresh(self, context: Context) -> list[Any]:
-        given = self.refresh if isinstance(self.refresh, (list, tuple)) else [self.refresh]
-        of_run = refresh_of_run(context, self.retries or 0, self.lookback)
-        return [each for each in (*given, of_run) if each is not None]
+    def _refresh(self, context: Context, scan: Scan, folder: str, storage_options: StorageOptions | None) -> Any:
+        since = refresh_since(context, self.retries or 0, self.lookback)
+        if since is None:
+            return self.refresh
+        days = dict.fromkeys(map(day_of, scan.tasks()))
+        if since > datetime.now(UTC) or None in days:
+            return "all"
+        try:
+            parts = folder_status(folder, storage_options=storage_options).parts
+        except FileError:
+            # The first try wrote nothing.
+            return self.refresh
+        recent = {part.day for part in parts if part.requested_at is not None and part.requested_at >= since}
+        return [day for day in days if day not in recent]
 
     def _run_unlocked(
-        self, scan: Scan, folder: str, storage_options: StorageOptions | None, refresh: list[Any]
+        self, scan: Scan, folder: str, storage_options: StorageOptions | None, refresh: Any
     ) -> ScanReport:
         """Runs the scan, once no other task uses its folder."""
         deadline = time.monotonic() + self.lock_timeout
@@ -228,9 +240,8 @@ class DataAccessScanOperator(SearchingOperator):
                 return scan.to_folder(
                     folder,
                     refresh=refresh,
-                    keep=self.keep,
+                    accept=self.accept,
                     settle=self.settle,
-                    on_shrink=self.on_shrink,
                     on_doubt=self.on_doubt,
                     requested_at=self.requested_at,
                     same_service=self.same_service,

@@ -74,7 +74,7 @@ class _SearchOperator(SearchingOperator):
         if scan.last_stats is not None:
             figures = of_stats(scan.last_stats)
             log_figures(self.log, figures)
-            self.accept(scan.last_stats)
+            self.accept_result(scan.last_stats)
             if "ti" in context and self.do_xcom_push:  # Not in a process that the task has forked.
                 context["ti"].xcom_push(key="figures", value=figures)
             self.describe_outlets(context, figures)
@@ -87,7 +87,7 @@ class _SearchOperator(SearchingOperator):
 
         def accept(stats: ScanStats) -> bool:
             of_rows.update(of_stats(stats))
-            return self.accept(stats)
+            return self.accept_result(stats)
 
         written = write(scan, target, storage_options, on_doubt=accept)
         figures = {**written, **of_rows}

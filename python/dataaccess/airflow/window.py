@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -13,7 +13,7 @@ from dataaccess.filters import Days, days
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import date, datetime
+    from datetime import date
 
     from airflow.sdk import Context
 
@@ -74,8 +74,8 @@ def checked_lookback(lookback: int, item_type_name: str | None, *conditions: obj
     return lookback
 
 
-def refresh_of_run(context: Context, retries: int, lookback: int) -> str | None:
-    """What a task requests again although its folder has it, as text for `refresh=`.
+def refresh_since(context: Context, retries: int, lookback: int) -> datetime | None:
+    """The time since which the files of a task must have been requested, in the future for none of them.
 
     A task that looks back, or that was cleared, requests all of its days. Its retry keeps what was requested since its
     DAG run began.
@@ -87,9 +87,7 @@ def refresh_of_run(context: Context, retries: int, lookback: int) -> str | None:
         return None
     begin: datetime | None = context["dag_run"].start_date
     # A DAG run that still runs when its task is cleared keeps its begin, so the first try requests everything.
-    if begin is None or task.try_number <= first_try:
-        return "all"
-    return f"requested before {begin.isoformat()}"
+    return datetime.max.replace(tzinfo=UTC) if begin is None or task.try_number <= first_try else begin
 
 
 def _bounds(context: Context, timezone: str, lookback: int) -> tuple[date, date]:

@@ -16,7 +16,7 @@ from dataaccess.cli.parts import Commands, all_of, option
 from dataaccess.cli.progress import retries_shown
 from dataaccess.cli.streams import note
 from dataaccess.cli.target import target_of
-from dataaccess.cli.values import Duration, Pair
+from dataaccess.cli.values import Pair, Settle
 from dataaccess.errors import DataAccessError
 
 if TYPE_CHECKING:
@@ -52,32 +52,24 @@ _WRITING = all_of(
             multiple=True,
             metavar="DAYS",
             section=_RUN,
-            help='What to request again: a day, "2024-01-05 to 2024-01-09", "last 3 days", "older than 7 days", all, '
-            "1/30 in turn.",
+            help="What to request again: all, a day, or days as \"days('2024-01-05', '2024-01-10')\".",
+        ),
+        option(
+            "--accept",
+            multiple=True,
+            metavar="DAYS",
+            section=_RUN,
+            help="Days whose data are right although they look wrong: a day, or as --refresh.",
         ),
         option("--requested-at", is_flag=True, section=_RUN, help="Add a column with the time of each request."),
         option(
             "--settle",
-            type=Duration(),
+            type=Settle(),
             metavar="TIME",
             section=_RUN,
-            help="Time for which a day that is over may still grow. [1h]",
+            help="How long a day that is over may change, as 3d. [1h]",
         ),
-        option(
-            "--keep",
-            type=click.Choice(["final", "all"]),
-            section=_RUN,
-            help="Files that are not requested again. [final]",
-        ),
-        option(
-            "--on-shrink",
-            type=click.Choice(["keep", "replace", "error"]),
-            section=_RUN,
-            help="If a response has much less than the file. [keep]",
-        ),
-        option("--layout", type=click.Choice(["days", "flat"]), section=_RUN, help="Names of the files."),
         option("--same-service", is_flag=True, section=_RUN, help="Accept files from another address."),
-        option("--fail-fast", is_flag=True, section=_RUN, help="End with the first request that fails."),
         option(
             "--schema",
             type=Pair("COLUMN=TYPE", "area=float64"),
@@ -178,8 +170,9 @@ def _into_folder(scan: Scan, target: Target, run: dict[str, Any], judge: doubts.
     try:
         with retries_shown():
             chosen = {name: value for name, value in run.items() if value not in (None, ())}
-            if "refresh" in chosen:
-                chosen["refresh"] = list(chosen["refresh"])
+            for name in ("refresh", "accept"):
+                if days := chosen.get(name):
+                    chosen[name] = days[0] if len(days) == 1 else list(days)
             report = scan.to_folder(target.folder or "", **chosen, **judge.of_run)
     except KeyboardInterrupt as error:
         message, code = signaled(error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,12 +10,13 @@ import dataaccess as da
 from dataaccess.cli import doubts, output
 from dataaccess.cli.ending import CommandError
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.values import Duration
+from dataaccess.cli.values import Settle
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from dataaccess.reports import FolderStatus
 
-_SETTLE = 3_600
 
 _EPILOG = """\b
 Examples:
@@ -26,17 +27,20 @@ Examples:
 
 @click.command("status", cls=Command, epilog=_EPILOG)
 @click.argument("folder")
-@option("--settle", type=Duration(), metavar="TIME", help="Time for which a day that is over may still grow. [1h]")
+@option(
+    "--settle", type=Settle(), metavar="TIME", help="Time for which a day that is over may still change, as 3d. [1h]"
+)
 @option("--until", metavar="DAY", help="The last day that should be there, such as 2024-01-31, or yesterday.")
 @option("--strict", is_flag=True, help="Exit with 65 if days are missing or open, or rows look wrong.")
 @output.JSON
-def command(folder: str, settle: float | None, until: str | None, *, strict: bool, as_json: bool) -> None:
+def command(folder: str, settle: timedelta | None, until: str | None, *, strict: bool, as_json: bool) -> None:
     """Show what a folder of a scan holds.
 
     Its days, those that are missing or not final, its age, and what looks wrong. Needs neither an address nor a token.
     A damaged file is exit code 65.
     """
-    status = da.folder_status(folder, settle=_SETTLE if settle is None else settle, until=until)
+    chosen: dict[str, Any] = {} if settle is None else {"settle": settle}
+    status = da.folder_status(folder, until=until, **chosen)
     if as_json or not output.is_terminal():
         output.write_json(status.to_dict())
     else:
@@ -50,7 +54,7 @@ def _problem(status: FolderStatus, *, strict: bool) -> str | None:
         "damaged": len(status.damaged),
         "missing": len(status.missing_days) * strict,
         "open": len(status.open_days) * strict,
-        "doubtful": len(status.doubtful) * strict,
+        "doubtful": len(status.doubtful_days) * strict,
     }
     found = [f"{count:,} {name}" for name, count in counts.items() if count]
     return f"has files or days that are not as they should be: {', '.join(found)}" if found else None

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 import sys
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +68,24 @@ class Duration(_Type):
             return float(duration(str(value)))
         except ValueError as error:
             self.fail(f"{value!r} {error}", param, ctx)
+
+
+# As in `to_folder`.
+_MOST_DAYS = 1_000
+
+
+class Settle(Duration):
+    """How long a day that is over may still change."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The duration."""
+        if isinstance(value, timedelta):
+            return value
+        # A number is of days, as in `to_folder`.
+        seconds = super().convert(f"{value}d" if value.strip().isdigit() else value, param, ctx)
+        if seconds > _MOST_DAYS * 86_400:
+            self.fail(f"must be from 0 to {_MOST_DAYS} days, not {value}", param, ctx)
+        return timedelta(seconds=seconds)
 
 
 class Day(_Type):

@@ -54,6 +54,10 @@ class FolderStatus:
         query: The query that it belongs to, in words: object, attributes, time zone and filters.
         parts: Its files: a file a day, or more where lists were split.
         missing_days: The days between the first and the last one that have no file, and those after it to `until=`.
+        open_days: The days that were not over when they were requested.
+        unsettled_days: The days that were over when they were requested, and may still change.
+        doubtful_days: The days whose rows look wrong; without days, the names of the files.
+        warnings: What looks wrong, in words.
     """
 
     folder: Path | str
@@ -61,6 +65,10 @@ class FolderStatus:
     query: dict[str, str]
     parts: list[PartStatus]
     missing_days: list[str]
+    open_days: list[str]
+    unsettled_days: list[str]
+    doubtful_days: list[str]
+    warnings: list[str]
 
     @property
     def rows(self) -> int:
@@ -71,12 +79,6 @@ class FolderStatus:
     def days(self) -> list[str]:
         """The days that have a file, in order."""
         return list(dict.fromkeys(part.day for part in self.parts if part.day is not None))
-
-    @property
-    def open_days(self) -> list[str]:
-        """The days that were not over, or had not settled, when they were requested."""
-        open_ = (part.day for part in self.parts if part.day is not None and not part.is_final and not part.damage)
-        return list(dict.fromkeys(open_))
 
     @property
     def doubtful(self) -> list[PartStatus]:
@@ -126,7 +128,9 @@ class FolderStatus:
             "days": self.days,
             "missing_days": self.missing_days,
             "open_days": self.open_days,
-            "doubtful": len(self.doubtful),
+            "unsettled_days": self.unsettled_days,
+            "doubtful_days": self.doubtful_days,
+            "warnings": self.warnings,
             "damaged": len(self.damaged),
             "oldest": text(self.oldest),
             "newest": text(self.newest),

@@ -85,8 +85,10 @@ class ScanReport:
         maybe_capped: Whether the numbers of rows look as if the service capped responses. No total is specified, so
             False does not prove that all rows arrived.
         reasons: Why they may be capped; empty otherwise.
-        open_days: The days that were not over when they were requested, or have not begun: the next run requests them
-            again.
+        open_days: The days that were not over when they were requested, or are not over: the next run requests them.
+        unsettled_days: The days that were over when they were requested, and may still change: the next run requests
+            them again.
+        missing_days: The days that are over and have no file, as their requests failed.
         stray_days: The days whose requests returned rows of another day; of a range, days outside it. Empty too if
             nothing was checked, as `allocated_time` is not in `attrs`.
         absent: Attributes missing from every record of every task, as a misspelled one is.
@@ -102,6 +104,8 @@ class ScanReport:
     maybe_capped: bool
     reasons: list[str]
     open_days: list[str]
+    unsettled_days: list[str]
+    missing_days: list[str]
     stray_days: list[str]
     absent: list[str]
     warnings: list[str]

@@ -180,7 +180,7 @@ def test_a_file_and_a_folder_say_so(connect: Any, tmp_path: Any) -> None:
         assert report.stray_days == ["2024-03-09"]
         # Without a request too.
         with pytest.warns(da.StrayDayWarning, match="day_comparison"):
-            assert scan.to_folder(tmp_path / "folder", keep="all").stray_days == ["2024-03-09"]
+            assert scan.read_folder(tmp_path / "folder").num_rows == report.rows
         with pytest.raises(da.ScanIncompleteError):
             scan.to_folder(tmp_path / "refused", on_doubt="error")
         with pytest.raises(da.DoubtfulDataError):
@@ -298,15 +298,15 @@ def test_folders_of_days_take_them(connect: Any, sandbox: da.Sandbox, now: Any, 
     def run(days: Any, **options: Any) -> Any:
         return client.scan_codes(["id", "allocated_time"], allocated_time=days).to_folder(tmp_path, **options)
 
-    assert [str(task.day) for task in run(da.last_days(3), layout="days").tasks] == [
+    assert [str(task.day) for task in run(da.last_days(3)).tasks] == [
         "2024-01-13",
         "2024-01-14",
         "2024-01-15",
     ]
     report = run(da.month("2024-01"), refresh=da.yesterday())
     assert (report.new, report.kept, report.refreshed) == (28, 2, 1)
-    report = run(da.month("2024-01"), refresh=[da.last_days(2), da.days("2024-01-03", "2024-01-05")])
-    assert report.refreshed == 4
+    report = run(da.month("2024-01"), refresh=["last_days(2)", da.days("2024-01-03", "2024-01-05")])
+    assert [task.day for task in report.tasks if task.was_refreshed] == [f"2024-01-{day:02}" for day in (3, 4, 14, 15)]
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def complete(run: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         ("scan items pro", ["plain,promotion_code"]),
         ("items promotion_code --attrs pool", ["plain,pool_id"]),
         ("items customer --attrs pool", []),
-        ("scan codes --layout d", ["plain,days"]),
+        ("scan codes --format c", ["plain,csv"]),
         ("codes --on ", []),
         ("completion z", ["plain,zsh"]),
     ],

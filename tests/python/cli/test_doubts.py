@@ -87,6 +87,34 @@ def test_a_folder_keeps_its_files(run: Any, tmp_path: Path) -> None:
     assert (ended.code, list((tmp_path / "both").glob("day=*"))) == (65, [])
 
 
+def test_a_refused_day_is_65_each_night_until_it_is_accepted(run: Any, demo: da.Sandbox, tmp_path: Path) -> None:
+    folder = ("--folder", str(tmp_path))
+    words = ("scan", "codes", "--days", "2024-01-14", "2024-01-17", *folder, "--json")
+    strict, status = (*words, "--strict"), ("status", str(tmp_path), "--strict")
+    refused = "2024-01-15"
+
+    def requested(*options: str) -> tuple[int, int, list[str]]:
+        before = len(demo.requests)
+        ended = run(*options)
+        return ended.code, len(demo.requests) - before, json.loads(ended.output)["doubtful_days"]
+
+    assert requested(*strict) == (0, 3, [])
+    with demo.fault("shrink", where={"day": refused}):
+        assert requested(*strict, "--refresh", refused) == (65, 1, [refused])
+        # The next nights, of which one is not strict.
+        assert requested(*strict) == (65, 1, [refused])
+        assert requested(*words) == (0, 1, [refused])
+        assert requested(*strict) == (65, 1, [refused])
+        ended = run(*status)
+        assert (ended.code, json.loads(ended.output)["doubtful_days"]) == (65, [refused])
+        assert "1 doubtful" in ended.reported
+        assert json.loads(run(*words).output)["rows"] == 215
+        assert requested(*strict, "--accept", refused) == (0, 1, [])
+        assert json.loads(run(*strict).output)["rows"] < 215
+        assert requested(*strict) == (0, 0, [])
+    assert run(*status).code == 0
+
+
 def test_days_may_be_relative_in_the_zone(run: Any, now: Any) -> None:
     # On Kiritimati it is the 1st of March already.
     now("2024-02-29T12:00+00:00")

@@ -65,6 +65,12 @@ MISTAKES: list[tuple[list[str], str]] = [
     ([*ITEMS], "^dataaccess: where: allocated_time "),
     ([*SCAN, "-o", "a.csv", "--schema", "nope=int64"], r'^dataaccess: --schema\["nope"\]: '),
     ([*SCAN, "--folder", "a", "--refresh", "2024-13-01"], "^dataaccess: --refresh: `2024-13-01` "),
+    ([*SCAN, "--folder", "a", "--refresh", "last 3 days"], "^dataaccess: --refresh: `last 3 days` "),
+    ([*SCAN, "--folder", "a", "--refresh", "last_days(x)"], r"^dataaccess: --refresh: .*last_days\(x\)"),
+    ([*SCAN, "--folder", "a", "--refresh", "col('id')"], r"^dataaccess: --refresh: .*col\('id'\)"),
+    ([*SCAN, "--folder", "a", "--accept", "2024-01-16"], "^dataaccess: --accept: 2024-01-16 "),
+    ([*SCAN, "--folder", "a", "--settle", "soon"], "'--settle': 'soon' "),
+    ([*SCAN, "--folder", "a", "--settle", "9999d"], "--settle.* 1000"),
     (["codes", *DAY, "--token-file", "sbx_57622b1f0c3a4d5e"], "'--token-file': .* sbx_5762… "),
 ]
 

@@ -43,7 +43,7 @@ KNOWN = (
         ("-o /dev/null --format arrow", 74, "`/dev/null` "),
         ("--folder file.csv", 74, r"--folder: 'file\.csv' .*--output"),
         ("--explain --folder a --format csv", 2, "--folder .*--output .*--format"),
-        ("--explain --fail-fast", 2, "--fail-fast: .*--folder"),
+        ("--explain --requested-at", 2, "--requested-at: .*--folder"),
         ("--explain -o a.x", 2, rf"--output 'a\.x' .*{KNOWN}"),
         ("--explain --json", 2, "--explain .*--json .*`dataaccess validate`"),
     ],

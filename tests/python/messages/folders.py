@@ -39,11 +39,19 @@ FOLDERS.add(
         scan.to_folder("ftp://host/codes")
         scan.to_folder("codes", settle="soon")
         scan.to_folder("codes", settle=-1)
-        scan.to_folder("codes", refresh="yesterday")
+        scan.to_folder("codes", settle=3600)
+        scan.to_folder("codes", refresh="last 3 days")
         scan.to_folder("codes", refresh="2024-13-01")
-        scan.to_folder("codes", refresh=5)
+        scan.to_folder("codes", refresh=["2024-01-02", 5])
         scan.to_folder("codes", refresh="2024-03-01")
+        scan.to_folder("codes", refresh="days('2024-01-03', '2024-01-01')")
         scan.to_folder("codes", refresh=da.days("2024-02-01", "2024-02-03"))
+        scan.to_folder("codes", refresh=da.on("2024-01-02"))
+        scan.to_folder("codes", refresh="last_days(x)")
+        scan.to_folder("codes", accept=True)
+        scan.to_folder("codes", accept="2024-03-01")
+        scan.to_folder("codes", accept="last_days(0)")
+        client.scan_codes(["id"], allocated_time=da.after("2024-01-15")).to_folder("codes", accept="2024-01-16")
         scan.to_folder("codes", on_doubt="raise")
         scan.to_folder("codes", requested_at="yes")
         scan.to_folder("codes", tz="Asia/Saigoon")
@@ -252,13 +260,18 @@ def _stray(_user: User) -> object:
         return told(scan.to_folder("codes"))
 
 
+# Of a response of a raw server: the report shows the day.
+DATE = b"\r\nDate: Fri, 01 Mar 2024 12:00:00 GMT\r\n"
+
+
 def second_run(label: str, second: bytes, **options: Any) -> None:
     """A folder of a day whose rows have values, and a response without."""
 
     @FOLDERS.of(f"scan.to_folder('codes', refresh='all'{''.join(f', {n}={v!r}' for n, v in options.items())}) {label}")
     def act(_user: User) -> object:
         rows = [{"id": str(n), "name": "x"} for n in range(30)]
-        with serving(in_turn(response_of(rows), second)) as server:
+        responses = (each.replace(b"\r\n", DATE, 1) for each in (response_of(rows), second))
+        with serving(in_turn(*responses)) as server:
             scan = da.Client(server.base_url, token="t").scan_codes(["id", "name"], allocated_time=da.on("2024-01-15"))
             scan.to_folder("codes")
             return told(scan.to_folder("codes", refresh="all", **options))

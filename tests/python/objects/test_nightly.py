@@ -47,7 +47,7 @@ def test_a_killed_night_is_continued_in_a_bucket_and_the_next_one_adds_its_day(s
         assert len(days(store)) == 30
         service.clear_requests()
         job.succeeds("2024-01-10")
-        assert len([request for request in service.requests if request.content]) == 3
+        assert len([request for request in service.requests if request.content]) == 1
     assert len(days(store)) == 31
     assert len(store.ids()) == len(set(store.ids())) == ROWS
     assert LOCK not in store.names()

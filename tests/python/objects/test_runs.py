@@ -35,7 +35,9 @@ def test_a_folder_grows_and_is_read_back(connect: Any, service: da.Sandbox, stor
     assert store.names() == PARTS
     service.load("promotion_code", [code(8, 99)])
     service.clear_requests()
-    report = by_day(client).to_folder(store.url(), refresh="last 1 day", storage_options=store.options)
+    report = by_day(client).to_folder(
+        store.url(), refresh=da.days("2024-01-08", "2024-01-09"), storage_options=store.options
+    )
     assert (len(service.requests), report.rows) == (1, ROWS + 1)
     service.clear_requests()
     table = by_day(client).read_folder(store.url(), storage_options=store.options)
@@ -181,41 +183,36 @@ def test_a_file_that_is_kept_in_doubt_is_named_until_it_is_replaced(store: Store
 
         service.load("promotion_code", [code(day, n) for day in (1, 2) for n in range(10)])
 
-        def marks() -> list[str]:
-            return [name for name in store.names() if "/mark&" in name]
-
         scan.to_folder(store.url(), storage_options=store.options)
         service.switch(maximum_rows=3)
-        # The second run finds the mark of the first.
+        # The second run finds what the first one has left in the file.
         for refresh in (["2024-01-02"], None):
             with pytest.warns(da.ShrunkWarning):
                 report = scan.to_folder(store.url(), storage_options=store.options, refresh=refresh)
             assert [task.day for task in report.tasks if task.doubts] == ["2024-01-02"]
             (part,) = da.folder_status(store.url(), storage_options=store.options).doubtful
-            assert (part.day, part.rows, len(marks())) == ("2024-01-02", 10, 1)
+            assert (part.day, part.rows) == ("2024-01-02", 10)
         service.switch(maximum_rows=None)
         assert scan.to_folder(store.url(), storage_options=store.options).refreshed == 1
-        assert (da.folder_status(store.url(), storage_options=store.options).doubtful, marks()) == ([], [])
+        assert da.folder_status(store.url(), storage_options=store.options).doubtful == []
 
 
-def test_a_mark_that_cannot_be_removed_is_an_error(store: Store) -> None:
+def test_a_doubt_that_cannot_be_remembered_is_an_error(store: Store) -> None:
     def refuses(request: Request) -> tuple[int, str] | None:
-        is_removal = request.method == "DELETE" or request.query.startswith("delete")
-        return (403, error("AccessDenied")) if is_removal else None
+        is_part = request.method in ("PUT", "POST") and ".parquet" in request.path
+        return (403, error("AccessDenied")) if is_part else None
 
     with da.Sandbox() as service, service.client() as client:
         service.load("promotion_code", [code(1, n) for n in range(10)])
         scan = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-02"))
         scan.to_folder(store.url(), storage_options=store.options)
+        before = store.get(PARTS[0])
         service.switch(maximum_rows=3)
-        with pytest.warns(da.ShrunkWarning):
-            scan.to_folder(store.url(), storage_options=store.options, refresh="all")
-        service.switch(maximum_rows=None)
         store.hook = refuses
-        with pytest.raises(
-            (da.FileError, da.ScanIncompleteError), match=r"mark&part=day!3D2024-01-01.* \(AccessDenied: "
-        ):
-            scan.to_folder(store.url(), storage_options=store.options)
+        for on_doubt in ("warn", "error"):
+            with pytest.raises((da.FileError, da.ScanIncompleteError), match=r" \(AccessDenied: "):
+                scan.to_folder(store.url(), storage_options=store.options, refresh="all", on_doubt=on_doubt)
+        assert store.get(PARTS[0]) == before
 
 
 def test_a_part_that_may_not_be_read_is_reported_as_that(service: da.Sandbox, store: Store) -> None:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pandas as pd
@@ -75,20 +76,30 @@ def test_the_page_shows_the_script() -> None:
     assert SCRIPT.read_text(encoding="utf-8") in [block.parsed for _, block in blocks()]
 
 
-def test_it_grows_and_refreshes_three_days(job: Job, service: da.Sandbox) -> None:
-    job.succeeds("2024-01-04")
-    assert len(service.requests) == 30
-    service.load("promotion_code", [{**code(2, 0), "code_status": 4}, code(1, 77), code(2, 78)], replace=True)
-    asked = []
-    # The night of the 6th is missed.
-    for today in ("2024-01-05", "2024-01-07", "2024-01-10"):
-        service.clear_requests()
-        job.succeeds(today)
-        asked.append(len(service.requests))
-    assert asked == [3, 3, 3]
+def test_it_grows_and_requests_days_for_three_nights(tmp_path: Path) -> None:
+    with da.Sandbox(now="2024-01-04T06:00") as service:
+        service.load("promotion_code", CODES)
+        job = Job(service.base_url, str(tmp_path / "codes"), tmp_path / "token", dict(os.environ))
+        job.give(service.issue_token())
+        job.succeeds("2024-01-04")
+        assert len(service.requests) == 30
+        service.load("promotion_code", [{**code(2, 0), "code_status": 4}, code(2, 78)], replace=True)
+        service.advance(timedelta(days=1))
+        job.succeeds("2024-01-05")
+        # The first day is final. A row that comes now is not seen.
+        service.load("promotion_code", [code(1, 77)])
+        asked = []
+        # Two nights are missed.
+        for days, today in ((2, "2024-01-07"), (3, "2024-01-10")):
+            service.advance(timedelta(days=days))
+            service.clear_requests()
+            job.succeeds(today)
+            asked.append(len(service.requests))
+    # What was not final, and what is new: the nights that were missed cost nothing.
+    assert asked == [3 + 2, 3 + 3]
     frame = pd.read_parquet(job.folder)
     assert frame.groupby("day", observed=True).size().to_dict() == {
-        "2024-01-01": 3,  # the code that came later is of a day that was not refreshed
+        "2024-01-01": 3,
         "2024-01-02": 6,
         "2024-01-03": 2,
         "2024-01-04": 4,
@@ -114,7 +125,7 @@ def test_it_outlasts_an_outage(tmp_path: Path) -> None:
     # It does not wait for ever.
     exit_code, line = job.fails(TOMORROW, retry_for=0.5)
     assert exit_code == 75
-    assert " 27 of 30 " in line
+    assert " 29 of 30 " in line
 
 
 def test_a_killed_night_is_continued(job: Job, service: da.Sandbox) -> None:

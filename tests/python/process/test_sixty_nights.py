@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def tell(folder: NightFolder, nights: int, faults: Events, command: Any, monkeyp
             # Whatever the night was, the job that cron starts again makes it good.
             story.succeeds()
         assert story.differing() == set()
-        report = story.succeeds(refresh=None)
+        report = story.succeeds(settle=timedelta(hours=1))
         assert (report.rows, report.kept) == (len(story.rows), nights)
         story.platform.close()
 

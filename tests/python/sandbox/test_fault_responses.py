@@ -127,7 +127,7 @@ def test_a_shrunk_day_is_noticed_by_a_refresh(connect: Any, own: da.Sandbox, tmp
             report = scan.to_folder(tmp_path, refresh="all")
         assert (report.rows, fault.hits) == (rows, 1)
         with pytest.raises(da.ScanIncompleteError, match="2024-01-15"):
-            scan.to_folder(tmp_path, refresh="all", on_shrink="error")
-        shrunk = scan.to_folder(tmp_path, refresh="all", on_shrink="replace", on_doubt=lambda _: True).rows
+            scan.to_folder(tmp_path, refresh="all", on_doubt="error")
+        shrunk = scan.to_folder(tmp_path, accept="2024-01-15").rows
     assert shrunk < rows
     assert scan.to_folder(tmp_path, refresh="all").rows == rows

@@ -191,32 +191,6 @@ def numbered(per_value: int) -> Callable[[Any, str, int], None]:
     return give
 
 
-@pytest.mark.parametrize("use", USES)
-def test_rows_of_a_few_ids_are_no_row_for_each_id(connect: Any, tmp_path: Path, use: str) -> None:
-    # One holder has many codes: a cap of as many rows as ids were asked for cuts them.
-    ids = [f"holder-{number}" for number in range(20)]
-    with da.Sandbox(switches={"maximum_rows": 20}) as service:
-        rows = [
-            {
-                "id": f"c-{day}-{n}",
-                "allocated_time": f"2024-01-0{day} 09:00:00",
-                "allocated_audience": f"holder-{n % 5}",
-            }
-            for day in range(1, 6)
-            for n in range(30)
-        ]
-        service.load("promotion_code", rows)
-        scan = connect(service).scan_codes(
-            ["id", "allocated_audience"], allocated_time=da.days("2024-01-01", "2024-01-06"), allocated_audience=ids
-        )
-        with pytest.warns(da.IncompleteWarning, match=r"\b5 of 5\b.* 20 "):
-            result = USES[use](scan, tmp_path)
-    reported = result if isinstance(result, da.ScanReport) else scan.last_stats
-    assert reported.maybe_capped
-    if isinstance(result, da.ScanReport):
-        assert all(" 20 " in " ".join(part.doubts) for part in da.folder_status(result.folder).parts)
-
-
 @pytest.mark.parametrize("use", sorted({*USES} - {"batches"}))
 def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, use: str) -> None:
     ids = [f"s-{number}" for number in range(100)]
@@ -284,11 +258,11 @@ def test_a_cap_below_the_number_of_ids_is_found_in_the_folder_too(connect: Any, 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
 def test_a_day_that_was_split_is_not_split_again_because_of_its_total(connect: Any, tmp_path: Path) -> None:
-    rows = [{"id": f"{n}", "code_status": 3} for n in range(12)]
+    rows = [{"pool_id": n, "code_status": 3} for n in range(12)]
     body = {"code": 200, "data": {"status": True, "data": rows, "meta": {"total": 40}}}
     with serving(always(http(body))) as server:
         scan = connect(server.base_url).scan_codes(
-            ["id", "code_status"], allocated_time=da.days("2024-01-15", "2024-01-17"), on_suspected_cap="split"
+            ["pool_id", "code_status"], allocated_time=da.days("2024-01-15", "2024-01-17"), on_suspected_cap="split"
         )
         scan.to_folder(tmp_path)
         asked = len(server.requests)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from support.changed_responses import ChangedResponses, day_of, nothing, renamed
-from support.runs import HIDDEN, by_value, numbers_in, parts, responding, values_asked
+from support.raw_server import always, serving
+from support.runs import by_value, numbers_in, responding, rows_in, values_asked
 from support.story import doubtful_days
 from support.streams import response_of
 
@@ -105,41 +105,98 @@ def test_a_doubt_outlasts_runs_of_other_days_and_runs_that_fail(
     assert status(tmp_path) == []
 
 
-@pytest.mark.parametrize("becomes", ["nothing", "a folder"])
-def test_a_mark_that_is_gone_is_no_error_and_one_that_cannot_be_removed_is(
-    kept: Any, platform: ChangedResponses, tmp_path: Path, becomes: str
+def test_what_was_refused_is_requested_each_night_until_it_is_accepted(
+    client: Any, platform: ChangedResponses, tmp_path: Path
 ) -> None:
-    (mark,) = (tmp_path / HIDDEN).glob("mark&*")
+    """By an error or a function, of a day that is final."""
 
-    def replaced(_task: da.TaskReport) -> bool:
-        mark.unlink()
-        if becomes == "a folder":
-            mark.mkdir()
-        return True
+    def is_named(error: da.ScanIncompleteError) -> bool:
+        return error.report is not None and error.report.doubtful_days == ["2024-01-03"]
 
-    platform.change = None
-    if becomes == "nothing":
-        assert kept.to_folder(tmp_path, on_doubt=replaced).refreshed == 1
-        assert status(tmp_path) == []
-    else:
-        with pytest.raises((da.FileError, da.ScanIncompleteError), match=re.escape(mark.name)):
-            kept.to_folder(tmp_path, on_doubt=replaced)
+    scan = days(client, 4)
+    scan.to_folder(tmp_path)
+    platform.change = nothing
+    for refuses in ("error", lambda task: task.rows > 0):
+        platform.forget()
+        with pytest.raises(da.ScanIncompleteError, check=is_named):
+            scan.to_folder(tmp_path, refresh="2024-01-03", on_doubt=refuses)
+        assert [day for day, _ in status(tmp_path)] == ["2024-01-03"]
+        with pytest.raises(da.ScanIncompleteError, check=is_named):
+            scan.to_folder(tmp_path, on_doubt=refuses)
+        assert asked(platform) == ["2024-01-03"] * 2
+        with pytest.warns(da.ShrunkWarning, match="2024-01-03"):
+            assert len(scan.read_folder(tmp_path)) == 24
+    report = scan.to_folder(tmp_path, accept=["2024-01-03", "2024-01-04"], on_doubt="error")
+    assert (report.rows, report.doubtful_days, status(tmp_path)) == (18, [], [])
+    # What is not in doubt is not requested because it would be accepted.
+    assert asked(platform) == ["2024-01-03"] * 3
+    assert scan.to_folder(tmp_path, on_doubt="error", refresh="2024-01-03").doubtful_days == []
+
+
+def loaded(service: da.Sandbox, counts: list[int]) -> list[str]:
+    """Loads so many codes for each day from the first of January on."""
+    names = [f"2024-01-{day:02}" for day in range(1, len(counts) + 1)]
+    rows = [(day, number) for day, count in zip(names, counts, strict=True) for number in range(count)]
+    codes = [{"id": f"{day}-{number}", "allocated_time": f"{day} 09:00:00"} for day, number in rows]
+    service.load("promotion_code", codes)
+    return names
+
+
+def test_a_day_with_hardly_any_rows_beside_its_neighbors_is_in_doubt(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now="2024-02-01T00:00") as service:
+        names = loaded(service, [*range(40, 50), 9, *range(50, 53)])
+        scan = connect(service).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-15"))
+        with pytest.warns(da.IncompleteWarning, match=names[10]):
+            report = scan.to_folder(tmp_path)
+        assert (report.doubtful_days, da.folder_status(tmp_path).doubtful_days) == ([names[10]], [names[10]])
+        # Of the days that a run loads into a folder that has the others.
+        with pytest.raises(
+            da.ScanIncompleteError, check=lambda error: [name[:10] for name in error.failed] == [names[10]]
+        ):
+            scan.to_folder(tmp_path, refresh="all", on_doubt="error")
+        # Warnings are errors here.
+        assert scan.to_folder(tmp_path, accept=names[10]).doubtful_days == []
+        assert scan.to_folder(tmp_path, refresh="all", on_doubt="error").doubtful_days == []
+        assert da.folder_status(tmp_path).doubtful_days == []
+
+
+def test_a_day_that_is_free_each_week_is_no_doubt(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now="2024-02-01T00:00") as service:
+        loaded(service, [41, 42, 43, 44, 45, 46, 0, 47, 48, 49, 50, 51, 52, 0, 53, 54])
+        scan = connect(service).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-17"))
+        assert scan.to_folder(tmp_path, on_doubt="error").doubtful_days == []
+
+
+@pytest.mark.parametrize("ids", [["a", None, "b"], ["a", "b", "a"]])
+def test_codes_without_an_id_of_their_own_are_a_doubt(connect: Any, tmp_path: Path, ids: list[str | None]) -> None:
+    response = response_of([{"id": one, "allocated_time": "2024-01-01 09:00:00"} for one in ids])
+    with serving(always(response)) as server:
+        scan = connect(server.base_url).scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-01"))
+        with pytest.warns(da.DataAccessWarning) as caught:
+            report = scan.to_folder(tmp_path)
+        assert [each.category for each in caught] == [da.DataAccessWarning]
+        assert report.doubtful_days == da.folder_status(tmp_path).doubtful_days == ["2024-01-01"]
+        with pytest.raises(da.ScanIncompleteError):
+            scan.to_folder(tmp_path, refresh="all", on_doubt="error")
+        assert scan.to_folder(tmp_path, accept="2024-01-01", on_doubt="error").doubtful_days == []
+
+
+def test_a_column_without_values_that_the_other_files_have_is_a_doubt(connect: Any, tmp_path: Path) -> None:
+    def give(connection: Any, value: str, _before: int) -> None:
+        text = None if value == "4" else "x"
+        connection.sendall(response_of([{"n": int(value), "text": text}] * (10 + int(value))))
+
+    with responding(give) as server:
+        scan = by_value(connect(server.base_url), ["1", "2", "3", "4"])
+        with pytest.warns(da.AbsentAttributeWarning):
+            report = scan.to_folder(tmp_path)
+        assert [len(task.doubts) for task in report.tasks] == [0, 0, 0, 1]
 
 
 @pytest.mark.usefixtures("kept")
 def test_a_folder_in_doubt_is_read_as_the_pages_say(tmp_path: Path) -> None:
     # polars refuses a folder with other files that are not empty, hidden ones too.
     assert len(pl.read_parquet(tmp_path)) == len(pd.read_parquet(tmp_path)) == 24
-
-
-def test_a_part_in_turn_gets_past_a_day_that_is_kept(kept: Any, platform: ChangedResponses, tmp_path: Path) -> None:
-    platform.change = lambda request, response: nothing(request, response) if day_of(request) == DAYS[1] else response
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", da.ShrunkWarning)
-        for _ in range(3):
-            platform.service.advance(60)
-            kept.to_folder(tmp_path, refresh="1/4")
-    assert set(asked(platform)) == set(DAYS[:4])
 
 
 @pytest.mark.both_clients
@@ -186,27 +243,12 @@ def test_a_snapshot_is_made_anew_although_a_task_is_kept(connect: Any, tmp_path:
 
 
 @pytest.mark.both_clients
-def test_an_error_for_doubts_holds_where_less_may_replace(
+def test_a_function_is_asked_about_responses_that_shrank(
     client: Any, platform: ChangedResponses, tmp_path: Path
 ) -> None:
     scan = days(client, 2)
     scan.to_folder(tmp_path)
-    before = [path.read_bytes() for path in parts(tmp_path)]
-    platform.change = nothing
-    with pytest.raises(da.ScanIncompleteError, match=r" 0 .* 6 ") as caught:
-        scan.to_folder(tmp_path, refresh="all", on_doubt="error", on_shrink="replace")
-    assert [type(error) for error in caught.value.failed.values()] == [da.DoubtfulDataError] * 2
-    assert [path.read_bytes() for path in parts(tmp_path)] == before
-
-
-@pytest.mark.both_clients
-@pytest.mark.parametrize("on_shrink", ["keep", "replace"])
-def test_a_function_is_asked_about_responses_that_shrank(
-    client: Any, platform: ChangedResponses, tmp_path: Path, on_shrink: Any
-) -> None:
-    scan = days(client, 2)
-    scan.to_folder(tmp_path)
-    before = [path.read_bytes() for path in parts(tmp_path)]
+    before = rows_in(tmp_path)
     platform.change = nothing
     seen: list[tuple[str | None, str]] = []
 
@@ -215,10 +257,10 @@ def test_a_function_is_asked_about_responses_that_shrank(
         return not task.doubts
 
     with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 2):
-        scan.to_folder(tmp_path, refresh="all", on_doubt=refuses, on_shrink=on_shrink)
+        scan.to_folder(tmp_path, refresh="all", on_doubt=refuses)
     assert sorted(day for day, _ in seen if day) == DAYS[:2]
     assert all(numbers_in(doubts) == KEPT for _, doubts in seen)
-    assert [path.read_bytes() for path in parts(tmp_path)] == before
+    assert rows_in(tmp_path) == before
 
 
 def test_the_log_names_every_doubtful_day(

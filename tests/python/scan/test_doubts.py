@@ -122,8 +122,13 @@ def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, tmp_path: Path, 
         assert (name[:10], caught.value.exit_code) == ("2024-01-02", 65)
         report = caught.value.report
         assert report is not None
-        assert [task.day for task in report.tasks] == ["2024-01-01", "2024-01-03"]
-        assert scan_of(after).read_folder(tmp_path).to_pylist() == rows
+        assert [(task.day, task.was_done) for task in report.tasks] == [
+            ("2024-01-01", False),
+            ("2024-01-02", True),
+            ("2024-01-03", False),
+        ]
+        with pytest.warns(da.StrayDayWarning):
+            assert scan_of(after).read_folder(tmp_path).to_pylist() == rows
         with pytest.warns(da.StrayDayWarning):
             run()
         with pytest.warns(da.StrayDayWarning):

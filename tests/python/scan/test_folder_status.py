@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import re
-import shutil
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,8 @@ def test_days_are_present_missing_open_and_of_an_age(connect: Any, tmp_path: Pat
     assert (status.folder, status.service, status.rows) == (tmp_path, client.base_url, 1 + 2 + 4 + 5)
     assert status.days == ["2024-03-01", "2024-03-02", "2024-03-04", "2024-03-05"]
     assert (status.missing_days, status.open_days) == (["2024-03-03"], ["2024-03-05"])
-    assert da.folder_status(tmp_path, settle=timedelta(days=2)).open_days == ["2024-03-04", "2024-03-05"]
+    slow = da.folder_status(tmp_path, settle=2)
+    assert (slow.open_days, slow.unsettled_days) == (["2024-03-05"], ["2024-03-04"])
     assert status.oldest is not None
     assert status.newest is not None
     assert NOON <= status.oldest < NOON + timedelta(minutes=1)
@@ -85,18 +85,6 @@ def test_days_after_the_last_file_are_missing_if_they_should_be_there(connect: A
     for folder, wrong, named in refused:
         with pytest.raises(da.ValidationError, match=named, check=about("until")):
             da.folder_status(tmp_path / folder, until=wrong)
-
-
-def test_marks_that_cannot_be_read_are_an_error(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox(now=NOON) as service:
-        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 3)])
-        fill(connect(service), tmp_path, 1, 3)
-    hidden = tmp_path / ".dataaccess"
-    shutil.rmtree(hidden)
-    assert len(da.folder_status(tmp_path).days) == 2
-    hidden.write_bytes(b"")
-    with pytest.raises(da.FileError, check=lambda error: error.path == str(hidden)):
-        da.folder_status(tmp_path)
 
 
 def test_days_end_in_the_zone_of_the_folder(connect: Any, tmp_path: Path) -> None:

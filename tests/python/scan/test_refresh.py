@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from support import kinds
 from support.arguments import about
-from support.runs import by_value, parts, responding
-from support.streams import response_of
+from support.runs import parts
 
 import dataaccess as da
 
@@ -48,11 +46,10 @@ def asked(report: da.ScanReport) -> list[str | None]:
     ("refresh", "days"),
     [
         ("all", DAYS),
-        (" All ", DAYS),
-        ("2024-01-03 to 2024-01-05", DAYS[2:5]),
-        ("2024-01-03 to 2024-01-03", DAYS[2:3]),
-        (["2024-01-09 to 2024-01-10", da.days("2024-01-01", "2024-01-03"), "2024-01-05"], [0, 1, 4, 8, 9]),
-        (["last 2 days", "last 1 day", "2024-01-01"], [0, 8, 9]),
+        (da.days("2024-01-03", "2024-01-06"), DAYS[2:5]),
+        ("days('2024-01-03', '2024-01-04')", DAYS[2:3]),
+        (["days('2024-01-09', '2024-01-11')", da.days("2024-01-01", "2024-01-03"), "2024-01-05"], [0, 1, 4, 8, 9]),
+        ((date(2024, 1, 9), "2024-01-01"), [0, 8]),
         ([], []),
     ],
 )
@@ -79,76 +76,47 @@ def test_days_without_a_file_come_before_those_that_are_requested_again(
 @pytest.mark.parametrize(
     ("refresh", "named"),
     [
-        ("2024-01-05 to 2024-01-03", "2024-01-05.*2024-01-03"),
-        ("2024-01-05 to 2024-01-20", "2024-01-11.*2024-01-01.*2024-01-10"),
-        ("2024-01-05 to soon", "`soon`"),
-        ("older than 0 days", "`older than 0 days`"),
-        ("older than a week", "`older than a week`"),
-        ("requested before lunch", "`lunch`"),
-        ("1/0", "`1/0`"),
-        ("1/x", "`1/x`"),
-        (["all", "soon"], "`soon`"),
+        (da.days("2024-01-05", "2024-01-20"), "2024-01-11.*2024-01-01.*2024-01-10"),
+        ("last 3 days", "`last 3 days`"),
+        ("days('2024-01-05', 'soon')", "soon"),
+        ("col('x') == 1", "col"),
+        (["2024-01-01", "soon"], "`soon`"),
+        (3, "3"),
+        (True, "True"),
     ],
 )
+@pytest.mark.parametrize("argument", ["refresh", "accept"])
 def test_what_names_no_days_is_refused(
-    connect: Any, service: da.Sandbox, tmp_path: Path, refresh: Any, named: str
+    connect: Any, service: da.Sandbox, tmp_path: Path, argument: str, refresh: Any, named: str
 ) -> None:
-    with pytest.raises(da.ValidationError, match=named, check=about("refresh")):
-        scan_of(connect(service)).to_folder(tmp_path / "run", refresh=refresh)
+    with pytest.raises(da.ValidationError, match=named, check=about(argument)):
+        scan_of(connect(service)).to_folder(tmp_path / "run", **{argument: refresh})
     assert not (tmp_path / "run").exists()
 
 
-def test_what_is_old_is_requested_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    client = connect(service)
-    scan_of(client, "2024-01-04").to_folder(tmp_path)
-    service.advance(timedelta(days=95))
-    scan_of(client, "2024-01-08").to_folder(tmp_path)
-    service.advance(timedelta(days=5))
-    scan = scan_of(client)
-    assert asked(scan.to_folder(tmp_path, refresh="older than 7 days")) == [*DAYS[:3], *DAYS[7:]]
-    assert asked(scan.to_folder(tmp_path, refresh="older than 7 days")) == []
-    assert asked(scan.to_folder(tmp_path, refresh=["older than 7 days", "older than 100 hours"])) == DAYS[3:7]
+@pytest.mark.parametrize("settle", ["3 days", -1, 3600, True, timedelta(days=-1), timedelta(days=2_000)])
+def test_a_wrong_time_to_settle_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path, settle: Any) -> None:
+    with pytest.raises(da.ConfigError, match=r"\bsettle\b.* 1000\b"):
+        scan_of(connect(service)).to_folder(tmp_path / "run", settle=settle)
+    assert not (tmp_path / "run").exists()
 
 
-def test_what_was_requested_before_a_time_is_requested_again(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    client = connect(service)
-    now = datetime.now(UTC)
-    # Five days before now, and three.
-    service.advance(timedelta(days=95))
-    scan_of(client, "2024-01-04").to_folder(tmp_path)
-    service.advance(timedelta(days=2))
-    scan = scan_of(client, "2024-01-08")
-    scan.to_folder(tmp_path)
-    between = f"requested before {(now - timedelta(days=4)).isoformat()}"
-    assert asked(scan.to_folder(tmp_path, refresh=between)) == DAYS[:3]
-    assert asked(scan.to_folder(tmp_path, refresh=between)) == []
-    later = f"requested before {(now - timedelta(days=2)).date().isoformat()}"
-    assert asked(scan.to_folder(tmp_path, refresh=[between, later])) == DAYS[:7]
-
-
-def test_a_part_in_turn_takes_the_oldest_first(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = scan_of(connect(service))
-    scan.to_folder(tmp_path)
-    seen: Counter[str | None] = Counter()
-    for _ in range(4):
-        service.advance(timedelta(hours=1))
-        report = scan.to_folder(tmp_path, refresh="1/4")
-        assert len(asked(report)) == 3
-        seen.update(asked(report))
-    # Twelve of ten: each once before any twice.
-    assert set(seen) == set(DAYS)
-    assert max(seen.values()) == 2
-
-
-def test_parts_of_a_scan_without_days_are_refreshed_by_age(connect: Any, tmp_path: Path) -> None:
-    with responding(
-        lambda connection, value, _: connection.sendall(response_of([{"n": int(value), "text": "x"}]))
-    ) as server:
-        scan = by_value(connect(server.base_url), ["1", "2", "3"])
-        scan.to_folder(tmp_path)
-        for refresh, count in (("all", 3), ("1/3", 1), ("older than 1 hour", 0), (None, 0)):
-            report = scan.to_folder(tmp_path, refresh=refresh, keep="all")
-            assert (report.refreshed, report.kept) == (count, 3 - count)
+def test_a_job_that_was_down_for_three_nights_catches_up_by_itself(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now=datetime(2024, 1, 5, 6, tzinfo=UTC)) as service:
+        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 5)])
+        client = connect(service)
+        report = scan_of(client, "2024-01-05").to_folder(tmp_path, settle=3)
+        # Of the first day the third night after its end is over.
+        assert (report.open_days, report.unsettled_days) == ([], DAYS[1:4])
+        service.advance(timedelta(days=3))
+        # Rows that came late, while the job was down.
+        service.load("promotion_code", [row(day, f"late-{day}") for day in range(1, 8)])
+        report = scan_of(client, "2024-01-08").to_folder(tmp_path, settle=3)
+        assert asked(report) == DAYS[1:7]
+        assert [task.rows for task in report.tasks] == [1, 2, 2, 2, 1, 1, 1]
+        service.advance(timedelta(days=4))
+        assert asked(scan_of(client, "2024-01-08").to_folder(tmp_path, settle=3)) == DAYS[4:7]
+        assert asked(scan_of(client, "2024-01-08").to_folder(tmp_path, settle=3)) == []
 
 
 @pytest.mark.both_clients
@@ -184,23 +152,3 @@ def test_the_column_must_not_be_an_attribute_too(connect: Any, tmp_path: Path) -
     scan = connect("http://127.0.0.1:1").scan_items("store", ["requested_at"], da.col("n").matches([1]), item_type_id=7)
     with pytest.raises(da.ValidationError, match=r"\battrs\b", check=about("requested_at")):
         scan.to_folder(tmp_path / "run", requested_at=True)
-
-
-def test_a_day_that_was_not_over_is_refreshed_where_all_are_kept(connect: Any, tmp_path: Path) -> None:
-    # The last day has an hour left.
-    with da.Sandbox(now=datetime(2024, 1, 10, 23, tzinfo=UTC)) as service:
-        service.load("promotion_code", [row(day, f"{day}") for day in range(1, 11)])
-        scan = scan_of(connect(service))
-        assert scan.to_folder(tmp_path, keep="all").open_days == DAYS[-1:]
-        assert asked(scan.to_folder(tmp_path, keep="all")) == []
-        assert asked(scan.to_folder(tmp_path, keep="all", refresh="requested before 2024-02-01")) == DAYS
-
-
-def test_the_last_days_are_those_that_have_begun(connect: Any, tmp_path: Path) -> None:
-    with da.Sandbox() as service:
-        today = datetime.now(UTC).date()
-        days = da.days(today - timedelta(days=5), today + timedelta(days=5))
-        scan = connect(service).scan_codes(["id"], allocated_time=days)
-        report = scan.to_folder(tmp_path)
-        begun = [task.day for task in report.tasks]
-        assert asked(scan.to_folder(tmp_path, refresh="last 3 days")) == begun[-3:]

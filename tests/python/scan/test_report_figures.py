@@ -34,6 +34,8 @@ def test_a_report_is_a_dict_for_json(sandbox: da.Sandbox, tmp_path: Path) -> Non
         *(
             "absent",
             "open_days",
+            "unsettled_days",
+            "missing_days",
             "doubtful_days",
             "oldest",
             "warnings",

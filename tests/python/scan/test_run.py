@@ -11,21 +11,15 @@ from typing import Any
 import polars as pl
 import pytest
 from support.arguments import about
-from support.raw_server import http
 from support.runs import (
     HIDDEN,
     ROWS,
     ROWS_OF_DAYS,
     by_day,
-    by_value,
     left_in,
     parts,
-    responding,
     rows_in,
-    tasks_done,
-    values_asked,
 )
-from support.streams import response_of
 
 import dataaccess as da
 
@@ -121,9 +115,12 @@ def test_a_limit_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("bad", ["yes", 1])
-def test_an_option_that_is_invalid_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path, bad: Any) -> None:
-    with pytest.raises(da.ValidationError, check=about("fail_fast")):
-        by_day(connect(service)).to_folder(tmp_path / "run", fail_fast=bad)
+@pytest.mark.parametrize("option", ["requested_at", "same_service", "on_doubt"])
+def test_an_option_that_is_invalid_is_refused(
+    connect: Any, service: da.Sandbox, tmp_path: Path, option: str, bad: Any
+) -> None:
+    with pytest.raises(da.ValidationError, check=about(option)):
+        by_day(connect(service)).to_folder(tmp_path / "run", **{option: bad})
     assert not (tmp_path / "run").exists()
 
 
@@ -184,32 +181,3 @@ def test_the_demo_service_is_the_same_whatever_its_port(tmp_path: Path) -> None:
     assert first[0] != second[0]
     assert (first[1:3], second[1:3]) == (["0", "4"], ["4", "4"])
     assert first[3] == second[3] == str(len(rows_in(tmp_path)))
-
-
-def good(value: str) -> bytes:
-    return response_of([{"n": int(value), "text": f"row {value}"}])
-
-
-def refusing(*values: str) -> Any:
-    """Refuses some values permanently."""
-
-    def give(connection: Any, value: str, _before: int) -> None:
-        refusal = http({"code": 404, "message": "there is no such thing", "data": None}, "404 Not Found")
-        connection.sendall(refusal if value in values else good(value))
-
-    return give
-
-
-def test_fail_fast_ends_the_run_at_the_first_task_that_fails(connect: Any, tmp_path: Path) -> None:
-    values = [str(number) for number in range(10)]
-    with responding(refusing("3")) as server:
-        scan = by_value(connect(server.base_url, concurrency=1), values)
-        with pytest.raises(da.RequestRejectedError, match=rf"\b3 of 10\b.*{tmp_path.name}"):
-            scan.to_folder(tmp_path, fail_fast=True)
-        assert values_asked(server) == values[:4]
-        assert [row["n"] for row in rows_in(tmp_path)] == [0, 1, 2]
-        with pytest.raises(da.ScanIncompleteError) as caught:
-            scan.to_folder(tmp_path)
-        assert values_asked(server) == values[:4] + values[3:]
-        assert list(caught.value.failed) == [scan.tasks()[3].id]
-        assert len(tasks_done(tmp_path)) == 9

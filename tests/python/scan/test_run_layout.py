@@ -11,13 +11,10 @@ import pandas as pd
 import polars as pl
 import pyarrow.dataset
 import pytest
-from support import kinds
-from support.arguments import about
 from support.parts import in_parts
 from support.runs import (
     DAYS,
     HIDDEN,
-    ROWS,
     ROWS_OF_DAYS,
     by_day,
     by_value,
@@ -78,20 +75,6 @@ def test_the_files_of_other_scans_are_numbered(connect: Any, tmp_path: Path) -> 
     assert names(tmp_path) == [f"part-{number:05}.parquet" for number in range(12)]
     assert {task.day for task in report.tasks} == {None}
     assert pl.read_parquet(tmp_path)["n"].to_list() == list(range(12))
-
-
-def test_a_layout_is_chosen(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
-    scan = by_day(connect(service))
-    scan.to_folder(tmp_path, layout="flat")
-    assert names(tmp_path) == [f"part-{number:05}.parquet" for number in range(8)]
-    assert scan.read_folder(tmp_path).num_rows == ROWS
-    with pytest.raises(kinds.Mismatch, match=r"flat.*days", check=lambda error: error.field == "layout"):
-        scan.to_folder(tmp_path)
-    with pytest.raises(da.ValidationError, check=about("layout")):
-        scan.to_folder(tmp_path, layout="hive")
-    every = connect(service).scan_codes(["id"], allocated_time=da.after("2024-01-01"))
-    with pytest.raises(da.ValidationError, check=about("layout")):
-        every.to_folder(tmp_path / "other", layout="days")
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -43,9 +44,9 @@ def nights() -> Nights:
     return Nights()
 
 
-def contents(folder: Path) -> list[bytes]:
-    """The files."""
-    return [path.read_bytes() for path in parts(folder)]
+def contents(folder: Path) -> list[Any]:
+    """The rows of the files."""
+    return [pq.read_table(path, partitioning=None).to_pylist() for path in parts(folder)]
 
 
 WORSE: dict[str, tuple[bytes, str]] = {
@@ -68,7 +69,7 @@ def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_p
         scan.to_folder(tmp_path)
         before = contents(tmp_path)
         nights.second = response
-        with pytest.warns(da.ShrunkWarning, match=f"{lacks}.*on_shrink") as caught:
+        with pytest.warns(da.ShrunkWarning, match=lacks) as caught:
             report = scan.to_folder(tmp_path)
         (warning,) = [each for each in caught if each.category is da.ShrunkWarning]
         assert contents(tmp_path)[1] == before[1]
@@ -78,15 +79,15 @@ def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_p
         assert (task.rows, task.rows_before, task.was_done) == (10, 10, True)
         assert [task.was_refreshed for task in report.tasks] == [True, False, True]
         assert str(warning.message) in str(report)
-        with pytest.raises(da.ScanIncompleteError, match="on_shrink", check=lambda error: len(error.failed) == 1):
-            scan.to_folder(tmp_path, on_shrink="error")
+        with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 1):
+            scan.to_folder(tmp_path, on_doubt="error")
         assert contents(tmp_path)[1] == before[1]
-        report = scan.to_folder(tmp_path, on_shrink="replace")
+        report = scan.to_folder(tmp_path, accept="all")
         assert (report.tasks[1].doubts, report.tasks[1].rows_before) == ([], 10)
         assert contents(tmp_path)[1] != before[1]
 
 
-@pytest.mark.parametrize("response", [rows(*range(10, 20)), rows(*range(5)), rows(*range(500))])
+@pytest.mark.parametrize("response", [rows(*range(10, 20)), rows(*range(9)), rows(*range(500))])
 def test_other_rows_replace_the_file(connect: Any, nights: Nights, tmp_path: Path, response: bytes) -> None:
     with responding(nights.give) as server:
         scan = by_value(connect(server.base_url), ["1", "2", "3"])
@@ -95,6 +96,28 @@ def test_other_rows_replace_the_file(connect: Any, nights: Nights, tmp_path: Pat
         # Warnings are errors here.
         report = scan.to_folder(tmp_path)
         assert (report.refreshed, report.tasks[1].rows_before, report.tasks[1].doubts) == (3, 10, [])
+
+
+def test_a_file_that_loses_a_tenth_is_replaced_and_doubtful_until_it_is_accepted(
+    connect: Any, nights: Nights, tmp_path: Path
+) -> None:
+    with responding(nights.give) as server:
+        scan = by_value(connect(server.base_url), ["1", "2"])
+        scan.to_folder(tmp_path)
+        nights.second = rows(*range(6))
+        with pytest.warns(da.ShrunkWarning):
+            report = scan.to_folder(tmp_path)
+        assert [task.rows for task in report.tasks] == [10, 6]
+        assert [len(task.doubts) for task in report.tasks] == [0, 1]
+        assert [len(part.doubts) for part in da.folder_status(tmp_path).parts] == [0, 1]
+        with pytest.warns(da.ShrunkWarning):
+            scan.read_folder(tmp_path)
+        # Warnings are errors here. Accepted rows are no news as long as they are as many.
+        assert scan.to_folder(tmp_path, accept="all").doubtful_days == []
+        assert scan.to_folder(tmp_path).doubtful_days == []
+        nights.second = rows(*range(5))
+        with pytest.warns(da.ShrunkWarning):
+            scan.to_folder(tmp_path)
 
 
 def test_days_that_are_refreshed_keep_what_they_have(connect: Any, tmp_path: Path) -> None:
@@ -107,8 +130,8 @@ def test_days_that_are_refreshed_keep_what_they_have(connect: Any, tmp_path: Pat
         scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=da.days("2024-01-01", "2024-01-03"))
         scan.to_folder(tmp_path)
         service.clear("promotion_code")
-        with pytest.warns(da.ShrunkWarning, match=r"2024-01-01 \(0 .* 10 .*2024-01-02 \(0 .* 11 "):
-            report = scan.to_folder(tmp_path, refresh="last 2 days")
+        with pytest.warns(da.ShrunkWarning, match=r"2024-01-01: .*\b0 .* 10 .*2024-01-02: .*\b0 .* 11 "):
+            report = scan.to_folder(tmp_path, refresh=["2024-01-01", "2024-01-02"])
         assert (report.rows, report.kept) == (21, 2)
         with pytest.warns(da.ShrunkWarning, match="2024-01-01"):
             assert len(scan.read_folder(tmp_path)) == 21
@@ -155,8 +178,7 @@ def test_what_is_replaced_has_at_least_half(tmp_path_factory: pytest.TempPathFac
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 report = scan.to_folder(folder)
-        is_kept = now * 2 < before
-        assert report.tasks[1].rows == (before if is_kept else now)
-        assert any(each.category is da.ShrunkWarning for each in caught) == is_kept
+        assert report.tasks[1].rows == (before if now * 2 < before else now)
+        assert any(each.category is da.ShrunkWarning for each in caught) == (now * 10 < before * 9)
 
     check()

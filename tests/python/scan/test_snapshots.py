@@ -8,7 +8,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-from support.arguments import about
 from support.raw_server import http
 from support.runs import by_value, responding, values_asked
 from support.streams import response_of
@@ -30,8 +29,6 @@ def test_each_run_replaces_a_scan_without_days(connect: Any, tmp_path: Path) -> 
         service.load("promotion_code", [{"id": "b", "allocated_time": "2024-01-15 13:00:00"}])
         report = scan.to_folder(tmp_path)
         assert (report.rows, report.new, report.kept, report.refreshed) == (2, 0, 0, 1)
-        kept = scan.to_folder(tmp_path, keep="all")
-        assert (kept.rows, kept.kept, len(service.requests)) == (2, 1, 2)
 
 
 def numbered(fails: set[str]) -> Callable[[Any, str, int], None]:
@@ -68,17 +65,6 @@ def test_a_snapshot_that_was_broken_off_is_completed(connect: Any, tmp_path: Pat
         assert values_asked(server)[asked:] == ["1", "2", "3"]
 
 
-def test_a_refresh_of_some_tasks_is_a_new_snapshot_of_all(connect: Any, tmp_path: Path) -> None:
-    with responding(numbered(set())) as server:
-        scan = by_value(connect(server.base_url, concurrency=1), ["1", "2", "3"])
-        scan.to_folder(tmp_path)
-        report = scan.to_folder(tmp_path, refresh="1/3")
-        assert (report.kept, report.refreshed, rows_of(tmp_path)) == (0, 3, [12, 22, 32])
-        # To keep the others is said by another word.
-        report = scan.to_folder(tmp_path, refresh="1/3", keep="all")
-        assert (report.kept, report.refreshed, rows_of(tmp_path)) == (2, 1, [13, 22, 32])
-
-
 def test_a_refresh_of_all_resumes_no_snapshot(connect: Any, tmp_path: Path) -> None:
     fails = {"2", "3"}
     with responding(numbered(fails)) as server:
@@ -93,9 +79,3 @@ def test_a_refresh_of_all_resumes_no_snapshot(connect: Any, tmp_path: Path) -> N
         report = scan.to_folder(tmp_path)
         # The file of the first run is of another snapshot than those of the second.
         assert (report.kept, report.refreshed, rows_of(tmp_path)[0]) == (2, 1, 13)
-
-
-def test_what_is_kept_is_one_of_two_words(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
-    scan = connect(sandbox).scan_codes(["id"], allocated_time=da.on("2024-01-15"))
-    with pytest.raises(da.ValidationError, check=about("keep")):
-        scan.to_folder(tmp_path, keep="everything")

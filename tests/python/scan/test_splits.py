@@ -265,9 +265,10 @@ def test_a_split_day_has_the_types_of_its_folder(connect: Any, tmp_path: Path) -
         scan.to_folder(tmp_path)
         # Of a row that only a part of the response has.
         times[STATUSES[2]] = "never"
-        with pytest.raises(kinds.Record, match="last_used_time"):
+        with pytest.raises(da.ScanIncompleteError) as caught:
             scan.to_folder(tmp_path, refresh="2024-01-02")
-        with pytest.warns(da.IncompleteWarning):
-            table = scan.read_folder(tmp_path)
-    # The day that could not be split has its whole response.
-    assert (table.num_rows, table.schema["last_used_time"]) == (4 * 3 + 2, "timestamp")
+        (error,) = caught.value.failed.values()
+        assert (kinds.kind_of(error), "last_used_time" in str(error)) == (kinds.Record, True)
+        # The day has the file that it had.
+        table = scan.read_folder(tmp_path)
+    assert (table.num_rows, table.schema["last_used_time"]) == (5 * 3, "timestamp")

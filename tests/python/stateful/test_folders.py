@@ -27,19 +27,16 @@ from support.changing_codes import ATTRS, DAYS, MOST, as_row
 from support.folder_machine import FolderMachine, Stopped, wait_until_unlocked
 from support.folder_model import Order
 from support.machines import run_machine
-from support.service_machine import BEGINS, days, pairs, some_days, zones
+from support.service_machine import days, pairs, some_days, zones
 
 import dataaccess as da
 
 Draw = st.DataObject
-refreshes = st.one_of(
+named = st.one_of(
+    st.none(),
     st.just(model.ALL),
-    st.integers(1, 3).map(model.last),
     days.map(lambda day: model.days(day, day)),
-    pairs.map(lambda both: model.days(*both)),
-    st.integers(0, 200).map(lambda hours: model.requested_before(BEGINS + timedelta(hours=hours, minutes=-30))),
-    st.integers(1, 4).map(model.one_of),
-    st.integers(1, 48).map(model.older_than),
+    st.tuples(pairs, st.booleans()).map(lambda both: model.days(*both[0], is_text=both[1])),
 )
 
 
@@ -49,10 +46,9 @@ def orders(zone: Any) -> st.SearchStrategy[Order]:
         Order,
         days=some_days,
         zone=st.just(zone),
-        refresh=st.just(()) | st.lists(refreshes, min_size=1, max_size=2).map(tuple),
-        keep=st.sampled_from(["final", "final", "all"]),
-        settle=st.sampled_from([1, 0, 6, 30]),
-        on_shrink=st.sampled_from(["keep", "keep", "replace", "error"]),
+        refresh=named,
+        accept=named,
+        settle=st.sampled_from([1, 0, 6, 30, 72]),
         on_doubt=st.sampled_from(["warn", "warn", "error", "rows"]),
     )
 
@@ -70,8 +66,8 @@ class Folders(FolderMachine):
     def a_run(self, data: Draw) -> None:
         self.runs(data.draw(orders(self.codes.zone)))
 
-    @rule(refresh=st.sampled_from([(), (model.ALL,)]))
-    def a_night(self, refresh: tuple[model.Refresh, ...]) -> None:
+    @rule(refresh=st.sampled_from([None, model.ALL]))
+    def a_night(self, refresh: model.Refresh | None) -> None:
         """The usual run of all days."""
         self.runs(Order(tuple(DAYS), self.codes.zone, refresh))
 
@@ -97,8 +93,8 @@ class Folders(FolderMachine):
             return
         replaced = self.adopt(expected)
         self.check_requests(Counter(requested))
-        parts = {day: part for day, part in self.model.readable(order).items() if day not in failed}
-        doubtful = any(part.is_in_doubt for part in parts.values())
+        parts = self.model.readable(order)
+        doubtful = any(part.doubt != "none" for part in parts.values())
         is_empty = (
             len(order.days) > 1 and len(parts) == len(order.days) and not any(part.rows for part in parts.values())
         )
@@ -137,14 +133,14 @@ class Folders(FolderMachine):
         assert isinstance(error, Stopped) == is_stopped
         wait_until_unlocked(self.folder)
         replaced = self.adopt(expected, is_complete=not is_stopped)
-        doubtful = {day for day in expected if day in self.model.parts and self.model.parts[day].is_in_doubt}
+        doubtful = {day for day in expected if day in self.model.parts and self.model.parts[day].doubt == "kept"}
         # What was reported as done is done.
         assert len(kept | replaced | doubtful) >= calls[-1].done
 
-    @rule(data=st.data(), refresh=st.sampled_from([(), (model.ALL,)]))
-    def two_runs_at_once(self, data: Draw, refresh: tuple[model.Refresh, ...]) -> None:
+    @rule(data=st.data(), refresh=st.sampled_from([None, model.ALL]))
+    def two_runs_at_once(self, data: Draw, refresh: model.Refresh | None) -> None:
         """The second one does what is left to do, or finds the folder locked."""
-        order = replace(data.draw(orders(self.codes.zone)), refresh=refresh)
+        order = replace(data.draw(orders(self.codes.zone)), refresh=refresh, accept=None)
         if self.faults.redirected or self.tokens.is_stuck:
             return
         expected = self.expected(order)
@@ -228,7 +224,7 @@ class Folders(FolderMachine):
         assert list(map(as_row, rows)) == list(chain.from_iterable(part.rows for part in there))
         is_empty = len(some) > 1 and len(there) == len(some) and not rows
         assert {each.category for each in caught} == {
-            *([da.ShrunkWarning] if any(part.is_in_doubt for part in there) else []),
+            *([da.ShrunkWarning] if any(part.doubt != "none" for part in there) else []),
             *([da.EmptyResultWarning] if is_empty else []),
         }
         assert self.service.requests == []
@@ -249,12 +245,12 @@ class Folders(FolderMachine):
         if not self.folder.exists():
             return
         order, parts = Order((), self.codes.zone, settle=settle), sorted(self.model.parts.items())
-        status = da.folder_status(self.folder, settle=settle * 3600)
+        status = da.folder_status(self.folder, settle=timedelta(hours=settle))
         assert status.days == [str(day) for day, _ in parts]
         readable = [(str(day), day, part) for day, part in parts if part.is_readable]
         assert [part.day for part in status.damaged] == [str(day) for day, part in parts if not part.is_readable]
-        assert [part.day for part in status.doubtful] == [name for name, _, part in readable if part.is_in_doubt]
-        assert status.open_days == [name for name, day, part in readable if not order.is_final(day, part)]
+        assert [part.day for part in status.doubtful] == [name for name, _, part in readable if part.doubt != "none"]
+        assert status.open_days == [name for name, day, part in readable if not order.is_over(day, part)]
         assert status.rows == sum(len(part.rows) for _, _, part in readable)
         between = [day for day in DAYS if parts and parts[0][0] <= day <= parts[-1][0]]
         assert status.missing_days == [str(day) for day in between if day not in self.model.parts]

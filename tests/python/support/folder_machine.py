@@ -66,15 +66,14 @@ class FolderMachine(ServiceMachine):
             return list(pool.map(self._run, [order, order]))
 
     def _run(self, order: Order, progress: Any = None) -> Ended:
-        refresh: Any = [one.written for one in order.refresh]
+        refresh, accept = (None if one is None else one.written for one in (order.refresh, order.accept))
         on_doubt: Any = (lambda task: task.rows > 0) if order.on_doubt == "rows" else order.on_doubt
         try:
             report = self.scan(order.days).to_folder(
                 self.folder,
-                refresh=refresh[0] if len(refresh) == 1 else refresh or None,
-                keep=order.keep,
-                settle=order.settle * 3600,
-                on_shrink=order.on_shrink,
+                refresh=refresh,
+                accept=accept,
+                settle=timedelta(hours=order.settle),
                 on_doubt=on_doubt,
                 progress=progress or False,
             )
@@ -100,14 +99,17 @@ class FolderMachine(ServiceMachine):
             if kind is not None:
                 failed[day] = kind
             elif self.model.outcome(order, day, response) == "failed":
-                failed[day] = da.DoubtfulDataError
+                failed[day] = kinds.Corrupt if self._has_damaged_rows(order, day) else da.DoubtfulDataError
+            elif self.model.outcome(order, day, response) == "kept" and self._has_damaged_rows(order, day):
+                failed[day] = kinds.Corrupt
         return failed
+
+    def _has_damaged_rows(self, order: Order, day: date) -> bool:
+        """Whether a file is readable at first, and its rows are damaged: it cannot remember what was refused."""
+        return day in self.model.readable(order) and self.model.parts[day].damage != "none"
 
     def adopt(self, expected: dict[date, Part | None], *, is_complete: bool = True) -> set[date]:
         """Reads the files of these days: as expected, or if a run was cut short as before. Gives the replaced."""
-        status = {}
-        if self.folder.exists():
-            status = {part.day: part for part in da.folder_status(self.folder).parts}
         replaced = set()
         for day, wanted in expected.items():
             found = before = self.model.parts.get(day)
@@ -115,10 +117,8 @@ class FolderMachine(ServiceMachine):
             if content is not None and content != self.contents.get(day):
                 found = self.read(day)
                 self.contents[day] = content
-                replaced.add(day)
-            if found is not None and found.is_readable:
-                is_in_doubt = any("the file was kept" in doubt for doubt in status[str(day)].doubts)
-                found = replace(found, is_in_doubt=is_in_doubt)
+                if found.doubt != "kept":
+                    replaced.add(day)
             allowed = [self._at(found, wanted), *([] if is_complete else [before])]
             assert found in allowed, f"{day}: {found} is none of {allowed}"
             if found is not None:
@@ -136,7 +136,9 @@ class FolderMachine(ServiceMachine):
         """What a file has."""
         record = json.loads(pq.read_metadata(self.path(day)).metadata[b"dataaccess.task"])["record"]
         rows = pq.read_table(self.path(day), partitioning=None).to_pylist()
-        return Part(tuple(map(as_row, rows)), datetime.fromtimestamp(record["requested_at"] / 1000, UTC))
+        time = datetime.fromtimestamp(record["requested_at"] / 1000, UTC)
+        doubt: Any = "kept" if record.get("is_refused") else "less" if record.get("doubts") else "none"
+        return Part(tuple(map(as_row, rows)), time, doubt, record.get("is_accepted", False))
 
     def check_report(
         self,
@@ -146,13 +148,17 @@ class FolderMachine(ServiceMachine):
         report: da.ScanReport,
         replaced: set[date],
     ) -> None:
-        """The report says what the folder has of the days that did not fail, and what the run did."""
+        """The report says what the folder has of the days, and what the run did."""
         days = sorted(parts)
         assert [task.day for task in report.tasks] == [str(day) for day in days]
         assert [task.rows for task in report.tasks] == [len(parts[day].rows) for day in days]
         assert [task.requested_at for task in report.tasks] == [parts[day].requested_at for day in days]
-        assert report.doubtful_days == [str(day) for day in days if parts[day].is_in_doubt]
-        assert report.open_days == [str(day) for day in days if not order.is_final(day, parts[day])]
+        doubtful = [day for day in days if parts[day].doubt != "none"]
+        assert report.doubtful_days == [str(day) for day in doubtful]
+        is_open = {day: not order.is_over(day, parts[day]) for day in days}
+        assert [day for day in report.open_days if day in map(str, days)] == [str(day) for day in days if is_open[day]]
+        unsettled = [day for day in days if not is_open[day] and not order.is_final(day, parts[day])]
+        assert report.unsettled_days == [str(day) for day in unsettled if day not in doubtful]
         new = replaced - set(before)
         assert (report.new, report.refreshed, report.kept) == (len(new), len(replaced - new), len(days) - len(replaced))
 

@@ -1,19 +1,23 @@
 """What `docs/folders.md` says about runs into a folder of days, in plain Python: what they request, keep and replace.
 
-It knows neither the package nor files. A day has at most nine rows here, so that no number of rows looks capped.
+It knows no files. A day has at most nine rows here, so that no number of rows looks capped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, Literal
+
+import dataaccess as da
 
 # Id, time, status and audience, which may be none.
 Row = tuple[str, datetime, int, str | None]
 Damage = Literal["none", "rows", "footer"]
-Outcome = Literal["replaced", "in doubt", "failed"]
+Outcome = Literal["replaced", "kept", "failed"]
+# A newer response was refused; or it was written although it had less.
+Doubt = Literal["none", "kept", "less"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,8 @@ class Part:
 
     rows: tuple[Row, ...]
     requested_at: datetime
-    is_in_doubt: bool = False
+    doubt: Doubt = "none"
+    is_accepted: bool = False
     damage: Damage = "none"
 
     @property
@@ -37,13 +42,17 @@ class Part:
         has_values = any(row[3] is not None for row in self.rows)
         return bool(rows) and has_values and all(row[3] is None for row in rows)
 
+    def loses(self, rows: Sequence[Row]) -> bool:
+        """Whether a response lacks, or has lost more than a tenth of the rows."""
+        return self.lacks(rows) or 10 * len(rows) < 9 * len(self.rows)
+
 
 @dataclass(frozen=True)
 class Refresh:
-    """A form of `refresh=`: as it is written, and the days that it chooses."""
+    """A form of `refresh=` and `accept=`: as it is written, and the days that it chooses."""
 
     written: Any
-    chosen: Callable[[Order, dict[date, Part]], set[date]]
+    chosen: Callable[[Order], set[date]]
     # Whether it names days, all of which a scan must have.
     names_days: bool = False
 
@@ -58,10 +67,9 @@ class Order:
 
     days: tuple[date, ...]
     zone: tzinfo
-    refresh: tuple[Refresh, ...] = ()
-    keep: Literal["final", "all"] = "final"
+    refresh: Refresh | None = None
+    accept: Refresh | None = None
     settle: int = 1
-    on_shrink: Literal["keep", "replace", "error"] = "keep"
     # `rows`: a function that accepts what has rows.
     on_doubt: Literal["warn", "error", "rows"] = "warn"
 
@@ -70,9 +78,17 @@ class Order:
         end = datetime(day.year, day.month, day.day, tzinfo=self.zone) + timedelta(days=1)
         return part.requested_at >= end.astimezone(UTC) + timedelta(hours=self.settle)
 
+    def is_over(self, day: date, part: Part) -> bool:
+        """Whether it was requested after its day was over."""
+        return replace(self, settle=0).is_settled(day, part)
+
     def is_final(self, day: date, part: Part) -> bool:
         """Whether no run need request it again."""
-        return self.is_settled(day, part) and not part.is_in_doubt
+        return self.is_settled(day, part) and part.doubt != "kept"
+
+    def named(self, which: Refresh | None) -> set[date]:
+        """The days that an argument names."""
+        return set() if which is None else which.chosen(self)
 
 
 @dataclass
@@ -86,18 +102,17 @@ class FolderModel:
         return {day: self.parts[day] for day in order.days if day in self.parts and self.parts[day].is_readable}
 
     def refuses(self, order: Order) -> bool:
-        """Whether `refresh=` names a day that the scan does not have."""
-        named = (one.chosen(order, {}) for one in order.refresh if one.names_days)
+        """Whether an argument names a day that the scan does not have."""
+        named = (order.named(one) for one in (order.refresh, order.accept) if one is not None and one.names_days)
         return any(not days <= set(order.days) for days in named)
 
     def requested(self, order: Order) -> set[date]:
         """The days that a run requests."""
         readable = self.readable(order)
-        refreshed = {day for one in order.refresh for day in one.chosen(order, readable)}
         missing = {day for day in order.days if day not in self.parts}
-        is_kept = order.keep == "all"
-        outdated = {day for day, part in readable.items() if not is_kept and not order.is_final(day, part)}
-        return missing | outdated | refreshed
+        outdated = {day for day, part in readable.items() if not order.is_final(day, part)}
+        accepted = {day for day in order.named(order.accept) & set(readable) if readable[day].doubt != "none"}
+        return missing | outdated | accepted | order.named(order.refresh)
 
     def damaged(self, order: Order) -> set[date]:
         """The days whose damage a run reports, as it does not replace them."""
@@ -106,59 +121,39 @@ class FolderModel:
     def outcome(self, order: Order, day: date, rows: Sequence[Row]) -> Outcome:
         """What becomes of the file of a requested day by a response with these rows."""
         before = self.readable(order).get(day)
-        lacks = before is not None and before.lacks(rows)
-        if (order.on_doubt == "error" and lacks) or (order.on_doubt == "rows" and not rows):
-            return "failed"
-        if lacks and order.on_shrink != "replace":
-            return "failed" if order.on_shrink == "error" else "in doubt"
-        return "replaced"
+        if self.accepts(order, day, rows):
+            return "replaced"
+        if order.on_doubt == "warn":
+            return "kept" if before is not None and before.lacks(rows) else "replaced"
+        loses = before is not None and before.loses(rows)
+        return "failed" if (loses if order.on_doubt == "error" else not rows) else "replaced"
+
+    def accepts(self, order: Order, day: date, rows: Sequence[Row]) -> bool:
+        """Whether a response is taken as it is."""
+        before = self.readable(order).get(day)
+        is_known = before is not None and before.is_accepted and len(before.rows) == len(rows)
+        return day in order.named(order.accept) or is_known
 
     def after(self, order: Order, day: date, rows: Sequence[Row], requested_at: datetime) -> Part | None:
         """The file of a requested day after that; none if there is none."""
         outcome, before = self.outcome(order, day, rows), self.parts.get(day)
         if outcome == "replaced":
-            return Part(tuple(rows), requested_at)
-        if outcome == "in doubt" and before is not None:
-            return Part(before.rows, before.requested_at, is_in_doubt=True, damage=before.damage)
-        return before
+            is_accepted, readable = self.accepts(order, day, rows), self.readable(order).get(day)
+            is_less = not is_accepted and readable is not None and readable.loses(rows)
+            return Part(tuple(rows), requested_at, "less" if is_less else "none", is_accepted)
+        # A file whose rows are damaged cannot be written with another record.
+        if before is None or not before.is_readable or before.damage != "none":
+            return before
+        return replace(before, doubt="kept", is_accepted=False)
 
 
 # Not `all` alone: a run also requests days that have no file.
-ALL = Refresh("all", lambda order, _: set(order.days))
+ALL = Refresh("all", lambda order: set(order.days))
 
 
-def last(count: int) -> Refresh:
-    """The last days of the scan."""
-    days = "day" if count == 1 else "days"
-    return Refresh(f"last {count} {days}", lambda order, _: set(order.days[-count:]))
-
-
-def days(first: date, final: date) -> Refresh:
+def days(first: date, final: date, *, is_text: bool = False) -> Refresh:
     """Named days, both included."""
     named = {first + timedelta(days=number) for number in range((final - first).days + 1)}
-    written = str(first) if first == final else f"{first} to {final}"
-    return Refresh(written, lambda _order, _readable: named, names_days=True)
-
-
-def requested_before(time: datetime) -> Refresh:
-    """Files that were requested before a time."""
-
-    def chosen(_order: Order, readable: dict[date, Part]) -> set[date]:
-        return {day for day, part in readable.items() if part.requested_at < time}
-
-    return Refresh(f"requested before {time.isoformat()}", chosen)
-
-
-def older_than(hours: int) -> Refresh:
-    """Old files. The clock of this machine is years ahead of the service's, so that every file is older."""
-    return Refresh(f"older than {hours} hours", lambda _, readable: set(readable))
-
-
-def one_of(count: int) -> Refresh:
-    """A share of the tasks, the oldest of the final files first."""
-
-    def chosen(order: Order, readable: dict[date, Part]) -> set[date]:
-        final = [(part.requested_at, day) for day, part in readable.items() if order.is_final(day, part)]
-        return {day for _, day in sorted(final)[: -(-len(order.days) // count)]}
-
-    return Refresh(f"1/{count}", chosen)
+    stop = final + timedelta(days=1)
+    written: Any = f"days('{first}', '{stop}')" if is_text else da.days(first, stop)
+    return Refresh(str(first) if first == final else written, lambda _order: named, names_days=True)

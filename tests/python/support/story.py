@@ -25,7 +25,8 @@ ATTRS = ["id", "allocated_time", "code_status"]
 # At a quarter past two, as cron has it.
 BEGINS = datetime(2024, 3, 2, 2, 15, tzinfo=UTC)
 REFRESHED = 4
-REFRESH = f"last {REFRESHED} days"
+# Every run of a night requests so many days, the new one included; the first one of a night also the day before them.
+SETTLE = timedelta(days=REFRESHED - 1, hours=3)
 TOKEN = "token-of-the-sixty-nights"
 # So many customers have codes: those of each are a request of the snapshot.
 CUSTOMERS = ["customer-0", "customer-1", "customer-2"]
@@ -117,13 +118,23 @@ class Story:
 
     def run(self, **options: Any) -> da.ScanReport:
         """The job."""
-        report: da.ScanReport = self.scan().to_folder(self.folder.url, **{"refresh": REFRESH, **options})
+        report: da.ScanReport = self.scan().to_folder(self.folder.url, **{"settle": SETTLE, **options})
         return report
 
     def strict(self) -> tuple[int, str]:
         """The job as a command with `--strict`: its exit code and what it reports."""
         days = ("--days", str(FIRST), self.day(-1 - self.open_days))
-        words = ("scan", "codes", *days, "--attrs", ",".join(ATTRS), "--folder", self.folder.url, "--refresh", REFRESH)
+        words = (
+            "scan",
+            "codes",
+            *days,
+            "--attrs",
+            ",".join(ATTRS),
+            "--folder",
+            self.folder.url,
+            "--settle",
+            f"{SETTLE / timedelta(hours=1):.0f}h",
+        )
         code, _, reported = self.command(*words, "--strict")
         return code, reported
 

@@ -23,7 +23,7 @@ from support.changed_responses import (
     without_data,
 )
 from support.parts import in_parts
-from support.story import ATTRS, BEGINS, CUSTOMERS, FIRST, REFRESH, REFRESHED, TOKEN, Story, doubtful_days
+from support.story import ATTRS, BEGINS, CUSTOMERS, FIRST, REFRESHED, SETTLE, TOKEN, Story, doubtful_days
 from support.story_processes import SCALE, another_process, take_over, wait_for
 
 import dataaccess as da
@@ -45,17 +45,14 @@ def ages(story: Story) -> None:
     oldest = min(report.tasks, key=lambda task: (task.requested_at, task.index))
     assert (report.oldest, oldest.was_done) == (oldest.requested_at, True)
     story.change({str(oldest.day)}, every=1)
-    turn = story.run(refresh=["1/30", REFRESH])
-    assert turn.refreshed > 0
+    assert story.differing() == {str(oldest.day)} - story.refreshed_days()
+    assert story.run(refresh=str(oldest.day)).refreshed > 0
     assert story.differing() == set()
     early = {str(FIRST + timedelta(days=ago)) for ago in range(3)}
     story.change(early, every=1)
-    assert story.differing() == early
-    report = story.succeeds(refresh=["older than 3 days", REFRESH])
-    assert report.refreshed > 0
-    assert turn.oldest is not None
-    assert report.oldest is not None
-    assert report.oldest > turn.oldest
+    newer = story.succeeds(refresh="all")
+    assert newer.oldest is not None
+    assert newer.oldest > oldest.requested_at
 
 
 def snapshot(story: Story) -> da.ScanReport:
@@ -74,7 +71,9 @@ def snapshot(story: Story) -> da.ScanReport:
     status = story.folder.beside().status()
     assert len(status.doubtful) == len(doubtful)
     for task in doubtful:
-        assert any(task.id in record.getMessage() for record in logged if record.levelname == "WARNING")
+        doubts = [record for record in logged if record.levelname == "WARNING"]
+        named = [vars(each)["doubtful_days"] for each in doubts if f"request {task.index + 1}:" in each.getMessage()]
+        assert any(task.id in ids for ids in named), [each.getMessage() for each in doubts]
     code, _, _ = story.command("status", story.folder.beside().url, "--strict")
     assert code == (65 if doubtful else 0)
     return report
@@ -127,7 +126,7 @@ def another_platform(story: Story) -> None:
         before = story.folder.parts()
         for url, options in ((staging.base_url, {}), (other.base_url, {}), (other.base_url, {"same_service": True})):
             with da.Client(url, token=TOKEN) as client, pytest.raises(kinds.Mismatch):
-                story.scan(client).to_folder(story.folder.url, refresh=REFRESH, **options)
+                story.scan(client).to_folder(story.folder.url, settle=SETTLE, **options)
         staging.close()
         assert (other.requests, story.folder.parts() == before) == ([], True)
 
@@ -135,14 +134,14 @@ def another_platform(story: Story) -> None:
 def a_refresh_by_less(story: Story) -> None:
     """S12. No rows, or one of nulls: the files are kept, and named until the days were requested without a doubt."""
     story.succeeds()
-    days, before, last = story.refreshed_days(), story.folder.parts(), story.day()
+    days, before, last = story.refreshed_days(), story.folder.rows(), story.day()
     for change in (nothing, one_row_of_nulls):
         with story.platform.changed(change):
             assert doubtful_days(story.succeeds()) == days
             code, reported = story.strict()
             assert code == 65
             assert all(day in reported for day in days), reported
-    assert story.folder.parts() == before
+    assert story.folder.rows() == before
 
     def has_lost_the_days(request: str, response: Any) -> Any:
         return nothing(request, response) if day_of(request) <= last else response
@@ -153,11 +152,11 @@ def a_refresh_by_less(story: Story) -> None:
 def the_night_after_without_refresh(story: Story) -> None:
     """S12. It requests what is new and what is in doubt, and names it until that is over."""
     days = {story.day(ago) for ago in range(1, REFRESHED + 1)}
-    assert story.asked_by(lambda: story.succeeds(refresh=None)) == days | {story.day()}
-    assert doubtful_days(story.succeeds(refresh=None)) == days
+    assert story.asked_by(lambda: story.succeeds(settle=timedelta(hours=1))) == days | {story.day()}
+    assert doubtful_days(story.succeeds(settle=timedelta(hours=1))) == days
     story.platform.change = None
-    assert story.asked_by(lambda: story.succeeds(refresh=None)) == days
-    assert story.asked_by(lambda: story.succeeds(refresh=None)) == set()
+    assert story.asked_by(lambda: story.succeeds(settle=timedelta(hours=1))) == days
+    assert story.asked_by(lambda: story.succeeds(settle=timedelta(hours=1))) == set()
 
 
 def a_response_without_data(story: Story) -> None:
@@ -173,10 +172,10 @@ def a_response_without_data(story: Story) -> None:
 def a_column_is_renamed(story: Story) -> None:
     """S16. The service has a new version, from this night on."""
     story.succeeds()
-    before = story.folder.parts()
+    before = story.folder.rows()
     story.platform.change = renamed
     assert doubtful_days(story.succeeds()) == story.refreshed_days()
-    assert story.folder.parts() == before
+    assert story.folder.rows() == before
 
 
 def a_column_is_still_renamed(story: Story) -> None:
@@ -197,7 +196,7 @@ def a_column_is_back(story: Story) -> None:
 def doubt_before_the_rename(story: Story) -> None:
     """S17. What is refused, by a function, by `on_doubt="error"` or as a warning that is an error, replaces nothing."""
     story.succeeds()
-    before = story.folder.parts()
+    before = story.folder.rows()
     asked: list[da.TaskReport] = []
 
     def refuses(task: da.TaskReport) -> bool:
@@ -205,16 +204,16 @@ def doubt_before_the_rename(story: Story) -> None:
         return not task.doubts
 
     with story.platform.changed(nothing):
-        for options in ({"on_doubt": "error"}, {"on_doubt": "error", "on_shrink": "replace"}, {"on_doubt": refuses}):
+        for options in ({"on_doubt": "error"}, {"on_doubt": refuses}):
             with pytest.raises(da.ScanIncompleteError) as caught:
                 story.run(**options)
-            assert (caught.value.exit_code, story.folder.parts() == before) == (65, True), options
+            assert (caught.value.exit_code, story.folder.rows() == before) == (65, True), options
         assert {str(task.day) for task in asked if task.doubts} == story.refreshed_days()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             with pytest.raises((da.ScanIncompleteError, da.ShrunkWarning)):
                 story.run()
-    assert story.folder.parts() == before
+    assert story.folder.rows() == before
 
 
 def damage(story: Story) -> None:
@@ -227,7 +226,7 @@ def damage(story: Story) -> None:
     assert (caught.value.exit_code, day in str(caught.value)) == (65, True)
     assert [part.day for part in story.folder.status().damaged] == [day]
     assert story.command("status", story.folder.url)[0] == 65
-    story.run(refresh=[day, REFRESH])
+    story.run(refresh=day)
 
 
 def an_outage(story: Story) -> None:
@@ -258,7 +257,7 @@ def a_kill(story: Story) -> None:
     before = story.differing()
     with (
         story.service.fault("stall", path="search", after=2),
-        another_process(story, REFRESH, 1) as process,
+        another_process(story, "all", 1) as process,
     ):
         wait_for(process, 3)
         process.send_signal(signal.SIGKILL)
