@@ -13,10 +13,11 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dataaccess._core.checks import boolean, duration, integer, string, strings
+from dataaccess._core.checks import boolean, duration, integer, string
 from dataaccess._core.embedded import LOOPBACK, count_as_sandbox, start_sandbox, stop_sandbox
 from dataaccess._core.paths import local_path
 from dataaccess._public import public
+from dataaccess._sandbox.access import strings
 from dataaccess._sandbox.control import Control, InProcess, OverHTTP
 from dataaccess._sandbox.environment import Environment
 from dataaccess._sandbox.exports import Exports

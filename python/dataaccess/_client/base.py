@@ -13,11 +13,11 @@ from dataaccess._contract import ITEM_TYPES
 from dataaccess._core.embedded import may_warn_of_zone, note_days_without_zone
 from dataaccess._core.log import print_as_environment_asks
 from dataaccess._core.secret import Secret
-from dataaccess._core.warn import warn_of_recording
+from dataaccess._core.warn import warn_caller
 from dataaccess._native import RawClient, is_secret_header
 from dataaccess._public import did_you_mean
 from dataaccess._scan.outcome import warn_each
-from dataaccess.errors import ConfigError
+from dataaccess.errors import ConfigError, DataAccessWarning
 
 if TYPE_CHECKING:
     from dataaccess._types import ClientOptions, ClientSettings, Row, Token
@@ -51,7 +51,8 @@ class BaseClient:
         self._embedded, self._is_sandbox = settings.sandbox, settings.is_sandbox
         self._raw = RawClient(settings.token, settings.of_core(), settings.problems, like)
         if settings["record"] is not None:
-            warn_of_recording(settings["record"])
+            record = f"the client records its exchanges in {settings['record']}"
+            warn_caller(f"{record}, with customer data: delete it after use", DataAccessWarning)
 
     def _note_days(self, body: Callable[[], dict[str, Any]] | None = None) -> None:
         """Notes days whose zone nobody set, for a warning. `body` makes a body that may have no condition on a day."""
@@ -61,9 +62,11 @@ class BaseClient:
         if body is None or any("time_unit" in condition for group in groups for condition in group["AND"]):
             note_days_without_zone(self)
 
-    def _rows(self, rows: list[Row], warnings: Any, body: Callable[[], dict[str, Any]] | None = None) -> list[Row]:
-        """The rows of a search, once its warnings are issued. `body` is that of `_note_days`."""
-        self._note_days(body)
+    def _rows(self, rows: list[Row], warnings: Any, items: dict[str, Any] | None = None) -> list[Row]:
+        """The rows of a search, once its warnings are issued. `items` are the arguments if it was one for items."""
+        # Its attributes may be an iterator that was read.
+        sent = {**(items or {}), "attrs": ["id"], "known_attributes": None}
+        self._note_days(None if items is None else partial(self._raw.validate_items, sent))
         warn_each(warnings)
         return rows
 

@@ -92,11 +92,9 @@ class List(_Type):
         """The values."""
         if isinstance(value, list):
             return value
-        # It imports the core, which completion does not need.
-        from dataaccess._core.checks import words
-
-        found = words(self.content(value[1:], param, ctx), "\n") if value.startswith("@") else words(value)
-        values = [one for one in found if one]
+        is_file = value.startswith("@")
+        found = self.content(value[1:], param, ctx).split("\n") if is_file else value.split(",")
+        values = [one for each in found if (one := each.strip(" \t\r\n"))]
         if not values:
             self.fail(f"{value!r} has no value: write them as a,b or as @FILE, one a line", param, ctx)
         return values

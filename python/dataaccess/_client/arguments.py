@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def code_arguments(
     attrs: Iterable[str] | None,
     allocated_time: TimeCondition,
-    audience_type: ValuesOrOperator | None,
-    allocated_audience: ValuesOrOperator | None,
-    code_status: ValuesOrOperator | None,
-    limit: int | None,
+    audience_type: ValuesOrOperator | None = None,
+    allocated_audience: ValuesOrOperator | None = None,
+    code_status: ValuesOrOperator | None = None,
+    limit: int | None = None,
     timeout: float | timedelta | None = None,
     known_row_cap: int | None = None,
 ) -> dict[str, Any]:
@@ -84,8 +84,3 @@ def _declared(name: str, item_types: Mapping[str, Any]) -> Any:
         if advice:
             raise invalid("item_type_id", f"is required for {name!r}, which item_types does not have{advice}", None)
     return item_types.get(name)
-
-
-def sent_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of an item search again: its attributes may be an iterator that was read."""
-    return {**arguments, "attrs": ["id"], "known_attributes": None}
