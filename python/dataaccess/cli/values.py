@@ -18,7 +18,6 @@ from dataaccess._client.settings import duration
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-
 # Generic in some versions of click.
 if TYPE_CHECKING:
     _Type = click.ParamType[Any]
@@ -227,3 +226,19 @@ class Filter(List):
 def flat(lists: Iterable[list[str]]) -> list[str]:
     """The values of an option that is given several times."""
     return [value for values in lists for value in values]
+
+
+def json_or_text(text: str) -> Any:
+    """Parses JSON; other text stays as it is."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def switch_value(text: str) -> Any:
+    """The value of a switch: `none`, JSON, or a string, as `null` is."""
+    if text == "none":
+        return None
+    found = json_or_text(text)
+    return text if found is None else found
