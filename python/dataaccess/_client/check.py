@@ -9,8 +9,7 @@ from time import monotonic
 from typing import Any, TypeAlias, cast
 
 from dataaccess import errors
-from dataaccess._client.arguments import code_arguments
-from dataaccess._client.base import BaseClient
+from dataaccess._client.base import BaseClient, code_arguments
 from dataaccess._client.service_day import ATTRIBUTES, MOST_ROWS, NO_CALENDAR_DAYS, DaySearch, ServiceDay, moment
 from dataaccess._core.checks import invalid, seconds
 from dataaccess._core.embedded import warn_of_service

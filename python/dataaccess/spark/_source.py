@@ -15,9 +15,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from dataaccess.errors import ConfigError, DataAccessError, InternalError
 from dataaccess.spark._doubts import Doubts
 from dataaccess.spark._options import checked, has_scan, scan_of
-from dataaccess.spark._responses import Response
 from dataaccess.spark._schema import columns_of, fixed_schema, scan_columns
-from dataaccess.spark._tasks import PlannedTask, planned_tasks, shared_by_tasks
+from dataaccess.spark._tasks import PlannedTask, Response, planned_tasks, shared_by_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

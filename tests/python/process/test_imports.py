@@ -10,7 +10,7 @@ import pytest
 import dataaccess as da
 
 CLIENT = """
-    dataaccess dataaccess._client dataaccess._client.arguments dataaccess._client.base dataaccess._client.client
+    dataaccess dataaccess._client dataaccess._client.base dataaccess._client.client
     dataaccess._client.profiles dataaccess._client.resolve dataaccess._client.segment dataaccess._client.settings
     dataaccess._contract dataaccess._core dataaccess._core.checks dataaccess._core.embedded dataaccess._core.log
     dataaccess._core.paths dataaccess._core.progress dataaccess._core.secret dataaccess._core.warn
