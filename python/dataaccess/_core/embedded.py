@@ -90,6 +90,8 @@ def warn_of_service() -> None:
         if address not in _known:
             _known.add(address)
             warn_caller(f"{address} is a sandbox: its data is synthetic", SandboxWarning)
+    if not _without_zone:
+        return
     with _lock:
         is_due = any(client.stats.requests and not client.is_sandbox for client in _without_zone or ())
         if is_due:
