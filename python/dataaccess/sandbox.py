@@ -13,17 +13,15 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dataaccess._core.checks import boolean, duration, integer, string, strings
+from dataaccess._core.checks import boolean, duration, integer, string
 from dataaccess._core.embedded import LOOPBACK, count_as_sandbox, start_sandbox, stop_sandbox
 from dataaccess._core.paths import local_path
 from dataaccess._public import public
+from dataaccess._sandbox.access import Access, strings
 from dataaccess._sandbox.control import Control, InProcess, OverHTTP
-from dataaccess._sandbox.environment import Environment
 from dataaccess._sandbox.exports import Exports
-from dataaccess._sandbox.fault import Fault, FaultKind
-from dataaccess._sandbox.faults import Faults
+from dataaccess._sandbox.faults import Fault, FaultKind, Faults, ReceivedRequest
 from dataaccess._sandbox.platforms import switches_of
-from dataaccess._sandbox.received import ReceivedRequest
 from dataaccess._sandbox.scenario import read_scenario
 from dataaccess._sandbox.seed import Seeds
 from dataaccess.errors import ConfigError
@@ -40,7 +38,7 @@ _EARLIEST = 1971
 
 
 @public
-class Sandbox(Seeds, Environment, Exports, Faults):
+class Sandbox(Seeds, Access, Exports, Faults):
     """The whole service in this process, without data. `Sandbox.demo()` has data.
 
     Each sandbox has its own store, tokens and port. Where the API specification is silent, `switches` choose the

@@ -1,7 +1,7 @@
 //! Ctrl-C while another library holds the main thread in native code, where no signal handler of Python can run.
 //!
 //! Python writes the number of each signal into a socket as it comes (`signal.set_wakeup_fd`), before any handler runs.
-//! `dataaccess._core.interrupt` decides whether that is ours to do.
+//! `dataaccess._scan.interrupt` decides whether that is ours to do.
 
 use std::future::pending;
 use std::time::Duration;

@@ -17,6 +17,7 @@ import dataaccess as da
 
 PROGRAM = """
 import sys, warnings
+from concurrent.futures import ThreadPoolExecutor
 import dataaccess as da
 address, call, arguments = sys.argv[1], sys.argv[2], eval(sys.argv[3])
 def client():
@@ -24,6 +25,7 @@ def client():
 day = da.on("2024-01-15")
 calls = {
     "search": lambda: client().search_codes(["id"], allocated_time=day),
+    "threads": lambda: list(ThreadPoolExecutor(8).map(lambda _: calls["search"](), range(64))),
     "scan": lambda: client().scan_codes(["id"], allocated_time=day).to_dicts(),
     "unused scan": lambda: client().scan_codes(["id"], allocated_time=day),
     "items": lambda: client().search_items("customer", iter(["name"]), da.col("opened").on("2024-01-15")),
@@ -47,7 +49,7 @@ def warnings_of(call: str, arguments: str = "{}", *, address: str | None = None,
     return int(done.stdout)
 
 
-@pytest.mark.parametrize("call", ["search", "scan", "items", "items scan"])
+@pytest.mark.parametrize("call", ["search", "threads", "scan", "items", "items scan"])
 def test_once_a_process(call: str) -> None:
     assert warnings_of(call) == 1
 

@@ -7,10 +7,9 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from dataaccess._client.base import BaseClient
+from dataaccess._client.base import BaseClient, code_arguments
 from dataaccess._client.client import Client
 from dataaccess._client.segment import OnUpdate, SegmentStatus, Wait, downloaded
-from dataaccess._core.arguments import code_arguments, item_arguments, sent_arguments
 from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.progress import follow
@@ -79,9 +78,8 @@ class AsyncClient(BaseClient):
         timeout: float | timedelta | None = None,
     ) -> list[Row]:
         """As `Client.search_items`, awaited."""
-        arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit, timeout)
-        found = await self._raw.search_items_async(arguments)
-        return self._rows(*found, lambda: self._raw.validate_items(sent_arguments(arguments)))
+        arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit, timeout)
+        return self._rows(*await self._raw.search_items_async(arguments), arguments)
 
     def scan_codes(
         self,
@@ -119,7 +117,7 @@ class AsyncClient(BaseClient):
         """As `Client.scan_items`: makes a scan whose uses are awaited."""
         from dataaccess._scan.asynchronous import AsyncScan  # as in `Client`
 
-        arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit)
+        arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit)
         scan = AsyncScan(self, "scan_items", arguments, schema, on_suspected_cap)
         self._note_days(partial(scan._raw.body, 0))
         return scan

@@ -1,27 +1,59 @@
-"""What both clients share: constructor, settings, copies and pickles. Nothing here waits."""
+"""What both clients share: arguments of searches, constructor, settings, copies and pickles. Nothing here waits."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from dataaccess._client.resolve import ARGUMENT, DEFAULT, SANDBOX, Settings, check_names, origin, resolve
 from dataaccess._client.settings import PROFILE
-from dataaccess._contract import ITEM_TYPES
+from dataaccess._contract import ITEM_TYPES, PROMOTION_CODE, PROMOTION_CODE_NAME
+from dataaccess._core.checks import call_timeout, invalid
 from dataaccess._core.embedded import may_warn_of_zone, note_days_without_zone
 from dataaccess._core.log import print_as_environment_asks
 from dataaccess._core.secret import Secret
-from dataaccess._core.warn import warn_of_recording
+from dataaccess._core.warn import warn_caller
 from dataaccess._native import RawClient, is_secret_header
 from dataaccess._public import did_you_mean
 from dataaccess._scan.outcome import warn_each
-from dataaccess.errors import ConfigError
+from dataaccess.errors import ConfigError, DataAccessWarning
+from dataaccess.filters import Column, Expression
 
 if TYPE_CHECKING:
-    from dataaccess._types import ClientOptions, ClientSettings, Row, Token
+    from datetime import timedelta
+
+    from dataaccess._types import ClientOptions, ClientSettings, Row, TimeCondition, Token, ValuesOrOperator, Where
     from dataaccess.reports import ClientStats, Setting
+
+
+def code_arguments(
+    attrs: Iterable[str] | None,
+    allocated_time: TimeCondition,
+    audience_type: ValuesOrOperator | None = None,
+    allocated_audience: ValuesOrOperator | None = None,
+    code_status: ValuesOrOperator | None = None,
+    limit: int | None = None,
+    timeout: float | timedelta | None = None,
+    known_row_cap: int | None = None,
+) -> dict[str, Any]:
+    """The arguments of a promotion code search."""
+    if callable(allocated_time):
+        name = getattr(allocated_time, "__name__", "it")
+        raise invalid("allocated_time", f"is a function: call it, as {name}(…)", allocated_time)
+    if isinstance(allocated_time, Column | Expression):
+        raise invalid("allocated_time", "takes no column: write da.on(day) without col", allocated_time)
+    return {
+        "attrs": attrs,
+        "allocated_time": allocated_time,
+        "audience_type": audience_type,
+        "allocated_audience": allocated_audience,
+        "code_status": code_status,
+        "limit": limit,
+        "timeout": call_timeout(timeout),
+        "known_row_cap": known_row_cap,
+    }
 
 
 class BaseClient:
@@ -51,7 +83,46 @@ class BaseClient:
         self._embedded, self._is_sandbox = settings.sandbox, settings.is_sandbox
         self._raw = RawClient(settings.token, settings.of_core(), settings.problems, like)
         if settings["record"] is not None:
-            warn_of_recording(settings["record"])
+            record = f"the client records its exchanges in {settings['record']}"
+            warn_caller(f"{record}, with customer data: delete it after use", DataAccessWarning)
+
+    def _item_arguments(
+        self,
+        item_type_name: str,
+        attrs: Iterable[str],
+        where: Where | None,
+        item_type_id: int | None,
+        limit: int | None,
+        timeout: float | timedelta | None = None,
+    ) -> dict[str, Any]:
+        """The arguments of an item search. A name of `item_types` has the id and the attributes of its declaration."""
+        known = None
+        if item_type_id is None and isinstance(item_type_name, str):
+            item_type_id = declared = self._declared(item_type_name)
+            if isinstance(declared, Mapping):
+                item_type_id, known = declared["id"], declared["attributes"]
+        is_of_codes = item_type_id == PROMOTION_CODE or item_type_name == PROMOTION_CODE_NAME
+        return {
+            "item_type_name": item_type_name,
+            "attrs": attrs,
+            "where": where,
+            "item_type_id": item_type_id,
+            # Promotion codes take an array only.
+            "attrs_format": None if is_of_codes else self._setting("attrs_format"),
+            "limit": limit,
+            "timeout": call_timeout(timeout),
+            "known_row_cap": self._setting("known_row_cap"),
+            "known_attributes": known,
+        }
+
+    def _declared(self, name: str) -> Any:
+        """What `item_types` has for a name. Refuses a misspelled name: the core suggests names of the specification."""
+        item_types = self._setting("item_types")
+        if item_types and name not in item_types and name not in ITEM_TYPES:
+            advice = did_you_mean(name, [*item_types, *ITEM_TYPES])
+            if advice:
+                raise invalid("item_type_id", f"is required for {name!r}, which item_types does not have{advice}", None)
+        return item_types.get(name)
 
     def _note_days(self, body: Callable[[], dict[str, Any]] | None = None) -> None:
         """Notes days whose zone nobody set, for a warning. `body` makes a body that may have no condition on a day."""
@@ -61,9 +132,11 @@ class BaseClient:
         if body is None or any("time_unit" in condition for group in groups for condition in group["AND"]):
             note_days_without_zone(self)
 
-    def _rows(self, rows: list[Row], warnings: Any, body: Callable[[], dict[str, Any]] | None = None) -> list[Row]:
-        """The rows of a search, once its warnings are issued. `body` is that of `_note_days`."""
-        self._note_days(body)
+    def _rows(self, rows: list[Row], warnings: Any, items: dict[str, Any] | None = None) -> list[Row]:
+        """The rows of a search, once its warnings are issued. `items` are the arguments if it was one for items."""
+        # Its attributes may be an iterator that was read.
+        sent = {**(items or {}), "attrs": ["id"], "known_attributes": None}
+        self._note_days(None if items is None else partial(self._raw.validate_items, sent))
         warn_each(warnings)
         return rows
 
@@ -153,7 +226,7 @@ class BaseClient:
             >>> print(client.settings["timeout"])
             30.0 (argument)
         """
-        from dataaccess.reports._client import Setting, SettingsByName  # takes longer to load than a client to make
+        from dataaccess.reports._figures import Setting, SettingsByName  # takes longer to load than a client to make
 
         found, sources = self._settings, self._settings.sources
         profile = found.profile

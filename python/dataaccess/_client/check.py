@@ -9,9 +9,8 @@ from time import monotonic
 from typing import Any, TypeAlias, cast
 
 from dataaccess import errors
-from dataaccess._client.base import BaseClient
+from dataaccess._client.base import BaseClient, code_arguments
 from dataaccess._client.service_day import ATTRIBUTES, MOST_ROWS, NO_CALENDAR_DAYS, DaySearch, ServiceDay, moment
-from dataaccess._core.arguments import code_arguments
 from dataaccess._core.checks import invalid, seconds
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._display import html
@@ -158,7 +157,7 @@ class Findings:
     def steps(self, day: Time | None) -> Iterator[_Request]:
         """The requests of a check. The caller sends each as an `attempt`, before it takes the next one."""
         search = None if day is None else self._search_of(day)
-        nothing = code_arguments(["id"], on(_EMPTY_DAY), None, None, None, 1)
+        nothing = code_arguments(["id"], on(_EMPTY_DAY), limit=1)
         yield "item", "search_codes", (nothing,)
         if "item" in self._errors:
             yield from self._in_other_form(nothing)
@@ -200,7 +199,7 @@ class Findings:
         if isinstance(cast("object", day), Days) and day != yesterday():
             raise invalid("day", f"{day!r} is several days: give one of them", day)
         self._day = ("not asked, as the service was not reached in time", None)
-        arguments = code_arguments([*ATTRIBUTES], on(day), None, None, None, MOST_ROWS)
+        arguments = code_arguments([*ATTRIBUTES], on(day), limit=MOST_ROWS)
         try:
             body = self.client._raw.validate_codes(arguments)
         except ValidationError as error:

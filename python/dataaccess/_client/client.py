@@ -7,9 +7,8 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from dataaccess._client.base import BaseClient
+from dataaccess._client.base import BaseClient, code_arguments
 from dataaccess._client.segment import OnUpdate, SegmentStatus, Wait, downloaded
-from dataaccess._core.arguments import code_arguments, item_arguments, sent_arguments
 from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._core.progress import follow
@@ -171,9 +170,8 @@ class Client(BaseClient):
             >>> [row["customer_id"] for row in rows]
             ['demo-customer-0001', 'demo-customer-0002']
         """
-        arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit, timeout)
-        found = self._raw.search_items(arguments)
-        return self._rows(*found, lambda: self._raw.validate_items(sent_arguments(arguments)))
+        arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit, timeout)
+        return self._rows(*self._raw.search_items(arguments), arguments)
 
     def scan_codes(
         self,
@@ -272,7 +270,7 @@ class Client(BaseClient):
         """
         from dataaccess._scan.scan import Scan  # as in `scan_codes`
 
-        arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit)
+        arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit)
         scan = Scan(self, "scan_items", arguments, schema, on_suspected_cap)
         self._note_days(partial(scan._raw.body, 0))
         return scan
@@ -404,7 +402,7 @@ class Client(BaseClient):
             >>> body["itemTypeId"]
             -1003
         """
-        arguments = item_arguments(self._setting, item_type_name, attrs, where, item_type_id, limit)
+        arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit)
         return self._raw.validate_items(arguments)
 
     def check(self, day: Time | None = None, *, timeout: float | timedelta | None = None) -> ClientCheck:

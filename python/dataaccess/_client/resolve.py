@@ -198,10 +198,12 @@ def find_profile(name: object, given: Secret) -> Profile | None:
     if name is None:
         # A client of a sandbox has a profile only if the argument names it.
         base_url = Secret(given.value.get("base_url"))
+        if base_url.value is None:
+            base_url = Secret(os.environ.get(_BASE_URL) or None)
         if embedded_name(base_url.value) is not None or is_sandbox(base_url.value):
             return None
         name = os.environ.get(PROFILE) or None
-        if name is None and (base_url.value is not None or os.environ.get(_BASE_URL)):
+        if name is None and base_url.value is not None:
             return None
     path = config_path()
     profiles = read(path)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from dataaccess._client.base import code_arguments
 from dataaccess._contract import CUSTOMER, VISITOR
-from dataaccess._core.arguments import code_arguments
 from dataaccess._native import instant_in, start_of_day, zones_beginning_day
 from dataaccess.filters import op
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable
 from datetime import UTC, timedelta
 from importlib import import_module
 from math import inf
@@ -52,20 +51,6 @@ def string(name: str, value: object) -> str:
     if any("\ud800" <= character <= "\udfff" for character in value):
         raise ConfigError(f"{name} contains a lone surrogate, so it is not valid Unicode")
     return value
-
-
-def strings(name: str, values: object) -> list[str]:
-    """Several strings."""
-    if isinstance(values, str):
-        raise TypeError(f"{name} takes several strings: write {name}=[{values!r}]")
-    if not isinstance(values, Iterable):
-        raise TypeError(f"{name} takes several strings, not a value of type {type(values).__name__}")
-    return [string(f"{name}[{index}]", value) for index, value in enumerate(values)]
-
-
-def words(text: str, end: str = ",") -> list[str]:
-    """The values of a list in a text, without ASCII blanks around them."""
-    return [word.strip(" \t\r\n") for word in text.split(end)]
 
 
 def boolean(name: str, value: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from threading import Lock
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary, ref
+from weakref import WeakSet, WeakValueDictionary
 
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import RawSandbox, origin, sandboxes_met
@@ -42,7 +42,7 @@ _running: WeakValueDictionary[str | None, Any] = WeakValueDictionary()
 # Addresses of sandboxes that need no warning: they ran here, or were warned of.
 _known: set[str | None] = set()
 # Clients that request days without a `timezone`; None once there was a warning.
-_without_zone: list[ref[Any]] | None = []
+_without_zone: WeakSet[Any] | None = WeakSet()
 
 
 def start_sandbox(**options: Any) -> RawSandbox:
@@ -65,14 +65,9 @@ def stop_sandbox(sandbox: RawSandbox) -> None:
         del _running[address]
 
 
-def _address_of(base_url: object) -> object:
-    """The argument, or the address of the environment."""
-    return os.environ.get("DATAACCESS_BASE_URL") or None if base_url is None else base_url
-
-
 def is_sandbox(base_url: object) -> bool:
-    """Whether a sandbox of this process or of a parent has the address of the argument or of the environment."""
-    return origin(_address_of(base_url)) in _running
+    """Whether a sandbox of this process or of a parent has the address."""
+    return origin(base_url) in _running
 
 
 def may_warn_of_zone() -> bool:
@@ -82,9 +77,9 @@ def may_warn_of_zone() -> bool:
 
 def note_days_without_zone(client: object) -> None:
     """Lets `warn_of_service` warn when a platform has responded to this client."""
-    clients = _without_zone
-    if clients is not None and all(noted() is not client for noted in clients.copy()):
-        clients.append(ref(client, clients.remove))
+    with _lock:
+        if _without_zone is not None:
+            _without_zone.add(client)
 
 
 def warn_of_service() -> None:
@@ -95,12 +90,13 @@ def warn_of_service() -> None:
         if address not in _known:
             _known.add(address)
             warn_caller(f"{address} is a sandbox: its data is synthetic", SandboxWarning)
-    clients: list[Any] = [noted() for noted in (_without_zone or []).copy()]
-    if any(client and client.stats.requests and not client.is_sandbox for client in clients):
-        with _lock:
-            has_warned, _without_zone = _without_zone is None, None
-        if has_warned:
-            return
+    if not _without_zone:
+        return
+    with _lock:
+        is_due = any(client.stats.requests and not client.is_sandbox for client in _without_zone or ())
+        if is_due:
+            _without_zone = None
+    if is_due:
         warn_caller(
             "timezone is not set, so days begin at midnight UTC. If the service cuts days in another zone, rows of "
             "whole days are missing: check(day) of the client finds the zone. If UTC is right, set "
@@ -110,9 +106,8 @@ def warn_of_service() -> None:
 
 
 def embedded_name(base_url: object) -> str | None:
-    """`sandbox:…` of the argument or of the environment, or None."""
-    address = _address_of(base_url)
-    return address if isinstance(address, str) and address.startswith(_PREFIX) else None
+    """The address if it is `sandbox:…`, or None."""
+    return base_url if isinstance(base_url, str) and base_url.startswith(_PREFIX) else None
 
 
 def embedded(name: str) -> tuple[str, str]:

@@ -25,7 +25,7 @@ _LEVELS = {"debug": _DEBUG, "info": _INFO, "warning": _WARNING}
 # What an event says of an attempt.
 _FORMS = {
     "began": "began",
-    "ended": "ended (%(outcome)s) after %(seconds).3f s%(response)s",
+    "ended": "ended (%(outcome)s) after %(seconds).3f s",
     "retrying": "failed, retry in %(delay).3f s: %(reason)s: %(detail)s",
 }
 
@@ -53,30 +53,26 @@ def print_as_environment_asks() -> None:
 
 
 @cache
-def _loggers() -> tuple[logging.Logger, logging.Logger]:
-    """The loggers of attempts and of retries."""
+def _logger(name: str) -> logging.Logger:
+    """The logger of attempts (`request`), retries (`retry`) or runs (`run`)."""
     import logging
 
     # A library prints nothing by itself: the program chooses its handlers.
     logging.getLogger("dataaccess").addHandler(logging.NullHandler())
-    return logging.getLogger("dataaccess.request"), logging.getLogger("dataaccess.retry")
+    return logging.getLogger(f"dataaccess.{name}")
 
 
 def log_run(message: str, fields: dict[str, Any], *, is_doubt: bool = False) -> None:
     """Logs the state of a run, with these fields."""
     if "logging" in sys.modules:
-        import logging
-
-        _loggers()
-        logging.getLogger("dataaccess.run").log(_WARNING if is_doubt else _INFO, "%s", message, extra=fields)
+        _logger("run").log(_WARNING if is_doubt else _INFO, "%s", message, extra=fields)
 
 
 def interest() -> tuple[bool, bool]:
     """Whether records of attempts, and of retries, would be handled."""
     if "logging" not in sys.modules:
         return False, False
-    request, retry = _loggers()
-    return request.isEnabledFor(_DEBUG), retry.isEnabledFor(_WARNING)
+    return _logger("request").isEnabledFor(_DEBUG), _logger("retry").isEnabledFor(_WARNING)
 
 
 def scheduler() -> Callable[[Callable[[], object]], object]:
@@ -90,18 +86,14 @@ def scheduler() -> Callable[[Callable[[], object]], object]:
 def emit(fields: dict[str, Any]) -> None:
     """Logs an event of the core."""
     event, time = fields.pop("event"), fields.pop("time")
-    request, retry = _loggers()
-    logger, level = (retry, _WARNING) if event == "retrying" else (request, _DEBUG)
+    logger, level = (_logger("retry"), _WARNING) if event == "retrying" else (_logger("request"), _DEBUG)
     if not logger.isEnabledFor(level):
         return
-    day, status, operation = fields.get("day"), fields.get("status"), fields["operation"]
-    words = {
-        **fields,
-        "call": f"{operation} {day}" if day else operation,
-        "response": f", HTTP {status}, {fields['bytes']} bytes" if status is not None else "",
-    }
-    form = f"%(call)s: attempt %(attempt)d {_FORMS[event]}, request %(request_id)s"
-    record = logger.makeRecord(logger.name, level, __file__, 0, form, (words,), None, operation, fields)
+    form = f"{'%(operation)s %(day)s' if fields.get('day') else '%(operation)s'}: attempt %(attempt)d {_FORMS[event]}"
+    if fields.get("status") is not None:
+        form += ", HTTP %(status)d, %(bytes)d bytes"
+    form += ", request %(request_id)s"
+    record = logger.makeRecord(logger.name, level, __file__, 0, form, (fields,), None, fields["operation"], fields)
     # The event is older than this call: it waited for this thread.
     record.relativeCreated -= (record.created - time) * 1000
     record.created, record.msecs = time, int(time % 1 * 1000) + 0.0

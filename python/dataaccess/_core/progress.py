@@ -54,20 +54,13 @@ class Bar:
     A wanted bar shows with the first update, and stays; another shows after a second.
     """
 
-    def __init__(
-        self,
-        label: str,
-        convert: Callable[[Any], Progress],
-        *,
-        is_wanted: bool,
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
+    def __init__(self, label: str, convert: Callable[[Any], Progress], *, is_wanted: bool) -> None:
         """Imports tqdm for a wanted bar, which so raises an `ImportError` at once."""
         if is_wanted:
             optional("tqdm")
-        self._label, self._convert, self._clock = cell(label), convert, clock
+        self._label, self._convert = cell(label), convert
         self._stays, self._delay, self._pause = is_wanted, 0.0 if is_wanted else _DELAY, _PAUSE
-        self._began = clock()
+        self._began = monotonic()
         self._due = self._began + self._delay
         self._first: Any = None
         self._last: Any = None
@@ -77,7 +70,7 @@ class Bar:
         """Takes an update, and draws it if it is time."""
         self._last = self._convert(update)
         self._first = self._first or self._last
-        if self._clock() >= self._due:
+        if monotonic() >= self._due:
             self._draw()
 
     def close(self) -> None:
@@ -92,7 +85,7 @@ class Bar:
                 self._open(total)
             self._bar.n = self._last.done
             self._bar.set_postfix_str(_figures(self._first, self._last), refresh=False)
-            self._due = self._clock() + self._pause
+            self._due = monotonic() + self._pause
             (self._bar.close if is_last else self._bar.refresh)()
         except Exception:
             self._bar, self._due = None, inf
@@ -122,7 +115,7 @@ class Bar:
         )
         if not self._bar.disable:
             # The call began before its bar.
-            self._bar.start_t = self._bar.last_print_t - (self._clock() - self._began)
+            self._bar.start_t = self._bar.last_print_t - (monotonic() - self._began)
 
 
 def _figures(first: Progress, now: Progress) -> str:

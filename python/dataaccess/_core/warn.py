@@ -12,12 +12,6 @@ from dataaccess.errors import DataAccessWarning
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is not imported for this
 
 
-def warn_of_recording(path: object) -> None:
-    """Warns that a client records."""
-    message = f"the client records its exchanges in {path}, with customer data: delete it after use"
-    warn_caller(message, DataAccessWarning)
-
-
 def warn_caller(message: str, category: type[DataAccessWarning], line: dict[str, Any] | None = None) -> None:
     """Warns at the line of the caller, or at one that `caller` returned earlier."""
     warnings.warn_explicit(message, category, **(line or caller()))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess._client.service_day import NO_CALENDAR_DAYS
-from dataaccess._probe.session import EMPTY_DAY
-from dataaccess._probe.shapes import NotSettledError, json_type, member
+from dataaccess._probe.session import EMPTY_DAY, NotSettledError, json_type, member
 from dataaccess.errors import ApiError
 
 if TYPE_CHECKING:

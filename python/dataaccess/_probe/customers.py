@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess._probe.codes import accepted, refusal
-from dataaccess._probe.session import NAMES, WORD
-from dataaccess._probe.shapes import NotPermittedError, NotSettledError, member
+from dataaccess._probe.session import NAMES, WORD, NotPermittedError, NotSettledError, member
 from dataaccess.errors import ApiError
 
 if TYPE_CHECKING:

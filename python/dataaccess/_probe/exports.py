@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataaccess._client.segment import has_failed as failed
 from dataaccess._probe.codes import refusal
-from dataaccess._probe.shapes import NotPermittedError, NotSettledError, json_type, member
+from dataaccess._probe.session import NotPermittedError, NotSettledError, json_type, member
 from dataaccess.errors import ApiError
 
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""The requests of a probe. Each is sent once, at its first use, and changes nothing on the service."""
+"""The requests of a probe. Each is sent once, at its first use, and changes nothing on the service.
+
+What is not as expected in a response leaves a point open, and is named.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 import dataaccess as da
 from dataaccess._client.service_day import MOST_ROWS, DaySearch, ServiceDay, audience_of
 from dataaccess._contract import CUSTOMER, DOWNLOAD_PATH, SEARCH_PATH
-from dataaccess._probe.shapes import NotPermittedError, NotSettledError, json_type, member, records
 from dataaccess.errors import (
     ApiError,
     PermissionDeniedError,
@@ -26,6 +28,63 @@ if TYPE_CHECKING:
     from datetime import date
 
     from dataaccess._types import CodeValueType
+
+# `type` distinguishes a boolean from an integer.
+_TYPES = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    int: "a number",
+    float: "a number",
+    bool: "a boolean",
+    type(None): "null",
+}
+
+
+class NotSettledError(Exception):
+    """A point stays open. The message says what was seen, and what would help."""
+
+
+class NotPermittedError(NotSettledError):
+    """A point stays open because the token lacks a scope."""
+
+
+def json_type(value: object) -> str:
+    """The JSON type of a value, with its article."""
+    return _TYPES[type(value)]
+
+
+def member(value: object, name: str, of: str) -> Any:
+    """A member of what should be an object; `of` names that.
+
+    Raises:
+        NotSettledError: It is none, or has no such member.
+    """
+    if not isinstance(value, dict):
+        raise NotSettledError(f"{of} is {json_type(value)}, not an object")
+    if name not in value:
+        raise NotSettledError(f"{of} has no {name}")
+    return value[name]
+
+
+def records(envelope: dict[str, Any]) -> list[Any]:
+    """The records of a search, whichever shape an empty result has.
+
+    Raises:
+        NotSettledError: It is not a result.
+    """
+    data = envelope.get("data")
+    if not data and data in ([], {}, None):
+        return []
+    if isinstance(data, dict) and data.get("status") is False:
+        raise NotSettledError("data.status is false in a response with code 200")
+    found = data.get("data") if isinstance(data, dict) else member(data, "data", "data")
+    if not found and found in ([], {}, None):
+        return []
+    if not isinstance(found, list):
+        raise NotSettledError(f"data.data is {json_type(found)}, not an array")
+    return found
+
 
 EMPTY_DAY = "1990-01-01"
 NO_ID = 999_999_999_999

@@ -1,25 +1,29 @@
-"""Tokens of a `Sandbox`, and clients with a token."""
+"""Tokens of a `Sandbox`, and clients and environments with a token."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from dataaccess._client.asynchronous import AsyncClient
 from dataaccess._client.client import Client
-from dataaccess._core.checks import duration, string, strings
+from dataaccess._core.checks import duration, string
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
     from datetime import timedelta
 
     from dataaccess._sandbox.control import Control
     from dataaccess._types import ClientOptions
 
+_PREFIX = "DATAACCESS_"
 _C = TypeVar("_C", "Client", "AsyncClient")
 
 
 class Access:
-    """Tokens and clients."""
+    """Tokens, clients, and the variables that name the sandbox."""
 
     _control: Control
 
@@ -138,12 +142,68 @@ class Access:
         token = self.issue_token(scopes)
         return self._kept_by(AsyncClient(self._control.base_url, token=token, profile=profile, **_without_tls(options)))
 
+    @contextmanager
+    def environment(self, *, scopes: Iterable[str] | None = None) -> Iterator[None]:
+        """Makes the sandbox the service of the environment in a `with` block, for child processes too.
+
+        Sets `DATAACCESS_BASE_URL` and `DATAACCESS_TOKEN`, removes all other variables that begin with `DATAACCESS_`,
+        and restores all of them at the end. The environment is of the process: other threads see the variables too.
+
+        Args:
+            scopes: Scopes of the token; None is all of them.
+
+        Yields:
+            Nothing.
+
+        Raises:
+            ConfigError: There is no such scope.
+            ClientClosedError: The sandbox belongs to the parent process.
+            SandboxError: The sandbox is stopped.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> import subprocess, sys
+            >>> job = "import dataaccess as da; print(da.Client().check().is_ok)"
+            >>> with da.Sandbox.demo() as sandbox, sandbox.environment():
+            ...     output = subprocess.run([sys.executable, "-c", job], capture_output=True, text=True).stdout
+            >>> print(output.strip())
+            True
+        """
+        token = self.issue_token(scopes)
+        before = _variables()
+        try:
+            _replace({f"{_PREFIX}BASE_URL": self._control.base_url, f"{_PREFIX}TOKEN": token})
+            yield
+        finally:
+            _replace(before)
+            self.revoke(token)
+
     def _kept_by(self, client: _C) -> _C:
         # A sandbox that only its client refers to lives as long as the client.
         client._service = self
         return client
 
 
+def strings(name: str, values: object) -> list[str]:
+    """Several strings."""
+    if isinstance(values, str):
+        raise TypeError(f"{name} takes several strings: write {name}=[{values!r}]")
+    if not isinstance(values, Iterable):
+        raise TypeError(f"{name} takes several strings, not a value of type {type(values).__name__}")
+    return [string(f"{name}[{index}]", value) for index, value in enumerate(values)]
+
+
 def _without_tls(options: ClientOptions) -> ClientOptions:
     # A sandbox on another machine has synthetic data, and no TLS of its own.
     return {"allow_http": True, **options}
+
+
+def _variables() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith(_PREFIX)}
+
+
+def _replace(variables: dict[str, str]) -> None:
+    """Replaces all variables of this package."""
+    for name in _variables():
+        del os.environ[name]
+    os.environ.update(variables)

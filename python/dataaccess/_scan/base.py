@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataaccess._native import RawScan, RawStream
-    from dataaccess._scan.client import ScanClient
     from dataaccess._scan.explain import Plan
+    from dataaccess._scan.outcome import ScanClient
     from dataaccess._types import Request, ResultZone, Schema
     from dataaccess.reports import Progress, ScanStats
 

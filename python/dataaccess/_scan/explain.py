@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from enum import IntEnum
 
     from dataaccess._native import RawScan
-    from dataaccess._scan.client import ScanClient
+    from dataaccess._scan.outcome import ScanClient
 
 _ENUMS: dict[str, type[IntEnum]] = {"audience_type": AudienceType, "code_status": CodeStatus}
 # Values of a condition, and groups of conditions, that are shown.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from dataaccess._core.secret import StorageOptions
-    from dataaccess._scan.client import ScanClient
+    from dataaccess._scan.outcome import ScanClient
     from dataaccess.reports import Progress, ScanReport
 
 # Days that an error names.

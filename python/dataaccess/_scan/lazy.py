@@ -13,13 +13,13 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from dataaccess._core.checks import optional
-from dataaccess._core.interrupt import ends_at_interrupt
 from dataaccess._core.warn import caller
 from dataaccess._display.column_types import COLUMN_TYPES
 from dataaccess._display.text import counted
 from dataaccess._scan.base import LARGE_BATCH
 from dataaccess._scan.batches import Batch
 from dataaccess._scan.frames import enum_of
+from dataaccess._scan.interrupt import ends_at_interrupt
 from dataaccess._scan.outcome import warn_each
 from dataaccess._scan.schema import NAME
 from dataaccess.errors import ResponseError

@@ -1,8 +1,8 @@
-"""Statistics and warnings, from the plain values of the core."""
+"""Statistics and warnings, from the plain values of the core; `ScanClient`, what a scan uses of its client."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dataaccess import errors
 from dataaccess._core.embedded import warn_of_service
@@ -10,12 +10,27 @@ from dataaccess._core.warn import warn_caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from _typeshed import DataclassInstance
 
-    from dataaccess._scan.client import ScanClient
+    from dataaccess._native import RawClient
     from dataaccess.reports import Progress, ScanStats
+
+
+class ScanClient(Protocol):
+    """The part of a client that scans use: they do not import the clients, which make them."""
+
+    _raw: RawClient
+    _embedded: str | None
+    _is_sandbox: bool
+
+    @property
+    def base_url(self) -> str: ...
+    @property
+    def timezone(self) -> str: ...
+    @property
+    def day_comparison(self) -> str: ...
+    def _setting(self, name: str) -> Any: ...
 
 
 def stats_of(outcome: dict[str, Any]) -> ScanStats:

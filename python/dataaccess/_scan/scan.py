@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from threading import _DummyThread, current_thread
 from typing import TYPE_CHECKING, NoReturn
 
 from dataaccess._core.checks import SETTLE, boolean_argument, count, optional
-from dataaccess._core.interrupt import ends_at_interrupt, is_native_thread
 from dataaccess._core.progress import follow
 from dataaccess._core.secret import checked, hidden
 from dataaccess._public import CLIENT_ZONE, public
@@ -15,6 +15,7 @@ from dataaccess._scan.doubts import TaskDoubt, decide, on_doubt_argument
 from dataaccess._scan.files import copy_into, output_path, parquet_format, text_format
 from dataaccess._scan.folder import RunProgress, read_options, report_of, run_options
 from dataaccess._scan.frames import check_pandas
+from dataaccess._scan.interrupt import ends_at_interrupt
 from dataaccess._scan.outcome import warn_of
 from dataaccess._scan.table import Table, checked_table
 
@@ -561,7 +562,7 @@ class Scan(BaseScan):
         """
         self._check_streamed()
         # DuckDB asks for the schema in the thread of the query, and for the stream in any of its own.
-        ends = ends_at_interrupt() or (self._ends_at_interrupt and is_native_thread())
+        ends = ends_at_interrupt() or (self._ends_at_interrupt and isinstance(current_thread(), _DummyThread))
         return self._raw.stream_capsule(ends)
 
     def __arrow_c_schema__(self) -> object:

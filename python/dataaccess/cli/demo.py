@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dataaccess.cli.colors import style
 from dataaccess.cli.ending import INTERRUPTED, CommandError
 from dataaccess.cli.parts import Command
+from dataaccess.cli.streams import style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

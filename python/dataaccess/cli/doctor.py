@@ -10,10 +10,10 @@ import click
 
 import dataaccess as da
 from dataaccess.cli import output
-from dataaccess.cli.colors import style
 from dataaccess.cli.connection import connecting
 from dataaccess.cli.ending import lines_of, message_of
 from dataaccess.cli.parts import Command, option
+from dataaccess.cli.streams import style
 from dataaccess.errors import ConfigError, TransportError
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import click
 from dataaccess._display.grid import columns_of, fitted
 from dataaccess._display.text import counted, escaped, python_escape
 from dataaccess.cli import doubts
-from dataaccess.cli.colors import style
 from dataaccess.cli.parts import all_of, option
 from dataaccess.cli.progress import retries_shown
+from dataaccess.cli.streams import style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -1,9 +1,10 @@
-"""Standard input, output and error of the command: also where they are closed or full."""
+"""Standard input, output and error of the command: also where they are closed or full, and colors."""
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 
 def open_missing() -> None:
@@ -32,3 +33,11 @@ def note(text: str, *, ends_line: bool = True) -> None:
         click.echo(text, err=True, nl=ends_line)
     except OSError:
         silence("stderr")
+
+
+def style(text: str, **how: Any) -> str:
+    """The text in a style, if standard output is a terminal that shows it, and `NO_COLOR` is not set."""
+    import click
+
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
+    return text if is_plain or not any(how.values()) else click.style(text, **how)

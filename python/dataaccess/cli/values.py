@@ -18,7 +18,6 @@ from dataaccess._client.settings import duration
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-
 # Generic in some versions of click.
 if TYPE_CHECKING:
     _Type = click.ParamType[Any]
@@ -110,11 +109,9 @@ class List(_Type):
         """The values."""
         if isinstance(value, list):
             return value
-        # It imports the core, which completion does not need.
-        from dataaccess._core.checks import words
-
-        found = words(self.content(value[1:], param, ctx), "\n") if value.startswith("@") else words(value)
-        values = [one for one in found if one]
+        is_file = value.startswith("@")
+        found = self.content(value[1:], param, ctx).split("\n") if is_file else value.split(",")
+        values = [one for each in found if (one := each.strip(" \t\r\n"))]
         if not values:
             self.fail(f"{value!r} has no value: write them as a,b or as @FILE, one a line", param, ctx)
         return values
@@ -247,3 +244,19 @@ class Filter(List):
 def flat(lists: Iterable[list[str]]) -> list[str]:
     """The values of an option that is given several times."""
     return [value for values in lists for value in values]
+
+
+def json_or_text(text: str) -> Any:
+    """Parses JSON; other text stays as it is."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def switch_value(text: str) -> Any:
+    """The value of a switch: `none`, JSON, or a string, as `null` is."""
+    if text == "none":
+        return None
+    found = json_or_text(text)
+    return text if found is None else found

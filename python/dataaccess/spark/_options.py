@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from dataaccess import Client
 from dataaccess._client.resolve import named_address, origin
 from dataaccess._client.settings import SETTINGS, boolean, integer
-from dataaccess._core.checks import invalid, problem, words
+from dataaccess._core.checks import invalid, problem
 from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, Problem, ValidationError
@@ -47,7 +47,7 @@ def _words(text: str) -> list[Any]:
     if text.lstrip()[:1] in ("[", "(", "{"):
         found = read(text)
         return list(found) if isinstance(found, list | tuple | set) else [found]
-    return words(text)
+    return [word.strip(" \t\r\n") for word in text.split(",")]
 
 
 def _filters(text: str) -> Any:

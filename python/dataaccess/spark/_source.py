@@ -1,21 +1,92 @@
-"""The data source, which Spark makes in Python processes of the driver. Executors have only its reader."""
+"""The data source and its reader, both made in Python processes of the driver.
+
+The reader plans a scan and is pickled into each task of the executors.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from copy import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.datasource import DataSource
+from pyspark import SparkFiles
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from dataaccess.errors import ConfigError
-from dataaccess.spark._errors import shown_first
+from dataaccess.errors import ConfigError, DataAccessError, InternalError
+from dataaccess.spark._doubts import Doubts
 from dataaccess.spark._options import checked, has_scan, scan_of
-from dataaccess.spark._reader import ScanReader
-from dataaccess.spark._schema import fixed_schema
+from dataaccess.spark._schema import columns_of, fixed_schema, scan_columns
+from dataaccess.spark._tasks import PlannedTask, Response, planned_tasks, shared_by_tasks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
     from typing import NoReturn
 
+    import pyarrow as pa
     from pyspark.sql.types import StructType
+
+
+class _ShownFirst:
+    """Prepares an error that passes for the text that Spark makes of it in another process.
+
+    Spark prints the chain of an error: its cause, then the frames of Spark, then the error. So an error gets itself as
+    its cause, which has no frames: Spark's text begins with it, and ends with it as before. Of an error with frames of
+    another package Spark leaves out the chain, so it gets none of ours.
+    """
+
+    def __enter__(self) -> None:
+        """Holds nothing."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Lets the error pass."""
+        is_ours = isinstance(error, DataAccessError) and not isinstance(error, InternalError)
+        if error is not None and is_ours and error.__cause__ is None:
+            error.__cause__ = copy(error)
+            error.__traceback__ = None
+
+
+shown_first = _ShownFirst()
+
+
+@dataclass
+class ScanPartition(InputPartition):
+    """One request of the scan."""
+
+    planned: PlannedTask
+    index: int
+
+
+class ScanReader(DataSourceReader):
+    """Plans a scan, and reads the partitions of it. It pickles without the scan and without the token."""
+
+    def __init__(self, options: dict[str, str], schema: StructType) -> None:
+        """Checks the columns."""
+        with shown_first:
+            values = checked(options)
+            scan = scan_of(values, *scan_columns(schema, values))
+            self._columns = columns_of(schema, values)
+            self._shared = shared_by_tasks(scan)
+            self._tasks = planned_tasks(scan)
+            self._doubts = Doubts(values.get("on_doubt", "error"), len(self._tasks))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What `read` needs in an executor."""
+        return {"_columns": self._columns, "_doubts": self._doubts, "_shared": self._shared}
+
+    def partitions(self) -> list[InputPartition]:
+        """One for each request, in the order of the plan. Sends nothing."""
+        return [ScanPartition(task, index) for index, task in enumerate(self._tasks)]
+
+    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        """The rows of one request, batch by batch."""
+        with shown_first:
+            task = self._shared.task(partition.planned)
+            response = Response(task, self._columns)
+            yield from response.batches()
+            self._doubts.check(task, partition.index, response.outcome, SparkFiles.getRootDirectory())
 
 
 class DataAccessSource(DataSource):

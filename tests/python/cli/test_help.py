@@ -64,7 +64,6 @@ def test_the_list_has_the_first_line_of_each_command(name: str) -> None:
                 "application",
                 "streams",
                 "codes",
-                "colors",
                 "conditions",
                 "connection",
                 "doubts",

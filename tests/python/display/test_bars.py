@@ -48,10 +48,11 @@ def test_a_scan_that_takes_long_shows_a_bar_and_removes_it(connect: Any, slow: d
     assert not [each for each in set(threading.enumerate()) - threads if "onitor" in type(each).__name__]
 
 
-def test_a_bar_waits_for_a_second_and_is_drawn_ten_times_in_another() -> None:
+def test_a_bar_waits_for_a_second_and_is_drawn_ten_times_in_another(monkeypatch: pytest.MonkeyPatch) -> None:
     now, done = [0.0], iter(range(100))
+    monkeypatch.setattr("dataaccess._core.progress.monotonic", lambda: now[0])
     with terminal() as screen:
-        bar = Bar("load", lambda n: da.Progress("rows", 100, n, rows=n), is_wanted=False, clock=lambda: now[0])
+        bar = Bar("load", lambda n: da.Progress("rows", 100, n, rows=n), is_wanted=False)
         for _ in range(10):
             bar(next(done))
             now[0] += 0.1

@@ -64,6 +64,15 @@ FILES.add(
         scan.to_csv("s3://bucket/rows.csv", storage_options={"key": 5})
         scan.to_csv("s3://bucket/rows.csv", storage_options={"aws_colour": "red"})
         scan.to_csv("s3://bucket/rows.csv", storage_options={"aws_endpoint_url": "http://store.example.com"})
+        scan.to_csv("s3://bucket/rows.csv", storage_options={"timeout": "soon"})
+        scan.to_csv("s3://bucket/rows.csv", storage_options={"aws_checksum_algorithm": "md5"})
+        scan.to_csv("s3://bucket/rows.csv", storage_options={"aws_conditional_put": "maybe"})
+        scan.to_csv("gs://bucket/rows.csv", storage_options={"google_service_account_key": "{"})
+        scan.to_csv("gs://bucket/rows.csv", storage_options={"google_service_account": "nowhere.json"})
+        scan.to_csv("az://bucket/rows.csv", storage_options={
+            "azure_storage_account_name": "name", "azure_storage_account_key": "not base64"})
+        scan.to_csv("az://bucket/rows.csv", storage_options={
+            "azure_storage_account_name": "name", "azure_storage_sas_token": "signature"})
         scan.to_csv("rows.csv", storage_options={"aws_region": "x"})
         """,
         names,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
+import pyarrow.parquet as pq
 from messages.network import faster
 from messages.scans import stray
 from support.messages import Case, Cases, User, calls, told
+from support.planted import planted
 from support.raw_server import always, http, in_turn, serving
 from support.runs import by_day, parts, some_days
 from support.streams import response_of
@@ -16,6 +20,13 @@ from support.streams import response_of
 import dataaccess as da
 
 FOLDERS = Cases()
+
+
+def written_again(content: bytes) -> bytes:
+    """The rows of a part, as pyarrow writes them."""
+    file = BytesIO()
+    pq.write_table(pq.read_table(BytesIO(content)).replace_schema_metadata(), file)
+    return file.getvalue()
 
 
 def names(user: User) -> dict[str, Any]:
@@ -135,6 +146,8 @@ for _what, _damage in {
     "a file whose rows are damaged": lambda content: content[:50] + b"\0\0\0" + content[53:],
     "a file whose footer is damaged": lambda content: content[:-40] + b"\0\0\0" + content[-37:],
     "an empty file": lambda _content: b"",
+    "a file that does not end as Parquet": lambda content: content[:-4] + b"PAR2",
+    "the file of another program": lambda content: written_again(content),
 }.items():
 
     @folder_case(f"scan.read_folder('codes') with {_what}")
@@ -142,6 +155,14 @@ for _what, _damage in {
         path = parts(user.folder / "codes")[1]
         path.write_bytes(damage(path.read_bytes()))
         return scan.read_folder("codes")
+
+
+@folder_case("scan.to_folder('codes') with a file of a later version of dataaccess")
+def _later(user: User, _service: da.Sandbox, scan: Any) -> object:
+    path = parts(user.folder / "codes")[1]
+    content = path.read_bytes()
+    path.write_bytes(planted(content, pq.read_table(BytesIO(content)), format=99))
+    return scan.to_folder("codes")
 
 
 @folder_case("scan.read_folder('codes') without two of its files")
@@ -244,6 +265,27 @@ def _open(_user: User) -> object:
 def _capped(_user: User) -> object:
     with some_days((30, 45, 7, 0, 12, 50, 60, 18), maximum_rows=18) as service:
         return told(by_day(service.client(), ["id"]).to_folder("codes"))
+
+
+@FOLDERS.of("scan.to_folder('codes') of one more day, where earlier days have as many rows")
+def _capped_before(_user: User) -> object:
+    with some_days((30, 45, 20, 25, 50, 60), maximum_rows=18) as service:
+        client = service.client()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-06")).to_folder("codes")
+        return told(client.scan_codes(["id"], allocated_time=da.on("2024-01-06")).to_folder("codes"))
+
+
+@FOLDERS.of("scan.to_folder('codes') of one more day, where an attribute has another name")
+def _renamed(_user: User) -> object:
+    rows = [{"id": str(n), "name": "x"} for n in range(30)]
+    others = [{"id": str(n), "Name": "x"} for n in range(30)]
+    with serving(in_turn(response_of(rows), response_of(others))) as server:
+        client = da.Client(server.base_url, token="t", timezone="UTC")
+        for day in ("2024-01-15", "2024-01-16"):
+            report = client.scan_codes(["id", "name"], allocated_time=da.on(day)).to_folder("codes")
+        return told(report)
 
 
 @FOLDERS.of('scan.to_folder("codes", on_doubt="error") of a service that caps its responses')

@@ -339,6 +339,31 @@ def _no_proxy(user: User) -> object:
     return ask(da.Client(ADDRESS, token=TOKEN, retry_for=0))
 
 
+@NETWORK.of("a search that waits for another one, with concurrency=1")
+def _no_slot(_user: User) -> object:
+    ended = threading.Event()
+
+    def wait(_connection: Any, _number: int) -> None:
+        ended.wait(20)
+        raise Close
+
+    def first() -> None:
+        with suppress(da.DataAccessError):
+            ask(client)
+
+    with serving(wait) as server:
+        client = client_of(server, concurrency=1)
+        other = threading.Thread(target=first)
+        other.start()
+        try:
+            while not server.requests:
+                time.sleep(0.01)
+            return client.download_segment(7, timeout=0.3)
+        finally:
+            ended.set()
+            other.join()
+
+
 @NETWORK.of("a proxy that nobody runs")
 def _proxy_refused(_user: User) -> object:
     return ask(da.Client(ADDRESS, token=TOKEN, retry_for=0, proxy=f"http://127.0.0.1:{free_port()}"))

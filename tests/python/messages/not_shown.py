@@ -28,7 +28,6 @@ NOT_SHOWN: dict[str, str] = {
     # Files and commands of the sandbox with tests of their own.
     "_sandbox/files.py": "seeds",
     "_sandbox/seed.py": "seeds",
-    "_sandbox/seed_rows.py": "seeds",
     "_sandbox/platforms.py": "the report of a probe",
     "cli/sandbox/": "commands that serve, or control a sandbox that runs",
     # Queries of polars.

@@ -170,6 +170,29 @@ def _split(_user: User) -> object:
         return by_day(service.client(), ["id", "code_status"], on_suspected_cap="split").collect()
 
 
+@SCANS.of("scan.collect() of two days of which the longer has a round number of rows")
+def _round(_user: User) -> object:
+    with some_days((1_000, 400)) as service:
+        return by_day(service.client(), ["id"]).collect()
+
+
+@SCANS.of('scan.collect() with on_suspected_cap="split", where the parts have fewer rows')
+def _fewer(_user: User) -> object:
+    counts = {None: 1_000, 1: 0, 3: 400, 4: 500}
+
+    def give(connection: Any, number: int) -> None:
+        (group,) = server.requests[number].json["filters"]["OR"]
+        asked = [condition["value"][0] for condition in group["AND"] if condition["column"] == "code_status"]
+        status = asked[0] if asked else None
+        rows = [{"id": f"{status}-{n}", "code_status": status or 3} for n in range(counts[status])]
+        connection.sendall(response_of(rows))
+
+    with serving(give) as server:
+        client = da.Client(server.base_url, token="t", timezone="UTC")
+        day = da.on("2024-01-15")
+        return client.scan_codes(["id", "code_status"], allocated_time=day, on_suspected_cap="split").collect()
+
+
 @SCANS.of('client.scan_codes(["id"], …, on_suspected_cap="split")')
 def _split_without_status(_user: User) -> object:
     with some_days((60,) * 8, maximum_rows=10) as service:

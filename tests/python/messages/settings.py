@@ -23,6 +23,7 @@ SETTINGS.add(
         da.Client("", token="t")
         da.Client("\\ud800", token="t")
         da.Client("cdp.example.com", token="t")
+        da.Client("sandbox", token="t")
         da.Client("cdp", token="t")
         da.Client("https//cdp.example.com", token="t")
         da.Client("ftp://cdp.example.com", token="t")

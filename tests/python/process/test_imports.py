@@ -12,18 +12,17 @@ import dataaccess as da
 CLIENT = """
     dataaccess dataaccess._client dataaccess._client.base dataaccess._client.client
     dataaccess._client.profiles dataaccess._client.resolve dataaccess._client.segment dataaccess._client.settings
-    dataaccess._contract dataaccess._core dataaccess._core.arguments dataaccess._core.checks dataaccess._core.embedded
-    dataaccess._core.log dataaccess._core.paths
-    dataaccess._core.progress dataaccess._core.secret dataaccess._core.warn
+    dataaccess._contract dataaccess._core dataaccess._core.checks dataaccess._core.embedded dataaccess._core.log
+    dataaccess._core.paths dataaccess._core.progress dataaccess._core.secret dataaccess._core.warn
     dataaccess._display dataaccess._display.column_types dataaccess._display.grid dataaccess._display.text
     dataaccess._native dataaccess._public dataaccess._scan dataaccess._scan.outcome dataaccess._scan.schema
     dataaccess.errors dataaccess.filters dataaccess.filters._conditions dataaccess.filters._parse
     dataaccess.filters._values
 """
 SCAN = f"""
-    {CLIENT} dataaccess._core.interrupt dataaccess._scan.base dataaccess._scan.batches dataaccess._scan.doubts
-    dataaccess._scan.files dataaccess._scan.folder dataaccess._scan.frames dataaccess._scan.rows dataaccess._scan.scan
-    dataaccess._scan.table
+    {CLIENT} dataaccess._scan.base dataaccess._scan.batches dataaccess._scan.doubts dataaccess._scan.files
+    dataaccess._scan.folder dataaccess._scan.frames dataaccess._scan.interrupt dataaccess._scan.rows
+    dataaccess._scan.scan dataaccess._scan.table
 """
 # Standard modules, with all that these load in turn.
 CLIENT_STANDARD = """

@@ -131,7 +131,7 @@ def test_a_handler_of_the_program_decides_what_ctrl_c_means() -> None:
 
 OTHERS = """
 import os, socket, threading
-from dataaccess._core.interrupt import ends_at_interrupt
+from dataaccess._scan.interrupt import ends_at_interrupt
 
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 theirs, read = socket.socketpair()

@@ -10,7 +10,7 @@ import pytest
 
 import dataaccess as da
 from dataaccess import _native
-from dataaccess._sandbox.fault import FaultKind, FaultPreset
+from dataaccess._sandbox.faults import FaultKind, FaultPreset
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
 

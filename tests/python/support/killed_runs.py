@@ -22,7 +22,7 @@ from typing import Any
 from support.runs import rows_in, tasks_done
 
 import dataaccess as da
-from dataaccess._sandbox.fault import Fault, FaultKind
+from dataaccess._sandbox.faults import Fault, FaultKind
 
 CONCURRENCY = 3
 ROWS_OF_TASK = 7

@@ -39,6 +39,7 @@ VARYING = (
     (re.compile(r"\(\d+ bytes received\)"), "(<number> bytes received)"),
     (re.compile(r"\brequest [0-9a-f]{16}-"), "request <id>-"),
     (re.compile(r"clock says .* GMT"), "clock says <time>"),
+    (re.compile(r"\(requested \d{4}-\d\d-\d\d\)"), "(requested <day>)"),
     (re.compile(r"\bprocess \d+( on [\w.-]+)?"), "process <id>"),
     (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<id>"),

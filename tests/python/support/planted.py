@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from io import BytesIO
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,10 +14,10 @@ KEY = b"dataaccess.task"
 _NO_SUM = b"00000000"
 
 
-def planted(part: bytes, table: pa.Table) -> bytes:
-    """A part with other rows than the given one, which passes for it."""
+def planted(part: bytes, table: pa.Table, **members: Any) -> bytes:
+    """A part with other rows than the given one, which passes for it; its record has these members too."""
     record = json.loads(pq.ParquetFile(BytesIO(part)).metadata.metadata[KEY])["record"]
-    record["rows"] = table.num_rows
+    record |= {"rows": table.num_rows, **members}
     # All but the first bytes is the tail, whose checksum is compared first.
     data = b"PAR1"
     seal = {

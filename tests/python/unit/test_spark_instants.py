@@ -9,7 +9,7 @@ import pytest
 
 import dataaccess as da
 from dataaccess.spark._columns import Columns, SparkColumn
-from dataaccess.spark._responses import Response
+from dataaccess.spark._tasks import Response
 
 COLUMNS = Columns((SparkColumn("id", "string"), SparkColumn("at", "timestamp"), SparkColumn("wall", "timestamp_ntz")))
 # A time as the service writes it, and its instant.

@@ -8,7 +8,7 @@ import click
 
 from dataaccess.cli.parts import Command, Commands, option
 from dataaccess.cli.sandbox import control, faults
-from dataaccess.cli.sandbox.tokens import ADMIN_TOKEN, TOKEN
+from dataaccess.cli.sandbox.running import ADMIN_TOKEN, TOKEN
 from dataaccess.cli.values import List, Pair, SeedFile, TokenPath, Whole
 
 _DATA = "Data, one of"

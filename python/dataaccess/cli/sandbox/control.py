@@ -13,8 +13,7 @@ import dataaccess as da
 from dataaccess.cli.parts import Command, Commands, option
 from dataaccess.cli.sandbox.requests import EndedRequests, request_line
 from dataaccess.cli.sandbox.running import controlling
-from dataaccess.cli.sandbox.switches import switch_value
-from dataaccess.cli.values import Duration, List, Pair, SeedFile, TokenPath, Whole, flat
+from dataaccess.cli.values import Duration, List, Pair, SeedFile, TokenPath, Whole, flat, switch_value
 
 if TYPE_CHECKING:
     from dataaccess.sandbox import Sandbox

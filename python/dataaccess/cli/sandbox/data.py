@@ -10,7 +10,7 @@ import click
 
 import dataaccess as da
 from dataaccess.cli.ending import USAGE, CommandError, option_of
-from dataaccess.cli.sandbox.switches import switch_value
+from dataaccess.cli.values import switch_value
 from dataaccess.errors import ConfigError, SandboxError
 
 if TYPE_CHECKING:

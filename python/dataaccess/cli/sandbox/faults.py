@@ -9,8 +9,7 @@ import click
 
 from dataaccess.cli.parts import Command, Commands, option
 from dataaccess.cli.sandbox.running import controlling
-from dataaccess.cli.sandbox.switches import json_or_text
-from dataaccess.cli.values import Whole
+from dataaccess.cli.values import Whole, json_or_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

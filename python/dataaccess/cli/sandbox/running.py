@@ -1,4 +1,7 @@
-"""The options that name a sandbox which runs, in another process or on another machine."""
+"""The options that name a sandbox which runs, in another process or on another machine, and the tokens of one.
+
+Tokens are read from a file or the environment: the arguments of a process are not secret.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,22 @@ import click
 import dataaccess as da
 from dataaccess.cli.ending import USAGE, CommandError, message_of
 from dataaccess.cli.parts import all_of, option
-from dataaccess.cli.sandbox.tokens import ADMIN_TOKEN, token_of
 from dataaccess.cli.values import TokenPath
 from dataaccess.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+TOKEN = "DATAACCESS_SANDBOX_TOKEN"  # noqa: S105 - the name of a variable
+ADMIN_TOKEN = "DATAACCESS_SANDBOX_ADMIN_TOKEN"  # noqa: S105 - likewise
+
+
+def token_of(file: str | None, variable: str) -> str | None:
+    """The token of the file; without a file, of the variable, if it is set."""
+    if file is None:
+        return os.environ.get(variable) or None
+    return da.token_file(file)()
+
 
 _BASE_URL = "DATAACCESS_BASE_URL"
 _SECTION = "The sandbox (else the environment)"

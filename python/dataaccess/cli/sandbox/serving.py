@@ -18,7 +18,7 @@ from dataaccess._contract import DOWNLOAD_PATH, SEARCH_PATH
 from dataaccess.cli.ending import USAGE, CommandError
 from dataaccess.cli.sandbox.data import REPLAYED, ServedData
 from dataaccess.cli.sandbox.requests import EndedRequests, request_line
-from dataaccess.cli.sandbox.tokens import ADMIN_TOKEN, TOKEN, token_of
+from dataaccess.cli.sandbox.running import ADMIN_TOKEN, TOKEN, token_of
 from dataaccess.cli.streams import note
 from dataaccess.cli.values import flat
 from dataaccess.errors import ConfigError

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from threading import _DummyThread, current_thread, main_thread
+from threading import current_thread, main_thread
 
 from dataaccess._native import wakeup_fd
 
@@ -35,11 +35,6 @@ def ends_at_interrupt() -> bool:
         os.register_at_fork(after_in_child=_leave_to_parent)
     _ours.add(descriptor)
     return True
-
-
-def is_native_thread() -> bool:
-    """Whether Python did not start this thread."""
-    return isinstance(current_thread(), _DummyThread)
 
 
 def _leave_to_parent() -> None:
