@@ -22,7 +22,7 @@ pub use self::output::{Compression, Output};
 pub use self::parquet::Parquet;
 pub use self::row_memory::RowMemory;
 pub use self::system::{failure, options, sync_folder};
-pub use self::temporary::{has_temporary_files, metadata_of_new_file, remove_stale};
+pub use self::temporary::{metadata_of_new_file, remove_stale, temporary_files};
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;

@@ -3,10 +3,10 @@
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::system::{failure, options};
 use crate::error::{Kind, Result};
-use crate::store::ProcessCount;
 
 /// A temporary name ends with random digits and this.
 const ENDING: &str = ".tmp";
@@ -15,13 +15,12 @@ const DIGITS: usize = 16;
 /// Characters of the final name that a temporary name repeats; file systems limit the length of names.
 const REPEATED: usize = 48;
 
-/// How many temporary files there are.
-static COUNT: ProcessCount = ProcessCount::new();
+static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether this process has temporary files, as after Ctrl-C. A process that ends now leaves them.
+/// How many temporary files there are, as after Ctrl-C. A process that ends now leaves them.
 #[must_use]
-pub fn has_temporary_files() -> bool {
-    COUNT.get() > 0
+pub fn temporary_files() -> usize {
+    COUNT.load(Ordering::Acquire)
 }
 
 /// The name of a file that is removed when this is dropped.
@@ -35,7 +34,7 @@ impl Temporary {
         let random = getrandom::u64().map_err(|cause| io::Error::other(cause.to_string()))?;
         let path = folder.join(format!(".{beginning}.{random:0DIGITS$x}{ENDING}"));
         // Counted before it exists, so that the process cannot end between the two.
-        COUNT.add();
+        COUNT.fetch_add(1, Ordering::Release);
         let mut temporary = Self(Some(path.clone()));
         match options(false).read(true).write(true).create_new(true).open(&path) {
             Ok(file) => Ok((file, temporary)),
@@ -54,7 +53,7 @@ impl Temporary {
     /// Leaves the file where it is: it has its own name now, or was never made.
     pub fn forget(&mut self) {
         if self.0.take().is_some() {
-            COUNT.remove();
+            COUNT.fetch_sub(1, Ordering::Release);
         }
     }
 }

@@ -95,7 +95,7 @@ impl Remote {
             };
             match tail(&object, &version).await {
                 // A run has replaced it since it was listed.
-                Err(failure) if failure.reason() == Reason::Changed => {}
+                Err(failure) if failure.reason() == Reason::Conflict => {}
                 Err(failure) => return Err(unread(&object, failure)),
                 Ok(part) => return part.map_err(|cause| unreadable(Path::new(object.url()), cause)),
             }

@@ -6,7 +6,6 @@
 mod failure;
 mod lock;
 mod options;
-mod process_count;
 mod upload;
 
 use std::borrow::Cow;
@@ -24,9 +23,8 @@ use tokio::time::sleep;
 use url::Url;
 
 pub use failure::{Failure, Reason};
-pub use lock::{Holder, Lock, Refusal, is_holding_locks};
+pub use lock::{Holder, Lock, Refusal, locks};
 pub use options::StorageOptions;
-pub use process_count::ProcessCount;
 pub use upload::{Replaces, Upload};
 
 use crate::error::{Error, Kind, Result, excerpt};
@@ -153,7 +151,7 @@ impl Object {
     /// Reads some bytes of the version that was listed.
     ///
     /// # Errors
-    /// `Changed` if there is another version by now.
+    /// `Conflict` if there is another version by now.
     pub async fn read_range(&self, listed: &Listed, range: Range<u64>) -> Result<Bytes, Failure> {
         let options =
             || GetOptions { if_match: listed.tag.clone(), range: Some(range.clone().into()), ..GetOptions::default() };
