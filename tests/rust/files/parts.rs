@@ -28,7 +28,7 @@ fn a_part_has_its_record_and_is_parquet_for_any_reader() {
 fn a_record_may_hold_any_text() {
     let folder = Folder::new();
     let (opened, _) = open(folder.path()).unwrap();
-    let record = json!({"a": "\"data_bytes\":7,\"tail_crc32\":\"00000000\"}", "é": ["\n", null]});
+    let record = json!({"a": "\"tail_crc32\":\"00000000\"}", "é": ["\n", null]});
     let parquet = Parquet::new(opened.create(&part(0)).unwrap(), rows(0).schema_ref(), rows(0).schema_ref()).unwrap();
     parquet.finish_part(&record).unwrap().published().unwrap();
     assert_eq!(wait(opened.part(&part(0))).unwrap().record, record);
@@ -154,11 +154,6 @@ fn a_footer_of_any_length_is_refused_before_it_is_read() {
     file.set_len(GIBIBYTE).unwrap();
     let length = u32::try_from(GIBIBYTE - 100).unwrap().to_le_bytes();
     file.write_all_at(&[length.as_slice(), b"PAR1"].concat(), GIBIBYTE - 8).unwrap();
-    // A short footer that names a long tail.
-    let short = |data_bytes: &str| [data_bytes.as_bytes(), 14_u32.to_le_bytes().as_slice(), b"PAR1"].concat();
-    let tail = short("\"data_bytes\":4");
-    let refusals = [Footer::open(&path).unwrap_err(), Footer::in_end(GIBIBYTE, &tail).unwrap_err()];
-    for refusal in refusals {
-        assert!(matches!(refusal, Unreadable::Damaged(problem) if problem.contains("longer")), "{refusal:?}");
-    }
+    let refusal = Footer::open(&path).unwrap_err();
+    assert!(matches!(refusal, Unreadable::Damaged(problem) if problem.contains("longer")), "{refusal:?}");
 }
