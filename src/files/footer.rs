@@ -4,9 +4,7 @@
 //! of the rows compares, and one of itself: that one is compared whenever the record is read, and no damaged footer is
 //! parsed.
 
-use std::io::{self, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -22,8 +20,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::RowMemory;
-use super::system::open_regular;
 use crate::error::{Error, Kind, Result, defect};
+use crate::store::{Failure, Listed, Object};
 
 /// Key of the record in the file's metadata.
 pub(super) const KEY: &str = "dataaccess.task";
@@ -55,8 +53,8 @@ pub struct Footer {
 /// Why a part cannot be read.
 #[derive(Debug)]
 pub enum Unreadable {
-    /// The system cannot read it.
-    Io(io::Error),
+    /// The system or the store cannot read it.
+    Failed(Failure),
     /// It is not what was written.
     Damaged(&'static str),
     /// It, or its rows, take more memory than this limit.
@@ -72,21 +70,20 @@ struct Seal {
 }
 
 impl Footer {
-    /// Reads the footer of a file. Fails on a symbolic link.
+    /// Reads the footer of a version of a file.
     ///
     /// # Errors
-    /// The system's, and damage of the footer. The data are not read.
-    pub fn open(path: &Path) -> Result<Self, Unreadable> {
-        let mut file = open_regular(path)?;
-        let bytes = file.metadata()?.len();
+    /// Of the store, and damage of the footer. The data are not read.
+    pub async fn read(file: &Object, version: &Listed) -> Result<Self, Unreadable> {
+        let bytes = version.bytes;
         let mut start = bytes.saturating_sub(FIRST);
         loop {
-            let mut content = Vec::new();
-            file.seek(SeekFrom::Start(start))?;
-            (&file).take(bytes - start).read_to_end(&mut content)?;
+            // No range of an empty object can be asked for.
+            let content = if bytes == 0 { Bytes::new() } else { file.read_range(version, start..bytes).await? };
             match Self::in_end(bytes, &content)? {
                 Ok(footer) => return Ok(footer),
-                Err(needed) => start = needed,
+                Err(needed) if needed < start => start = needed,
+                Err(_) => return Err(NO_PARQUET),
             }
         }
     }
@@ -102,17 +99,14 @@ impl Footer {
         }
     }
 
-    /// Reads the rows too.
+    /// Reads the footer and the rows.
     ///
     /// # Errors
-    /// The system's, any damage, and the limit on memory.
-    pub fn read(path: &Path, memory: &RowMemory) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
-        let file = open_regular(path)?;
-        memory.check(file.metadata()?.len())?;
-        let mut content = Vec::new();
-        file.take(memory.limit().saturating_add(1)).read_to_end(&mut content)?;
-        memory.check(content.len() as u64)?;
-        Self::in_content(content.into(), memory)
+    /// Of the store, any damage, and the limit on memory.
+    pub async fn read_rows(file: &Object, memory: &RowMemory) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
+        memory.add(0)?;
+        let content = file.read(memory.limit()).await?;
+        Self::in_content(content.ok_or(Unreadable::TooLarge(memory.limit()))?, memory)
     }
 
     /// The footer and the rows in the content of a file.
@@ -238,9 +232,9 @@ fn value(metadata: &FileMetaData) -> Option<&str> {
     entries.iter().find(|entry| entry.key == KEY)?.value.as_deref()
 }
 
-impl From<io::Error> for Unreadable {
-    fn from(cause: io::Error) -> Self {
-        Self::Io(cause)
+impl From<Failure> for Unreadable {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
     }
 }
 

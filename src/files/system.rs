@@ -23,16 +23,6 @@ pub fn options(is_private: bool) -> OpenOptions {
     options
 }
 
-/// Opens a regular file for reading, without following a symbolic link. A pipe would wait for another process, and a
-/// device may have no end.
-///
-/// # Errors
-/// The file cannot be opened, or is a pipe, a device or a folder.
-pub fn open_regular(path: &Path) -> io::Result<File> {
-    let file = options(false).read(true).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
-}
-
 /// Makes the names in a folder durable. The content of a file becomes durable when the file itself is synced.
 ///
 /// # Errors

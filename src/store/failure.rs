@@ -1,6 +1,7 @@
 //! Why a store did not do what was asked, without a credential.
 
 use std::error::Error as _;
+use std::io;
 use std::iter;
 
 use object_store::client::{HttpError, HttpErrorKind};
@@ -28,6 +29,8 @@ pub struct Failure {
     is_transient: bool,
     /// Whether no response came in time.
     is_timeout: bool,
+    /// Of a file of this machine.
+    errno: Option<i32>,
 }
 
 /// Why a request failed.
@@ -70,7 +73,7 @@ impl Failure {
         let is_busy = status.is_some_and(|status| matches!(status, "408" | "409" | "429") || status.starts_with('5'))
             || code.is_some_and(|code| TRANSIENT.contains(&code));
         let hint = match reason {
-            Reason::Refused | Reason::Other if !bucket.has_credentials => {
+            Reason::Refused | Reason::Other if !bucket.has_credentials && !bucket.is_local => {
                 Some("no credentials were given: set those of the environment, or set storage_options")
             }
             Reason::Refused | Reason::Forbidden => Some("check the credentials and what they allow"),
@@ -98,11 +101,13 @@ impl Failure {
         };
         let detail = excerpt(&redact(&detail, &bucket.secrets), SHOWN);
         let is_transient = reason == Reason::Other && (is_unreachable || is_busy);
-        Self { hint, is_transient, is_timeout, ..Self::new(reason, format!("{what} ({detail})")) }
+        let errno = sources().find_map(|source| source.downcast_ref::<io::Error>()?.raw_os_error());
+        let errno = errno.filter(|_| bucket.is_local);
+        Self { hint, is_transient, is_timeout, errno, ..Self::new(reason, format!("{what} ({detail})")) }
     }
 
     fn new(reason: Reason, message: String) -> Self {
-        Self { reason, message, hint: None, is_transient: false, is_timeout: false }
+        Self { reason, message, hint: None, is_transient: false, is_timeout: false, errno: None }
     }
 
     /// The failure of the system of this machine.
@@ -123,6 +128,12 @@ impl Failure {
     /// Whether no response came in time.
     pub(super) fn is_timeout(&self) -> bool {
         self.is_timeout
+    }
+
+    /// The error of the system, for a file of this machine.
+    #[must_use]
+    pub fn errno(&self) -> Option<i32> {
+        self.errno
     }
 
     /// Whether the object is not what a request was to replace. Stores say so in different ways.

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::TryStreamExt;
+use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, ObjectStoreScheme};
 use tokio::time::sleep;
@@ -49,6 +50,8 @@ struct Bucket {
     /// Credentials, which no text shows.
     secrets: Vec<String>,
     has_credentials: bool,
+    /// Whether it is the file system of this machine.
+    is_local: bool,
 }
 
 /// An object, or the objects whose names begin alike: a folder.
@@ -77,6 +80,18 @@ impl Object {
         let (scheme, path) = parse(url)?;
         let bucket = Arc::new(options.open(&scheme, url)?);
         Ok(Self { bucket, url: url.trim_end_matches('/').to_owned(), path })
+    }
+
+    /// A folder of this machine, to read what is in it. A file that is written through it would be seen by readers before
+    /// it is complete.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn of_folder(folder: &std::path::Path) -> Result<Self, Failure> {
+        let store = LocalFileSystem::new_with_prefix(folder).map_err(|cause| Failure::of_system(&cause))?;
+        let (options, secrets) = (StorageOptions::default(), Vec::new());
+        let bucket = Bucket { store: Arc::new(store), options, secrets, has_credentials: false, is_local: true };
+        Ok(Self { bucket: Arc::new(bucket), url: folder.to_string_lossy().into_owned(), path: Path::default() })
     }
 
     /// The object of another URL, with the same options.

@@ -58,7 +58,7 @@ fn check(content: &[u8]) {
         }
         Err(Unreadable::Damaged(problem)) => assert!(!problem.is_empty()),
         Err(Unreadable::TooLarge(limit)) => assert_eq!(limit, MEMORY),
-        Err(Unreadable::Io(error)) => panic!("nothing is read from a file: {error}"),
+        Err(Unreadable::Failed(failure)) => panic!("nothing is read from a file: {failure:?}"),
     }
 }
 
