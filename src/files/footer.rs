@@ -207,7 +207,9 @@ fn sums(tail: &[u8]) -> Option<([u8; 8], [u8; 8])> {
     let (before, rest) = tail.split_at_checked(place_of_sum(tail)?)?;
     let (written, after) = rest.split_first_chunk()?;
     let mut hasher = Hasher::new();
-    [before, &NO_SUM, after].into_iter().for_each(|piece| hasher.update(piece));
+    for piece in [before, &NO_SUM, after] {
+        hasher.update(piece);
+    }
     Some((*written, format!("{:08x}", hasher.finalize()).into_bytes().try_into().ok()?))
 }
 

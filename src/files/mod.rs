@@ -21,7 +21,7 @@ pub use self::location::Location;
 pub use self::output::{Compression, Output};
 pub use self::parquet::Parquet;
 pub use self::row_memory::RowMemory;
-pub use self::system::{failure, options, sync_folder};
+pub use self::system::{failure, private_options, sync_folder};
 pub use self::temporary::{metadata_of_new_file, remove_stale, temporary_files};
 
 use std::path::Path;

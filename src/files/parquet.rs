@@ -1,6 +1,5 @@
 //! Batches as Parquet: compressed by zstd, with statistics, in row groups of bounded size.
 
-use std::fmt;
 use std::io::{self, Write};
 
 use arrow_array::RecordBatch;
@@ -128,11 +127,5 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
-    }
-}
-
-impl fmt::Debug for Parquet {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Parquet").field("file", &self.writer.inner().file).finish_non_exhaustive()
     }
 }

@@ -7,18 +7,15 @@ use std::path::Path;
 use crate::error::{Error, Kind};
 
 /// Options that open a file without following a symbolic link, and without waiting for a pipe. A new file is for its
-/// owner alone if it is private; otherwise the umask decides.
-#[cfg_attr(not(unix), expect(unused_mut, unused_variables, reason = "only Unix has links and modes like these"))]
+/// owner alone.
+#[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has links and modes like these"))]
 #[must_use]
-pub fn options(is_private: bool) -> OpenOptions {
+pub fn private_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-        if is_private {
-            options.mode(0o600);
-        }
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).mode(0o600);
     }
     options
 }

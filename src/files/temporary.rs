@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::{Builder, NamedTempFile};
 
-use super::system::{failure, options};
+use super::system::failure;
 use crate::error::{Kind, Result};
 
 /// A temporary name ends with random letters and digits, and this.
@@ -43,7 +43,7 @@ impl Temporary {
         COUNT.fetch_add(1, Ordering::Release);
         let counted = Counted;
         let beginning: String = name.chars().take(REPEATED).collect();
-        let open = |path: &Path| options(false).read(true).write(true).create_new(true).open(path);
+        let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
         let prefix = format!(".{beginning}.");
         let file = Builder::new().prefix(&prefix).suffix(ENDING).rand_bytes(RANDOM).make_in(folder, open)?;
         Ok(Self { file, _counted: counted })

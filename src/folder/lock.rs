@@ -10,7 +10,7 @@ use super::HIDDEN;
 use super::access::{Access, inspect};
 use super::error::{at, failure, in_use};
 use crate::error::{Error, Kind, Result, excerpt};
-use crate::files::options;
+use crate::files::private_options;
 use crate::store::{self, Holder, Object, Refusal};
 
 /// The name of the file or object.
@@ -48,7 +48,7 @@ impl Lock {
             access.check(&path, &found)?;
         }
         // For its owner alone: all who may read a file may lock it.
-        let opened = options(true).read(true).write(true).create(true).truncate(false).open(&path);
+        let opened = private_options().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = opened.map_err(|cause| failure(&path, "opened", cause))?;
         match file.try_lock() {
             Ok(()) => {}
