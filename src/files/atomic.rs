@@ -54,6 +54,12 @@ pub struct Published {
     pub object: Option<Listed>,
 }
 
+/// Whether a path, which is no loop, is a symbolic link that leads to the open files of a process.
+fn links_to_open_file(path: &Path) -> bool {
+    let leads_there = |target: PathBuf| target.starts_with("/proc") || links_to_open_file(&parent(path).join(target));
+    fs::read_link(path).is_ok_and(leads_there)
+}
+
 impl AtomicFile {
     /// Creates an empty temporary file beside `path`. Its errors are of this kind. Its mode is that
     /// of the file that it replaces, else the umask decides.
@@ -95,9 +101,7 @@ impl AtomicFile {
             Ok(found) if found.is_dir() => return Err(refused("is a folder")),
             Ok(found) if !found.is_file() => return Err(refused("is not a regular file")),
             // Such as `/dev/stdout`, which all programs share: the rename would replace the link.
-            Ok(_) if fs::read_link(&absolute).is_ok_and(|target| target.starts_with("/proc")) => {
-                return Err(refused("is a link to an open file"));
-            }
+            Ok(_) if links_to_open_file(&absolute) => return Err(refused("is a link to an open file")),
             // A dangling symbolic link is replaced, as any other link.
             Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(failure(kind, path, "written", cause)),
             _ => {}

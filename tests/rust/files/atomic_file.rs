@@ -58,9 +58,11 @@ fn a_link_to_an_open_file_such_as_dev_stdout_is_refused_and_stays() {
     let folder = Folder::new();
     let log = fs::File::create(folder.file("log")).unwrap();
     let open = format!("/proc/self/fd/{}", log.as_raw_fd());
-    std::os::unix::fs::symlink(open, folder.file("stdout")).unwrap();
-    assert!(refusal(&folder.file("stdout")).message().contains(" link "));
-    assert!(fs::symlink_metadata(folder.file("stdout")).unwrap().is_symlink());
+    for (link, target) in [("stdout", open.as_str()), ("link", "stdout")] {
+        std::os::unix::fs::symlink(target, folder.file(link)).unwrap();
+        assert!(refusal(&folder.file(link)).message().contains(" link "));
+        assert!(fs::symlink_metadata(folder.file(link)).unwrap().is_symlink());
+    }
     // Any other link is replaced.
     std::os::unix::fs::symlink("log", folder.file("latest")).unwrap();
     file(&folder.file("latest")).finish().unwrap().published().unwrap();
