@@ -70,19 +70,18 @@ struct Seal {
 }
 
 impl Footer {
-    /// Reads the footer of a version of a file.
+    /// Reads the footer of a version of a file, or of the one that is there.
     ///
     /// # Errors
     /// Of the store, and damage of the footer. The data are not read.
-    pub async fn read(file: &Object, version: &Listed) -> Result<Self, Unreadable> {
-        let bytes = version.bytes;
-        let mut start = bytes.saturating_sub(FIRST);
+    pub async fn read(file: &Object, version: Option<Listed>) -> Result<Self, Unreadable> {
+        let (version, mut content) = file.read_end(version, FIRST).await?;
         loop {
-            // No range of an empty object can be asked for.
-            let content = if bytes == 0 { Bytes::new() } else { file.read_range(version, start..bytes).await? };
-            match Self::in_end(bytes, &content)? {
+            match Self::in_end(version.bytes, &content)? {
                 Ok(footer) => return Ok(footer),
-                Err(needed) if needed < start => start = needed,
+                Err(needed) if needed < version.bytes.saturating_sub(content.len() as u64) => {
+                    content = file.read_range(&version, needed..version.bytes).await?;
+                }
                 Err(_) => return Err(NO_PARQUET),
             }
         }

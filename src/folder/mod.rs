@@ -261,11 +261,7 @@ impl Folder {
         let object = self.objects.join(&name);
         let mut listed = self.listed().get(&name).cloned();
         for _ in 0..ATTEMPTS {
-            let version = match listed.take() {
-                Some(listed) => listed,
-                None => object.head().await.map_err(|failure| unread(&path, failure))?,
-            };
-            match Footer::read(&object, &version).await {
+            match Footer::read(&object, listed.take()).await {
                 // A run has replaced it since it was listed.
                 Err(Unreadable::Failed(failure)) if failure.reason() == Reason::Conflict => {}
                 read => return read.map_err(|cause| unreadable(&path, cause)),

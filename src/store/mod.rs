@@ -19,7 +19,7 @@ use bytes::Bytes;
 use futures_util::TryStreamExt;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, ObjectStoreScheme};
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, ObjectStoreScheme};
 use tokio::time::sleep;
 use url::Url;
 
@@ -161,6 +161,28 @@ impl Object {
     pub async fn head(&self) -> Result<Listed, Failure> {
         let object = self.tried(|| self.sent(self.bucket.store.head(&self.path))).await?;
         Ok(Listed { bytes: object.size, tag: object.e_tag })
+    }
+
+    /// Reads the end of the version that was listed, or of the one that is there.
+    ///
+    /// # Errors
+    /// `Conflict` if there is another version by now.
+    pub async fn read_end(&self, listed: Option<Listed>, most: u64) -> Result<(Listed, Bytes), Failure> {
+        let listed = match listed {
+            Some(listed) => listed,
+            // A file is opened once. Azure knows no such range.
+            None if self.bucket.is_local => {
+                let options = GetOptions { range: Some(GetRange::Suffix(most)), ..GetOptions::default() };
+                let found = self.sent(self.bucket.store.get_opts(&self.path, options)).await?;
+                let listed = Listed { bytes: found.meta.size, tag: found.meta.e_tag.clone() };
+                return Ok((listed, self.sent(found.bytes()).await?));
+            }
+            None => self.head().await?,
+        };
+        // No range of an empty object can be asked for.
+        let range = listed.bytes.saturating_sub(most)..listed.bytes;
+        let content = if range.is_empty() { Bytes::new() } else { self.read_range(&listed, range).await? };
+        Ok((listed, content))
     }
 
     /// Reads some bytes of the version that was listed.
