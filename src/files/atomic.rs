@@ -3,27 +3,44 @@
 //! Until then whatever was at the path stays there, even if the process dies. Of a file for an object store, parts are
 //! uploaded while it is written, and the object appears when all are there.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind, Write};
-use std::iter;
-use std::mem;
 use std::path::{self, Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
+use super::parent;
 use super::system::{failure, sync_folder};
 use super::temporary::Temporary;
 use crate::error::{Error, Kind, Result, defect};
 use crate::store::{Failure, Listed, Object, Reason, Replaces, Upload};
 
+/// A file being written. Dropped unfinished, it leaves nothing.
+#[derive(Debug)]
+pub struct AtomicFile {
+    /// Where the file will be; of an object, its URL.
+    path: PathBuf,
+    kind: Kind,
+    /// None once it is complete, or an error has ended it.
+    target: Option<Target>,
+    /// Bytes written.
+    bytes: u64,
+    /// Why it cannot be finished: the Parquet and CSV libraries drop the system's error or its details.
+    failure: Option<Error>,
+}
+
+/// Where the bytes go until the file is complete.
+#[derive(Debug)]
+enum Target {
+    File(Temporary),
+    Upload(Upload),
+}
+
 /// A complete file that is not at its path yet. Dropped unpublished, it leaves nothing.
 #[derive(Debug)]
 #[must_use = "until it is published, it is not at its path"]
 pub struct Complete {
-    path: PathBuf,
-    kind: Kind,
-    bytes: u64,
-    target: Target,
+    file: AtomicFile,
     /// Cancelled when the caller no longer wants the file.
     abandoned: CancellationToken,
 }
@@ -37,109 +54,10 @@ pub struct Published {
     pub object: Option<Listed>,
 }
 
-/// Where the bytes go until the file is complete.
-#[derive(Debug)]
-enum Target {
-    File(File, Temporary),
-    Upload(Upload),
-    /// It is complete, or an error has ended it.
-    Closed,
-}
-
-impl Complete {
-    /// The same file, which is never renamed to its path once `abandoned` is cancelled.
-    pub fn unless(mut self, abandoned: &CancellationToken) -> Self {
-        self.abandoned = abandoned.clone();
-        self
-    }
-
-    /// Renames the file to its path, durably, or uploads it. Replaces what was there, a symbolic link included.
-    ///
-    /// # Errors
-    /// It cannot be renamed, or the store refuses it. Then what was there is as before.
-    pub async fn publish(mut self) -> Result<Published> {
-        let cancelled =
-            || Error::new(Kind::Internal, format!("`{}` was not written: the call was cancelled", self.path.display()));
-        if self.abandoned.is_cancelled() {
-            return Err(cancelled());
-        }
-        let mut object = None;
-        match mem::replace(&mut self.target, Target::Closed) {
-            Target::File(_, temporary) => super::blocking(|| self.rename(temporary))?,
-            Target::Upload(upload) => tokio::select! {
-                biased;
-                () = self.abandoned.cancelled() => return Err(cancelled()),
-                uploaded = upload.complete() => {
-                    object = Some(uploaded.map_err(|failure| self.not_uploaded(&failure))?);
-                }
-            },
-            Target::Closed => {}
-        }
-        Ok(Published { bytes: self.bytes, object })
-    }
-
-    /// Renames the temporary file. Makes the folder of a staged file, if it does not exist.
-    fn rename(&self, mut temporary: Temporary) -> Result<()> {
-        let failed = |done: &str, cause| failure(self.kind, &self.path, done, cause);
-        if let Some(temporary) = temporary.path() {
-            rename(temporary, &self.path).map_err(|cause| failed("renamed to its path", cause))?;
-        }
-        let synced = sync_folder(parent(&self.path));
-        let synced = synced.map_err(|cause| failed("made durable, but is complete and at its path", cause));
-        temporary.forget();
-        synced
-    }
-
-    fn not_uploaded(&self, failure: &Failure) -> Error {
-        let url = self.path.to_string_lossy();
-        if !failure.is_conflict() || failure.reason() == Reason::Missing {
-            return failure.clone().into_error(self.kind, &url, "written");
-        }
-        Error::new(Kind::FolderLocked, format!("`{url}` was written by another run meanwhile, and stays as it is"))
-            .retryable()
-            .with_path(&self.path)
-            .with_hint("wait until that run has ended, and run again")
-    }
-}
-
-/// Renames a file. Makes its folder, if that does not exist.
-fn rename(temporary: &Path, path: &Path) -> io::Result<()> {
-    match fs::rename(temporary, path) {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => {
-            let folder = parent(path);
-            match fs::create_dir(folder) {
-                // Another file of the folder was complete at the same moment.
-                Err(cause) if cause.kind() != ErrorKind::AlreadyExists => return Err(cause),
-                _ => {}
-            }
-            sync_folder(parent(folder)).and_then(|()| fs::rename(temporary, path)).inspect_err(|_| {
-                // An empty folder would look like a part.
-                _ = fs::remove_dir(folder);
-            })
-        }
-        renamed => renamed,
-    }
-}
-
-/// A file being written. Dropped unfinished, it leaves nothing.
-#[derive(Debug)]
-pub struct AtomicFile {
-    /// Where the file will be; of an object, its URL.
-    path: PathBuf,
-    kind: Kind,
-    target: Target,
-    /// Bytes written.
-    bytes: u64,
-    /// Why it cannot be finished: the Parquet and CSV libraries drop the system's error or its details.
-    failure: Option<Error>,
-}
-
-/// Whether a path is a symbolic link that leads to the open files of a process.
+/// Whether a path, which is no loop, is a symbolic link that leads to the open files of a process.
 fn links_to_open_file(path: &Path) -> bool {
-    const MOST_LINKS: usize = 40;
-    let next = |link: &PathBuf| fs::read_link(link).ok().map(|target| parent(link).join(target));
-    let mut targets = iter::successors(next(&path.to_owned()), next).take(MOST_LINKS);
-    targets.any(|target| fs::canonicalize(parent(&target)).is_ok_and(|folder| folder.starts_with("/proc")))
+    let leads_there = |target: PathBuf| target.starts_with("/proc") || links_to_open_file(&parent(path).join(target));
+    fs::read_link(path).is_ok_and(leads_there)
 }
 
 impl AtomicFile {
@@ -164,8 +82,11 @@ impl AtomicFile {
     /// A file of an object store. Sends nothing before it is longer than a part of an upload.
     #[must_use]
     pub fn of_object(object: &Object, replaces: Replaces, kind: Kind) -> Self {
-        let path = PathBuf::from(object.url());
-        Self { path, kind, target: Target::Upload(Upload::new(object.clone(), replaces)), bytes: 0, failure: None }
+        Self::of(object.url().into(), kind, Target::Upload(Upload::new(object.clone(), replaces)))
+    }
+
+    fn of(path: PathBuf, kind: Kind, target: Target) -> Self {
+        Self { path, kind, target: Some(target), bytes: 0, failure: None }
     }
 
     fn begin(path: &Path, staging: Option<&Path>, kind: Kind) -> Result<Self> {
@@ -185,15 +106,14 @@ impl AtomicFile {
             Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(failure(kind, path, "written", cause)),
             _ => {}
         }
-        let folder = staging.unwrap_or_else(|| parent(&absolute));
-        let created = Temporary::create(folder, &name.to_string_lossy());
-        let (file, temporary) = created.map_err(|cause| failure(kind, path, "written", cause))?;
+        let created = Temporary::create(staging.unwrap_or_else(|| parent(&absolute)), &name.to_string_lossy());
+        let temporary = created.map_err(|cause| failure(kind, path, "written", cause))?;
         // A file keeps its mode. What a link leads to is not replaced.
         if let Some(replaced) = fs::symlink_metadata(&absolute).ok().filter(fs::Metadata::is_file) {
             // Some file systems have no modes.
-            _ = file.set_permissions(replaced.permissions());
+            _ = temporary.file.as_file().set_permissions(replaced.permissions());
         }
-        Ok(Self { path: absolute, kind, target: Target::File(file, temporary), bytes: 0, failure: None })
+        Ok(Self::of(absolute, kind, Target::File(temporary)))
     }
 
     /// The absolute path where the file will be, or its URL.
@@ -210,16 +130,12 @@ impl AtomicFile {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        if let Target::File(file, _) = &self.target {
-            file.sync_all().map_err(|cause| self.failed("written", cause))?;
+        if let Some(Target::File(temporary)) = &self.target {
+            temporary.file.as_file().sync_all().map_err(|cause| self.failed("written", cause))?;
         }
-        Ok(Complete {
-            path: self.path.clone(),
-            kind: self.kind,
-            bytes: self.bytes,
-            target: mem::replace(&mut self.target, Target::Closed),
-            abandoned: CancellationToken::new(),
-        })
+        let (path, target) = (self.path.clone(), self.target.take());
+        let file = Self { path, kind: self.kind, target, bytes: self.bytes, failure: None };
+        Ok(Complete { file, abandoned: CancellationToken::new() })
     }
 
     /// The error for a failure of a library: the system's error where a write failed, else a defect.
@@ -232,22 +148,41 @@ impl AtomicFile {
     fn failed(&self, done: &str, cause: io::Error) -> Error {
         failure(self.kind, &self.path, done, cause)
     }
+
+    /// Renames the temporary file to the path, durably.
+    fn rename(&self, temporary: Temporary) -> Result<()> {
+        temporary.persist(&self.path).map_err(|cause| self.failed("renamed to its path", cause))?;
+        let synced = sync_folder(parent(&self.path));
+        synced.map_err(|cause| self.failed("made durable, but is complete and at its path", cause))
+    }
+
+    fn not_uploaded(&self, failure: Failure) -> Error {
+        let url = self.path.to_string_lossy();
+        if failure.reason() != Reason::Conflict {
+            return failure.into_error(self.kind, &url, "written");
+        }
+        Error::new(Kind::FolderLocked, format!("`{url}` was written by another run meanwhile, and stays as it is"))
+            .retryable()
+            .with_path(&self.path)
+            .with_hint("wait until that run has ended, and run again")
+    }
 }
 
 impl Write for AtomicFile {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         let written = match &mut self.target {
-            Target::File(file, _) => match file.write(piece) {
+            Some(Target::File(temporary)) => match temporary.file.as_file_mut().write(piece) {
                 Err(cause) if cause.kind() == ErrorKind::Interrupted => return Err(cause),
                 written => written.map_err(|cause| (cause.kind(), self.failed("written", cause))),
             },
-            Target::Upload(upload) => match upload.write(piece) {
+            Some(Target::Upload(upload)) => match upload.write(piece) {
                 Ok(()) => Ok(piece.len()),
-                Err(cause) => {
-                    Err((ErrorKind::Other, cause.into_error(self.kind, &self.path.to_string_lossy(), "written")))
+                Err(failure) => {
+                    let url = self.path.to_string_lossy();
+                    Err((ErrorKind::Other, failure.into_error(self.kind, &url, "written")))
                 }
             },
-            Target::Closed => Err((ErrorKind::Other, defect("a complete file was written to"))),
+            None => Err((ErrorKind::Other, defect("a complete file was written to"))),
         };
         match written {
             Ok(written) => {
@@ -257,7 +192,7 @@ impl Write for AtomicFile {
             Err((kind, failure)) => {
                 // The libraries may go on to write after an error.
                 self.failure.get_or_insert(failure);
-                self.target = Target::Closed;
+                self.target = None;
                 Err(kind.into())
             }
         }
@@ -268,7 +203,35 @@ impl Write for AtomicFile {
     }
 }
 
-/// The folder of an absolute path.
-fn parent(path: &Path) -> &Path {
-    path.parent().unwrap_or(path)
+impl Complete {
+    /// The same file, which is never renamed to its path once `abandoned` is cancelled.
+    pub fn unless(mut self, abandoned: &CancellationToken) -> Self {
+        self.abandoned = abandoned.clone();
+        self
+    }
+
+    /// Renames the file to its path, durably, or uploads it. Replaces what was there, a symbolic link included.
+    ///
+    /// # Errors
+    /// It cannot be renamed, or the store refuses it. Then what was there is as before.
+    pub async fn publish(self) -> Result<Published> {
+        let Self { mut file, abandoned } = self;
+        let target = file.target.take();
+        let cancelled =
+            || Error::new(Kind::Internal, format!("`{}` was not written: the call was cancelled", file.path.display()));
+        let object = match target {
+            _ if abandoned.is_cancelled() => return Err(cancelled()),
+            Some(Target::File(temporary)) => {
+                super::blocking(|| file.rename(temporary))?;
+                None
+            }
+            Some(Target::Upload(upload)) => tokio::select! {
+                biased;
+                () = abandoned.cancelled() => return Err(cancelled()),
+                uploaded = upload.complete() => Some(uploaded.map_err(|failure| file.not_uploaded(failure))?),
+            },
+            None => return Err(defect("a file was published twice")),
+        };
+        Ok(Published { bytes: file.bytes, object })
+    }
 }

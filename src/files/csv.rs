@@ -27,7 +27,6 @@ pub struct CsvOptions {
 }
 
 /// Writes batches of one schema.
-#[derive(Debug)]
 pub struct Csv {
     file: Output,
     options: CsvOptions,

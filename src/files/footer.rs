@@ -1,19 +1,16 @@
 //! A part: a Parquet file that holds a record of how it came about, and checksums of itself.
 //!
 //! The Parquet library writes no checksums of pages. So the footer has one of the data before it, which only a reader
-//! of the rows compares, and one of the tail, which is the footer with the page index: that one is compared whenever
-//! the record is read, and no damaged footer is parsed.
+//! of the rows compares, and one of itself: that one is compared whenever the record is read, and no damaged footer is
+//! parsed.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use bytes::Bytes;
+use crc32fast::Hasher;
 use memchr::memmem;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::parquet_to_arrow_schema;
@@ -23,24 +20,21 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::RowMemory;
-use super::system::open_regular;
 use crate::error::{Error, Kind, Result, defect};
+use crate::store::{Failure, Listed, Object};
 
 /// Key of the record in the file's metadata.
 pub(super) const KEY: &str = "dataaccess.task";
-/// The last bytes of a Parquet file.
-const MAGIC: &[u8] = b"PAR1";
-/// Bytes of the end of a Parquet file: the length of the footer, and [`MAGIC`].
+/// Bytes after the footer: its length, and `PAR1`.
 const END: usize = 8;
-/// Most bytes of a tail, which is read as a whole: a response of 8 GiB with a thousand columns has as many. Who can
+/// The end of a file that is read first: usually all of its footer.
+const FIRST: u64 = 64 << 10;
+/// Most bytes of a footer, which is read as a whole: a response of 8 GiB with a thousand columns has as many. Who can
 /// write to the folder could name any length.
-const MAX_TAIL: u64 = 256 << 20;
-/// Key before the length of the data.
-const DATA_BYTES: &str = "\"data_bytes\":";
-/// Key before the checksum of the tail.
-const TAIL: &str = "\"tail_crc32\":\"";
-const TAIL_TOO_LONG: Unreadable = Unreadable::Damaged("its footer is longer than any that was written");
-/// Placeholder hashed in place of the checksum of the tail.
+const MAX_FOOTER: usize = 256 << 20;
+/// Key before the checksum of the footer.
+const SUM: &str = "\"tail_crc32\":\"";
+/// Placeholder hashed in place of the checksum of the footer.
 const NO_SUM: [u8; 8] = *b"00000000";
 
 /// What the footer of a file in a folder has.
@@ -59,8 +53,8 @@ pub struct Footer {
 /// Why a part cannot be read.
 #[derive(Debug)]
 pub enum Unreadable {
-    /// The system cannot read it.
-    Io(io::Error),
+    /// The system or the store cannot read it.
+    Failed(Failure),
     /// It is not what was written.
     Damaged(&'static str),
     /// It, or its rows, take more memory than this limit.
@@ -71,53 +65,47 @@ pub enum Unreadable {
 #[derive(Deserialize)]
 struct Seal {
     record: Value,
+    data_bytes: u64,
     data_crc32: String,
 }
 
 impl Footer {
-    /// Reads the footer of a file. Fails on a symbolic link.
+    /// Reads the footer of a version of a file, or of the one that is there.
     ///
     /// # Errors
-    /// The system's, and damage of the tail. The data are not read.
-    pub fn open(path: &Path) -> Result<Self, Unreadable> {
-        let mut file = open_regular(path)?;
-        let bytes = file.metadata()?.len();
-        let mut read = |range: Range<u64>| read_range(&mut file, range);
-        let footer = footer(bytes, &read(end(bytes))?)?;
-        let tail = tail(bytes, &footer, &read(footer.clone())?)?;
-        Ok(Self::read_tail(bytes, &footer, read(tail)?)?.0)
+    /// Of the store, and damage of the footer. The data are not read.
+    pub async fn read(file: &Object, version: Option<Listed>) -> Result<Self, Unreadable> {
+        let (version, mut content) = file.read_end(version, FIRST).await?;
+        loop {
+            match Self::in_end(version.bytes, &content)? {
+                Ok(footer) => return Ok(footer),
+                Err(needed) if needed < version.bytes.saturating_sub(content.len() as u64) => {
+                    content = file.read_range(&version, needed..version.bytes).await?;
+                }
+                Err(_) => return Err(NO_PARQUET),
+            }
+        }
     }
 
     /// The footer in the last bytes of a file of this size; or where the bytes begin that are needed.
     ///
     /// # Errors
-    /// Damage of the tail.
+    /// Damage of the footer.
     pub fn in_end(bytes: u64, content: &[u8]) -> Result<Result<Self, u64>, Unreadable> {
-        let first = bytes.saturating_sub(content.len() as u64);
-        let have = |range: &Range<u64>| {
-            let start = range.start.checked_sub(first)?;
-            Some(start..range.end - first)
-        };
-        let end = end(bytes);
-        let Some(found) = have(&end) else { return Ok(Err(end.start)) };
-        let footer = footer(bytes, slice(content, &found)?)?;
-        let Some(found) = have(&footer) else { return Ok(Err(footer.start)) };
-        let tail = tail(bytes, &footer, slice(content, &found)?)?;
-        let Some(found) = have(&tail) else { return Ok(Err(tail.start)) };
-        Ok(Ok(Self::read_tail(bytes, &footer, slice(content, &found)?.to_vec())?.0))
+        match tail(content, bytes)? {
+            Ok(tail) => Ok(Ok(Self::in_tail(bytes, tail)?.0)),
+            Err(needed) => Ok(Err(needed)),
+        }
     }
 
-    /// Reads the rows too.
+    /// Reads the footer and the rows.
     ///
     /// # Errors
-    /// The system's, any damage, and the limit on memory.
-    pub fn read(path: &Path, memory: &RowMemory) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
-        let file = open_regular(path)?;
-        memory.check(file.metadata()?.len())?;
-        let mut content = Vec::new();
-        file.take(memory.limit().saturating_add(1)).read_to_end(&mut content)?;
-        memory.check(content.len() as u64)?;
-        Self::in_content(content.into(), memory)
+    /// Of the store, any damage, and the limit on memory.
+    pub async fn read_rows(file: &Object, memory: &RowMemory) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
+        memory.add(0)?;
+        let content = file.read(memory.limit()).await?;
+        Self::in_content(content.ok_or(Unreadable::TooLarge(memory.limit()))?, memory)
     }
 
     /// The footer and the rows in the content of a file.
@@ -126,11 +114,10 @@ impl Footer {
     /// Any damage, and the limit on memory.
     pub fn in_content(content: Bytes, memory: &RowMemory) -> Result<(Self, Vec<RecordBatch>), Unreadable> {
         let bytes = content.len() as u64;
-        let footer = footer(bytes, slice(&content, &end(bytes))?)?;
-        let tail = tail(bytes, &footer, slice(&content, &footer)?)?;
-        let data = 0..tail.start;
-        let (part, data_crc32) = Self::read_tail(bytes, &footer, slice(&content, &tail)?.to_vec())?;
-        if data_crc32 != sum(slice(&content, &data)?) {
+        let tail = tail(&content, bytes)?.map_err(|_| NO_PARQUET)?;
+        let (part, data_crc32) = Self::in_tail(bytes, tail)?;
+        let data = content.get(..content.len() - tail.len()).unwrap_or_default();
+        if data_crc32 != format!("{:08x}", crc32fast::hash(data)) {
             return Err(Unreadable::Damaged("its rows do not have the checksum that was written"));
         }
         let options = ArrowReaderOptions::new().with_schema(SchemaRef::clone(&part.schema));
@@ -150,18 +137,20 @@ impl Footer {
         Ok((part, batches))
     }
 
-    /// The record in a tail, and the checksum of the data.
-    fn read_tail(bytes: u64, footer: &Range<u64>, mut tail: Vec<u8>) -> Result<(Self, String), Unreadable> {
-        let written = tail_sum(&mut tail).map(|sum| std::mem::replace(sum, NO_SUM));
-        if written.is_none_or(|written| written != sum(&tail).as_bytes()) {
+    /// The record in a [`tail`], and the checksum of the data.
+    fn in_tail(bytes: u64, tail: &[u8]) -> Result<(Self, String), Unreadable> {
+        let (written, computed) = sums(tail).ok_or(Unreadable::Damaged("its footer has no record of a task"))?;
+        if written != computed {
             return Err(Unreadable::Damaged("its footer does not have the checksum that was written"));
         }
-        let start = (tail.len() as u64 + footer.start).saturating_sub(bytes);
-        let footer = slice(&tail, &(start..start + footer.end - footer.start))?;
+        let footer = tail.get(..tail.len() - END).unwrap_or_default();
         let metadata = undamaged("its footer cannot be decoded", || ParquetMetaDataReader::decode_metadata(footer))?;
         let metadata = metadata.file_metadata();
         let seal = value(metadata).and_then(|text| serde_json::from_str::<Seal>(text).ok());
-        let Seal { record, data_crc32 } = seal.ok_or(Unreadable::Damaged("its footer has no record"))?;
+        let Seal { record, data_bytes, data_crc32 } = seal.ok_or(Unreadable::Damaged("its footer has no record"))?;
+        if bytes.checked_sub(tail.len() as u64) != Some(data_bytes) {
+            return Err(Unreadable::Damaged("it has another size than its footer says"));
+        }
         let schema = undamaged("its footer cannot be decoded", || {
             parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata())
         })?;
@@ -180,80 +169,63 @@ fn as_written(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
 }
 
-/// The metadata of a part whose tail is not closed yet.
+/// The metadata of a part whose footer is not closed yet.
 pub(super) fn seal(record: &Value, data_bytes: u64, data_sum: u32) -> String {
     let none = String::from_utf8_lossy(&NO_SUM);
-    format!("{{\"record\":{record},\"data_crc32\":\"{data_sum:08x}\",{DATA_BYTES}{data_bytes},{TAIL}{none}\"}}")
+    let data = format!("\"data_bytes\":{data_bytes},\"data_crc32\":\"{data_sum:08x}\"");
+    format!("{{\"record\":{record},{data},{SUM}{none}\"}}")
 }
 
-/// Writes the checksum of a tail into it.
+/// Writes the checksum of a [`tail`] into it.
 ///
 /// # Errors
-/// `ResponseTooLarge` when no reader would accept a tail of this length, `Internal` when it has no [`seal`].
+/// `ResponseTooLarge` when no reader would accept a footer of this length, `Internal` when it has no [`seal`].
 pub(super) fn close(tail: &mut [u8]) -> Result<()> {
-    if tail.len() as u64 > MAX_TAIL {
-        let problem = format!("response too large: the footer of its Parquet file exceeds {MAX_TAIL} bytes");
+    if tail.len() > MAX_FOOTER {
+        let problem = format!("response too large: the footer of its Parquet file exceeds {MAX_FOOTER} bytes");
         return Err(Error::new(Kind::ResponseTooLarge, problem)
-            .with(|details| (details.field, details.limit) = (Some("footer".to_owned()), Some(MAX_TAIL)))
+            .with(|details| (details.field, details.limit) = (Some("footer".to_owned()), Some(MAX_FOOTER as u64)))
             .with_hint("request fewer columns, or fewer rows in a request"));
     }
-    let sum = sum(tail);
-    let place = tail_sum(tail).ok_or_else(|| defect("a part has no place for its checksum"))?;
-    place.copy_from_slice(sum.as_bytes());
+    let sum = sums(tail).map(|(_, computed)| computed);
+    let place = place_of_sum(tail).and_then(|place| tail.get_mut(place..)?.first_chunk_mut());
+    match (place, sum) {
+        (Some(place), Some(sum)) => *place = sum,
+        _ => return Err(defect("a part has no place for its checksum")),
+    }
     Ok(())
 }
 
-/// CRC-32 in hexadecimal.
-fn sum(bytes: &[u8]) -> String {
-    format!("{:08x}", crc32fast::hash(bytes))
+/// Where the checksum of a footer is. A value of a record could hold the same text, but comes before it.
+fn place_of_sum(tail: &[u8]) -> Option<usize> {
+    memmem::rfind(tail, SUM.as_bytes()).map(|key| key + SUM.len())
 }
 
-/// The checksum in a tail. A value of a record could hold the same text, but comes before it.
-fn tail_sum(tail: &mut [u8]) -> Option<&mut [u8; 8]> {
-    let start = memmem::rfind(tail, TAIL.as_bytes())? + TAIL.len();
-    tail.get_mut(start..)?.first_chunk_mut()
-}
-
-/// Where the end of a file is.
-fn end(bytes: u64) -> Range<u64> {
-    bytes.saturating_sub(END as u64)..bytes
-}
-
-/// Where the footer is, by the end of the file.
-fn footer(bytes: u64, end: &[u8]) -> Result<Range<u64>, Unreadable> {
-    let length = end.first_chunk().map(|length| u64::from(u32::from_le_bytes(*length)));
-    let stop = self::end(bytes).start;
-    match length.filter(|_| end.ends_with(MAGIC)).and_then(|length| stop.checked_sub(length)) {
-        Some(start) if stop - start > MAX_TAIL => Err(TAIL_TOO_LONG),
-        Some(start) => Ok(start..stop),
-        None => Err(Unreadable::Damaged("it does not end as a Parquet file does")),
+/// The checksum that is written in a tail, and the one that it should have: CRC-32 in hexadecimal.
+fn sums(tail: &[u8]) -> Option<([u8; 8], [u8; 8])> {
+    let (before, rest) = tail.split_at_checked(place_of_sum(tail)?)?;
+    let (written, after) = rest.split_first_chunk()?;
+    let mut hasher = Hasher::new();
+    for piece in [before, &NO_SUM, after] {
+        hasher.update(piece);
     }
+    Some((*written, format!("{:08x}", hasher.finalize()).into_bytes().try_into().ok()?))
 }
 
-/// Where the tail is, by the footer.
-fn tail(bytes: u64, footer: &Range<u64>, content: &[u8]) -> Result<Range<u64>, Unreadable> {
-    let digits =
-        memmem::rfind(content, DATA_BYTES.as_bytes()).and_then(|place| content.get(place + DATA_BYTES.len()..));
-    let digits = digits.and_then(|digits| digits.split(|byte| !byte.is_ascii_digit()).next());
-    let start = digits.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
-    match start.filter(|start| *start <= footer.start) {
-        Some(start) if bytes - start > MAX_TAIL => Err(TAIL_TOO_LONG),
-        Some(start) => Ok(start..bytes),
-        None => Err(Unreadable::Damaged("its footer has no record of a task")),
+const NO_PARQUET: Unreadable = Unreadable::Damaged("it does not end as a Parquet file does");
+
+/// The footer and the [`END`] of a file of this size, in its last bytes; or where the bytes begin that are needed.
+fn tail(content: &[u8], bytes: u64) -> Result<Result<&[u8], u64>, Unreadable> {
+    let Some([l0, l1, l2, l3, b'P', b'A', b'R', b'1']) = content.last_chunk::<END>() else {
+        let is_short = content.len() < END;
+        return bytes.checked_sub(END as u64).filter(|_| is_short).map(Err).ok_or(NO_PARQUET);
+    };
+    let length = usize::try_from(u32::from_le_bytes([*l0, *l1, *l2, *l3])).map_or(usize::MAX, |length| length + END);
+    let start = bytes.checked_sub(length as u64).ok_or(NO_PARQUET)?;
+    if length > MAX_FOOTER {
+        return Err(Unreadable::Damaged("its footer is longer than any that was written"));
     }
-}
-
-fn read_range(file: &mut File, range: Range<u64>) -> io::Result<Vec<u8>> {
-    let mut content = Vec::new();
-    file.seek(SeekFrom::Start(range.start))?;
-    file.take(range.end - range.start).read_to_end(&mut content)?;
-    Ok(content)
-}
-
-fn slice<'a>(content: &'a [u8], range: &Range<u64>) -> Result<&'a [u8], Unreadable> {
-    let place = |place: u64| usize::try_from(place).unwrap_or(usize::MAX);
-    let found = content.get(place(range.start)..place(range.end));
-    found.ok_or(Unreadable::Damaged("it is shorter than its footer says"))
+    Ok(content.len().checked_sub(length).and_then(|place| content.get(place..)).ok_or(start))
 }
 
 fn value(metadata: &FileMetaData) -> Option<&str> {
@@ -261,9 +233,9 @@ fn value(metadata: &FileMetaData) -> Option<&str> {
     entries.iter().find(|entry| entry.key == KEY)?.value.as_deref()
 }
 
-impl From<io::Error> for Unreadable {
-    fn from(cause: io::Error) -> Self {
-        Self::Io(cause)
+impl From<Failure> for Unreadable {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
     }
 }
 
@@ -279,9 +251,9 @@ mod tests {
 
     #[test]
     fn a_footer_that_no_reader_accepts_is_not_written() {
-        let mut tail = vec![0; usize::try_from(MAX_TAIL).expect("a length") + 1];
+        let mut tail = vec![0; MAX_FOOTER + 1];
         let error = close(&mut tail).unwrap_err();
-        assert_eq!((error.kind(), error.details().limit), (Kind::ResponseTooLarge, Some(MAX_TAIL)));
+        assert_eq!((error.kind(), error.details().limit), (Kind::ResponseTooLarge, Some(MAX_FOOTER as u64)));
         tail.pop();
         assert_eq!(close(&mut tail).unwrap_err().kind(), Kind::Internal, "it has no place for a checksum");
     }

@@ -1,7 +1,6 @@
 //! Rows as JSON Lines: one object per line, with the wire values, but for strings that the caller writes in another way.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::io::Write;
 
 use super::Writer;
@@ -16,14 +15,7 @@ type Instead = dyn Fn(usize, &Cell<'_>) -> Option<String> + Send;
 /// The strings that are written in place of some values.
 pub struct Rewrite(pub Box<Instead>);
 
-impl fmt::Debug for Rewrite {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Rewrite").finish_non_exhaustive()
-    }
-}
-
 /// Writes rows as objects whose first keys are the attributes, in their order.
-#[derive(Debug)]
 pub struct JsonLines {
     file: Output,
     /// Each attribute as a JSON string, followed by its colon.

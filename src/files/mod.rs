@@ -21,8 +21,10 @@ pub use self::location::Location;
 pub use self::output::{Compression, Output};
 pub use self::parquet::Parquet;
 pub use self::row_memory::RowMemory;
-pub use self::system::{failure, options, sync_folder};
-pub use self::temporary::{has_temporary_files, metadata_of_new_file, remove_stale};
+pub use self::system::{failure, private_options, sync_folder};
+pub use self::temporary::{metadata_of_new_file, remove_stale, temporary_files};
+
+use std::path::Path;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
@@ -35,6 +37,11 @@ pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
         Ok(RuntimeFlavor::CurrentThread) | Err(_) => work(),
         Ok(_) => block_in_place(work),
     }
+}
+
+/// The folder of an absolute path.
+fn parent(path: &Path) -> &Path {
+    path.parent().unwrap_or(path)
 }
 
 /// Writes batches of rows into an [`AtomicFile`]. Dropped unfinished, it leaves no file.

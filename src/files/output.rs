@@ -1,6 +1,5 @@
 //! Where the bytes of a text file go: into the file, or compressed into it.
 
-use std::fmt;
 use std::io::{self, Write};
 
 use flate2::write::GzEncoder;
@@ -85,15 +84,5 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         // A flush would end a block of the compression early.
         Ok(())
-    }
-}
-
-impl fmt::Debug for Output {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Plain(_) => "Plain",
-            Self::Gzip(_) => "Gzip",
-            Self::Zstd(_) => "Zstd",
-        })
     }
 }

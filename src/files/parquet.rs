@@ -1,6 +1,5 @@
 //! Batches as Parquet: compressed by zstd, with statistics, in row groups of bounded size.
 
-use std::fmt;
 use std::io::{self, Write};
 
 use arrow_array::RecordBatch;
@@ -10,7 +9,7 @@ use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::arrow::{ArrowWriter, add_encoded_arrow_schema_to_metadata};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use serde_json::Value;
 
 use super::Writer;
@@ -34,12 +33,12 @@ pub struct Parquet {
     has_values: Vec<bool>,
 }
 
-/// The file, and the length and checksum of its data, which its tail records.
+/// The file, and the length and checksum of its data, which its footer records.
 struct Output {
     file: AtomicFile,
     data_bytes: u64,
     data_hash: Hasher,
-    /// The tail of a part, which is sealed before it is written.
+    /// The footer of a part, which is sealed before it is written.
     tail: Option<Vec<u8>>,
 }
 
@@ -51,6 +50,9 @@ impl Parquet {
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_max_row_group_bytes(Some(GROUP_BYTES))
+            // No index of pages: row groups are small.
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_offset_index_disabled(true)
             .set_key_value_metadata(Some(vec![KeyValue::new(WRITER.to_owned(), VERSION.to_owned())]))
             .build();
         add_encoded_arrow_schema_to_metadata(shown, &mut properties);
@@ -84,7 +86,7 @@ impl Parquet {
         self.writer.append_key_value_metadata(KeyValue::new(footer::KEY.to_owned(), seal));
         self.writer.finish().map_err(|cause| self.to_error(cause))?;
         let output = self.writer.inner_mut();
-        let mut tail = output.tail.take().ok_or_else(|| defect("the tail of a part was not kept"))?;
+        let mut tail = output.tail.take().ok_or_else(|| defect("the footer of a part was not kept"))?;
         footer::close(&mut tail)?;
         output.write_all(&tail).map_err(|cause| self.to_error(cause))?;
         self.writer.inner_mut().file.finish()
@@ -125,11 +127,5 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
-    }
-}
-
-impl fmt::Debug for Parquet {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Parquet").field("file", &self.writer.inner().file).finish_non_exhaustive()
     }
 }

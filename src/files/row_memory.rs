@@ -33,16 +33,4 @@ impl RowMemory {
         let used = self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if used > self.limit { Err(Unreadable::TooLarge(self.limit)) } else { Ok(()) }
     }
-
-    /// Checks a file before it is read.
-    ///
-    /// # Errors
-    /// The file alone exceeds the limit, or the rows of the files before it do.
-    pub(super) fn check(&self, bytes: u64) -> Result<(), Unreadable> {
-        if bytes.max(self.used.load(Ordering::Relaxed)) > self.limit {
-            Err(Unreadable::TooLarge(self.limit))
-        } else {
-            Ok(())
-        }
-    }
 }

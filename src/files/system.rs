@@ -7,30 +7,17 @@ use std::path::Path;
 use crate::error::{Error, Kind};
 
 /// Options that open a file without following a symbolic link, and without waiting for a pipe. A new file is for its
-/// owner alone if it is private; otherwise the umask decides.
-#[cfg_attr(not(unix), expect(unused_mut, unused_variables, reason = "only Unix has links and modes like these"))]
+/// owner alone.
+#[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has links and modes like these"))]
 #[must_use]
-pub fn options(is_private: bool) -> OpenOptions {
+pub fn private_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-        if is_private {
-            options.mode(0o600);
-        }
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).mode(0o600);
     }
     options
-}
-
-/// Opens a regular file for reading, without following a symbolic link. A pipe would wait for another process, and a
-/// device may have no end.
-///
-/// # Errors
-/// The file cannot be opened, or is a pipe, a device or a folder.
-pub fn open_regular(path: &Path) -> io::Result<File> {
-    let file = options(false).read(true).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
 /// Makes the names in a folder durable. The content of a file becomes durable when the file itself is synced.

@@ -2,70 +2,76 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::system::{failure, options};
+use tempfile::{Builder, NamedTempFile};
+
+use super::system::failure;
 use crate::error::{Kind, Result};
-use crate::store::ProcessCount;
 
-/// A temporary name ends with random digits and this.
+/// A temporary name ends with random letters and digits, and this.
 const ENDING: &str = ".tmp";
-/// Random hexadecimal digits in a temporary name.
-const DIGITS: usize = 16;
+/// Random characters in a temporary name.
+const RANDOM: usize = 16;
 /// Characters of the final name that a temporary name repeats; file systems limit the length of names.
 const REPEATED: usize = 48;
 
 /// How many temporary files there are.
-static COUNT: ProcessCount = ProcessCount::new();
+static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether this process has temporary files, as after Ctrl-C. A process that ends now leaves them.
+/// How many temporary files there are, as after Ctrl-C. A process that ends now leaves them.
 #[must_use]
-pub fn has_temporary_files() -> bool {
-    COUNT.get() > 0
+pub fn temporary_files() -> usize {
+    COUNT.load(Ordering::Acquire)
 }
 
-/// The name of a file that is removed when this is dropped.
-#[derive(Debug, Default)]
-pub(super) struct Temporary(Option<PathBuf>);
+/// A temporary file, which is removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Temporary {
+    pub file: NamedTempFile,
+    _counted: Counted,
+}
+
+#[derive(Debug)]
+struct Counted;
 
 impl Temporary {
     /// Makes an empty file in a folder, whose name begins with this one and belongs to nobody else.
-    pub fn create(folder: &Path, name: &str) -> io::Result<(File, Self)> {
-        let beginning: String = name.chars().take(REPEATED).collect();
-        let random = getrandom::u64().map_err(|cause| io::Error::other(cause.to_string()))?;
-        let path = folder.join(format!(".{beginning}.{random:0DIGITS$x}{ENDING}"));
+    pub fn create(folder: &Path, name: &str) -> io::Result<Self> {
         // Counted before it exists, so that the process cannot end between the two.
-        COUNT.add();
-        let mut temporary = Self(Some(path.clone()));
-        match options(false).read(true).write(true).create_new(true).open(&path) {
-            Ok(file) => Ok((file, temporary)),
-            Err(cause) => {
-                temporary.forget();
-                Err(cause)
-            }
-        }
+        COUNT.fetch_add(1, Ordering::Release);
+        let counted = Counted;
+        let beginning: String = name.chars().take(REPEATED).collect();
+        let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+        let prefix = format!(".{beginning}.");
+        let file = Builder::new().prefix(&prefix).suffix(ENDING).rand_bytes(RANDOM).make_in(folder, open)?;
+        Ok(Self { file, _counted: counted })
     }
 
-    /// Where the file is. None once it has its own name, or none at all.
-    pub fn path(&self) -> Option<&Path> {
-        self.0.as_deref()
-    }
-
-    /// Leaves the file where it is: it has its own name now, or was never made.
-    pub fn forget(&mut self) {
-        if self.0.take().is_some() {
-            COUNT.remove();
+    /// Renames it to a path. Makes the folder, if that does not exist.
+    pub fn persist(self, path: &Path) -> io::Result<File> {
+        let failed = match self.file.persist(path) {
+            Err(failed) if failed.error.kind() == ErrorKind::NotFound => failed,
+            renamed => return Ok(renamed?),
+        };
+        let folder = super::parent(path);
+        match fs::create_dir(folder) {
+            // Another file of the folder was complete at the same moment.
+            Err(cause) if cause.kind() != ErrorKind::AlreadyExists => return Err(cause),
+            _ => {}
         }
+        let renamed = super::sync_folder(super::parent(folder)).and_then(|()| Ok(failed.file.persist(path)?));
+        renamed.inspect_err(|_| {
+            // An empty folder would look like a part.
+            _ = fs::remove_dir(folder);
+        })
     }
 }
 
-impl Drop for Temporary {
+impl Drop for Counted {
     fn drop(&mut self) {
-        if let Some(path) = self.path() {
-            // Nobody is left to report a failure to; `remove_stale` knows the file by its name.
-            _ = fs::remove_file(path);
-            self.forget();
-        }
+        COUNT.fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -74,8 +80,7 @@ impl Drop for Temporary {
 /// # Errors
 /// No file can be created there.
 pub fn metadata_of_new_file(folder: &Path) -> io::Result<Metadata> {
-    let (file, _removed_at_the_end) = Temporary::create(folder, "dataaccess")?;
-    file.metadata()
+    Temporary::create(folder, "dataaccess")?.file.as_file().metadata()
 }
 
 /// Removes the temporary files that dead processes left in a folder. No other process may be writing rows there.
@@ -99,6 +104,6 @@ pub fn remove_stale(folder: &Path, kind: Kind) -> Result<()> {
 fn is_temporary(name: &str) -> bool {
     let stem = name.strip_prefix('.').and_then(|name| name.strip_suffix(ENDING));
     stem.and_then(|stem| stem.rsplit_once('.')).is_some_and(|(repeated, random)| {
-        !repeated.is_empty() && random.len() == DIGITS && random.bytes().all(|digit| digit.is_ascii_hexdigit())
+        !repeated.is_empty() && random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
 }

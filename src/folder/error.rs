@@ -5,10 +5,19 @@ use std::path::Path;
 
 use crate::error::{Error, Kind};
 use crate::files;
+use crate::store::Failure;
 
 /// The error for a file that the system could not have `done`, for example `written`.
 pub(super) fn failure(path: &Path, done: &str, cause: io::Error) -> Error {
     files::failure(Kind::FolderFile, path, done, cause)
+}
+
+/// The error for a file or object that could not be read.
+pub(super) fn unread(path: &Path, cause: Failure) -> Error {
+    match cause.errno() {
+        Some(errno) => failure(path, "read", io::Error::from_raw_os_error(errno)),
+        None => cause.into_error(Kind::FolderFile, &path.to_string_lossy(), "read"),
+    }
 }
 
 /// The error for a path that cannot be used as it is.

@@ -3,7 +3,6 @@
 //! Readers of datasets take `day=…` for a column (a Hive partition).
 
 use std::fmt;
-use std::path::PathBuf;
 
 const DAY: &str = "day=";
 const PART: &str = "part-";
@@ -21,11 +20,6 @@ pub struct PartName {
 }
 
 impl PartName {
-    /// The path below the folder.
-    pub(super) fn path(&self) -> PathBuf {
-        self.to_string().into()
-    }
-
     /// The part with a file name, in the folder of a day or in the folder of the scan.
     pub(super) fn parse(day: Option<&str>, file: &str) -> Option<Self> {
         let number = file.strip_prefix(PART)?.strip_suffix(ENDING)?.parse().ok()?;

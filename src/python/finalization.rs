@@ -22,10 +22,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// and for locks in object stores to be removed.
 const PATIENCE_WITH_STORES: Duration = Duration::from_secs(3);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Finalization {
     exiting: OnceLock<ThreadId>,
     attached: AtomicUsize,
+    /// Temporary files and locks of the parent, which a forked child counts and nobody removes there.
+    inherited: (usize, usize),
 }
 
 static FINALIZATION: PerProcess<Finalization> = PerProcess::empty();
@@ -37,7 +39,11 @@ thread_local! {
 
 impl Finalization {
     fn of_process() -> Arc<Self> {
-        FINALIZATION.get_or_make(Self::default)
+        FINALIZATION.get_or_make(|| Self {
+            exiting: OnceLock::new(),
+            attached: AtomicUsize::new(0),
+            inherited: (files::temporary_files(), store::locks()),
+        })
     }
 
     /// Counts this thread in, unless another one is exiting the interpreter.
@@ -142,9 +148,10 @@ pub(super) fn begin_finalization(py: Python<'_>) {
     finalization.exiting.get_or_init(|| thread::current().id());
     py.detach(|| {
         let began = Instant::now();
-        let is_busy = || finalization.attached.load(Ordering::SeqCst) > 0 || files::has_temporary_files();
+        let (temporary_files, locks) = finalization.inherited;
+        let is_busy = || finalization.attached.load(Ordering::SeqCst) > 0 || files::temporary_files() > temporary_files;
         while (is_busy() && began.elapsed() < PATIENCE)
-            || (store::is_holding_locks() && began.elapsed() < PATIENCE_WITH_STORES)
+            || (store::locks() > locks && began.elapsed() < PATIENCE_WITH_STORES)
         {
             thread::sleep(Duration::from_millis(1));
         }

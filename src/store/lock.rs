@@ -8,7 +8,7 @@ use std::env;
 use std::fs;
 use std::process;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -19,7 +19,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::{Failure, Object, ProcessCount, Reason};
+use super::{Failure, Object, Reason};
 
 /// A held lock is renewed so often.
 const RENEWAL: Duration = Duration::from_secs(30);
@@ -32,13 +32,12 @@ const MOST_BYTES: u64 = 4 << 10;
 /// How often another process may be faster before this one gives up.
 const ATTEMPTS: usize = 5;
 
-/// How many locks this process holds or is removing.
-static HELD: ProcessCount = ProcessCount::new();
+static HELD: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a lock of this process is held or still to be removed, as after Ctrl-C. A process that ends now leaves it.
+/// How many locks are held or still to be removed, as after Ctrl-C. A process that ends now leaves them.
 #[must_use]
-pub fn is_holding_locks() -> bool {
-    HELD.get() > 0
+pub fn locks() -> usize {
+    HELD.load(Ordering::Acquire)
 }
 
 /// Who holds a lock.
@@ -156,7 +155,7 @@ impl Drop for Lock {
 impl Drop for Own {
     fn drop(&mut self) {
         if self.holder.pid == process::id() {
-            HELD.remove();
+            HELD.fetch_sub(1, Ordering::Release);
         }
     }
 }
@@ -165,7 +164,7 @@ impl Own {
     fn new(object: Object, renewal: Duration, expiry: Duration) -> Result<Self, Failure> {
         let id = getrandom::u64().map_err(|cause| Failure::of_system(&cause))?;
         let holder = Holder { host: host(), pid: process::id(), id: format!("{id:016x}") };
-        HELD.add();
+        HELD.fetch_add(1, Ordering::Release);
         Ok(Self { object, holder, renewal, expiry })
     }
 
@@ -177,12 +176,12 @@ impl Own {
                 Ok(version) => {
                     // A store that ignores conditions accepts this, and would accept it of another process.
                     return match self.put(0, PutMode::Create).await {
-                        Err(failure) if failure.reason() == Reason::Exists => Ok(version),
+                        Err(failure) if failure.reason() == Reason::Conflict => Ok(version),
                         Err(failure) => Err(failure.into()),
                         Ok(_) => Err(Refusal::NoConditions),
                     };
                 }
-                Err(failure) if failure.reason() == Reason::Exists => {}
+                Err(failure) if failure.reason() == Reason::Conflict => {}
                 Err(failure) => return Err(failure.into()),
             }
             let (other, version, renewed) = match self.read().await {

@@ -6,7 +6,6 @@
 mod failure;
 mod lock;
 mod options;
-mod process_count;
 mod upload;
 
 use std::borrow::Cow;
@@ -18,15 +17,15 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::TryStreamExt;
+use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, ObjectStoreScheme};
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, ObjectStoreScheme};
 use tokio::time::sleep;
 use url::Url;
 
 pub use failure::{Failure, Reason};
-pub use lock::{Holder, Lock, Refusal, is_holding_locks};
+pub use lock::{Holder, Lock, Refusal, locks};
 pub use options::StorageOptions;
-pub use process_count::ProcessCount;
 pub use upload::{Replaces, Upload};
 
 use crate::error::{Error, Kind, Result, excerpt};
@@ -51,6 +50,8 @@ struct Bucket {
     /// Credentials, which no text shows.
     secrets: Vec<String>,
     has_credentials: bool,
+    /// Whether it is the file system of this machine.
+    is_local: bool,
 }
 
 /// An object, or the objects whose names begin alike: a folder.
@@ -79,6 +80,18 @@ impl Object {
         let (scheme, path) = parse(url)?;
         let bucket = Arc::new(options.open(&scheme, url)?);
         Ok(Self { bucket, url: url.trim_end_matches('/').to_owned(), path })
+    }
+
+    /// A folder of this machine, to read what is in it. A file that is written through it would be seen by readers before
+    /// it is complete.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn of_folder(folder: &std::path::Path) -> Result<Self, Failure> {
+        let store = LocalFileSystem::new_with_prefix(folder).map_err(|cause| Failure::of_system(&cause))?;
+        let (options, secrets) = (StorageOptions::default(), Vec::new());
+        let bucket = Bucket { store: Arc::new(store), options, secrets, has_credentials: false, is_local: true };
+        Ok(Self { bucket: Arc::new(bucket), url: folder.to_string_lossy().into_owned(), path: Path::default() })
     }
 
     /// The object of another URL, with the same options.
@@ -150,10 +163,32 @@ impl Object {
         Ok(Listed { bytes: object.size, tag: object.e_tag })
     }
 
+    /// Reads the end of the version that was listed, or of the one that is there.
+    ///
+    /// # Errors
+    /// `Conflict` if there is another version by now.
+    pub async fn read_end(&self, listed: Option<Listed>, most: u64) -> Result<(Listed, Bytes), Failure> {
+        let listed = match listed {
+            Some(listed) => listed,
+            // A file is opened once. Azure knows no such range.
+            None if self.bucket.is_local => {
+                let options = GetOptions { range: Some(GetRange::Suffix(most)), ..GetOptions::default() };
+                let found = self.sent(self.bucket.store.get_opts(&self.path, options)).await?;
+                let listed = Listed { bytes: found.meta.size, tag: found.meta.e_tag.clone() };
+                return Ok((listed, self.sent(found.bytes()).await?));
+            }
+            None => self.head().await?,
+        };
+        // No range of an empty object can be asked for.
+        let range = listed.bytes.saturating_sub(most)..listed.bytes;
+        let content = if range.is_empty() { Bytes::new() } else { self.read_range(&listed, range).await? };
+        Ok((listed, content))
+    }
+
     /// Reads some bytes of the version that was listed.
     ///
     /// # Errors
-    /// `Changed` if there is another version by now.
+    /// `Conflict` if there is another version by now.
     pub async fn read_range(&self, listed: &Listed, range: Range<u64>) -> Result<Bytes, Failure> {
         let options =
             || GetOptions { if_match: listed.tag.clone(), range: Some(range.clone().into()), ..GetOptions::default() };

@@ -95,7 +95,7 @@ impl StorageOptions {
             }
             _ => build!(MicrosoftAzureBuilder::new().with_url(address), AzureConfigKey, settings, retry, failed),
         };
-        Ok(Bucket { store, options: self.clone(), secrets, has_credentials })
+        Ok(Bucket { store, options: self.clone(), secrets, has_credentials, is_local: false })
     }
 
     /// A duration of a request, or of a lock.

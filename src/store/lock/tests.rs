@@ -20,7 +20,8 @@ fn object() -> Object {
 }
 
 fn object_of(store: Arc<dyn ObjectStore>) -> Object {
-    let bucket = Bucket { store, options: StorageOptions::default(), secrets: Vec::new(), has_credentials: true };
+    let (options, secrets) = (StorageOptions::default(), Vec::new());
+    let bucket = Bucket { store, options, secrets, has_credentials: true, is_local: false };
     Object { bucket: Arc::new(bucket), url: "s3://bucket/lock".to_owned(), path: Path::from("lock") }
 }
 

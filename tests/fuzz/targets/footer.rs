@@ -58,7 +58,7 @@ fn check(content: &[u8]) {
         }
         Err(Unreadable::Damaged(problem)) => assert!(!problem.is_empty()),
         Err(Unreadable::TooLarge(limit)) => assert_eq!(limit, MEMORY),
-        Err(Unreadable::Io(error)) => panic!("nothing is read from a file: {error}"),
+        Err(Unreadable::Failed(failure)) => panic!("nothing is read from a file: {failure:?}"),
     }
 }
 
@@ -70,9 +70,8 @@ fn shown(footer: &Result<Footer, Unreadable>) -> String {
 fn with_checksums(content: &[u8]) -> Option<Vec<u8>> {
     let mut content = content.to_vec();
     let after = |content: &[u8], key: &[u8]| memmem::rfind(content, key).map(|place| place + key.len());
-    let digits = after(&content, b"\"data_bytes\":")?;
-    let length = content[digits..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let start: usize = str::from_utf8(&content[digits..digits + length]).ok()?.parse().ok()?;
+    let length = u32::from_le_bytes(*content.get(..content.len().checked_sub(4)?)?.last_chunk()?);
+    let start = content.len().checked_sub(length as usize + 8)?;
     let data = crc32fast::hash(content.get(..start)?);
     let place = after(&content, b"\"data_crc32\":\"")?;
     content.get_mut(place..place + 8)?.copy_from_slice(format!("{data:08x}").as_bytes());

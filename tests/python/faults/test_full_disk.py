@@ -51,7 +51,7 @@ print(json.dumps({**outcome, "rows": report.rows, "kept": sum(task.was_done for 
         (0, ["id"], "/.dataaccess/lock", False),
         (1_000, [], "/day=2024-01-01/part-0.parquet", False),
         # Between the sizes of the first two parts.
-        (4_400, [], "/day=2024-01-02/part-0.parquet", True),
+        (4_000, [], "/day=2024-01-02/part-0.parquet", True),
     ],
 )
 def test_s2_a_file_that_may_not_grow_ends_the_run_and_what_is_done_is_kept(

@@ -187,7 +187,7 @@ class Folders(FolderMachine):
         if damage == "footer":
             content = content[:-9]
         else:
-            # Behind the data there is what a run reads.
+            # Behind the data there is the footer, which a run reads.
             data = json.loads(pq.read_metadata(path).metadata[b"dataaccess.task"])["data_bytes"]
             place = 4 + int(at * (data - 4))
             content = content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]

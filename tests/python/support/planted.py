@@ -18,19 +18,17 @@ def planted(part: bytes, table: pa.Table, **members: Any) -> bytes:
     """A part with other rows than the given one, which passes for it; its record has these members too."""
     record = json.loads(pq.ParquetFile(BytesIO(part)).metadata.metadata[KEY])["record"]
     record |= {"rows": table.num_rows, **members}
-    # All but the first bytes is the tail, whose checksum is compared first.
-    data = b"PAR1"
-    seal = {
-        "record": record,
-        "data_crc32": f"{zlib.crc32(data):08x}",
-        "data_bytes": len(data),
-        "tail_crc32": _NO_SUM.decode(),
-    }
-    text = json.dumps(seal, separators=(",", ":")).encode()
     file = BytesIO()
     with pq.ParquetWriter(file, table.schema, compression="zstd", store_schema=False) as writer:
         writer.write_table(table)
-        writer.add_key_value_metadata({KEY: text})
+        data = bytes(file.getvalue())
+        seal = {
+            "record": record,
+            "data_bytes": len(data),
+            "data_crc32": f"{zlib.crc32(data):08x}",
+            "tail_crc32": _NO_SUM.decode(),
+        }
+        writer.add_key_value_metadata({KEY: json.dumps(seal, separators=(",", ":")).encode()})
     content = file.getvalue()
     tail = content[len(data) :]
     start = tail.rindex(b'"tail_crc32":"') + len(b'"tail_crc32":"')

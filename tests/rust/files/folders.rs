@@ -7,7 +7,7 @@ use std::path::Path;
 use dataaccess::error::{Error, Kind};
 use dataaccess::folder::{Query, digest, mismatch};
 
-use super::folder::{Folder, HIDDEN, found, names, of_day, open, part, put, read_only, wait};
+use super::folder::{Folder, HIDDEN, found, names, of_day, open, part, put, read, read_only, wait};
 
 fn refusal(folder: &Path) -> Error {
     open(folder).unwrap_err()
@@ -147,6 +147,23 @@ fn symbolic_links_are_refused() {
         fs::rename(&target, &ours).unwrap();
     }
     assert_eq!(open(&path).unwrap().0.parts_of_day("2024-01-15").unwrap().len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_or_a_link_in_place_of_a_part_is_refused_and_not_opened() {
+    let folder = Folder::new();
+    put(&open(folder.path()).unwrap().0, &part(0));
+    let (opened, _) = read_only(folder.path()).unwrap();
+    let path = opened.path_of(&part(0));
+    for make in ["mkfifo", "ln -s /dev/zero"] {
+        fs::remove_file(&path).unwrap();
+        let command = format!("{make} '{}'", path.display());
+        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+        for error in [wait(opened.part(&part(0))).unwrap_err(), read(&path).unwrap_err()] {
+            assert_eq!((error.kind(), error.details().path.as_deref()), (Kind::Folder, path.to_str()));
+        }
+    }
 }
 
 #[cfg(unix)]
