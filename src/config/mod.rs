@@ -96,9 +96,6 @@ pub struct Arguments {
     /// Most bytes that a scan buffers for its consumer: a constant, except in tests.
     #[serde(skip)]
     pub buffered_bytes: usize,
-    /// Divisor of time-outs and back-offs: 1, except in tests.
-    #[serde(skip)]
-    pub time_scale: u32,
 }
 
 impl Default for Arguments {
@@ -123,7 +120,6 @@ impl Default for Arguments {
             sources: BTreeMap::new(),
             trust_env: true,
             buffered_bytes: 32 << 20,
-            time_scale: 1,
         }
     }
 }
@@ -181,7 +177,6 @@ pub struct Settings {
     pub(crate) record: Option<PathBuf>,
     pub(crate) timeouts: Timeouts,
     pub(crate) buffered_bytes: usize,
-    pub(crate) time_scale: u32,
 }
 
 /// Headers that only the client sets.
@@ -251,9 +246,8 @@ impl Settings {
                 proxy,
                 headers: arguments.headers,
                 record: arguments.record,
-                timeouts: Timeouts::scaled(arguments.time_scale),
+                timeouts: Timeouts::default(),
                 buffered_bytes: arguments.buffered_bytes,
-                time_scale: arguments.time_scale.max(1),
             }),
             (error, ..) => Err(error.unwrap_or_else(|| defect("a setting was refused without an error"))),
         }

@@ -30,6 +30,7 @@ pub use process_count::ProcessCount;
 pub use upload::{Replaces, Upload};
 
 use crate::error::{Error, Kind, Result, excerpt};
+use crate::time::scaled;
 
 /// The schemes of URLs.
 pub const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "wasb", "wasbs"];
@@ -202,7 +203,7 @@ impl Object {
                 done => return done,
             }
             is_first = false;
-            sleep(self.bucket.options.scaled(PAUSE)).await;
+            sleep(scaled(PAUSE)).await;
         }
     }
 

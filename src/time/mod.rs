@@ -1,4 +1,4 @@
-//! Moments, and the time zone in which a time without offset is read and a day begins.
+//! Moments, the time zone in which a time without offset is read and a day begins, and how fast pauses run.
 //!
 //! The only module that uses the time library. A reader returns a message that says what to write instead.
 
@@ -10,6 +10,8 @@ mod wall_clock;
 mod zone;
 
 use std::fmt;
+#[cfg(feature = "testing")]
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -20,6 +22,18 @@ pub use instants::Instants;
 pub use reading::offset_text;
 pub use wall_clock::{plain_wall_clock, wall_clock_microseconds};
 pub use zone::Zone;
+
+/// How many times faster time-outs and pauses run in tests. Those of clients and stores that are made from then on.
+#[cfg(feature = "testing")]
+pub static SPEED: AtomicU32 = AtomicU32::new(1);
+
+/// A time-out or pause, as long as it is outside of tests.
+#[must_use]
+pub fn scaled(duration: Duration) -> Duration {
+    #[cfg(feature = "testing")]
+    let duration = duration / SPEED.load(Ordering::Relaxed).max(1);
+    duration
+}
 
 /// A point in time, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
