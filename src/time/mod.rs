@@ -2,8 +2,8 @@
 //!
 //! The only module that uses the time library. A reader returns a message that says what to write instead.
 
+mod all_zones;
 mod calendar;
-mod candidates;
 mod instants;
 mod reading;
 mod wall_clock;
@@ -16,8 +16,8 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 
+pub use all_zones::all_zones;
 pub use calendar::{Calendar, DayComparison};
-pub use candidates::all_zones;
 pub use instants::Instants;
 pub use reading::offset_text;
 pub use wall_clock::{plain_wall_clock, wall_clock_microseconds};
@@ -66,12 +66,6 @@ impl Moment {
     #[must_use]
     pub const fn preceding(self) -> Self {
         Self(self.0.saturating_sub(1))
-    }
-
-    /// The millisecond after.
-    #[must_use]
-    pub const fn following(self) -> Self {
-        Self(self.0.saturating_add(1))
     }
 
     /// Rounds down to a millisecond, also before 1970.
