@@ -67,7 +67,7 @@ impl Client {
         let mut sink = (to.new_sink)();
         let received = receive(&call.plan, &mut response, &mut sink, to.delivery, slot).await;
         observed.received(response.received());
-        let has_succeeded = self.shared_limits.gate().has_succeeded();
+        let has_succeeded = self.shared_limits.gate().has_succeeded;
         let failed = |error| classify::of_body(error, &response, has_succeeded);
         let Some(envelope) = received.map_err(failed)? else {
             return Ok(AttemptEnd::Evicted);

@@ -15,7 +15,7 @@ use super::{Client, Completed};
 use crate::decode::{BatchSink, DecodePlan};
 use crate::error::{Context, Error, Kind, Phase, Result};
 use crate::observe::{self, Attempt};
-use crate::retry::{Caller, Gate, Hold, Policy, Remedy, RetryDecision, RetryState, Verdict};
+use crate::retry::{Caller, Hold, Policy, Remedy, RetryState, Verdict};
 use crate::secret::Secret;
 
 /// What a request waits for at first.
@@ -81,11 +81,6 @@ impl Log {
     }
 }
 
-/// Since when the service fails for all, as far as the time of this call or of its run counts.
-fn down_since(gate: &Gate, call: &Call<'_>, log: &Log) -> Option<std::time::Instant> {
-    gate.down_since().map(|since| since.max(call.deadline.began(log.started).into_std()))
-}
-
 impl Client {
     /// Sends the request until it succeeds, fails permanently, or the call times out. Returns nothing if the response was
     /// dropped because the buffer is full.
@@ -126,7 +121,8 @@ impl Client {
         to: &Destination<'_, G>,
         log: &mut Log,
     ) -> Result<Option<Completed>> {
-        let mut state = RetryState::new(call.policy, call.idempotent).within(call.deadline.timeout);
+        let began = call.deadline.began(log.started).into_std();
+        let mut state = RetryState::new(call.policy, call.idempotent, call.deadline.timeout, began);
         let caller = Caller { call: log.id, began: log.started.into_std() };
         let mut is_renewed = false;
         loop {
@@ -182,20 +178,19 @@ impl Client {
             if may_renew {
                 self.auth.reject(&token);
             }
-            let retry = if may_renew && self.token_within(call, log).await? != token {
+            let delay = if may_renew && self.token_within(call, log).await? != token {
                 is_renewed = true;
                 self.shared_limits.count_retry();
-                RetryDecision::Immediate
+                Duration::ZERO
             } else {
                 self.decide_retry(call, &mut state, &failure, &verdict, hold, log)?
             };
             to.delivery.void();
-            let delay = if let RetryDecision::After(delay) = retry { delay } else { Duration::ZERO };
             if hold.is_none_or(|hold| hold.is_new) {
                 observe::retrying(call.operation, &request_id, log.attempts, &failure, delay);
             }
             // Those that wait to probe wait at the gate, which may open early.
-            if !hold.is_some_and(|hold| hold.is_probing) {
+            if hold.is_none_or(|hold| hold.down_since.is_none()) {
                 tokio::time::sleep(delay).await;
             }
         }
@@ -236,13 +231,12 @@ impl Client {
         let (call_id, policy, jitter) = (log.id, &call.policy, self.rng.uniform());
         loop {
             let now = Instant::now();
-            let (failing_since, pause_ends, has_probe) = {
+            let (failing_since, down_since, pause_ends, has_probe) = {
                 let gate = self.shared_limits.gate();
-                state.set_down_since(down_since(&gate, call, log));
-                (gate.failing_since(), gate.pause_ends(), gate.has_probe())
+                (gate.failing_since(), gate.down_since(), gate.pause_ends, gate.has_probe())
             };
             // The last request of a run starts when the time is just over, and all others wait for what comes of it.
-            let ends = Instant::from_std(state.ends(now.into_std())) + policy.base;
+            let ends = Instant::from_std(state.ends(down_since, now.into_std())) + policy.base;
             // A call that is sent for a shorter time than probes are apart asks for one of its own.
             let is_short = log.attempts == 0 && policy.retry_for < policy.cap;
             let is_over = failing_since.is_some() && now >= ends && !has_probe;
@@ -270,7 +264,7 @@ impl Client {
         }
     }
 
-    /// Returns when to retry, or the failure when it is final.
+    /// Returns after how long to retry, or the failure when it is final.
     fn decide_retry(
         &self,
         call: &Call<'_>,
@@ -279,29 +273,25 @@ impl Client {
         verdict: &Verdict,
         hold: Option<Hold>,
         log: &Log,
-    ) -> Result<RetryDecision> {
+    ) -> Result<Duration> {
         let left = match call.deadline.left(log.started, log.spent) {
             left if call.deadline.is_of_call() || left.is_zero() => left,
             // Pauses do not count.
             _ => Duration::MAX,
         };
-        {
-            let gate = self.shared_limits.gate();
-            state.retry_for(gate.retry_for(&call.policy, verdict));
-            state.set_down_since(down_since(&gate, call, log));
+        let (now, jitter) = (Instant::now().into_std(), self.rng.uniform());
+        let delay = state.after(failure.clone(), verdict, hold, left, now, jitter).map_err(|error| self.last(error))?;
+        if verdict.remedy == Remedy::AtOnce && delay.is_zero() {
+            self.shared_limits.count_free_retry();
+        } else {
+            self.shared_limits.count_retry();
         }
-        let decided = state.after(failure.clone(), verdict, left, Instant::now().into_std(), self.rng.uniform(), hold);
-        let decision = decided.map_err(|error| self.last(error))?;
-        match decision {
-            RetryDecision::Immediate => self.shared_limits.count_free_retry(),
-            RetryDecision::After(_) => self.shared_limits.count_retry(),
-        }
-        Ok(decision)
+        Ok(delay)
     }
 
     /// Whether a failure ended the first contact.
     pub(super) fn is_never_reached(&self, failure: &Error) -> bool {
-        verdict(failure).is_unsent && !self.shared_limits.gate().was_reached()
+        verdict(failure).is_unsent && !self.shared_limits.gate().was_reached
     }
 
     /// The failure that ends a call.
@@ -322,7 +312,7 @@ impl Client {
     /// The token to send. A failing token source is retried as a failing connection is.
     async fn token(&self, call: &Call<'_>, log: &Log) -> Result<Secret> {
         let began = Instant::now();
-        let mut state = RetryState::new(call.policy, true).within(call.deadline.timeout);
+        let mut state = RetryState::new(call.policy, true, call.deadline.timeout, began.into_std());
         loop {
             let wait = call.token_wait.as_ref().and_then(|wait| wait.limit());
             let failure = match (self.auth.token(wait.map_or(Duration::MAX, |(limit, _)| limit)).await, wait) {
@@ -334,9 +324,9 @@ impl Client {
             };
             let left = call.deadline.timeout.saturating_sub(began.elapsed());
             let (verdict, now) = (verdict(&failure), Instant::now().into_std());
-            let decided = state.after(failure.clone(), &verdict, left, now, self.rng.uniform(), None);
+            let delay = state.after(failure.clone(), &verdict, None, left, now, self.rng.uniform());
             // Without a token no request of a scan can be sent.
-            let RetryDecision::After(delay) = decided.map_err(Error::of_all)? else { continue };
+            let delay = delay.map_err(Error::of_all)?;
             observe::retrying(call.operation, &log.request_id(), log.attempts + 1, &failure, delay);
             tokio::time::sleep(delay).await;
         }

@@ -1,14 +1,12 @@
 //! Decides whether a response is a result, and if not, which error it is and what that means for this request and others.
 
-use std::time::Duration;
-
 use serde_json::value::RawValue;
 
 use super::refusal::{EXCERPT_CHARACTERS, Refusal};
 use crate::contract::envelope::{CODE_PERMISSION, CODE_SUCCESS, STATUS_PERMISSION, field};
 use crate::decode::{Envelope, Member, RecordShape};
 use crate::error::{Details, Error, Kind, Result, Retry, excerpt};
-use crate::retry::{Pause, Remedy, Scope, Verdict};
+use crate::retry::{Remedy, Verdict};
 use crate::transport::Response;
 
 /// What `data` of a result must contain.
@@ -26,40 +24,31 @@ pub(super) enum ExpectedContent {
 pub(super) fn verdict(failure: &Error) -> Verdict {
     let (kind, details) = (failure.kind(), failure.details());
     let status = status(details);
-    let pause = status.filter(|_| kind == Kind::Throttled);
-    let pause = pause.and_then(|status| asks_to_wait(status, details.retry_after));
-    let remedy = match (failure.retry(), pause) {
-        (Retry::None, _) if kind == Kind::PermissionDenied => Remedy::NewToken,
-        (Retry::None, _) => Remedy::None,
-        (_, Some(pause)) => Remedy::Pause(pause),
-        (Retry::One, None) => Remedy::Once,
-        (Retry::Any, None) => Remedy::BackOff,
-        (Retry::AtOnce, None) => Remedy::AtOnce,
+    // A 503 without `Retry-After` looks like an outage.
+    let asks_to_wait = status == Some(429) || status == Some(503) && details.retry_after.is_some();
+    let remedy = match failure.retry() {
+        Retry::None if kind == Kind::PermissionDenied => Remedy::NewToken,
+        Retry::None => Remedy::None,
+        _ if kind == Kind::Throttled && asks_to_wait => Remedy::Pause(details.retry_after),
+        Retry::One => Remedy::Once,
+        Retry::Any => Remedy::BackOff,
+        Retry::AtOnce => Remedy::AtOnce,
     };
     let is_unsent = matches!(kind, Kind::Connect | Kind::Proxy);
-    let scope = match (remedy, kind, status) {
-        (Remedy::None | Remedy::NewToken | Remedy::AtOnce, ..) if !failure.is_of_all() => Scope::Request,
-        (Remedy::None | Remedy::NewToken | Remedy::AtOnce, ..) => Scope::All,
-        _ if is_unsent => Scope::All,
-        (_, Kind::ConnectionLost, _) if details.received.unwrap_or(0) == 0 => Scope::Service,
-        (_, Kind::Throttled, _) | (_, Kind::Server, Some(502 | 504)) => Scope::Service,
-        _ => Scope::Unclear,
+    let is_of_service = match (kind, status) {
+        (Kind::ConnectionLost, _) => details.received.unwrap_or(0) == 0,
+        (Kind::Throttled, _) | (Kind::Server, Some(502 | 504)) => true,
+        _ => is_unsent,
     };
     let is_cut_off = matches!(kind, Kind::ConnectionLost | Kind::TruncatedResponse);
     let cut_off_at = details.received.filter(|received| is_cut_off && *received > 0);
-    Verdict { remedy, scope, is_unsent, cut_off_at }
+    Verdict { remedy, is_of_service, is_unsent, cut_off_at }
 }
 
 /// The HTTP status; of a response with status 200 the `code` of its envelope, which means the same.
 fn status(details: &Details) -> Option<u16> {
     let code = details.code.filter(|_| details.status == Some(200));
     code.map_or(details.status, |code| u16::try_from(code).ok())
-}
-
-/// The pause that a response asks for by its status and `Retry-After`. A 503 without that header looks like an outage.
-fn asks_to_wait(status: u16, retry_after: Option<Duration>) -> Option<Pause> {
-    let asks = status == 429 || status == 503 && retry_after.is_some();
-    asks.then_some(Pause { asked: retry_after })
 }
 
 /// Checks that the envelope of a response with HTTP status 200 is as specified and reports success.
@@ -227,6 +216,8 @@ fn wrong_field(name: &'static str, what: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const ASKED: Option<Duration> = Some(Duration::from_secs(7));
@@ -241,35 +232,33 @@ mod tests {
 
     #[test]
     fn only_a_429_and_a_503_with_retry_after_ask_all_requests_to_wait() {
-        assert_eq!(remedy(&of(Kind::Throttled, Some(429))), Remedy::Pause(Pause { asked: None }));
+        assert_eq!(remedy(&of(Kind::Throttled, Some(429))), Remedy::Pause(None));
         assert_eq!(remedy(&of(Kind::Throttled, Some(503))), Remedy::BackOff);
         let asked = of(Kind::Throttled, Some(503)).with(|details| details.retry_after = ASKED);
-        assert_eq!(remedy(&asked), Remedy::Pause(Pause { asked: ASKED }));
-        assert_eq!(asks_to_wait(500, ASKED), None);
+        assert_eq!(remedy(&asked), Remedy::Pause(ASKED));
         let of_envelope = |code| of(Kind::Throttled, Some(200)).with(|details| details.code = Some(code));
-        assert_eq!(remedy(&of_envelope(429)), Remedy::Pause(Pause { asked: None }));
+        assert_eq!(remedy(&of_envelope(429)), Remedy::Pause(None));
         assert_eq!(remedy(&of_envelope(503)), Remedy::BackOff);
     }
 
     #[test]
     fn a_failure_concerns_others_as_far_as_it_tells() {
-        for (failure, expected) in [
-            (of(Kind::Connect, None), Scope::All),
-            (of(Kind::Proxy, None), Scope::All),
-            (of(Kind::ConnectionLost, None), Scope::Service),
-            (of(Kind::ConnectionLost, None).with(|details| details.received = Some(9)), Scope::Unclear),
-            (of(Kind::ConnectionLost, None).stale(), Scope::Request),
-            (of(Kind::Throttled, Some(503)), Scope::Service),
-            (of(Kind::Throttled, Some(429)), Scope::Service),
-            (of(Kind::Server, Some(502)), Scope::Service),
-            (of(Kind::Server, Some(500)), Scope::Unclear),
-            (of(Kind::Server, Some(200)), Scope::Unclear),
-            (of(Kind::Server, Some(200)).with(|details| details.code = Some(502)), Scope::Service),
-            (of(Kind::RequestTimeout, None), Scope::Unclear),
-            (Error::new(Kind::Tls, "test failure"), Scope::All),
-            (Error::new(Kind::RequestRejected, "test failure"), Scope::Request),
+        let lost = || of(Kind::ConnectionLost, None);
+        for (failure, is_of_service, is_unsent) in [
+            (of(Kind::Connect, None), true, true),
+            (of(Kind::Proxy, None), true, true),
+            (lost(), true, false),
+            (lost().with(|details| details.received = Some(9)), false, false),
+            (of(Kind::Throttled, Some(503)), true, false),
+            (of(Kind::Throttled, Some(429)), true, false),
+            (of(Kind::Server, Some(502)), true, false),
+            (of(Kind::Server, Some(500)), false, false),
+            (of(Kind::Server, Some(200)), false, false),
+            (of(Kind::Server, Some(200)).with(|details| details.code = Some(502)), true, false),
+            (of(Kind::RequestTimeout, None), false, false),
         ] {
-            assert_eq!(verdict(&failure).scope, expected, "{failure:?}");
+            let verdict = verdict(&failure);
+            assert_eq!((verdict.is_of_service, verdict.is_unsent), (is_of_service, is_unsent), "{failure:?}");
         }
     }
 

@@ -118,7 +118,7 @@ impl Client {
         let policy = Policy::new(settings.retry_for);
         let policy = if settings.is_retry_for_given { policy.patient_at_first() } else { policy };
         Ok(Self {
-            policy: policy.scaled(settings.time_scale),
+            policy,
             transport,
             shared_limits,
             auth: Auth::new(token),

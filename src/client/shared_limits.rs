@@ -174,13 +174,13 @@ impl SharedLimits {
 
     /// Records a response that shows that the service works.
     pub(super) fn record_answer(&self) {
-        lock(&self.gate).answered(Instant::now().into_std());
+        lock(&self.gate).answered();
         self.changed.notify_waiters();
     }
 
     /// Records that a response is complete and reports success.
     pub(super) fn record_success(&self) {
-        lock(&self.gate).succeeded(Instant::now().into_std());
+        lock(&self.gate).succeeded();
         self.changed.notify_waiters();
     }
 
@@ -249,7 +249,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retry::{Pause, Scope};
 
     const INTERVAL: Duration = Duration::from_millis(100);
 
@@ -290,12 +289,8 @@ mod tests {
             tokio::time::sleep(2 * INTERVAL + INTERVAL / 2).await;
             let now = Instant::now().into_std();
             let asked = Some(20 * INTERVAL);
-            let verdict = Verdict {
-                remedy: Remedy::Pause(Pause { asked }),
-                scope: Scope::Service,
-                is_unsent: false,
-                cut_off_at: None,
-            };
+            let verdict =
+                Verdict { remedy: Remedy::Pause(asked), is_of_service: true, is_unsent: false, cut_off_at: None };
             let policy = Policy::new(Duration::from_secs(60));
             lock(&shared_limits.gate).failed(Caller { call: 1, began: now }, &policy, &verdict, now, now, 0.0);
         };

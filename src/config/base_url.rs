@@ -144,7 +144,7 @@ fn shown(text: &str) -> String {
 /// Whether an address never leaves this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
-        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
@@ -156,10 +156,7 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 pub(super) fn is_here(url: &Url) -> bool {
     let is_here = |address: IpAddr| address.is_loopback() || address.is_unspecified();
     match url.host() {
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.').to_ascii_lowercase();
-            name == "localhost" || name.ends_with(".localhost")
-        }
+        Some(Host::Domain(name)) => name.trim_end_matches('.').rsplit('.').next() == Some("localhost"),
         Some(Host::Ipv4(address)) => is_here(address.into()),
         Some(Host::Ipv6(address)) => is_here(IpAddr::V6(address).to_canonical()),
         None => false,

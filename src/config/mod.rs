@@ -96,9 +96,6 @@ pub struct Arguments {
     /// Most bytes that a scan buffers for its consumer: a constant, except in tests.
     #[serde(skip)]
     pub buffered_bytes: usize,
-    /// Divisor of time-outs and back-offs: 1, except in tests.
-    #[serde(skip)]
-    pub time_scale: u32,
 }
 
 impl Default for Arguments {
@@ -123,7 +120,6 @@ impl Default for Arguments {
             sources: BTreeMap::new(),
             trust_env: true,
             buffered_bytes: 32 << 20,
-            time_scale: 1,
         }
     }
 }
@@ -132,6 +128,10 @@ impl Arguments {
     /// Whether a setting is no default.
     fn is_given(&self, name: &str) -> bool {
         self.sources.contains_key(name)
+    }
+
+    fn reads_environment_for(&self, name: &str) -> bool {
+        self.trust_env && !self.is_given(name)
     }
 
     /// The error of a setting, with where its value comes from.
@@ -148,8 +148,7 @@ impl Arguments {
     /// The CA certificates; `lookup` reads an environment variable.
     #[must_use]
     pub fn trust(&self, lookup: impl Fn(&str) -> Option<String>) -> Trust {
-        let is_read = self.trust_env && !self.is_given("ca_bundle");
-        Trust::resolve(self.ca_bundle.clone(), |name| lookup(name).filter(|_| is_read))
+        Trust::resolve(self.ca_bundle.clone(), |name| lookup(name).filter(|_| self.reads_environment_for("ca_bundle")))
     }
 }
 
@@ -157,7 +156,7 @@ impl Arguments {
 #[derive(Clone)]
 pub struct Settings {
     /// Has no trailing slash, user, query or fragment.
-    pub base_url: Url,
+    pub(crate) base_url: Url,
     /// Time zone of days, and of naive times that the caller gives.
     pub zone: Zone,
     /// Time zone of the times in records.
@@ -181,7 +180,6 @@ pub struct Settings {
     pub(crate) record: Option<PathBuf>,
     pub(crate) timeouts: Timeouts,
     pub(crate) buffered_bytes: usize,
-    pub(crate) time_scale: u32,
 }
 
 /// Headers that only the client sets.
@@ -213,10 +211,9 @@ impl Settings {
     pub fn resolve(arguments: Arguments, lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let mut refused = Refused { arguments: &arguments, errors: Vec::new() };
         let base_url = refused.keep("base_url", base_url::resolve(arguments.base_url.as_deref(), arguments.allow_http));
+        let is_read = arguments.proxy.is_none() && arguments.reads_environment_for("proxy");
         let proxy = match &base_url {
-            Some(base_url) if arguments.proxy.is_none() && arguments.trust_env && !arguments.is_given("proxy") => {
-                Proxy::of_environment(base_url, &lookup)
-            }
+            Some(base_url) if is_read => Proxy::of_environment(base_url, &lookup),
             _ => Proxy::of_setting(arguments.proxy.as_deref()),
         };
         let proxy = refused.keep("proxy", proxy).flatten();
@@ -251,9 +248,8 @@ impl Settings {
                 proxy,
                 headers: arguments.headers,
                 record: arguments.record,
-                timeouts: Timeouts::scaled(arguments.time_scale),
+                timeouts: Timeouts::default(),
                 buffered_bytes: arguments.buffered_bytes,
-                time_scale: arguments.time_scale.max(1),
             }),
             (error, ..) => Err(error.unwrap_or_else(|| defect("a setting was refused without an error"))),
         }
@@ -306,8 +302,9 @@ impl Refused<'_> {
     }
 }
 
-fn refused(name: &str, value: impl fmt::Display, expected: &str) -> Error {
-    Error::new(Kind::Config, format!("{name} must be {expected}, not {value}"))
+/// The value that was read, or the error of one that cannot be used.
+fn expect<T>(name: &str, value: impl fmt::Display, expected: &str, read: Option<T>) -> Result<T> {
+    read.ok_or_else(|| Error::new(Kind::Config, format!("{name} must be {expected}, not {value}")))
 }
 
 /// Seconds.
@@ -319,29 +316,23 @@ fn retry_for(value: f64) -> Result<Duration> {
 
 /// A duration above 0 and of at most a year.
 fn seconds(name: &'static str, value: f64) -> Result<Duration> {
-    match Duration::try_from_secs_f64(value) {
-        Ok(duration) if !duration.is_zero() && value <= YEAR => Ok(duration),
-        _ => Err(refused(name, value, "more than 0 and at most 31622400 seconds (a year)")),
-    }
+    let read = Duration::try_from_secs_f64(value).ok().filter(|duration| !duration.is_zero() && value <= YEAR);
+    expect(name, value, "more than 0 and at most 31622400 seconds (a year)", read)
 }
 
 /// The time between the starts of two requests at this rate.
-fn interval_of(requests_per_second: f64) -> Result<Duration> {
-    match Duration::try_from_secs_f64(requests_per_second.recip()) {
-        Ok(interval) if (1e-3..=1e6).contains(&requests_per_second) => Ok(interval),
-        _ => Err(refused("requests_per_second", requests_per_second, "from 0.001 to 1000000 requests a second")),
-    }
+fn interval_of(rate: f64) -> Result<Duration> {
+    let read = (1e-3..=1e6).contains(&rate).then(|| Duration::from_secs_f64(rate.recip()));
+    expect("requests_per_second", rate, "from 0.001 to 1000000 requests a second", read)
 }
 
 fn count(name: &'static str, value: i64) -> Result<u64> {
-    u64::try_from(value).ok().filter(|count| *count > 0).ok_or_else(|| refused(name, value, "at least 1"))
+    expect(name, value, "at least 1", u64::try_from(value).ok().filter(|count| *count > 0))
 }
 
 fn concurrency(value: i64) -> Result<u32> {
-    u32::try_from(value)
-        .ok()
-        .filter(|number| (1..=10_000).contains(number))
-        .ok_or_else(|| refused("concurrency", value, "an integer from 1 to 10000"))
+    let read = u32::try_from(value).ok().filter(|number| (1..=10_000).contains(number));
+    expect("concurrency", value, "an integer from 1 to 10000", read)
 }
 
 fn check_headers(headers: &[(String, String)]) -> Result<()> {

@@ -100,7 +100,7 @@ fn python_passes_the_settings_by_name() {
         read(serde_json::json!({"day_comparison": "inclusive", "headers": [["X-A", "b"]]})).expect("settings");
     assert_eq!(read_one.day_comparison, DayComparison::Inclusive);
     assert_eq!(read_one.headers, [("X-A".to_owned(), "b".to_owned())]);
-    assert_eq!((read_one.timeout, read_one.time_scale), (300.0, 1));
+    assert_eq!((read_one.timeout, read_one.trust_env), (300.0, true));
     assert!(read(serde_json::json!({"timeuot": 1})).is_err_and(|error| error.contains("timeuot")));
 }
 

@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use crate::time::scaled;
+
 /// Time-outs of each attempt. None counts the time it takes to send the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeouts {
@@ -26,11 +28,11 @@ pub struct Timeouts {
 impl Timeouts {
     /// Unanswered keep-alive probes after which a connection counts as lost.
     pub const KEEP_ALIVE_PROBES: u32 = 4;
+}
 
-    /// The time-outs, divided by `time_scale` for tests. Keep-alive probes are not scaled.
-    #[must_use]
-    pub fn scaled(time_scale: u32) -> Self {
-        let seconds = |seconds| Duration::from_secs(seconds) / time_scale.max(1);
+impl Default for Timeouts {
+    fn default() -> Self {
+        let seconds = |seconds| scaled(Duration::from_secs(seconds));
         Self {
             connect: seconds(10),
             keep_alive: Duration::from_secs(20),

@@ -7,7 +7,6 @@
 mod access;
 mod error;
 mod lock;
-mod marks;
 mod name;
 mod query;
 
@@ -21,7 +20,6 @@ use arrow_array::RecordBatch;
 use futures_util::StreamExt;
 use futures_util::stream;
 
-pub use marks::Mark;
 pub use name::PartName;
 pub use query::{Query, digest, mismatch};
 
@@ -310,40 +308,6 @@ impl Folder {
         match &self.lock {
             Some(lock) => lock.check(&self.objects).await,
             None => Ok(()),
-        }
-    }
-
-    /// The marks that runs have left.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
-    pub fn marks(&self) -> Result<Vec<Mark>> {
-        let hidden = blocking(|| self.names_in(Some(HIDDEN)))?;
-        Ok(hidden.iter().filter_map(|name| Mark::of_name(name)).collect())
-    }
-
-    /// Adds a mark.
-    ///
-    /// # Errors
-    /// It cannot be written, or another process has taken the folder over.
-    pub async fn add_mark(&self, mark: &Mark) -> Result<()> {
-        self.check_lock().await?;
-        let mut file = self.create_file(&format!("{HIDDEN}/{}", mark.name()), Replaces::Anything)?;
-        file.finish()?.publish().await.map(drop)
-    }
-
-    /// Removes a mark, if it is there.
-    ///
-    /// # Errors
-    /// It cannot be removed, or another process has taken the folder over.
-    pub async fn remove_mark(&self, mark: &Mark) -> Result<()> {
-        self.check_lock().await?;
-        let object = self.objects.join(&format!("{HIDDEN}/{}", mark.name()));
-        match object.delete().await {
-            Err(failure) if failure.reason() != Reason::Missing => {
-                Err(failure.into_error(Kind::FolderFile, object.url(), "removed"))
-            }
-            _ => Ok(()),
         }
     }
 

@@ -90,14 +90,7 @@ pub(super) fn location(
     storage_options: Storage,
     retry_for: Option<Duration>,
 ) -> PyResult<Location> {
-    let options = StorageOptions {
-        given: storage_options.map(|hidden| hidden.options).unwrap_or_default(),
-        retry_for,
-        #[cfg(feature = "testing")]
-        time_scale: super::testing::time_scale(),
-        #[cfg(not(feature = "testing"))]
-        time_scale: 1,
-    };
+    let options = StorageOptions { given: storage_options.map(|hidden| hidden.options).unwrap_or_default(), retry_for };
     Location::new(path, &options).map_err(|error| raise(py, error))
 }
 

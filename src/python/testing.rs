@@ -1,7 +1,7 @@
 //! Functions for tests (feature `testing`, not in the wheel): a faster clock for time-outs and back-off,
 //! another today, short lists, and a panic.
 
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use pyo3::prelude::*;
 
@@ -9,9 +9,8 @@ use super::bridge::{block, spawn};
 use crate::config::Arguments;
 use crate::error::Result;
 use crate::filter::VALUES_PER_REQUEST;
-use crate::time::Moment;
+use crate::time::{Moment, SPEED};
 
-static TIME_SCALE: AtomicU32 = AtomicU32::new(1);
 /// Bytes that scans of new clients buffer; 0 is the usual number.
 static BUFFERED_BYTES: AtomicUsize = AtomicUsize::new(0);
 /// The time that new searches and scans take for now, in Unix milliseconds; the least integer is the real one.
@@ -19,18 +18,13 @@ static NOW: AtomicI64 = AtomicI64::new(i64::MIN);
 /// The most values of a list in one request of new scans.
 static VALUES: AtomicUsize = AtomicUsize::new(VALUES_PER_REQUEST);
 
-/// How many times faster the time-outs and back-off of new clients run.
-pub(super) fn time_scale() -> u32 {
-    TIME_SCALE.load(Ordering::Relaxed)
-}
-
 /// The settings of a new client, changed as a test said.
 pub(super) fn changed(arguments: Arguments) -> Arguments {
     let buffered_bytes = match BUFFERED_BYTES.load(Ordering::Relaxed) {
         0 => arguments.buffered_bytes,
         bytes => bytes,
     };
-    Arguments { buffered_bytes, time_scale: time_scale(), ..arguments }
+    Arguments { buffered_bytes, ..arguments }
 }
 
 /// The time that a test set.
@@ -55,7 +49,7 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Sets how many times faster the time-outs and back-off of new clients run.
 #[pyfunction]
 fn set_time_scale(times: u32) {
-    TIME_SCALE.store(times, Ordering::Relaxed);
+    SPEED.store(times, Ordering::Relaxed);
 }
 
 /// Sets how many bytes the scans of new clients buffer; 0 is the usual number.

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::throttle::Throttle;
-use super::{Policy, Remedy, Scope, Verdict};
+use super::{Policy, Remedy, Verdict};
 
 /// Failures in a row, of more than one call, after which requests probe.
 const FAILURES: u32 = 5;
@@ -16,13 +16,15 @@ const LONGEST: Duration = Duration::from_secs(900);
 /// What requests of all calls have shown of the service.
 #[derive(Debug, Default)]
 pub struct Gate {
-    was_reached: bool,
+    /// Whether the headers of any response have arrived.
+    pub was_reached: bool,
+    /// Whether a response was complete and reported success.
+    pub has_succeeded: bool,
+    /// When the pause ends that the service asked for.
+    pub pause_ends: Option<Instant>,
     has_answered: bool,
-    has_succeeded: bool,
     failing: Option<Failing>,
     probe: Option<Probe>,
-    /// The end of the pause that the service asked for.
-    pause_ends: Option<Instant>,
     next_probe: Option<Instant>,
     /// The first start, and how many there were before the service answered.
     unproven: Option<(Instant, u32)>,
@@ -61,8 +63,10 @@ pub struct Caller {
 pub struct Hold {
     /// No request starts before; the past, if the gate is open.
     pub until: Instant,
-    /// Whether only one request at a time probes.
-    pub is_probing: bool,
+    /// Since when the service fails for all. Then only one request at a time probes.
+    pub down_since: Option<Instant>,
+    /// Whether the headers of any response have arrived.
+    pub was_reached: bool,
     /// Whether this failure began the pause, or no pause holds the request.
     pub is_new: bool,
 }
@@ -76,34 +80,27 @@ impl Gate {
         if !policy.has_retries() {
             return Ok(());
         }
-        if let Some(responded) = self.probe.as_ref().and_then(|probe| probe.responded)
-            && now >= responded + policy.restart
-        {
+        let proven = self.probe.as_ref().and_then(|probe| Some(probe.responded? + policy.restart));
+        if proven.is_some_and(|proven| proven <= now) {
             // Others cannot wait for the end of a long body.
-            self.answered(now);
+            self.answered();
         }
-        let is_probing = self.is_probing();
-        match &self.probe {
-            Some(probe) if is_probing => return Err(probe.responded.map(|responded| responded + policy.restart)),
-            _ => {}
+        let is_probing = self.down_since().is_some();
+        if is_probing && self.probe.is_some() {
+            return Err(proven);
         }
         if let Some(opens) = self.opens().filter(|opens| now < *opens) {
             return Err(Some(opens));
         }
         let (first, starts) = self.unproven.unwrap_or((now, 0));
-        if !self.has_answered {
-            let seconds = now.saturating_duration_since(first).as_secs();
-            let most = 1_u32.checked_shl(u32::try_from(seconds).unwrap_or(u32::MAX)).unwrap_or(u32::MAX);
-            if starts >= UNPROVEN.saturating_mul(most) {
-                return Err(Some(first + Duration::from_secs(seconds + 1)));
-            }
+        let seconds = u32::try_from(now.saturating_duration_since(first).as_secs()).unwrap_or(u32::MAX);
+        if !self.has_answered && starts >= UNPROVEN.saturating_mul(2_u32.saturating_pow(seconds)) {
+            return Err(Some(first + Duration::from_secs(u64::from(seconds) + 1)));
         }
         self.throttle.try_start(now, self.pause_ends).map_err(Some)?;
         self.unproven = Some((first, starts.saturating_add(1)));
-        if is_probing && let Some(failing) = &self.failing {
-            let failing_for = now.saturating_duration_since(failing.since);
-            let distance = policy.backoff(failing_for, policy.probe_base, jitter);
-            self.next_probe = Some(now + policy.up_to_end(distance, failing_for));
+        if is_probing {
+            self.space_probes(policy, now, jitter);
             self.probe = Some(Probe { call, responded: None });
         }
         Ok(())
@@ -112,26 +109,21 @@ impl Gate {
     /// Records that the headers of a response have arrived; with the status 200 if it `is_ok`.
     pub fn reached(&mut self, call: u64, is_ok: bool, now: Instant) {
         self.was_reached = true;
-        if is_ok {
-            self.throttle.accepted(now);
-        }
         if let Some(probe) = self.probe.as_mut().filter(|probe| is_ok && probe.call == call) {
             probe.responded.get_or_insert(now);
         }
     }
 
     /// Records that a response is complete and reports success.
-    pub fn succeeded(&mut self, now: Instant) {
+    pub fn succeeded(&mut self) {
         self.has_succeeded = true;
-        self.answered(now);
+        self.answered();
     }
 
     /// Records a response that shows that the service works.
-    pub fn answered(&mut self, now: Instant) {
+    pub fn answered(&mut self) {
         self.has_answered = true;
-        if self.failing.take().is_some() {
-            (self.probe, self.next_probe) = (None, Some(now));
-        }
+        (self.failing, self.probe) = (None, None);
     }
 
     /// Records that a request failed, which was sent at `sent`, in a way that may pass.
@@ -144,19 +136,17 @@ impl Gate {
         now: Instant,
         jitter: f64,
     ) -> Hold {
-        let was_probing = self.is_probing();
+        let was_probing = self.down_since().is_some();
         let was_held = was_probing || self.pause_ends.is_some_and(|ends| now < ends);
         let was_probe = self.probe.as_ref().is_some_and(|probe| probe.call == caller.call);
-        if let Remedy::Pause(pause) = verdict.remedy {
-            let asked = pause.asked.unwrap_or(policy.throttled_base);
+        if let Remedy::Pause(asked) = verdict.remedy {
+            let asked = asked.unwrap_or(policy.throttled_base);
             // Many processes that are told the same do not come back together, nor too late for a call.
             let spread = policy.spread(asked).mul_f64(jitter).min(policy.retry_for.saturating_sub(asked));
             let held = if asked > policy.retry_for { asked.min(LONGEST.max(policy.retry_for)) } else { asked + spread };
-            let ends = now + held;
             self.throttle.refused(sent, now);
-            self.pause_ends = Some(self.pause_ends.map_or(ends, |before| before.max(ends)));
+            self.pause_ends = self.pause_ends.max(Some(now + held));
         }
-        let is_clear = !self.has_succeeded || matches!(verdict.scope, Scope::Service | Scope::All);
         let failing = self.failing.get_or_insert(Failing {
             since: now,
             count: 0,
@@ -167,17 +157,15 @@ impl Gate {
         });
         failing.count = failing.count.saturating_add(1);
         failing.is_of_several_calls |= failing.first_call != caller.call;
-        failing.is_unsent |= verdict.scope == Scope::All;
+        failing.is_unsent |= verdict.is_unsent;
         // A request that fails as those before it, though it began after them, is no exception.
-        failing.is_of_service |= is_clear || caller.began > failing.since;
-        let failing_for = now.saturating_duration_since(failing.since);
-        let is_probing = self.is_probing();
-        if is_probing && !was_probing {
-            let distance = policy.backoff(failing_for, policy.probe_base, jitter);
-            self.next_probe = Some(now + policy.up_to_end(distance, failing_for));
+        failing.is_of_service |= !self.has_succeeded || verdict.is_of_service || caller.began > failing.since;
+        let down_since = self.down_since();
+        if down_since.is_some() && !was_probing {
+            self.space_probes(policy, now, jitter);
         }
-        let until = self.opens().unwrap_or(now);
-        Hold { until, is_probing, is_new: was_probe || !was_held }
+        let (until, was_reached) = (self.opens().unwrap_or(now), self.was_reached);
+        Hold { until, down_since, was_reached, is_new: was_probe || !was_held }
     }
 
     /// Records that an attempt of a call is over. If it was the probe, another may begin.
@@ -199,66 +187,52 @@ impl Gate {
         self.probe.is_some()
     }
 
-    /// When the pause ends that the service asked for.
-    #[must_use]
-    pub fn pause_ends(&self) -> Option<Instant> {
-        self.pause_ends
-    }
-
-    /// When the next request may start, as far as pauses tell.
-    fn opens(&self) -> Option<Instant> {
-        let next_probe = self.next_probe.filter(|_| self.is_probing());
-        self.pause_ends.max(next_probe)
-    }
-
     /// Since when the service fails.
     #[must_use]
     pub fn failing_since(&self) -> Option<Instant> {
         self.failing.as_ref().map(|failing| failing.since)
     }
 
-    /// Since when it fails for all.
+    /// Since when it fails for all. Then requests probe.
     #[must_use]
     pub fn down_since(&self) -> Option<Instant> {
-        self.failing_since().filter(|_| self.is_probing())
+        let is_down = |failing: &&Failing| failing.count >= FAILURES && failing.is_of_several_calls;
+        self.failing.as_ref().filter(is_down).map(|failing| failing.since)
     }
 
     /// Whether requests of other calls would fail too.
     #[must_use]
     pub fn is_down_for_all(&self) -> bool {
-        let is_probing = self.is_probing();
-        self.failing.as_ref().is_some_and(|failing| failing.is_unsent || is_probing && failing.is_of_service)
+        let is_down = self.down_since().is_some();
+        self.failing.as_ref().is_some_and(|failing| failing.is_unsent || is_down && failing.is_of_service)
     }
 
-    /// Whether the headers of any response have arrived.
-    #[must_use]
-    pub fn was_reached(&self) -> bool {
-        self.was_reached
+    /// When the next request may start, as far as pauses tell.
+    fn opens(&self) -> Option<Instant> {
+        self.pause_ends.max(self.down_since().and(self.next_probe))
     }
 
-    /// Whether a response was complete and reported success.
-    #[must_use]
-    pub fn has_succeeded(&self) -> bool {
-        self.has_succeeded
-    }
-
-    /// How long a request that failed like this is retried.
-    #[must_use]
-    pub fn retry_for(&self, policy: &Policy, verdict: &Verdict) -> Duration {
-        if verdict.is_unsent && !self.was_reached { policy.first_contact } else { policy.retry_for }
-    }
-
-    fn is_probing(&self) -> bool {
-        self.failing.as_ref().is_some_and(|failing| failing.count >= FAILURES && failing.is_of_several_calls)
+    /// Sets when the request after the one of now may probe.
+    fn space_probes(&mut self, policy: &Policy, now: Instant, jitter: f64) {
+        let failing_for = self.failing_since().map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
+        let rest = policy.retry_for.saturating_sub(failing_for);
+        self.next_probe = Some(now + policy.backoff(policy.probe_base, failing_for, rest, jitter));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retry::Pause;
 
     const SECOND: Duration = Duration::from_secs(1);
+
+    /// Which requests a failure is about.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Scope {
+        Request,
+        Service,
+        Unsent,
+    }
 
     /// A gate on a clock of its own, without chance.
     struct Test {
@@ -278,7 +252,8 @@ mod tests {
         }
 
         fn fail_with(&mut self, call: u64, scope: Scope, remedy: Remedy) -> Hold {
-            let verdict = Verdict { remedy, scope, is_unsent: scope == Scope::All, cut_off_at: None };
+            let (is_of_service, is_unsent) = (scope != Scope::Request, scope == Scope::Unsent);
+            let verdict = Verdict { remedy, is_of_service, is_unsent, cut_off_at: None };
             let caller = Caller { call, began: self.now };
             let hold = self.gate.failed(caller, &self.policy, &verdict, self.now, self.now, 0.0);
             self.gate.ended(call);
@@ -304,7 +279,7 @@ mod tests {
         assert!(test.fail_with(4, Scope::Service, Remedy::BackOff).is_new);
         // From the start of one probe to that of the next.
         assert_eq!(test.start(5), Err(Some(test.policy.probe_base + SECOND)));
-        test.gate.answered(test.now);
+        test.gate.answered();
         assert_eq!([4, 5, 6].map(|call| test.start(call)), [Ok(()); 3]);
         assert!(!test.gate.is_down_for_all());
     }
@@ -329,25 +304,25 @@ mod tests {
         let mut test = Test::new();
         test.fail([1; 20], Scope::Service);
         assert_eq!((test.start(2), test.gate.is_down_for_all()), (Ok(()), false));
-        test.fail([1], Scope::All);
+        test.fail([1], Scope::Unsent);
         assert!(test.gate.is_down_for_all());
     }
 
     #[test]
     fn failures_that_one_request_may_cause_are_an_outage_once_a_later_call_fails_too() {
         let mut test = Test::new();
-        test.gate.succeeded(test.now);
-        test.fail([1, 1, 1, 2, 2], Scope::Unclear);
+        test.gate.succeeded();
+        test.fail([1, 1, 1, 2, 2], Scope::Request);
         assert!(!test.gate.is_down_for_all());
         test.now += SECOND;
-        test.fail([3], Scope::Unclear);
+        test.fail([3], Scope::Request);
         assert!(test.gate.is_down_for_all());
     }
 
     #[test]
     fn a_pause_holds_all_and_the_longer_one_counts() {
         let mut test = Test::new();
-        let pause = |seconds| Remedy::Pause(Pause { asked: Some(seconds * SECOND) });
+        let pause = |seconds| Remedy::Pause(Some(seconds * SECOND));
         let holds = [9, 3].map(|seconds| test.fail_with(1, Scope::Service, pause(seconds)).is_new);
         assert_eq!((holds, test.start(2)), ([true, false], Err(Some(9 * SECOND))));
         test.fail_with(1, Scope::Service, pause(100_000));
@@ -365,7 +340,7 @@ mod tests {
             started
         };
         assert_eq!([started(), started(), started(), started()], [8, 8, 16, 32]);
-        test.gate.answered(test.now);
+        test.gate.answered();
         assert_eq!((0..100).filter(|call| test.start(*call).is_ok()).count(), 100);
     }
 }

@@ -2,12 +2,10 @@
 //! are passed in, and nothing sleeps.
 
 mod gate;
-mod header;
 mod policy;
 mod throttle;
 mod verdict;
 
 pub use gate::{Caller, Gate, Hold};
-pub use header::retry_after;
-pub use policy::{Policy, RetryDecision, RetryState};
-pub use verdict::{Pause, Remedy, Scope, Verdict};
+pub use policy::{Policy, RetryState};
+pub use verdict::{Remedy, Verdict, retry_after};

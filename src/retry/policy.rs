@@ -5,9 +5,12 @@ use std::time::{Duration, Instant};
 use super::gate::Hold;
 use super::verdict::{Remedy, Verdict};
 use crate::error::{Error, Kind, Result};
+use crate::time::scaled;
 
 /// A host name that does not exist, or a port at which nothing listens, is more often a typing error than an outage.
 const FIRST_CONTACT: Duration = Duration::from_secs(4);
+/// A proxy that limits the size of responses lets more bytes through.
+const LEAST_LIMIT: u64 = 8 << 20;
 
 /// How a call deals with failures.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,13 +37,13 @@ impl Policy {
     #[must_use]
     pub fn new(retry_for: Duration) -> Self {
         Self {
-            retry_for,
-            first_contact: retry_for.min(FIRST_CONTACT),
-            base: Duration::from_millis(400),
-            probe_base: Duration::from_millis(1_500),
-            throttled_base: Duration::from_secs(1),
-            cap: Duration::from_secs(30),
-            restart: Duration::from_secs(5),
+            retry_for: scaled(retry_for),
+            first_contact: scaled(retry_for.min(FIRST_CONTACT)),
+            base: scaled(Duration::from_millis(400)),
+            probe_base: scaled(Duration::from_millis(1_500)),
+            throttled_base: scaled(Duration::from_secs(1)),
+            cap: scaled(Duration::from_secs(30)),
+            restart: scaled(Duration::from_secs(5)),
         }
     }
 
@@ -50,134 +53,71 @@ impl Policy {
         Self { first_contact: self.retry_for, ..self }
     }
 
-    /// Divides all durations by `time_scale`, for tests. `Retry-After` is not scaled.
-    #[must_use]
-    pub fn scaled(self, time_scale: u32) -> Self {
-        let Self { retry_for, first_contact, base, probe_base, throttled_base, cap, restart } = self;
-        let [retry_for, first_contact, base, probe_base, throttled_base, cap, restart] =
-            [retry_for, first_contact, base, probe_base, throttled_base, cap, restart]
-                .map(|duration| duration / time_scale);
-        Self { retry_for, first_contact, base, probe_base, throttled_base, cap, restart }
-    }
-
     /// Whether a request may be sent after the first.
     #[must_use]
     pub fn has_retries(&self) -> bool {
         !self.retry_for.is_zero()
     }
 
-    /// Whether a failed request may be retried at all. A request that is not `idempotent` may be if it was never sent.
-    #[must_use]
-    pub fn may_retry(&self, verdict: &Verdict, idempotent: bool) -> bool {
-        let is_final = matches!(verdict.remedy, Remedy::None | Remedy::NewToken);
-        let is_safe = idempotent || verdict.is_unsent;
-        is_safe && !is_final && self.has_retries()
-    }
-
-    /// The back-off after failures for this long; `jitter` is uniform in 0 to 1.
+    /// The back-off after failures for this long, while `rest` is left; `jitter` is uniform in 0 to 1.
     ///
     /// It grows with that time and not with the attempts, so that a service that returns is noticed before its outage
-    /// has lasted half as long again.
-    #[must_use]
-    pub fn backoff(&self, failing_for: Duration, base: Duration, jitter: f64) -> Duration {
+    /// has lasted half as long again. The last retry comes when the time is just over: a service that returned in time is
+    /// noticed.
+    pub(super) fn backoff(&self, base: Duration, failing_for: Duration, rest: Duration, jitter: f64) -> Duration {
         let longest = (base + failing_for / 2).min(self.cap);
-        longest.saturating_sub(self.spread(longest).mul_f64(jitter.clamp(0.0, 1.0)))
+        let pause = longest.saturating_sub(self.spread(longest).mul_f64(jitter));
+        if rest.is_zero() { pause } else { pause.min(rest) }
     }
 
     /// By how much pauses differ that are equally long.
     pub(super) fn spread(&self, pause: Duration) -> Duration {
         (pause / 4).min(self.cap / 10)
     }
-
-    /// The last retry comes when the time is just over: a service that returned in time is noticed.
-    pub(super) fn up_to_end(&self, pause: Duration, failing_for: Duration) -> Duration {
-        let rest = self.retry_for.saturating_sub(failing_for);
-        if rest.is_zero() { pause } else { pause.min(rest) }
-    }
-}
-
-/// A proxy that limits the size of responses lets more bytes through.
-const LEAST_LIMIT: u64 = 8 << 20;
-
-/// When a failed request is retried.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RetryDecision {
-    /// At once, and not counted: the service had closed the idle connection that the request was sent on.
-    Immediate,
-    /// After a delay.
-    After(Duration),
 }
 
 /// The failures of one call.
 #[derive(Debug)]
 pub struct RetryState {
     policy: Policy,
-    /// How long the request is retried: see [`super::Gate::retry_for`].
+    /// How long the request is retried: `retry_for`, or the time of the first contact.
     retry_for: Duration,
     idempotent: bool,
     /// The call's `timeout=`, for its errors.
     timeout: Duration,
+    /// When the call or its run began: no outage before counts.
+    began: Instant,
     used_free_retry: bool,
     failed_kinds: Vec<Kind>,
     /// How many bytes were received of each response that was cut off.
     truncations: Vec<u64>,
     /// Since when `retry_for` runs.
     failing_since: Option<Instant>,
-    /// Since when the service fails for all, if it does.
-    down_since: Option<Instant>,
 }
 
 impl RetryState {
-    /// The state of a new call.
+    /// The state of a call with this `timeout=`, which began then or whose run did. A request that is not `idempotent` is
+    /// retried if it was never sent.
     #[must_use]
-    pub const fn new(policy: Policy, idempotent: bool) -> Self {
+    pub const fn new(policy: Policy, idempotent: bool, timeout: Duration, began: Instant) -> Self {
         Self {
             policy,
             retry_for: policy.retry_for,
             idempotent,
-            timeout: Duration::MAX,
+            timeout,
+            began,
             used_free_retry: false,
             failed_kinds: Vec::new(),
             truncations: Vec::new(),
             failing_since: None,
-            down_since: None,
         }
     }
 
-    /// The same state, of a call with this `timeout=`.
+    /// When the time of the request is over: its own, or that of a service that fails for all since `down_since`.
     #[must_use]
-    pub const fn within(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// Retries the request for this long from its first failure on.
-    pub fn retry_for(&mut self, retry_for: Duration) {
-        self.retry_for = retry_for;
-    }
-
-    /// Since when the service fails for all. The time of the request began then, if it had not failed before.
-    pub fn set_down_since(&mut self, since: Option<Instant>) {
-        self.down_since = since;
-    }
-
-    /// When the time of the request is over.
-    #[must_use]
-    pub fn ends(&self, now: Instant) -> Instant {
-        self.since().unwrap_or(now) + self.retry_for
-    }
-
-    fn since(&self) -> Option<Instant> {
-        self.failing_since.into_iter().chain(self.down_since).min()
-    }
-
-    fn failing_for(&self, now: Instant) -> Duration {
-        self.since().map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
-    }
-
-    /// How much is left of `retry_for`.
-    fn rest(&self, now: Instant) -> Duration {
-        self.retry_for.saturating_sub(self.failing_for(now))
+    pub fn ends(&self, down_since: Option<Instant>, now: Instant) -> Instant {
+        let down_since = down_since.map(|since| since.max(self.began));
+        self.failing_since.into_iter().chain(down_since).min().unwrap_or(now) + self.retry_for
     }
 
     /// Excludes time from `retry_for`: in which rows arrived, or the request waited for its place.
@@ -185,8 +125,8 @@ impl RetryState {
         self.failing_since = self.failing_since.map(|since| since + time);
     }
 
-    /// When to retry after a failure. `left` is the rest of the call's `timeout=`; `jitter` is uniform in 0 to 1; `hold` is
-    /// what holds all requests.
+    /// After how long to retry after a failure; at once and not counted if that is zero. `left` is the rest of the call's
+    /// `timeout=`; `jitter` is uniform in 0 to 1; `hold` is what holds all requests.
     ///
     /// # Errors
     /// The failure itself when it is final, with the reason unless the failure implies it.
@@ -194,72 +134,64 @@ impl RetryState {
         &mut self,
         failure: Error,
         verdict: &Verdict,
+        hold: Option<Hold>,
         left: Duration,
         now: Instant,
         jitter: f64,
-        hold: Option<Hold>,
-    ) -> Result<RetryDecision> {
+    ) -> Result<Duration> {
         // With `retry_for=0` exactly one request is sent.
-        let may_be_free = self.idempotent && !self.used_free_retry && self.policy.has_retries();
-        if verdict.remedy == Remedy::AtOnce && may_be_free && !left.is_zero() {
-            self.used_free_retry = true;
-            return Ok(RetryDecision::Immediate);
+        let may_retry = self.policy.has_retries() && (self.idempotent || verdict.is_unsent);
+        match verdict.remedy {
+            Remedy::None | Remedy::NewToken => return Err(failure),
+            _ if !may_retry => return Err(failure),
+            Remedy::AtOnce if !self.used_free_retry && !left.is_zero() => {
+                self.used_free_retry = true;
+                return Ok(Duration::ZERO);
+            }
+            Remedy::Once if self.failed_kinds.contains(&failure.kind()) => return Err(failure),
+            _ => self.failed_kinds.push(failure.kind()),
         }
-        let is_second = verdict.remedy == Remedy::Once && self.failed_kinds.contains(&failure.kind());
-        self.failed_kinds.push(failure.kind());
-        if is_second || !self.policy.may_retry(verdict, self.idempotent) {
-            return Err(failure);
-        }
+        let is_first_contact = verdict.is_unsent && hold.is_some_and(|hold| !hold.was_reached);
+        self.retry_for = if is_first_contact { self.policy.first_contact } else { self.policy.retry_for };
         self.failing_since.get_or_insert(now);
-        let delay = self.delay(&failure, verdict, left, now, jitter, hold)?;
+        let down_since = hold.and_then(|hold| hold.down_since);
+        let rest = self.ends(down_since, now).saturating_duration_since(now);
+        let failing_for = self.retry_for.saturating_sub(rest);
+        let asked = if let Remedy::Pause(asked) = verdict.remedy { asked.unwrap_or_default() } else { Duration::ZERO };
+        if asked > rest {
+            let [asked_for, retry_for] = [asked, self.retry_for].map(|duration| duration.as_secs_f64());
+            let reason = format!("not retried: Retry-After asks for {asked_for} s, retry_for is {retry_for} s");
+            let error = failure.with_reason(reason);
+            return Err(if asked > self.retry_for { error.of_all() } else { error });
+        }
+        if rest.is_zero() {
+            return Err(if self.retry_for < self.policy.retry_for {
+                failure.with_reason(NEVER_REACHED.to_owned())
+            } else {
+                self.given_up(failure)
+            });
+        }
+        let pause = hold.map_or(Duration::ZERO, |hold| hold.until.saturating_duration_since(now));
+        let own = self.policy.backoff(self.policy.base, failing_for, rest, jitter);
+        let delay = if down_since.is_some() { pause } else { own.max(pause).max(asked) };
+        if delay >= left {
+            return Err(failure.with_reason(ended_by("timeout", self.timeout)));
+        }
         if let Some(offset) = verdict.cut_off_at {
             self.truncations.push(offset);
             let times = self.truncations.iter().filter(|known| **known == offset).count();
             // A service that restarts cuts every response at its first buffers.
-            let is_limit = offset > LEAST_LIMIT && self.failing_for(now) >= self.policy.restart;
-            if times > 1 && is_limit {
-                let reason =
-                    format!("{times} attempts were cut off at byte {offset}; a proxy probably limits the size");
-                return Err(failure.with_reason(format!("{reason} of responses. Request fewer rows per call")));
+            if times > 1 && offset > LEAST_LIMIT && failing_for >= self.policy.restart {
+                return Err(failure.with_reason(format!(
+                    "{times} attempts were cut off at byte {offset}; a proxy probably limits the size of responses. \
+                     Request fewer rows per call"
+                )));
             }
-        }
-        Ok(RetryDecision::After(delay))
-    }
-
-    fn delay(
-        &self,
-        failure: &Error,
-        verdict: &Verdict,
-        left: Duration,
-        now: Instant,
-        jitter: f64,
-        hold: Option<Hold>,
-    ) -> Result<Duration> {
-        let (rest, retry_for) = (self.rest(now), self.retry_for);
-        let asked = verdict.asked().unwrap_or_default();
-        let ended = |reason| Err(failure.clone().with_reason(reason));
-        if asked > rest {
-            let too_long = asked > retry_for;
-            let [asked, retry_for] = [asked, retry_for].map(|duration| duration.as_secs_f64());
-            let error = ended(format!("not retried: Retry-After asks for {asked} s, retry_for is {retry_for} s"));
-            return if too_long { error.map_err(Error::of_all) } else { error };
-        }
-        if rest.is_zero() {
-            let is_first_contact = retry_for < self.policy.retry_for;
-            return ended(if is_first_contact { NEVER_REACHED.to_owned() } else { ended_by("retry_for", retry_for) });
-        }
-        let pause = hold.map_or(Duration::ZERO, |hold| hold.until.saturating_duration_since(now));
-        let is_probing = hold.is_some_and(|hold| hold.is_probing);
-        // The last retry comes when the time is just over: a service that returned in time is noticed.
-        let own = self.policy.backoff(self.failing_for(now), self.policy.base, jitter).min(rest);
-        let delay = if is_probing { pause } else { own.max(pause).max(asked) };
-        if delay >= left {
-            return ended(ended_by("timeout", self.timeout));
         }
         Ok(delay)
     }
 
-    /// The error of a request that waited in vain: `last` is the last failure of a request, perhaps of another one.
+    /// The error of a request whose time is over: `last` is the last failure of a request, perhaps of another one.
     #[must_use]
     pub fn given_up(&self, last: Error) -> Error {
         last.with_reason(ended_by("retry_for", self.retry_for))

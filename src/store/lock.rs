@@ -20,6 +20,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::{Failure, Object, Reason};
+use crate::time::scaled;
 
 /// A held lock is renewed so often.
 const RENEWAL: Duration = Duration::from_secs(30);
@@ -96,7 +97,7 @@ impl Lock {
     /// # Errors
     /// Another process holds it, or a request fails.
     pub async fn take(object: Object) -> Result<Self, Refusal> {
-        let [renewal, expiry] = [RENEWAL, EXPIRY].map(|time| object.bucket.options.scaled(time));
+        let [renewal, expiry] = [RENEWAL, EXPIRY].map(scaled);
         Self::take_for(object, renewal, expiry).await
     }
 

@@ -29,6 +29,7 @@ pub use options::StorageOptions;
 pub use upload::{Replaces, Upload};
 
 use crate::error::{Error, Kind, Result, excerpt};
+use crate::time::scaled;
 
 /// The schemes of URLs.
 pub const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "wasb", "wasbs"];
@@ -237,7 +238,7 @@ impl Object {
                 done => return done,
             }
             is_first = false;
-            sleep(self.bucket.options.scaled(PAUSE)).await;
+            sleep(scaled(PAUSE)).await;
         }
     }
 

@@ -18,6 +18,7 @@ use object_store::{BackoffConfig, ObjectStore, ObjectStoreScheme, RetryConfig};
 use super::failure::redact;
 use super::{Bucket, of_library};
 use crate::error::{Error, Kind, Result, excerpt};
+use crate::time::scaled;
 
 /// How long a request is retried, unless a client says it.
 const RETRY_FOR: Duration = Duration::from_secs(60);
@@ -50,8 +51,6 @@ pub struct StorageOptions {
     pub given: BTreeMap<String, String>,
     /// How long a request is retried. None is a minute.
     pub retry_for: Option<Duration>,
-    /// Divides durations, for tests; 0 is 1.
-    pub time_scale: u32,
 }
 
 /// Applies the settings to a builder. Unknown variables of the environment were left out; an unknown option of the caller
@@ -98,19 +97,14 @@ impl StorageOptions {
         Ok(Bucket { store, options: self.clone(), secrets, has_credentials, is_local: false })
     }
 
-    /// A duration of a request, or of a lock.
-    pub(super) fn scaled(&self, duration: Duration) -> Duration {
-        duration / self.time_scale.max(1)
-    }
-
     /// How long a request is retried.
     pub(super) fn retry_for(&self) -> Duration {
-        self.retry_for.unwrap_or_else(|| self.scaled(RETRY_FOR))
+        self.retry_for.unwrap_or_else(|| scaled(RETRY_FOR))
     }
 
     fn retry(&self) -> RetryConfig {
         let BackoffConfig { init_backoff, base, .. } = BackoffConfig::default();
-        let [init_backoff, max_backoff] = [init_backoff, MOST_BACKOFF].map(|it| self.scaled(it));
+        let [init_backoff, max_backoff] = [init_backoff, MOST_BACKOFF].map(scaled);
         let retry_timeout = self.retry_for();
         // The time decides.
         let max_retries = if retry_timeout.is_zero() { 0 } else { usize::MAX };

@@ -19,15 +19,6 @@ pub enum DayComparison {
 }
 
 impl DayComparison {
-    /// The names of the setting.
-    pub const NAMES: [(&'static str, Self); 2] = [("exclusive", Self::Exclusive), ("inclusive", Self::Inclusive)];
-
-    /// The reading of a name.
-    #[must_use]
-    pub fn read(name: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find_map(|(known, comparison)| (known == name).then_some(comparison))
-    }
-
     /// The name of the other reading.
     #[must_use]
     pub const fn other(self) -> &'static str {
@@ -66,43 +57,34 @@ impl Calendar {
 
     /// The instant that `after_date` takes for the rows from the first instant of a day on.
     #[must_use]
-    pub const fn after_date(&self, start: Moment) -> Moment {
-        match self.comparison {
-            DayComparison::Exclusive => start.preceding(),
-            DayComparison::Inclusive => start,
-        }
+    pub fn after_date(&self, start: Moment) -> Moment {
+        Moment::at(start.milliseconds().saturating_sub(self.step(DayComparison::Exclusive)))
     }
 
     /// The instant that `before_date` takes for the rows before the first instant of a day.
     #[must_use]
-    pub const fn before_date(&self, end: Moment) -> Moment {
-        match self.comparison {
-            DayComparison::Exclusive => end,
-            DayComparison::Inclusive => end.preceding(),
-        }
+    pub fn before_date(&self, end: Moment) -> Moment {
+        Moment::at(end.milliseconds().saturating_sub(self.step(DayComparison::Inclusive)))
     }
 
     /// The first instant of the rows that `after_date` with this instant asks for. None within a day, where the readings
     /// of the specification differ.
     #[must_use]
     pub fn start_of_rows(&self, after_date: Moment) -> Option<Moment> {
-        self.edge(match self.comparison {
-            DayComparison::Exclusive => after_date.following(),
-            DayComparison::Inclusive => after_date,
-        })
+        let start = after_date.milliseconds().saturating_add(self.step(DayComparison::Exclusive));
+        Some(Moment::at(start)).filter(|start| self.zone.begins_day_at(*start))
     }
 
     /// The instant before which the rows are that `before_date` with this instant asks for. None within a day.
     #[must_use]
     pub fn end_of_rows(&self, before_date: Moment) -> Option<Moment> {
-        self.edge(match self.comparison {
-            DayComparison::Exclusive => before_date,
-            DayComparison::Inclusive => before_date.following(),
-        })
+        let end = before_date.milliseconds().saturating_add(self.step(DayComparison::Inclusive));
+        Some(Moment::at(end)).filter(|end| self.zone.begins_day_at(*end))
     }
 
-    fn edge(&self, moment: Moment) -> Option<Moment> {
-        (self.zone.start_of_day(moment) == Ok(moment)).then_some(moment)
+    /// The milliseconds from the instant of a condition to the first instant of a day, if days are compared in this way.
+    fn step(&self, comparison: DayComparison) -> i64 {
+        i64::from(self.comparison == comparison)
     }
 }
 
@@ -110,13 +92,15 @@ impl Calendar {
 mod tests {
     use super::*;
 
+    const BOTH: [DayComparison; 2] = [DayComparison::Exclusive, DayComparison::Inclusive];
+
     /// Cairo skips the midnight of 2024-04-26.
     #[test]
     fn the_instants_of_both_readings_lie_on_either_side_of_a_midnight_and_lead_back_to_it() {
         for zone in ["UTC", "Africa/Cairo", "America/Havana"] {
             let zone = Zone::try_new(zone).expect("a zone");
             let start = zone.parse_moment("2024-04-26").expect("a day");
-            for (_, comparison) in DayComparison::NAMES {
+            for comparison in BOTH {
                 let calendar = Calendar { comparison, ..Calendar::new(zone.clone()) };
                 let (after, before) = (calendar.after_date(start), calendar.before_date(start));
                 assert_eq!(calendar.start_of_rows(after), Some(start));
@@ -131,7 +115,7 @@ mod tests {
     #[test]
     fn an_instant_within_a_day_says_nothing_of_its_rows() {
         let noon = Zone::default().parse_moment("2024-04-26T12:00").expect("a time");
-        for (_, comparison) in DayComparison::NAMES {
+        for comparison in BOTH {
             let calendar = Calendar { comparison, ..Calendar::default() };
             assert_eq!((calendar.start_of_rows(noon), calendar.end_of_rows(noon)), (None, None));
         }

@@ -1,25 +1,39 @@
-//! Moments, and the time zone in which a time without offset is read and a day begins.
+//! Moments, the time zone in which a time without offset is read and a day begins, and how fast pauses run.
 //!
 //! The only module that uses the time library. A reader returns a message that says what to write instead.
 
+mod all_zones;
 mod calendar;
-mod candidates;
 mod instants;
 mod reading;
 mod wall_clock;
 mod zone;
 
 use std::fmt;
+#[cfg(feature = "testing")]
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 
+pub use all_zones::all_zones;
 pub use calendar::{Calendar, DayComparison};
-pub use candidates::all_zones;
 pub use instants::Instants;
 pub use reading::offset_text;
 pub use wall_clock::{plain_wall_clock, wall_clock_microseconds};
 pub use zone::Zone;
+
+/// How many times faster time-outs and pauses run in tests. Those of clients and stores that are made from then on.
+#[cfg(feature = "testing")]
+pub static SPEED: AtomicU32 = AtomicU32::new(1);
+
+/// A time-out or pause, as long as it is outside of tests.
+#[must_use]
+pub fn scaled(duration: Duration) -> Duration {
+    #[cfg(feature = "testing")]
+    let duration = duration / SPEED.load(Ordering::Relaxed).max(1);
+    duration
+}
 
 /// A point in time, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,12 +66,6 @@ impl Moment {
     #[must_use]
     pub const fn preceding(self) -> Self {
         Self(self.0.saturating_sub(1))
-    }
-
-    /// The millisecond after.
-    #[must_use]
-    pub const fn following(self) -> Self {
-        Self(self.0.saturating_add(1))
     }
 
     /// Rounds down to a millisecond, also before 1970.

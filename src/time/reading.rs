@@ -19,35 +19,26 @@ impl Moment {
     /// # Errors
     /// A message, when the number looks like seconds, microseconds or nanoseconds.
     pub fn from_milliseconds(number: i64) -> Result<Self, String> {
-        if is_milliseconds(number) {
+        let is_milliseconds = |number: &i64| (MIN_MILLISECONDS..=MAX_MILLISECONDS).contains(&number.unsigned_abs());
+        if is_milliseconds(&number) {
             return Ok(Self(number));
         }
-        if number.unsigned_abs() > MAX_MILLISECONDS {
-            let (unit, divisor) = match number.unsigned_abs() / 1_000 {
-                0..=MAX_MILLISECONDS => ("microseconds", 1_000),
-                _ => ("nanoseconds", 1_000_000),
-            };
-            return Err(mistaken_unit(number, unit, number.checked_div_euclid(divisor)));
-        }
-        Err(mistaken_unit(number, "seconds", number.checked_mul(1_000)))
-    }
-}
-
-const fn is_milliseconds(number: i64) -> bool {
-    let distance = number.unsigned_abs();
-    distance >= MIN_MILLISECONDS && distance <= MAX_MILLISECONDS
-}
-
-fn mistaken_unit(number: i64, unit: &str, meant: Option<i64>) -> String {
-    match meant.filter(|meant| is_milliseconds(*meant)) {
-        Some(meant) => format!(
-            "{number} looks like {unit}, and integers are Unix milliseconds: write {meant} for {}",
-            Moment(meant)
-        ),
-        None => format!(
-            "{number} is not Unix milliseconds; write a day such as \"2024-01-31\", or milliseconds such as \
-             1706659200000"
-        ),
+        let units = [
+            ("seconds", number.checked_mul(1_000)),
+            ("microseconds", Some(number.div_euclid(1_000))),
+            ("nanoseconds", Some(number.div_euclid(1_000_000))),
+        ];
+        let meant = units.into_iter().find_map(|(unit, meant)| Some((unit, meant.filter(is_milliseconds)?)));
+        Err(match meant {
+            Some((unit, meant)) => format!(
+                "{number} looks like {unit}, and integers are Unix milliseconds: write {meant} for {}",
+                Self(meant)
+            ),
+            None => format!(
+                "{number} is not Unix milliseconds; write a day such as \"2024-01-31\", or milliseconds such as \
+                 1706659200000"
+            ),
+        })
     }
 }
 
@@ -79,9 +70,7 @@ impl Zone {
                 .map_err(|_| out_of_range(text)),
         }
     }
-}
 
-impl Zone {
     /// Reads a string that means its day, as [`Zone::parse_moment`].
     ///
     /// # Errors
@@ -89,24 +78,22 @@ impl Zone {
     pub fn parse_day(&self, text: &str) -> Result<Moment, String> {
         let moment = self.parse_moment(text)?;
         let pieces = Pieces::parse(text.trim()).map_err(|_| not_a_time(text))?;
-        let given = pieces.offset().map(offset_of);
-        let own = self.offset_at(moment);
+        let given = pieces.offset().map(|offset| offset_of(offset).seconds());
+        let own = self.offset_seconds(moment);
         match given.filter(|given| *given != own) {
             None => Ok(moment),
             Some(given) => Err(format!(
                 "{} is at UTC{}, and days are those of {} (UTC{}), so its day is ambiguous: give the date alone, such \
                  as \"{}\", or make a client with the timezone of your times",
                 excerpt(text.trim(), 60),
-                offset_text(given.seconds()),
+                offset_text(given),
                 self.name(),
-                offset_text(own.seconds()),
+                offset_text(own),
                 pieces.date(),
             )),
         }
     }
-}
 
-impl Zone {
     /// The first instants of a month as `2024-01`, and of the month after it.
     ///
     /// # Errors
@@ -153,13 +140,10 @@ fn not_a_time(text: &str) -> String {
 /// The day that an ISO 8601 string begins with, if the calendar lacks it.
 fn missing_day(text: &str) -> Option<&str> {
     let (day, rest) = text.split_at_checked("2024-01-31".len())?;
-    let [year, month, number] = day.split('-').collect::<Vec<_>>().try_into().ok()?;
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_written =
-        [(year, 4), (month, 2), (number, 2)].iter().all(|(text, len)| text.len() == *len && is_number(text));
+    let mut bytes = day.bytes().enumerate();
+    let is_day = bytes.all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() });
     let is_complete = rest.is_empty() || rest.starts_with(['T', 't', ' ']);
-    let day_of = || Date::new(year.parse().ok()?, month.parse().ok()?, number.parse().ok()?).ok();
-    (is_written && is_complete && day_of().is_none()).then_some(day)
+    (is_day && is_complete && day.parse::<Date>().is_err()).then_some(day)
 }
 
 pub(super) fn out_of_range(time: impl std::fmt::Display) -> String {

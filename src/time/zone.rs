@@ -5,7 +5,7 @@
 use std::fmt;
 
 use jiff::civil::{Date, DateTime, Time};
-use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
+use jiff::tz::{AmbiguousOffset, TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 use super::Moment;
@@ -127,15 +127,22 @@ impl Zone {
         Some(format!("{}{}", local.strftime("%Y-%m-%d %H:%M:%S%.f"), offset_text(offset)))
     }
 
-    /// The offset from UTC at a moment.
-    pub(super) fn offset_at(&self, moment: Moment) -> Offset {
-        self.rules.to_offset(moment.timestamp())
+    /// The offset from UTC at a moment, in seconds.
+    #[must_use]
+    pub fn offset_seconds(&self, moment: Moment) -> i32 {
+        self.rules.to_offset(moment.timestamp()).seconds()
+    }
+
+    /// Whether a day begins at a moment.
+    #[must_use]
+    pub fn begins_day_at(&self, moment: Moment) -> bool {
+        self.start_of_day(moment) == Ok(moment)
     }
 
     /// A moment as the clocks of the zone show it: a day, if it is the first instant of that day.
     #[must_use]
     pub fn wall_clock(&self, moment: Moment) -> String {
-        if self.start_of_day(moment) == Ok(moment) {
+        if self.begins_day_at(moment) {
             return self.date_of(moment).to_string();
         }
         self.rules.to_datetime(moment.timestamp()).to_string().replace('T', " ")

@@ -196,7 +196,6 @@ impl Transport {
                 interval: _,
                 max_result_bytes: _,
                 buffered_bytes: _,
-                time_scale: _,
             } = settings.clone();
             (base_url, trust, proxy, headers, timeouts, record)
         };

@@ -48,7 +48,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn stall() -> Stall {
-        Stall::new(&Timeouts::scaled(1))
+        Stall::new(&Timeouts::default())
     }
 
     #[test]

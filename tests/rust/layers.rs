@@ -19,11 +19,11 @@ const MODULES: [(&str, &[&str]); 20] = [
     ("decode", &["error", "contract"]),
     ("columns", &["error", "time", "contract", "decode"]),
     ("cells", &["error", "decode"]),
-    ("retry", &["error"]),
+    ("retry", &["error", "time"]),
     ("config", &["error", "time", "contract"]),
     // `contract` for the format of recordings, which the sandbox reads.
     ("transport", &["error", "regular_file", "secret", "contract", "config", "retry"]),
-    ("store", &["error"]),
+    ("store", &["error", "time"]),
     ("files", &["error", "cells", "store"]),
     ("folder", &["error", "store", "files"]),
     (

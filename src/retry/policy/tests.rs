@@ -1,13 +1,12 @@
 //! Policies, and the failures of a call.
 
 use super::*;
-use crate::retry::{Pause, Scope};
 
 /// A failure and its verdict.
 type Failure = (Error, Verdict);
 
 fn failure(kind: Kind, remedy: Remedy) -> Failure {
-    let verdict = Verdict { remedy, scope: Scope::Request, is_unsent: kind == Kind::Connect, cut_off_at: None };
+    let verdict = Verdict { remedy, is_of_service: false, is_unsent: kind == Kind::Connect, cut_off_at: None };
     (Error::new(kind, "test failure"), verdict)
 }
 
@@ -20,31 +19,17 @@ const MINUTE: Duration = Duration::from_secs(60);
 #[test]
 fn back_off_grows_with_the_time_of_failing_up_to_the_cap() {
     let policy = Policy::new(MINUTE);
-    let pause =
-        |milliseconds, jitter| policy.backoff(Duration::from_millis(milliseconds), policy.base, jitter).as_millis();
+    let pause = |milliseconds, jitter| {
+        policy.backoff(policy.base, Duration::from_millis(milliseconds), MINUTE, jitter).as_millis()
+    };
     assert_eq!([0, 100, 3_000, 60_000].map(|failing| pause(failing, 0.0)), [400, 450, 1_900, 30_000]);
     assert_eq!([0, 100, 3_000, 60_000].map(|failing| pause(failing, 1.0)), [300, 337, 1_425, 27_000]);
 }
 
 #[test]
 fn nothing_is_retried_for_no_time() {
-    let (_, server) = server();
-    assert_eq!([MINUTE, Duration::ZERO].map(|time| Policy::new(time).may_retry(&server, true)), [true, false]);
-}
-
-#[test]
-fn a_scaled_policy_is_faster_in_all_it_does() {
-    let [milliseconds, seconds] = [Duration::from_millis, Duration::from_secs];
-    let scaled = Policy {
-        retry_for: seconds(6),
-        first_contact: milliseconds(400),
-        base: milliseconds(40),
-        probe_base: milliseconds(150),
-        throttled_base: milliseconds(100),
-        cap: seconds(3),
-        restart: milliseconds(500),
-    };
-    assert_eq!(Policy::new(MINUTE).scaled(10), scaled);
+    assert!(Call::new(Policy::new(MINUTE), true).after(server()).is_ok());
+    assert!(Call::new(Policy::new(Duration::ZERO), true).after(server()).is_err());
 }
 
 #[test]
@@ -53,49 +38,47 @@ fn the_first_contact_is_retried_for_less_unless_the_policy_is_patient() {
     let patient = policy.patient_at_first();
     assert_eq!([policy, patient].map(|policy| policy.first_contact), [FIRST_CONTACT, MINUTE]);
     let mut call = Call::new(policy, true);
-    call.state.retry_for(policy.first_contact);
-    assert!(call.after(server()).is_ok());
+    let refused = || failure(Kind::Connect, Remedy::BackOff);
+    call.hold = Some(Hold { until: call.now, down_since: None, was_reached: false, is_new: true });
+    assert!(call.after(refused()).is_ok());
     call.now += FIRST_CONTACT;
-    let error = call.after(server()).expect_err("the end");
+    let error = call.after(refused()).expect_err("the end");
     assert!(error.hint().is_some_and(|hint| hint.contains("base_url")), "{error}");
 }
 
 #[test]
 fn a_permanent_failure_is_not_retried() {
     for remedy in [Remedy::None, Remedy::NewToken] {
-        assert!(!Policy::new(MINUTE).may_retry(&failure(Kind::PermissionDenied, remedy).1, true));
+        assert!(Call::new(Policy::new(MINUTE), true).after(failure(Kind::PermissionDenied, remedy)).is_err());
     }
 }
 
 #[test]
 fn a_request_that_may_have_arrived_is_retried_only_if_idempotent() {
-    let [(_, lost), (_, unsent)] = [Kind::ConnectionLost, Kind::Connect].map(|kind| failure(kind, Remedy::BackOff));
-    assert!(!Policy::new(MINUTE).may_retry(&lost, false));
-    assert!(Policy::new(MINUTE).may_retry(&lost, true));
-    assert!(Policy::new(MINUTE).may_retry(&unsent, false));
+    for (kind, idempotent, is_retried) in
+        [(Kind::ConnectionLost, false, false), (Kind::ConnectionLost, true, true), (Kind::Connect, false, true)]
+    {
+        let mut call = Call::new(Policy::new(MINUTE), idempotent);
+        assert_eq!(call.after(failure(kind, Remedy::BackOff)).is_ok(), is_retried, "{kind:?}");
+    }
 }
 
 /// A call on a clock of its own, with `left` of its `timeout=`.
 struct Call {
     state: RetryState,
+    hold: Option<Hold>,
     now: Instant,
     left: Duration,
 }
 
 impl Call {
     fn new(policy: Policy, idempotent: bool) -> Self {
-        Self { state: RetryState::new(policy, idempotent), now: Instant::now(), left: 5 * MINUTE }
+        let now = Instant::now();
+        Self { state: RetryState::new(policy, idempotent, 5 * MINUTE, now), hold: None, now, left: 5 * MINUTE }
     }
 
-    fn after(&mut self, (failure, verdict): Failure) -> Result<RetryDecision> {
-        self.state.after(failure, &verdict, self.left, self.now, 0.0, None)
-    }
-
-    fn delay(&mut self, failure: Failure) -> Result<Duration> {
-        self.after(failure).map(|decision| match decision {
-            RetryDecision::Immediate => Duration::ZERO,
-            RetryDecision::After(delay) => delay,
-        })
+    fn after(&mut self, (failure, verdict): Failure) -> Result<Duration> {
+        self.state.after(failure, &verdict, self.hold, self.left, self.now, 0.0)
     }
 }
 
@@ -111,8 +94,8 @@ fn stale() -> Failure {
 #[test]
 fn one_retry_of_a_request_on_a_stale_connection_is_free() {
     let mut call = Call::new(Policy::new(MINUTE), true);
-    assert_eq!(call.after(stale()).expect("again"), RetryDecision::Immediate);
-    assert!(matches!(call.after(stale()), Ok(RetryDecision::After(_))));
+    assert_eq!(call.after(stale()).expect("again"), Duration::ZERO);
+    assert!(call.after(stale()).is_ok_and(|delay| !delay.is_zero()));
 }
 
 #[test]
@@ -168,7 +151,7 @@ fn a_request_is_retried_until_retry_for_is_over_and_once_more_at_its_end() {
     let mut sent = 1;
     let error = loop {
         let (server, verdict) = server();
-        match call.delay((server.with_hint("look at it"), verdict)) {
+        match call.after((server.with_hint("look at it"), verdict)) {
             Ok(delay) => call.now += delay,
             Err(error) => break error,
         }
@@ -185,7 +168,7 @@ fn a_service_that_returns_is_noticed_before_its_outage_lasted_half_as_long_again
         let mut call = Call::new(policy, true);
         let began = call.now;
         while call.now - began < outage {
-            let delay = call.delay(failure(Kind::Connect, Remedy::BackOff)).expect("a retry");
+            let delay = call.after(failure(Kind::Connect, Remedy::BackOff)).expect("a retry");
             call.now += delay;
         }
         assert!(call.now - began <= outage + outage / 2 + policy.base);
@@ -207,12 +190,11 @@ fn time_in_which_a_response_arrives_is_not_time_of_failing() {
 
 #[test]
 fn retry_after_is_obeyed_within_retry_for() {
-    let asked_for =
-        |seconds| failure(Kind::Throttled, Remedy::Pause(Pause { asked: Some(Duration::from_secs(seconds)) }));
+    let asked_for = |seconds| failure(Kind::Throttled, Remedy::Pause(Some(Duration::from_secs(seconds))));
     let mut call = Call::new(Policy::new(MINUTE), true);
-    assert_eq!(call.delay(asked_for(60)).ok(), Some(MINUTE));
-    assert_eq!(call.delay(asked_for(0)).ok(), Some(Duration::from_millis(400)));
-    assert_eq!(call.delay(asked_for(50)).ok(), Some(Duration::from_secs(50)));
+    assert_eq!(call.after(asked_for(60)).ok(), Some(MINUTE));
+    assert_eq!(call.after(asked_for(0)).ok(), Some(Duration::from_millis(400)));
+    assert_eq!(call.after(asked_for(50)).ok(), Some(Duration::from_secs(50)));
     call.now += Duration::from_secs(50);
     let error = call.after(asked_for(11)).expect_err("only 10 s are left");
     assert!(error.hint().is_some_and(|hint| hint.contains("11 s") && hint.contains("60 s")), "{error:?}");
