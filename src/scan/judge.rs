@@ -257,6 +257,18 @@ fn with_few_rows(seen: &[&Seen]) -> Vec<(usize, DataWarning)> {
     found
 }
 
+impl Figures {
+    /// A key of the response that may be the new name of an attribute.
+    fn new_key(&self, attribute: &str) -> Option<&String> {
+        self.extra_keys.iter().map(|(key, _)| key).find(|key| letters(key) == letters(attribute))
+    }
+}
+
+/// The letters of a name alone, as conventions differ: `allocated_time` is `allocatedTime`.
+fn letters(name: &str) -> String {
+    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 impl DataWarning {
     fn lost(attribute: &str) -> Self {
         let message = format!("'{attribute}' is missing from every record, and other files have it");

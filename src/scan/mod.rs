@@ -22,6 +22,8 @@ mod record_stats;
 #[cfg(feature = "files")]
 mod refresh;
 #[cfg(feature = "files")]
+mod refusal;
+#[cfg(feature = "files")]
 mod report;
 mod request;
 mod responses;

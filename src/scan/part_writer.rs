@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 use super::data_warning::DataWarning;
-use super::verdict::UniqueIds;
+use super::refusal::UniqueIds;
 use crate::columns::with_dictionaries;
 use crate::error::{Result, defect};
 use crate::files::{AtomicFile, Complete, Parquet, Writer};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Scan;
 use super::cap::ROUND;
 use super::window::Window;
+#[cfg(feature = "files")]
 use crate::contract::condition::Condition;
 use crate::error::{Error, Kind};
 use crate::filter::Search;
@@ -36,11 +37,13 @@ impl Scan {
     }
 
     /// The window of the day that a request is for.
+    #[cfg(feature = "files")]
     pub(super) fn day_window(&self, index: usize) -> Option<Window> {
         Window::of_day(self.day_condition()?.column.as_str(), self.day_sent(index)?, &self.calendar.zone)
     }
 
     /// The condition that selects the day of each request, in the template of the plan.
+    #[cfg(feature = "files")]
     pub(super) fn day_condition(&self) -> Option<&Condition> {
         self.plan.template().body.filters.or.first()?.and.get(self.by_day?)
     }

@@ -1,5 +1,6 @@
 //! The window of a request: the span of a time column in which its rows must lie, and when a file of it is final.
 
+#[cfg(feature = "files")]
 use std::time::Duration;
 
 use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, Condition, DATETIME, EQUALS, TIME_UNIT};
@@ -43,6 +44,7 @@ impl Window {
     }
 
     /// The window of one day: that of an instant.
+    #[cfg(feature = "files")]
     pub(super) fn of_day(column: &str, instant: Moment, zone: &Zone) -> Option<Self> {
         let (start, end) = (zone.start_of_day(instant).ok()?, zone.start_of_next_day(instant).ok()?);
         let [instant, start, end] = [instant, start, end].map(Moment::milliseconds);
@@ -85,11 +87,13 @@ impl Window {
     }
 
     /// Whether it has begun at a time.
+    #[cfg(feature = "files")]
     pub(super) fn has_begun(&self, now: Moment) -> bool {
         self.start.is_none_or(|start| start <= now.milliseconds())
     }
 
     /// Whether rows that were requested then do not change any more: it was over, and for so long.
+    #[cfg(feature = "files")]
     pub(super) fn is_final(&self, requested_at: Moment, settle: Duration) -> bool {
         let settle = i64::try_from(settle.as_millis()).unwrap_or(i64::MAX);
         self.end.is_none_or(|end| requested_at.milliseconds() >= end.saturating_add(settle))
