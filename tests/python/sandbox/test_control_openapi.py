@@ -61,7 +61,12 @@ def as_sent(case: schemathesis.Case[Any], sandbox: da.Sandbox) -> dict[str, str]
 def is_a_fault(body: object) -> bool:
     """Whether a body is a fault as described. One of a kind that was changed may be a valid one of another kind."""
     fault = DESCRIPTION["paths"]["/__sandbox/faults"]["post"]["requestBody"]["content"]["application/json"]["schema"]
-    return isinstance(body, dict) and jsonschema_rs.is_valid({**fault, "components": DESCRIPTION["components"]}, body)
+    try:
+        # As it is sent.
+        return jsonschema_rs.is_valid({**fault, "components": DESCRIPTION["components"]}, json.loads(json.dumps(body)))
+    except (TypeError, ValueError):
+        # It is no JSON.
+        return False
 
 
 def query_of(parameters: dict[str, Any]) -> str:
