@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataaccess import errors
-from dataaccess._core.checks import boolean_argument, choice, invalid, settle_seconds
+from dataaccess._core.checks import boolean_argument, choice, settle_seconds
 from dataaccess._core.log import log_run
 from dataaccess._core.paths import location
 from dataaccess._core.secret import checked
@@ -43,23 +43,24 @@ def run_options(
         "storage_options": checked(storage_options),
         "service": service_of(client),
         "settle": settle_seconds(settle),
-        "refresh": _days_of("refresh", refresh),
-        "accept": _days_of("accept", accept),
+        "refresh": _days_of(refresh),
+        "accept": _days_of(accept),
         "on_doubt": on_doubt.of_core,
         **switches,
     }
 
 
-def _days_of(name: str, given: object) -> object:
+def _days_of(given: object) -> object:
     """Days as the core takes them: those that are written as text are read."""
     if isinstance(given, str):
         if "(" not in given:
             return given
         try:
             return parse(given)
-        except ValueError as error:
-            raise invalid(name, f"names no days: {error}", given) from None
-    return [_days_of(name, one) for one in given] if isinstance(given, (list, tuple)) else given
+        except ValueError:
+            # The core names the forms.
+            return given
+    return [_days_of(one) for one in given] if isinstance(given, (list, tuple)) else given
 
 
 def read_options(
