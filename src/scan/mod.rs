@@ -69,7 +69,7 @@ pub use report::{FailedTask, Report, TaskReport};
 #[cfg(feature = "python")]
 pub(crate) use responses::panicked;
 #[cfg(feature = "files")]
-pub use run_options::{Ask, Layout, OnDoubt, RunOptions};
+pub use run_options::{Ask, OnDoubt, RunOptions};
 #[cfg(feature = "files")]
 pub use service::Service;
 pub use stats::{Figures, Stats};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Layout, Scan};
+use super::Scan;
 use crate::contract::codes::POSITIONS;
 use crate::contract::condition::{CONDITION_TYPE, Condition, DATETIME, NUMBER, STRING, TIME_UNIT, VALUE_TYPE};
 use crate::folder::{Query, digest};
@@ -14,6 +14,15 @@ use crate::time::Moment;
 pub(super) const SOURCE_TIMEZONE: &str = "source_timezone";
 /// The field with the zone of the times in the files, where they have one.
 pub(super) const TZ: &str = "tz";
+
+/// How the parts of a folder are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// By the day that they are for.
+    Days,
+    /// By their number.
+    Flat,
+}
 
 impl Scan {
     /// The query of the folder that a run fills unless its arguments say otherwise.

@@ -9,12 +9,13 @@ use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::{FieldRef, Fields, Schema, SchemaRef};
 
 use super::ids::Ids;
+use super::query::Layout;
 use super::report::Report;
 use super::service::Service;
 use super::stats::Figures;
 use super::task::no_tasks;
 use super::tasks::{Task, Tasks, changes};
-use super::{Collected, Layout, Scan, Stats};
+use super::{Collected, Scan, Stats};
 use crate::columns::{self, Column};
 use crate::error::{Error, Kind, Result};
 use crate::files::{Footer, Location, RowMemory};

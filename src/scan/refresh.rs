@@ -13,7 +13,7 @@ use crate::time::Moment;
 
 const ALL: &str = "all";
 const FORMS: &str = "write \"all\", a day as \"2024-01-15\", days as da.days(\"2024-01-15\", \"2024-01-20\"), or a list of \
-                     days; the last days again are what settle is for";
+                     days; to request the last days again, set settle";
 
 impl Scan {
     /// The tasks that an argument names: `all`, a day, days, or a list of these.

@@ -58,12 +58,3 @@ impl fmt::Debug for OnDoubt {
         })
     }
 }
-
-/// How the parts of a folder are named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// By the day that they are for.
-    Days,
-    /// By their number.
-    Flat,
-}

@@ -6,15 +6,15 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Scan;
 use super::judge::Seen;
 use super::part_writer::REQUESTED_AT;
-use super::query::{SOURCE_TIMEZONE, TZ};
+use super::query::{Layout, SOURCE_TIMEZONE, TZ};
 use super::report::TaskReport;
 use super::service::Service;
 use super::stats::Figures;
 use super::verdict::Verdict;
 use super::window::Window;
-use super::{Layout, Scan};
 use crate::columns::{self, ColumnType, Types};
 use crate::error::{Error, Kind, Result, defect};
 use crate::files::Footer;
