@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from dataaccess._client.base import BaseClient, code_arguments
+from dataaccess._client.base import BaseClient
 from dataaccess._client.client import Client
 from dataaccess._client.segment import OnUpdate, SegmentStatus, Wait, downloaded
 from dataaccess._core.checks import call_timeout
@@ -64,7 +63,7 @@ class AsyncClient(BaseClient):
     ) -> list[Row]:
         """As `Client.search_codes`, awaited."""
         given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
-        arguments = code_arguments(*given, timeout, self._setting("known_row_cap"))
+        arguments = self._code_arguments(*given, timeout)
         return self._rows(*await self._raw.search_codes_async(arguments))
 
     async def search_items(
@@ -97,11 +96,8 @@ class AsyncClient(BaseClient):
         """As `Client.scan_codes`: makes a scan whose uses are awaited."""
         from dataaccess._scan.asynchronous import AsyncScan  # as in `Client`
 
-        given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
-        arguments = code_arguments(*given, known_row_cap=self._setting("known_row_cap"))
-        scan = AsyncScan(self, "scan_codes", arguments, schema, on_suspected_cap, decode_status)
-        self._note_days()
-        return scan
+        arguments = self._code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
+        return AsyncScan(self, "scan_codes", arguments, schema, on_suspected_cap, decode_status)
 
     def scan_items(
         self,
@@ -118,9 +114,7 @@ class AsyncClient(BaseClient):
         from dataaccess._scan.asynchronous import AsyncScan  # as in `Client`
 
         arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit)
-        scan = AsyncScan(self, "scan_items", arguments, schema, on_suspected_cap)
-        self._note_days(partial(scan._raw.body, 0))
-        return scan
+        return AsyncScan(self, "scan_items", arguments, schema, on_suspected_cap)
 
     async def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:
         """As `Client.download_segment`, awaited."""

@@ -28,34 +28,6 @@ if TYPE_CHECKING:
     from dataaccess.reports import ClientStats, Setting
 
 
-def code_arguments(
-    attrs: Iterable[str] | None,
-    allocated_time: TimeCondition,
-    audience_type: ValuesOrOperator | None = None,
-    allocated_audience: ValuesOrOperator | None = None,
-    code_status: ValuesOrOperator | None = None,
-    limit: int | None = None,
-    timeout: float | timedelta | None = None,
-    known_row_cap: int | None = None,
-) -> dict[str, Any]:
-    """The arguments of a promotion code search."""
-    if callable(allocated_time):
-        name = getattr(allocated_time, "__name__", "it")
-        raise invalid("allocated_time", f"is a function: call it, as {name}(…)", allocated_time)
-    if isinstance(allocated_time, Column | Expression):
-        raise invalid("allocated_time", "takes no column: write da.on(day) without col", allocated_time)
-    return {
-        "attrs": attrs,
-        "allocated_time": allocated_time,
-        "audience_type": audience_type,
-        "allocated_audience": allocated_audience,
-        "code_status": code_status,
-        "limit": limit,
-        "timeout": call_timeout(timeout),
-        "known_row_cap": known_row_cap,
-    }
-
-
 class BaseClient:
     """A client's settings and its native half."""
 
@@ -80,11 +52,37 @@ class BaseClient:
     def _start(self, settings: Settings, like: RawClient | None = None) -> None:
         print_as_environment_asks()
         self._settings = settings
-        self._embedded, self._is_sandbox = settings.sandbox, settings.is_sandbox
         self._raw = RawClient(settings.token, settings.of_core(), settings.problems, like)
         if settings["record"] is not None:
             record = f"the client records its exchanges in {settings['record']}"
             warn_caller(f"{record}, with customer data: delete it after use", DataAccessWarning)
+
+    def _code_arguments(
+        self,
+        attrs: Iterable[str] | None,
+        allocated_time: TimeCondition,
+        audience_type: ValuesOrOperator | None = None,
+        allocated_audience: ValuesOrOperator | None = None,
+        code_status: ValuesOrOperator | None = None,
+        limit: int | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> dict[str, Any]:
+        """The arguments of a promotion code search."""
+        if callable(allocated_time):
+            name = getattr(allocated_time, "__name__", "it")
+            raise invalid("allocated_time", f"is a function: call it, as {name}(…)", allocated_time)
+        if isinstance(allocated_time, Column | Expression):
+            raise invalid("allocated_time", "takes no column: write da.on(day) without col", allocated_time)
+        return {
+            "attrs": attrs,
+            "allocated_time": allocated_time,
+            "audience_type": audience_type,
+            "allocated_audience": allocated_audience,
+            "code_status": code_status,
+            "limit": limit,
+            "timeout": call_timeout(timeout),
+            "known_row_cap": self._settings["known_row_cap"],
+        }
 
     def _item_arguments(
         self,
@@ -98,7 +96,14 @@ class BaseClient:
         """The arguments of an item search. A name of `item_types` has the id and the attributes of its declaration."""
         known = None
         if item_type_id is None and isinstance(item_type_name, str):
-            item_type_id = declared = self._declared(item_type_name)
+            item_types = self._settings["item_types"]
+            # The core suggests names of the specification.
+            if item_types and item_type_name not in item_types and item_type_name not in ITEM_TYPES:
+                advice = did_you_mean(item_type_name, [*item_types, *ITEM_TYPES])
+                if advice:
+                    unknown = f"is required for {item_type_name!r}, which item_types does not have{advice}"
+                    raise invalid("item_type_id", unknown)
+            item_type_id = declared = item_types.get(item_type_name)
             if isinstance(declared, Mapping):
                 item_type_id, known = declared["id"], declared["attributes"]
         is_of_codes = item_type_id == PROMOTION_CODE or item_type_name == PROMOTION_CODE_NAME
@@ -108,23 +113,14 @@ class BaseClient:
             "where": where,
             "item_type_id": item_type_id,
             # Promotion codes take an array only.
-            "attrs_format": None if is_of_codes else self._setting("attrs_format"),
+            "attrs_format": None if is_of_codes else self._settings["attrs_format"],
             "limit": limit,
             "timeout": call_timeout(timeout),
-            "known_row_cap": self._setting("known_row_cap"),
+            "known_row_cap": self._settings["known_row_cap"],
             "known_attributes": known,
         }
 
-    def _declared(self, name: str) -> Any:
-        """What `item_types` has for a name. Refuses a misspelled name: the core suggests names of the specification."""
-        item_types = self._setting("item_types")
-        if item_types and name not in item_types and name not in ITEM_TYPES:
-            advice = did_you_mean(name, [*item_types, *ITEM_TYPES])
-            if advice:
-                raise invalid("item_type_id", f"is required for {name!r}, which item_types does not have{advice}", None)
-        return item_types.get(name)
-
-    def _note_days(self, body: Callable[[], dict[str, Any]] | None = None) -> None:
+    def _note_days(self, body: Callable[[], dict[str, Any]] | None) -> None:
         """Notes days whose zone nobody set, for a warning. `body` makes a body that may have no condition on a day."""
         if not may_warn_of_zone() or self._settings.sources["timezone"] != DEFAULT or self.is_sandbox:
             return
@@ -153,7 +149,7 @@ class BaseClient:
     @property
     def is_sandbox(self) -> bool:
         """Whether the service is a sandbox. One of another process is recognized by its first response."""
-        return self._is_sandbox or self._raw.has_met_sandbox()
+        return self._settings.is_sandbox or self._raw.has_met_sandbox()
 
     @property
     def timezone(self) -> str:
@@ -211,10 +207,6 @@ class BaseClient:
             f'administrator of the platform, and declare them: item_types{{{item_type_name!r}: {{"id": …, '
             f'"attributes": {{"customer_id": "string"}}}}}}'
         )
-
-    def _setting(self, name: str) -> Any:
-        """A setting of the client."""
-        return self._settings[name]
 
     @property
     def settings(self) -> dict[str, Setting]:
@@ -341,12 +333,12 @@ class BaseClient:
 
         rows = [[name, one.value, one.source] for name, one in self.settings.items() if one.source != DEFAULT]
         note = "its data is synthetic" if self.is_sandbox else "closed" if self.is_closed else ""
-        head = f"{type(self).__name__} of {self._embedded or self.base_url}"
+        head = f"{type(self).__name__} of {self._settings.sandbox or self.base_url}"
         return listing_html(head, ["setting", "value", "from"], rows, note)
 
     def __repr__(self) -> str:
         if not hasattr(self, "_raw"):
             # A traceback with locals may show a client whose settings were refused.
             return f"{type(self).__name__}(unfinished)"
-        where = repr(self._embedded or self.base_url)
+        where = repr(self._settings.sandbox or self.base_url)
         return f"{type(self).__name__}({where}, token from {self._token_source})"

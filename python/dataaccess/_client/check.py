@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from time import monotonic
 from typing import Any, TypeAlias, cast
 
 from dataaccess import errors
-from dataaccess._client.base import BaseClient, code_arguments
+from dataaccess._client.base import BaseClient
 from dataaccess._client.service_day import ATTRIBUTES, MOST_ROWS, NO_CALENDAR_DAYS, DaySearch, ServiceDay, moment
 from dataaccess._core.checks import invalid, seconds
 from dataaccess._core.embedded import warn_of_service
 from dataaccess._display import html
 from dataaccess._display.text import cell
 from dataaccess._public import public
-from dataaccess._types import Row
 from dataaccess.errors import ApiError, DataAccessError, PermissionDeniedError, RequestRejectedError, ValidationError
-from dataaccess.filters import Days, Time, on, yesterday
+from dataaccess.filters import Days, Time, on, op, yesterday
 
 # What a request is about, the method of the native client, and its arguments.
 _Request: TypeAlias = tuple[str, str, tuple[Any, ...]]
@@ -149,15 +149,15 @@ class Findings:
         self._errors: dict[str, DataAccessError] = {}
         self._is_reachable = self._has_no_export = self._has_tried_form = False
         self._may_ask = True
-        # Of the last attempt; None if it failed.
-        self.response: Any = None
+        # Of the last attempt: the rows of a search come first. None of them if it failed.
+        self.response: Any = ([],)
         self._day: _Found = (None, None)
         self._comparison: _Found = (None, None)
 
     def steps(self, day: Time | None) -> Iterator[_Request]:
         """The requests of a check. The caller sends each as an `attempt`, before it takes the next one."""
         search = None if day is None else self._search_of(day)
-        nothing = code_arguments(["id"], on(_EMPTY_DAY), limit=1)
+        nothing = self.client._code_arguments(["id"], on(_EMPTY_DAY), limit=1)
         yield "item", "search_codes", (nothing,)
         if "item" in self._errors:
             yield from self._in_other_form(nothing)
@@ -169,7 +169,7 @@ class Findings:
     @contextmanager
     def attempt(self, name: str) -> Iterator[None]:
         """Notes what a request says about a scope, the day or a setting."""
-        self.response = None
+        self.response = ([],)
         try:
             yield
         except DataAccessError as error:
@@ -189,17 +189,12 @@ class Findings:
             if name in self._scopes:
                 self._scopes[name] = True
 
-    @property
-    def _rows(self) -> list[Row]:
-        """What the last search found; nothing if it failed."""
-        return [] if self.response is None else self.response[0]
-
     def _search_of(self, day: Time) -> tuple[dict[str, Any], int]:
         """The search of the rows of a day, and the instant that it sends."""
         if isinstance(cast("object", day), Days) and day != yesterday():
             raise invalid("day", f"{day!r} is several days: give one of them", day)
         self._day = ("not asked, as the service was not reached in time", None)
-        arguments = code_arguments([*ATTRIBUTES], on(day), limit=MOST_ROWS)
+        arguments = self.client._code_arguments([*ATTRIBUTES], on(day), limit=MOST_ROWS)
         try:
             body = self.client._raw.validate_codes(arguments)
         except ValidationError as error:
@@ -210,15 +205,15 @@ class Findings:
 
     def _steps_of_day(self, day: object, arguments: dict[str, Any], sent: int) -> Iterator[_Request]:
         yield "day", "search_codes", ({**arguments, "timeout": self._left()},)
-        if not self._rows and "day" not in self._errors:
+        if not self.response[0] and "day" not in self._errors:
             yield from self._in_other_form(arguments)
-        rows = self._rows
+        rows = self.response[0]
         search = DaySearch(sent, rows)
         while rows and (instant := search.instant) is not None and (left := self._left()) is not None:
-            yield "day", "search_codes", (search.arguments("equals", instant, left),)
+            yield self._request("day", search, "equals", instant, left)
             if "day" in self._errors:
                 break
-            search.add(row["id"] for row in self._rows)
+            search.add(row["id"] for row in self.response[0])
         if "day" in self._errors:
             self._day = (None, None)
         elif not rows:
@@ -231,6 +226,12 @@ class Findings:
             self._day = _said(found_day, f"the {len(rows):,} rows of {day}", self.client)
             self._comparison = yield from self._compared(search, found_day)
 
+    def _request(self, name: str, search: DaySearch, operator: str, instant: datetime, timeout: float) -> _Request:
+        """A search for an instant."""
+        kinds, audiences = search.audience or (None, None)
+        given = ["id"], op(operator, instant), kinds, audiences, None, MOST_ROWS, timeout
+        return name, "search_codes", (self.client._code_arguments(*given),)
+
     def _compared(self, search: DaySearch, day: ServiceDay) -> Generator[_Request, None, _Found]:
         """What the two operators do with the day that they name, and whether the setting is right."""
         # They find the codes of a day for its last and its first instant only if the day is included. One setting fits
@@ -241,10 +242,10 @@ class Findings:
         for operator, instant in (("after_date", day.end - 1), ("before_date", day.start)):
             if (left := self._left()) is None:
                 return "not known: there was no time for two more searches; raise timeout", None
-            yield "day_comparison", "search_codes", (search.arguments(operator, moment(instant), left),)
+            yield self._request("day_comparison", search, operator, moment(instant), left)
             if "day_comparison" in self._errors:
                 return None, None
-            ids = {row["id"] for row in self._rows}
+            ids = {row["id"] for row in self.response[0]}
             is_included.append(not ids.isdisjoint(search.ids))
             if not is_included[-1] and len(ids) >= _LEAST_CAP:
                 count = f"{operator} found {len(ids):,} codes"
@@ -265,11 +266,11 @@ class Findings:
         usual, refusal = self.client, self._errors.get("item")
         if self._has_tried_form or not (refusal is None or _is_refused(refusal)) or self._left() is None:
             return
-        self._has_tried_form, has_form = True, usual._setting("code_value_type") is None
+        self._has_tried_form, has_form = True, usual._settings["code_value_type"] is None
         self.client = usual.with_options(code_value_type="normal" if has_form else None)
         yield "other form", "search_codes", ({**arguments, "timeout": self._left()},)
         # A service that refuses the other form says nothing about the day.
-        if self._errors.pop("other form", None) is not None or (refusal is None and not self._rows):
+        if self._errors.pop("other form", None) is not None or (refusal is None and not self.response[0]):
             self.client = usual
             return
         self._errors.pop("item", None)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from dataaccess._client.base import BaseClient, code_arguments
+from dataaccess._client.base import BaseClient
 from dataaccess._client.segment import OnUpdate, SegmentStatus, Wait, downloaded
 from dataaccess._core.checks import call_timeout
 from dataaccess._core.embedded import warn_of_service
@@ -134,7 +133,7 @@ class Client(BaseClient):
             {'code_status': 4}
         """
         given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
-        arguments = code_arguments(*given, timeout, self._setting("known_row_cap"))
+        arguments = self._code_arguments(*given, timeout)
         return self._rows(*self._raw.search_codes(arguments))
 
     def search_items(
@@ -223,11 +222,8 @@ class Client(BaseClient):
         """
         from dataaccess._scan.scan import Scan  # many modules, and a client may send searches only
 
-        given = attrs, allocated_time, audience_type, allocated_audience, code_status, limit
-        arguments = code_arguments(*given, known_row_cap=self._setting("known_row_cap"))
-        scan = Scan(self, "scan_codes", arguments, schema, on_suspected_cap, decode_status)
-        self._note_days()
-        return scan
+        arguments = self._code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
+        return Scan(self, "scan_codes", arguments, schema, on_suspected_cap, decode_status)
 
     def scan_items(
         self,
@@ -271,9 +267,7 @@ class Client(BaseClient):
         from dataaccess._scan.scan import Scan  # as in `scan_codes`
 
         arguments = self._item_arguments(item_type_name, attrs, where, item_type_id, limit)
-        scan = Scan(self, "scan_items", arguments, schema, on_suspected_cap)
-        self._note_days(partial(scan._raw.body, 0))
-        return scan
+        return Scan(self, "scan_items", arguments, schema, on_suspected_cap)
 
     def download_segment(self, export_id: int, *, timeout: float | timedelta | None = None) -> SegmentStatus:
         """Downloads the status entries of a segment export. The members of the segment are not in the API.
@@ -371,7 +365,7 @@ class Client(BaseClient):
             >>> body["filters"]["OR"][0]["AND"][0]["value"]
             1705276800000
         """
-        arguments = code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
+        arguments = self._code_arguments(attrs, allocated_time, audience_type, allocated_audience, code_status, limit)
         return self._raw.validate_codes(arguments)
 
     def validate_items(

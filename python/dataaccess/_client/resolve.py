@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from copy import copy
-from datetime import UTC, tzinfo
+from datetime import UTC
 from reprlib import repr as shortened
 from typing import Any, Self
 
@@ -278,7 +278,12 @@ def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
         case "duration":
             return checks.seconds(name, given.value)
         case "zone":
-            return _zone(name, given.value)
+            zone = "UTC" if given.value is UTC else getattr(given.value, "key", given.value)
+            if not isinstance(zone, str):
+                raise ConfigError(f"{name} must be an IANA name or a ZoneInfo, not {given.value!r}")
+            if (advice := checks.offset_advice(checks.string(name, zone))) is not None:
+                raise ConfigError(f"{name}: {shortened(zone)} {advice}")
+            return zone
         case "headers":
             return _headers(given.value)
         case "number":
@@ -301,19 +306,9 @@ def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
             if not isinstance(path, str) or not path or "\0" in path:
                 raise ConfigError(f"{name} must be a path, not {shortened(given.value)}")
             return local_path(os.path.join(folder or "", os.path.expanduser(checks.string(name, path))))  # noqa: PTH111, PTH118
-    return _item_types(given.value)
-
-
-def _zone(name: str, zone: object) -> str:
-    """The IANA name of a time zone."""
-    if isinstance(zone, str):
-        if (advice := checks.offset_advice(checks.string(name, zone))) is not None:
-            raise ConfigError(f"{name}: {shortened(zone)} {advice}")
-        return zone
-    key = "UTC" if zone is UTC else getattr(zone, "key", None)
-    if isinstance(zone, tzinfo) and isinstance(key, str):
-        return key
-    raise ConfigError(f"{name} must be an IANA name or a ZoneInfo, not {zone!r}")
+    if not isinstance(given.value, Mapping):
+        raise ConfigError(f"{name} must be a dict of names and ids, not of type {type(given.value).__name__}")
+    return {checks.string(name, known): _item_type(known, value) for known, value in given.value.items()}
 
 
 def _headers(headers: object) -> Secret:
@@ -329,14 +324,8 @@ def _headers(headers: object) -> Secret:
     return Secret(dict(headers))
 
 
-def _item_types(given: object) -> dict[str, Any]:
-    """Names of business objects, each with its id, or with its id and its attributes."""
-    if not isinstance(given, Mapping):
-        raise ConfigError(f"item_types must be a dict of names and ids, not of type {type(given).__name__}")
-    return {checks.string("item_types", name): _item_type(name, value) for name, value in given.items()}
-
-
 def _item_type(name: str, given: object) -> int | dict[str, Any]:
+    """The id of a business object, or its id and its attributes."""
     where, fixed = f"item_types[{name!r}]", ITEM_TYPES.get(name)
     value = given if isinstance(given, Mapping) else {"id": given}
     for key in value:

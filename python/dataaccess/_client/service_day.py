@@ -10,10 +10,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from dataaccess._client.base import code_arguments
 from dataaccess._contract import CUSTOMER, VISITOR
 from dataaccess._native import instant_in, start_of_day, zones_beginning_day
-from dataaccess.filters import op
 
 # What is read of a row of the day.
 ATTRIBUTES = ("id", "allocated_time", "audience_type", "allocated_audience")
@@ -61,11 +59,6 @@ class DaySearch:
         """The instant for which the next search asks; None if no search is needed."""
         is_over = self.problem is not None or self._high - self._low == 1
         return None if is_over else moment(self._sent + self._next * _STEP)
-
-    def arguments(self, operator: str, instant: datetime, timeout: float) -> dict[str, Any]:
-        """A search for an instant."""
-        kinds, audiences = self.audience or (None, None)
-        return code_arguments(["id"], op(operator, instant), kinds, audiences, None, MOST_ROWS, timeout)
 
     def add(self, ids: Iterable[object]) -> None:
         """Takes the ids of the codes that a search found for the instant."""

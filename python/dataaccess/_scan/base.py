@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._contract import SEARCH_PATH
@@ -62,6 +63,8 @@ class BaseScan:
         if self._splits and self._limit is not None:
             raise invalid("on_suspected_cap", "a limit cuts responses itself: leave limit out", "split")
         self._raw = self._made(self._arguments, self._schema, now)
+        if now is None:
+            client._note_days(partial(self._raw.body, 0))
 
     def _made(self, arguments: dict[str, Any], schema: dict[str, Any] | None, now: int | None) -> RawScan:
         make = self._client._raw.scan_codes if self._call == "scan_codes" else self._client._raw.scan_items
@@ -270,7 +273,7 @@ def _arguments_of(body: dict[str, Any], client: ScanClient) -> dict[str, Any]:
         "attrs_format": "string" if isinstance(attrs, str) else "array",
         "where": filters,
         "limit": None,
-        "known_row_cap": client._setting("known_row_cap"),
+        "known_row_cap": client._settings["known_row_cap"],
     }
 
 

@@ -74,7 +74,7 @@ def read_options(
 
 def service_of(client: ScanClient) -> tuple[str, bool]:
     """The address of the service, or its name if it is `sandbox:demo`, and whether it is known to be a sandbox."""
-    return client._embedded or client.base_url, client._is_sandbox
+    return client._settings.sandbox or client.base_url, client._settings.is_sandbox
 
 
 class RunProgress:

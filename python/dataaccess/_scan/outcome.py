@@ -21,8 +21,7 @@ class ScanClient(Protocol):
     """The part of a client that scans use: they do not import the clients, which make them."""
 
     _raw: RawClient
-    _embedded: str | None
-    _is_sandbox: bool
+    _settings: Any
 
     @property
     def base_url(self) -> str: ...
@@ -30,7 +29,7 @@ class ScanClient(Protocol):
     def timezone(self) -> str: ...
     @property
     def day_comparison(self) -> str: ...
-    def _setting(self, name: str) -> Any: ...
+    def _note_days(self, body: Callable[[], dict[str, Any]] | None) -> None: ...
 
 
 def stats_of(outcome: dict[str, Any]) -> ScanStats:
