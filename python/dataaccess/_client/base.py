@@ -313,18 +313,12 @@ class BaseClient:
         secrets = [f"the header {name}" for name in given.value.get("headers") or () if is_secret_header(name)]
         if "@" in (given.value.get("proxy") or ""):
             secrets = ["a password in proxy"]
+        advice, token = "make the client where it runs", self._token_function
+        if not secrets and token is None and found.token_source == ARGUMENT:
+            secrets = ["a literal token"]
+            advice = "set DATAACCESS_TOKEN where it runs, or pass a module-level callable such as da.token_file(path)"
         if secrets:
-            raise TypeError(
-                f"a {kind} with {secrets[0]} does not pickle, as the pickle would hold the secret: "
-                "make the client where it runs"
-            )
-        token = self._token_function
-        if token is None and found.token_source == ARGUMENT:
-            raise TypeError(
-                f"a {kind} with a literal token does not pickle, as the pickle would hold the token: "
-                "set DATAACCESS_TOKEN where it runs, or pass a module-level callable such as "
-                "dataaccess.token_file(path)"
-            )
+            raise TypeError(f"a {kind} with {secrets[0]} does not pickle, as the pickle would hold it: {advice}")
         return partial(type(self), **given.value, profile=found.profile_name, token=token), ()
 
     def _repr_html_(self) -> str:

@@ -290,7 +290,6 @@ class Findings:
     def result(self) -> ClientCheck:
         """All findings."""
         warn_of_service()
-        (day, is_day_right), (comparison, is_comparison_right) = self._day, self._comparison
         return ClientCheck(
             base_url=self.client.base_url,
             is_sandbox=self.client.is_sandbox,
@@ -298,11 +297,11 @@ class Findings:
             token_source=self.client._token_source,
             scopes=self._scopes,
             timezone=self.client.timezone,
-            day=day,
-            is_day_right=is_day_right,
+            day=self._day[0],
+            is_day_right=self._day[1],
             day_comparison=self.client.day_comparison,
-            comparison=comparison,
-            is_comparison_right=is_comparison_right,
+            comparison=self._comparison[0],
+            is_comparison_right=self._comparison[1],
             seconds=monotonic() - self._began,
             errors=self._errors,
             _has_no_export=self._has_no_export,

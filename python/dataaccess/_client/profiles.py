@@ -39,7 +39,9 @@ class Profile(NamedTuple):
     def token_source(self) -> Callable[[], str] | None:
         """What reads the token, if the profile has one. A path of another type is reported as a mistake."""
         if isinstance(path := self.settings.value.get("token_file"), str) and "\0" not in path:
-            return file_token(self.path.parent / os.path.expanduser(path))  # noqa: PTH111 - never raises
+            from dataaccess.tokens import token_file  # as in `resolve`
+
+            return token_file(self.path.parent / os.path.expanduser(path))  # noqa: PTH111 - never raises
         return self.token if {"token", "token_file"} & self.settings.value.keys() else None
 
     def mistakes(self) -> Iterator[str]:
@@ -54,13 +56,6 @@ class Profile(NamedTuple):
 
     def __str__(self) -> str:
         return f"profile {self.name} in {self.path}"
-
-
-def file_token(path: str | os.PathLike[str]) -> Callable[[], str]:
-    """What reads the token of a file."""
-    from dataaccess.tokens import token_file  # few clients have one, and its module takes milliseconds
-
-    return token_file(path)
 
 
 def config_path() -> Path:

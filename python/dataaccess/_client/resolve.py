@@ -6,13 +6,13 @@ What is wrong with a setting becomes a line with its source. The core raises all
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import copy
 from datetime import UTC
 from reprlib import repr as shortened
 from typing import Any, Self
 
-from dataaccess._client.profiles import Profile, config_path, file_token, read
+from dataaccess._client.profiles import Profile, config_path, read
 from dataaccess._client.settings import KNOWN, PREFIX, PROFILE, SETTINGS, TOKEN, TOKEN_FILE, Spec
 from dataaccess._contract import ITEM_TYPES
 from dataaccess._core import checks
@@ -74,7 +74,7 @@ class Settings:
         changed = copy(self)
         changed.values, changed.sources, changed.problems = {**self.values}, {**self.sources}, []
         for name in given.value:
-            changed.fill(name, given, of_environment=name == "base_url")
+            changed.fill(name, given)
         for name in ("headers", "proxy"):
             if not changed._is_fit(name, changed.sources[name]):
                 changed.values[name], changed.sources[name] = None, DEFAULT
@@ -83,11 +83,20 @@ class Settings:
             changed.find_service()
         return changed
 
-    def fill(self, name: str, given: Secret, *, of_environment: bool) -> None:
+    def fill(self, name: str, given: Secret, *, of_environment: bool = True) -> None:
         """Takes a setting from the first source that has it and that is fit for the service."""
-        spec = SETTINGS[name]
+        spec, profile = SETTINGS[name], self.profile
+        # Each with the folder where paths start.
+        found: list[tuple[Secret, str, str | None]] = []
+        if name in given.value and (name != "base_url" or given.value[name] is not None):
+            found.append((Secret(given.value[name]), ARGUMENT, None))
+        if of_environment and os.environ.get(spec.variable):
+            found.append((Secret(os.environ[spec.variable]), f"environment variable {spec.variable}", ""))
+        is_shared = of_environment and any(map(os.environ.get, spec.shared))
+        if profile is not None and name in profile.settings.value and not is_shared:
+            found.append((Secret(profile.settings.value[name]), str(profile), str(profile.path.parent)))
         self.values[name], self.sources[name] = spec.default, DEFAULT
-        for value, source, folder in self._found(spec, given, of_environment=of_environment):
+        for value, source, folder in found:
             if self._is_fit(name, source):
                 self.sources[name] = source
                 try:
@@ -95,17 +104,6 @@ class Settings:
                 except ConfigError as error:
                     self.problems.append(f"{error}{_end(source)}")
                 return
-
-    def _found(self, spec: Spec, given: Secret, *, of_environment: bool) -> Iterator[tuple[Secret, str, str | None]]:
-        """What the arguments, the environment and the profile have, with the folder where paths start."""
-        name, profile = spec.name, self.profile
-        if name in given.value and (name != "base_url" or given.value[name] is not None):
-            yield Secret(given.value[name]), ARGUMENT, None
-        if of_environment and os.environ.get(spec.variable):
-            yield Secret(os.environ[spec.variable]), f"environment variable {spec.variable}", ""
-        is_shared = of_environment and any(map(os.environ.get, spec.shared))
-        if profile is not None and name in profile.settings.value and not is_shared:
-            yield Secret(profile.settings.value[name]), str(profile), str(profile.path.parent)
 
     def _is_fit(self, name: str, source: str) -> bool:
         """Whether a setting may be used for this service: headers may hold a secret of another one."""
@@ -122,7 +120,7 @@ class Settings:
         """Finds out whether the address is of a sandbox, which runs from here on."""
         address = self["base_url"]
         self.sandbox = embedded_name(address)
-        self.is_sandbox = self.sandbox is not None or is_sandbox(address)
+        self.is_sandbox = is_sandbox(address)
         is_refused = address is None and self.sources["base_url"] != DEFAULT
         # In place of a refused address one that the core accepts, so that it checks the other settings.
         self.address = "https://localhost" if is_refused or self.sandbox is not None else address
@@ -149,7 +147,11 @@ class Settings:
                 message = f"the token of {variable} is sent to the address of {self.profile}, which has its own"
                 warn_caller(f"{message}: unset {variable} if it is for another service", DataAccessWarning)
             self.token_source = f"environment variable {variable}"
-            return RawToken(file_token(os.environ[TOKEN_FILE]) if variable == TOKEN_FILE else os.environ[TOKEN])
+            if variable == TOKEN:
+                return RawToken(os.environ[TOKEN])
+            from dataaccess.tokens import token_file  # few clients have one, and its module takes milliseconds
+
+            return RawToken(token_file(os.environ[TOKEN_FILE]))
         if own is not None and not _is_elsewhere(address, self._of_profile):
             self.token_source = str(self.profile)
             return RawToken(own)
@@ -167,7 +169,7 @@ class Settings:
 def resolve(given: Secret, token: Secret | None, profile_name: str | None) -> Settings:
     """The settings of a client."""
     settings = Settings(find_profile(profile_name, given), profile_name)
-    settings.fill("base_url", given, of_environment=True)
+    settings.fill("base_url", given)
     settings.find_service()
     # A client of a sandbox reads the environment only with a profile.
     of_environment = settings.profile is not None or not settings.is_sandbox
@@ -197,13 +199,11 @@ def find_profile(name: object, given: Secret) -> Profile | None:
     """The profile of the argument or the environment; the profile `default`, if there is one and no other address."""
     if name is None:
         # A client of a sandbox has a profile only if the argument names it.
-        base_url = Secret(given.value.get("base_url"))
-        if base_url.value is None:
-            base_url = Secret(os.environ.get(_BASE_URL) or None)
-        if embedded_name(base_url.value) is not None or is_sandbox(base_url.value):
-            return None
+        address = Secret(given.value.get("base_url"))
+        if address.value is None:
+            address = Secret(os.environ.get(_BASE_URL) or None)
         name = os.environ.get(PROFILE) or None
-        if name is None and base_url.value is not None:
+        if is_sandbox(address.value) or (name is None and address.value is not None):
             return None
     path = config_path()
     profiles = read(path)
@@ -272,6 +272,7 @@ def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
         return None
     numbers = f"of at least {spec.least}" if spec.most is None else f"from {spec.least} to {spec.most}"
     bounds = f"{numbers}, or None" if spec.is_optional else numbers
+    kind = type(given.value).__name__
     match spec.kind:
         case "boolean":
             return checks.boolean(name, given.value)
@@ -285,7 +286,12 @@ def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
                 raise ConfigError(f"{name}: {shortened(zone)} {advice}")
             return zone
         case "headers":
-            return _headers(given.value)
+            if not isinstance(given.value, Mapping):
+                raise ConfigError(f"headers must be a dict of names and values, not of type {kind}")
+            for header in given.value:
+                checks.string("headers: a name", header)
+                checks.string(f"headers: the value of {header!r}", given.value[header])
+            return Secret(dict(given.value))
         case "number":
             return checks.number(name, given.value, f"a number {bounds}")
         case "integer":
@@ -307,21 +313,8 @@ def checked(spec: Spec, given: Secret, folder: str | None) -> Any:
                 raise ConfigError(f"{name} must be a path, not {shortened(given.value)}")
             return local_path(os.path.join(folder or "", os.path.expanduser(checks.string(name, path))))  # noqa: PTH111, PTH118
     if not isinstance(given.value, Mapping):
-        raise ConfigError(f"{name} must be a dict of names and ids, not of type {type(given.value).__name__}")
+        raise ConfigError(f"{name} must be a dict of names and ids, not of type {kind}")
     return {checks.string(name, known): _item_type(known, value) for known, value in given.value.items()}
-
-
-def _headers(headers: object) -> Secret:
-    """Headers by name. The error for another type does not show the value, which may be a secret."""
-    if not isinstance(headers, Mapping):
-        raise ConfigError(f"headers must be a dict of names and values, not of type {type(headers).__name__}")
-    for name, value in headers.items():
-        for what, one in (("a name", name), (f"the value of {name!r}", value)):
-            if not isinstance(one, str):
-                kind = type(one).__name__
-                raise ConfigError(f"headers must have strings as names and values: {what} is of type {kind}")
-            checks.string("headers", one)
-    return Secret(dict(headers))
 
 
 def _item_type(name: str, given: object) -> int | dict[str, Any]:

@@ -84,7 +84,7 @@ class SegmentStatus(dict[str, Any]):
 
     def _summary(self) -> str:
         """How many entries there are, by their state."""
-        states = states_of(self["entries"], self._success)
+        states = [state_of(entry, self._success) for entry in self["entries"]]
         counts = [f"{states.count(state)} {state}" for state in _KINDS if state in states]
         return f"{counted(len(states), 'entry', 'entries')}: {', '.join(counts)}" if states else "no entries yet"
 
@@ -95,9 +95,8 @@ class SegmentStatus(dict[str, Any]):
         return columns_of(types, rows, has_types=False, most=most)
 
     def _rows(self) -> list[dict[str, object]]:
-        shown: list[ExportEntry] = self["entries"][:_MAX_ENTRIES]
-        numbered = enumerate(zip(states_of(shown, self._success), shown, strict=True), 1)
-        return [{"entry": number, "state": state, **_cells(entry)} for number, (state, entry) in numbered]
+        shown = enumerate(self["entries"][:_MAX_ENTRIES], 1)
+        return [{"entry": number, "state": state_of(entry, self._success), **_cells(entry)} for number, entry in shown]
 
 
 OnUpdate: TypeAlias = Callable[[SegmentStatus], object]
@@ -136,18 +135,11 @@ def _instant(value: object) -> datetime | None:
     return found.replace(tzinfo=UTC) if found is not None and found.tzinfo is None else found
 
 
-def has_failed(entry: Mapping[str, object], success: Collection[str] = _SUCCESS) -> bool:
-    """Whether an entry that has ended failed: it has a code, which is none of the codes of success."""
+def state_of(entry: Mapping[str, object], success: Collection[str] = _SUCCESS) -> str:
+    """`running`, `finished` or `failed`: it has ended with a code that is none of the codes of success."""
     code = entry.get("responseCode")
-    return code is not None and _code_text(code) not in success
-
-
-def states_of(entries: list[ExportEntry], success: Collection[str]) -> list[str]:
-    """`running`, `finished` or `failed` for each entry."""
-    return [
-        "running" if not has_ended(entry) else "failed" if has_failed(entry, success) else "finished"
-        for entry in entries
-    ]
+    ended = "finished" if code is None or _code_text(code) in success else "failed"
+    return ended if has_ended(entry) else "running"
 
 
 def _cells(entry: Mapping[str, object]) -> dict[str, object]:
@@ -185,7 +177,7 @@ def entry_state(entry: ExportEntry) -> str:
 
 def check_entries(export_id: object, entries: list[ExportEntry], success: Collection[str]) -> None:
     """Raises `SegmentExportError` if an entry has failed."""
-    failed = [entry for entry in entries if has_ended(entry) and has_failed(entry, success)]
+    failed = [entry for entry in entries if state_of(entry, success) == "failed"]
     if failed:
         hint = "success_codes names the codes of success"
         raise SegmentExportError(
@@ -259,7 +251,8 @@ class Wait:
         from dataaccess.reports import Progress  # dataclasses take longer to import than all of a client
 
         entries = response["data"]["entries"]
-        states, rows = states_of(entries, self._success), [entry.get("exportedRows") for entry in entries]
+        states = [state_of(entry, self._success) for entry in entries]
+        rows = [entry.get("exportedRows") for entry in entries]
         return Progress(
             unit="entries",
             total=len(entries) or None,

@@ -88,18 +88,16 @@ class ServiceDay:
         self.zones = zones_beginning_day(end)
         before = start_of_day(self.zones[0], end - 1) if self.zones else None
         self.start = end - _DAY if before is None else before
-        read = {time: instant_in("UTC", time) for time in times if isinstance(time, str)}
-        written = sorted(time for time, instant in read.items() if instant is not None)
-        self._first_and_last = [written[0], written[-1]] if written else []
-        instants = [read[time] or 0 for time in self._first_and_last]
+        read = ((instant_in("UTC", time), time) for time in times if isinstance(time, str))
+        written = sorted((instant, time) for instant, time in read if instant is not None)
+        self._first_and_last = [time for _, time in written[:1] + written[-1:]]
+        first, last = (written[0][0], written[-1][0]) if written else (end, end)
         self.has_times = bool(written)
         east = -end % _DAY
         self._offsets = [offset for offset in (east - _DAY, east) if -12 * _HOUR <= offset <= 14 * _HOUR]
         # At these, all times are of the date that ends then, if they are of the zone of the days.
-        day = range(end - _DAY, end)
-        own = [offset for offset in self._offsets if written and all(time - offset in day for time in instants)]
-        self._offsets_of_dates, self.has_own_times = own, bool(own)
-        first, last = instants or (end, end)
+        self._offsets_of_dates = [at for at in self._offsets if written and end - _DAY <= first - at <= last - at < end]
+        self.has_own_times = bool(self._offsets_of_dates)
         # Whether no zone an hour away has the times of its rows on this day too; and those that any zone may have.
         self.has_times_of_both_ends = last - first > end - self.start - _HOUR
         self.record_offsets = f"{_offset(last - end)} to {_offset(first - self.start)}"

@@ -66,8 +66,8 @@ def stop_sandbox(sandbox: RawSandbox) -> None:
 
 
 def is_sandbox(base_url: object) -> bool:
-    """Whether a sandbox of this process or of a parent has the address."""
-    return origin(base_url) in _running
+    """Whether it is `sandbox:…`, or a sandbox of this process or of a parent has the address."""
+    return embedded_name(base_url) is not None or origin(base_url) in _running
 
 
 def may_warn_of_zone() -> bool:

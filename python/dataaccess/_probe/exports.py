@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataaccess._client.segment import has_failed as failed
+from dataaccess._client.segment import state_of
 from dataaccess._probe.codes import refusal
 from dataaccess._probe.session import NotPermittedError, NotSettledError, json_type, member
 from dataaccess.errors import ApiError
@@ -47,17 +47,17 @@ def unknown_export(session: Session) -> tuple[str, str]:
 
 def finished_status(session: Session) -> tuple[int, str]:
     """Status of an entry that succeeded."""
-    return _status(session, has_failed=False)
+    return _status(session, "finished")
 
 
 def failed_status(session: Session) -> tuple[int, str]:
     """Status of an entry that failed."""
-    return _status(session, has_failed=True)
+    return _status(session, "failed")
 
 
 def failed_code(session: Session) -> tuple[str, str]:
     """Code of an entry that failed: any code but 200."""
-    return _code(_entry(session, has_failed=True)), "the responseCode of an entry that has ended"
+    return _code(_entry(session, "failed")), "the responseCode of an entry that has ended"
 
 
 def finished_types(session: Session) -> tuple[str, str]:
@@ -90,20 +90,21 @@ def _type_at_end(session: Session, name: str) -> tuple[str, str]:
     return json_type(member(session.entries()[0], name, "an entry")), "in an entry that has ended"
 
 
-def _status(session: Session, *, has_failed: bool) -> tuple[int, str]:
-    entry = _entry(session, has_failed=has_failed)
+def _status(session: Session, state: str) -> tuple[int, str]:
+    entry = _entry(session, state)
     status = member(entry, "exportStatus", "an entry")
     if not isinstance(status, int) or isinstance(status, bool):
         raise NotSettledError(f"exportStatus is {json_type(status)}, not an integer")
     return status, f"of an entry with responseCode {_code(entry)}"
 
 
-def _entry(session: Session, *, has_failed: bool) -> object:
+def _entry(session: Session, state: str) -> object:
     for entry in session.entries():
         _code(entry)
-        if failed(entry) == has_failed:
+        if state_of(entry) == state:
             return entry
-    raise NotSettledError(f"no entry of export {session.export_id} has {'failed' if has_failed else 'succeeded'}")
+    seen = "failed" if state == "failed" else "succeeded"
+    raise NotSettledError(f"no entry of export {session.export_id} has {seen}")
 
 
 def _code(entry: object) -> str:
