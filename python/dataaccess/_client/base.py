@@ -98,11 +98,10 @@ class BaseClient:
         if item_type_id is None and isinstance(item_type_name, str):
             item_types = self._settings["item_types"]
             # The core suggests names of the specification.
-            if item_types and item_type_name not in item_types and item_type_name not in ITEM_TYPES:
-                advice = did_you_mean(item_type_name, [*item_types, *ITEM_TYPES])
-                if advice:
-                    unknown = f"is required for {item_type_name!r}, which item_types does not have{advice}"
-                    raise invalid("item_type_id", unknown)
+            names = [*item_types, *ITEM_TYPES]
+            if item_types and item_type_name not in names and (advice := did_you_mean(item_type_name, names)):
+                unknown = f"is required for {item_type_name!r}, which item_types does not have{advice}"
+                raise invalid("item_type_id", unknown)
             item_type_id = declared = item_types.get(item_type_name)
             if isinstance(declared, Mapping):
                 item_type_id, known = declared["id"], declared["attributes"]
@@ -334,5 +333,4 @@ class BaseClient:
         if not hasattr(self, "_raw"):
             # A traceback with locals may show a client whose settings were refused.
             return f"{type(self).__name__}(unfinished)"
-        where = repr(self._settings.sandbox or self.base_url)
-        return f"{type(self).__name__}({where}, token from {self._token_source})"
+        return f"{type(self).__name__}({self._settings.sandbox or self.base_url!r}, token from {self._token_source})"

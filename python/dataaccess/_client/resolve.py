@@ -50,7 +50,7 @@ class Settings:
         self.profile, self.profile_name = profile, profile_name
         # The addresses that the environment and the profile name: what they have is for these.
         self._of_profile = None if profile is None else profile.settings.value.get("base_url")
-        self._of_environment = os.environ.get(_BASE_URL) or self._of_profile
+        self.named_address = os.environ.get(_BASE_URL) or self._of_profile
 
     def __getitem__(self, name: str) -> Any:
         value = self.values[name]
@@ -113,7 +113,7 @@ class Settings:
         # No proxy of the environment leads to this machine.
         if name == "proxy":
             return embedded_name(address) is None and not is_of_this_machine(address)
-        home = self._of_profile if source == str(self.profile) else self._of_environment
+        home = self._of_profile if source == str(self.profile) else self.named_address
         return name != "headers" or not _is_elsewhere(address, home)
 
     def find_service(self) -> None:
@@ -142,7 +142,7 @@ class Settings:
     def _token(self) -> RawToken:
         address, own = self["base_url"], None if self.profile is None else self.profile.token_source()
         variable = token_variable()
-        if variable is not None and not _is_elsewhere(address, self._of_environment):
+        if variable is not None and not _is_elsewhere(address, self.named_address):
             if own is not None and self.sources["base_url"] == str(self.profile):
                 message = f"the token of {variable} is sent to the address of {self.profile}, which has its own"
                 warn_caller(f"{message}: unset {variable} if it is for another service", DataAccessWarning)
@@ -221,10 +221,8 @@ def find_profile(name: object, given: Secret) -> Profile | None:
 
 def named_address(profile: str | None = None) -> str | None:
     """The address that the environment or a profile names, for a client without `base_url`."""
-    if address := os.environ.get(_BASE_URL):
-        return address
-    found = find_profile(profile, Secret({}))
-    return None if found is None else found.settings.value.get("base_url")
+    found = None if os.environ.get(_BASE_URL) else find_profile(profile, Secret({}))
+    return Settings(found, profile).named_address
 
 
 def token_variable() -> str | None:

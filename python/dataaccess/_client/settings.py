@@ -94,14 +94,7 @@ _SPECS = (
         "How after_date and before_date compare days: exclusive or inclusive.",
         ("exclusive", "inclusive"),
     ),
-    Spec(
-        "code_value_type",
-        "choice",
-        None,
-        'The value_type of each condition of promotion codes: "normal", or none.',
-        ("normal",),
-        is_usual=False,
-    ),
+    Spec("code_value_type", "choice", None, "The value_type of conditions of codes.", ("normal",), is_usual=False),
     Spec("timeout", "duration", 300.0, "Limit of a call, such as 90s."),
     Spec("retry_for", "duration", 60.0, "How long to retry; 0: never."),
     Spec("concurrency", "integer", 8, "Requests in flight, at most.", least=1, most=10_000, may_be_none=True),
@@ -120,14 +113,7 @@ _SPECS = (
         ("array", "string"),
         is_usual=False,
     ),
-    Spec(
-        "known_row_cap",
-        "integer",
-        None,
-        "Rows at which the service is known to cut responses off.",
-        least=1,
-        is_usual=False,
-    ),
+    Spec("known_row_cap", "integer", None, "Rows at which the service caps responses.", least=1, is_usual=False),
     Spec("record", "path", None, "File that keeps all exchanges, without the token.", is_usual=False),
 )
 SETTINGS = {spec.name: spec for spec in _SPECS}
