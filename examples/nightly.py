@@ -12,7 +12,7 @@ TIMEZONE = "UTC"  # in which your platform cuts its days
 
 def update(
     folder: str, today: date | None = None, token_file: str | None = None, retry_for: float = 600
-) -> da.ScanReport:
+) -> da.FolderReport:
     """Add yesterday, and what is missing of the 30 days before today; request the last three days again."""
     token = da.token_file(token_file) if token_file else None  # None: DATAACCESS_TOKEN
     client = da.Client(token=token, timezone=TIMEZONE, retry_for=retry_for)  # at DATAACCESS_BASE_URL

@@ -59,13 +59,11 @@ if TYPE_CHECKING:
         yesterday,
     )
     from dataaccess.reports import ClientStats as ClientStats
-    from dataaccess.reports import FolderStatus as FolderStatus
-    from dataaccess.reports import PartStatus as PartStatus
+    from dataaccess.reports import FileReport as FileReport
+    from dataaccess.reports import FolderReport
     from dataaccess.reports import Progress as Progress
-    from dataaccess.reports import ScanReport
     from dataaccess.reports import ScanStats as ScanStats
     from dataaccess.reports import Setting as Setting
-    from dataaccess.reports import TaskReport as TaskReport
     from dataaccess.sandbox import Sandbox
     from dataaccess.tokens import token_file
 
@@ -76,9 +74,9 @@ __all__ = [
     "AudienceType",
     "Client",
     "CodeStatus",
+    "FolderReport",
     "Sandbox",
     "Scan",
-    "ScanReport",
     "Table",
     "__version__",
     "after",
@@ -171,13 +169,11 @@ _MODULES = {
     ],
     "reports": [
         "ClientStats",
-        "FolderStatus",
-        "PartStatus",
+        "FileReport",
+        "FolderReport",
         "Progress",
-        "ScanReport",
         "ScanStats",
         "Setting",
-        "TaskReport",
     ],
     "sandbox": ["Sandbox"],
     "tokens": ["token_file"],

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any, final
 
 from dataaccess._core.secret import StorageOptions
-from dataaccess.errors import DataAccessError
+from dataaccess._scan.folder import RunResult
 
 __all__ = [
     "ENVIRONMENT",
@@ -162,12 +162,10 @@ class RawScan:
         on_progress: Callable[[dict[str, Any]], object] | None,
         storage_options: StorageOptions | None,
     ) -> Awaitable[tuple[dict[str, Any], RawUnpublished]]: ...
-    def run(
-        self, options: dict[str, Any], on_progress: Callable[[dict[str, Any]], object]
-    ) -> tuple[dict[str, Any], list[tuple[str, str | None, DataAccessError]], DataAccessError | None]: ...
+    def run(self, options: dict[str, Any], on_progress: Callable[[dict[str, Any]], object]) -> RunResult: ...
     def run_async(
         self, options: dict[str, Any], on_progress: Callable[[dict[str, Any]], object]
-    ) -> Awaitable[tuple[dict[str, Any], list[tuple[str, str | None, DataAccessError]], DataAccessError | None]]: ...
+    ) -> Awaitable[RunResult]: ...
     def read(
         self,
         folder: str | PathLike[str],

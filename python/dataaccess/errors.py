@@ -45,7 +45,7 @@ from dataaccess._public import public
 
 if TYPE_CHECKING:
     from dataaccess._types import ExportEntry
-    from dataaccess.reports import ScanReport
+    from dataaccess.reports import FolderReport
 
 __all__ = [
     "AbsentAttributeWarning",
@@ -106,7 +106,7 @@ class DataAccessError(Exception):
         retryable: Whether the same call may succeed later.
         exit_code: What a program should end with, as `sysexits.h` numbers it: 75 if the same call may succeed later,
             else by the class.
-        report: The `ScanReport` of what a run had finished when this error ended it. None for other calls.
+        report: The `FolderReport` of what a run had finished when this error ended it. None for other calls.
 
     Examples:
         >>> import dataaccess as da
@@ -124,7 +124,7 @@ class DataAccessError(Exception):
     history: list[str] = []  # noqa: RUF012 - no error changes it
     hint: str | None = None
     retryable: bool = False
-    report: ScanReport | None = None
+    report: FolderReport | None = None
 
     # Of a failure that is not retryable.
     _exit_code = 70
@@ -409,11 +409,11 @@ class ScanIncompleteError(DataAccessError):
 
     Attributes:
         failed: The error of each failed task, by task id, which begins with its day.
-        report: The `ScanReport` of the tasks that are done.
+        report: The `FolderReport` of the tasks that are done.
     """
 
     failed: dict[str, DataAccessError] = {}  # noqa: RUF012 - no error changes it
-    report: ScanReport | None = None
+    report: FolderReport | None = None
     _exit_code = 69
 
     @property

@@ -14,7 +14,7 @@ use super::input::input;
 use super::raise::raise;
 use crate::error::Kind;
 use crate::files::Location;
-use crate::scan::{self, OnDoubt, Report, RunOptions, Service, TaskReport};
+use crate::scan::{self, FileReport, FolderReport, OnDoubt, RunOptions, Service};
 use crate::store::StorageOptions;
 
 /// `storage_options=`, for a URL.
@@ -26,8 +26,9 @@ pub(super) struct HiddenOptions {
     options: BTreeMap<String, String>,
 }
 
-/// The report of a run as a dict, its failed tasks, each with its id, day and exception, and the exception that ended it.
-pub(super) type RawReport = (Py<PyAny>, Vec<(String, Option<String>, Py<PyAny>)>, Option<Py<PyAny>>);
+/// The report of a run as a dict, how many tasks are done, those that failed, each with its id, day and exception, and the
+/// exception that ended the run.
+pub(super) type RawReport = (Py<PyAny>, usize, Vec<(String, Option<String>, Py<PyAny>)>, Option<Py<PyAny>>);
 
 /// The options of a run, as a dict.
 #[derive(FromPyObject)]
@@ -66,10 +67,10 @@ impl RunArguments<'_> {
 fn on_doubt(given: &Bound<'_, PyAny>) -> PyResult<OnDoubt> {
     if given.is_callable() {
         let callable = Arc::new(given.clone().unbind());
-        return Ok(OnDoubt::Ask(Arc::new(move |task: TaskReport| {
+        return Ok(OnDoubt::Ask(Arc::new(move |file: FileReport| {
             let callable = Arc::clone(&callable);
             Box::pin(async move {
-                let asked = with_gil(move |py| callable.call1(py, (pythonize(py, &task)?,))?.extract::<bool>(py));
+                let asked = with_gil(move |py| callable.call1(py, (pythonize(py, &file)?,))?.extract::<bool>(py));
                 // The function keeps its exception.
                 asked.await.unwrap_or(false)
             })
@@ -123,10 +124,10 @@ pub(super) fn object_names(py: Python<'_>, url: PathBuf, storage_options: Storag
 }
 
 /// What Python gets of a report.
-pub(super) fn raw_report(py: Python<'_>, mut report: Report) -> PyResult<RawReport> {
+pub(super) fn raw_report(py: Python<'_>, mut report: FolderReport) -> PyResult<RawReport> {
     let exception = |error| raise(py, error).into_value(py).into_any();
     let failed = std::mem::take(&mut report.failed);
     let failed = failed.into_iter().map(|task| (task.id, task.day, exception(task.error))).collect();
     let ended = report.ended.take().map(exception);
-    Ok((pythonize(py, &report)?.unbind(), failed, ended))
+    Ok((pythonize(py, &report)?.unbind(), report.done, failed, ended))
 }

@@ -14,7 +14,7 @@ use super::updates;
 use crate::columns::Options;
 use crate::error::Result;
 use crate::files::{Complete, Compression, CsvOptions, Location, RowMemory};
-use crate::scan::{Collected, Format, Progress, Report, RunOptions, Stats};
+use crate::scan::{Collected, FolderReport, Format, Progress, RunOptions, Stats};
 
 /// A file format: its name, for CSV the separator and whether formulas are escaped, and the compression.
 pub(super) type RawFormat = (String, u8, bool, Option<String>);
@@ -61,7 +61,7 @@ impl RawScan {
         &self,
         py: Python<'_>,
         options: RunOptions,
-    ) -> PyResult<(impl Future<Output = Result<Report>> + Send + use<>, mpsc::Receiver<Progress>)> {
+    ) -> PyResult<(impl Future<Output = Result<FolderReport>> + Send + use<>, mpsc::Receiver<Progress>)> {
         let (core, scan) = (self.client.get().core(py)?, self.scan.clone());
         let (sender, events) = mpsc::channel(scan.requests() + 2);
         Ok((async move { scan.run(&core, &options, sender).await }, events))

@@ -2,16 +2,14 @@
 //! service.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
-use serde::Serialize;
 use serde_json::Value;
 
-use super::data_warning::DataWarning;
 use super::invalid;
 use super::judge::{About, Findings, Seen, judge};
 use super::query::SOURCE_TIMEZONE;
+use super::report::{FileReport, FolderReport};
 use super::tasks::Record;
 use crate::error::{Result, excerpt};
 use crate::files::{Footer, Location};
@@ -20,50 +18,6 @@ use crate::time::{Calendar, Moment, Zone};
 
 /// The day before today, in the zone of the folder.
 const YESTERDAY: &str = "yesterday";
-
-/// A part of a folder.
-#[derive(Debug, Serialize)]
-pub struct PartStatus {
-    /// Its day, as `2024-01-15`; none of a scan without days.
-    pub day: Option<String>,
-    /// Where it is.
-    pub path: PathBuf,
-    /// Rows.
-    pub rows: u64,
-    /// Bytes of the file.
-    pub bytes: u64,
-    /// When it was requested, in Unix milliseconds.
-    pub requested_at: Option<i64>,
-    /// Whether it was requested after its day was over and had settled, and is not kept in doubt.
-    pub is_final: bool,
-    /// What looks wrong in its rows.
-    pub doubts: Vec<String>,
-    /// Why it cannot be read.
-    pub damage: Option<String>,
-}
-
-/// What a folder holds.
-#[derive(Debug, Serialize)]
-pub struct FolderStatus {
-    /// The folder.
-    pub folder: PathBuf,
-    /// The address of the service whose rows it has.
-    pub service: Option<String>,
-    /// The query that it belongs to, in words.
-    pub query: BTreeMap<String, Value>,
-    /// Its parts, in the order of their names.
-    pub parts: Vec<PartStatus>,
-    /// The days between the first and the last one that have no part, and those after it up to the one that was named.
-    pub missing_days: Vec<String>,
-    /// The days that were not over when they were requested.
-    pub open_days: Vec<String>,
-    /// The days that were over when they were requested, and may still change.
-    pub unsettled_days: Vec<String>,
-    /// The days that have doubts, or of a folder without days the names of the parts.
-    pub doubtful_days: Vec<String>,
-    /// What looks wrong in the parts together.
-    pub warnings: Vec<DataWarning>,
-}
 
 /// The parts of a folder. A day is final once its request was sent so long after its end. `known_row_cap` is a number of
 /// rows at which the service is known to cut responses. `until` is the last day that the folder should have, such as
@@ -78,7 +32,8 @@ pub async fn folder_status(
     known_row_cap: Option<u64>,
     until: Option<&str>,
     now: SystemTime,
-) -> Result<FolderStatus> {
+) -> Result<FolderReport> {
+    let begun = Instant::now();
     let (folder, names) = Folder::read_only(location).await?;
     let mut all: Vec<PartName> = names.parts.iter().cloned().collect();
     for day in &names.days {
@@ -104,44 +59,33 @@ pub async fn folder_status(
         is_whole: false,
         trials: 1,
     };
-    let Findings { doubts, warnings, .. } = judge(&seen.iter().collect::<Vec<_>>(), &about);
+    let Findings { doubts, reasons, warnings, .. } = judge(&seen.iter().collect::<Vec<_>>(), &about);
     let mut judged = seen.iter().zip(doubts);
-    let (mut open_days, mut unsettled_days, mut doubtful_days) = (Vec::new(), Vec::new(), Vec::new());
-    let mut parts = Vec::with_capacity(all.len());
+    let mut report = FolderReport {
+        folder: folder.path().to_path_buf(),
+        service,
+        query,
+        warnings,
+        maybe_capped: !reasons.is_empty(),
+        ..FolderReport::default()
+    };
     for (name, read) in all.iter().zip(records) {
-        let mut status = PartStatus {
-            day: name.day.clone(),
-            path: folder.path_of(name),
-            rows: 0,
-            bytes: 0,
-            requested_at: None,
-            is_final: false,
-            doubts: Vec::new(),
-            damage: None,
-        };
+        let (path, shown) = (folder.path_of(name), name.day.clone().unwrap_or_else(|| name.to_string()));
         match read {
-            Err(error) => status.damage = Some(error.message().to_owned()),
+            Err(damage) => report.add(FileReport::damaged(name.day.clone(), path, &damage), shown, true),
             Ok((part, _)) => {
                 let Some((seen, doubts)) = judged.next() else { break };
                 let requested_at = seen.figures.requested_at();
                 let has_settled = seen.window.as_ref().is_none_or(|window| window.is_final(requested_at, settle));
-                (status.rows, status.bytes) = (part.rows, part.bytes);
-                status.requested_at = Some(requested_at.milliseconds());
-                status.is_final = has_settled && !seen.verdict.is_refused;
-                status.doubts = doubts.into_iter().map(|doubt| doubt.message).collect();
-                let days = match name.day {
-                    Some(_) if !seen.is_day => Some(&mut open_days),
-                    _ if !status.doubts.is_empty() => Some(&mut doubtful_days),
-                    Some(_) if !status.is_final => Some(&mut unsettled_days),
-                    _ => None,
+                let file = FileReport {
+                    path: Some(path),
+                    is_final: has_settled && !seen.verdict.is_refused,
+                    doubts: doubts.into_iter().map(|doubt| doubt.message).collect(),
+                    ..FileReport::new(name.day.clone(), &seen.figures, part.bytes)
                 };
-                if let Some(days) = days {
-                    days.push(seen.name.clone());
-                    days.dedup();
-                }
+                report.add(file, shown, name.day.is_none() || seen.is_day);
             }
         }
-        parts.push(status);
     }
     // The folder of a day may be empty.
     let days: BTreeSet<&String> = all.iter().filter_map(|part| part.day.as_ref()).collect();
@@ -154,18 +98,9 @@ pub async fn folder_status(
     }
     let first = days.first().copied().or(until.as_ref());
     let last = days.last().copied().max(until.as_ref());
-    let missing_days = missing_days(&zone, first, last, |day| days.contains(day));
-    Ok(FolderStatus {
-        folder: folder.path().to_path_buf(),
-        service,
-        query,
-        parts,
-        missing_days,
-        open_days,
-        unsettled_days,
-        doubtful_days,
-        warnings,
-    })
+    report.missing_days = missing_days(&zone, first, last, |day| days.contains(day));
+    report.seconds = begun.elapsed().as_secs_f64();
+    Ok(report)
 }
 
 fn record(folder: &Folder, name: &PartName, part: Result<Footer>) -> Result<(Footer, Record)> {

@@ -62,10 +62,10 @@ use tokio::time::Instant;
 pub use collect::{Collected, LastRows};
 pub use data_warning::{DataWarning, DataWarningKind};
 #[cfg(feature = "files")]
-pub use folder_status::{FolderStatus, PartStatus, folder_status};
+pub use folder_status::folder_status;
 pub use progress::Progress;
 #[cfg(feature = "files")]
-pub use report::{FailedTask, Report, TaskReport};
+pub use report::{FailedTask, FileReport, FolderReport, State};
 #[cfg(feature = "python")]
 pub(crate) use responses::panicked;
 #[cfg(feature = "files")]

@@ -9,13 +9,13 @@ use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::{FieldRef, Fields, Schema, SchemaRef};
 
 use super::ids::Ids;
+use super::judge::Findings;
 use super::query::Layout;
-use super::report::Report;
 use super::service::Service;
 use super::stats::Figures;
 use super::task::no_tasks;
-use super::tasks::{Task, Tasks, changes};
-use super::{Collected, Scan, Stats};
+use super::tasks::{Inventory, Stored, Task, Tasks, changes};
+use super::{Collected, Scan, Stats, data_warning};
 use crate::columns::{self, Column};
 use crate::error::{Error, Kind, Result};
 use crate::files::{Footer, Location, RowMemory};
@@ -38,11 +38,12 @@ impl Scan {
         let (folder, names) = Folder::read_only(location).await?;
         let layout = if self.by_day.is_some() && names.parts.is_empty() { Layout::Days } else { Layout::Flat };
         let tasks = Tasks::of(self, layout, &Service::default(), None)?;
-        let stored = tasks.stored(&folder, &names, &BTreeSet::new()).await?;
-        if let Some((_, damage)) = stored.damaged.into_iter().next() {
-            return Err(damage);
+        let Inventory { before, done: finished, .. } = tasks.stored(&folder, &names, &BTreeSet::new()).await?;
+        let is_damaged = |stored: &&Stored| matches!(stored, Stored::Damaged(_));
+        if let Some(Stored::Damaged(damage)) = before.tasks.iter().find(is_damaged) {
+            return Err(damage.clone());
         }
-        let done: BTreeSet<usize> = stored.done.iter().map(|task| task.index).collect();
+        let done: BTreeSet<usize> = finished.iter().map(|task| task.index).collect();
         let missing: Vec<&Task> = tasks.all.iter().filter(|task| !done.contains(&task.index)).collect();
         if !missing.is_empty() && !ignore_missing {
             return Err(lacks(&folder, &missing));
@@ -52,11 +53,19 @@ impl Scan {
         let (schema, batches) = rows(&parts, &self.columns, memory).await?;
         let schema = self.times.schema(schema);
         let batches = batches.into_iter().map(|batch| self.times.batch(batch)).collect::<Result<Vec<_>>>()?;
-        let requests = stored.done.len() as u64;
-        let attempts = stored.done.iter().map(|task| task.figures.attempts).sum();
-        let report = Report::new(self, &folder, &stored.before, stored.done, Vec::new(), begun.elapsed());
-        let Report { rows, bytes, seconds, absent, reasons, stray_days, warnings, .. } = report;
-        let figures = Figures { rows, bytes, attempts, seconds, absent, ..Figures::default() };
+        let requests = finished.len() as u64;
+        let sum = |figure: fn(&Figures) -> u64| finished.iter().map(|done| figure(&done.figures)).sum();
+        let Findings { reasons, stray_days, absent, mut warnings, .. } = self.judged(&finished, &before);
+        let figures = Figures {
+            rows: sum(|figures| figures.rows),
+            bytes: sum(|figures| figures.bytes),
+            attempts: sum(|figures| figures.attempts),
+            seconds: begun.elapsed().as_secs_f64(),
+            absent,
+            ..Figures::default()
+        };
+        let is_empty = missing.is_empty() && figures.rows == 0;
+        warnings.extend(is_empty.then(|| data_warning::empty(self)).flatten());
         let mut ids = self.ids();
         if let Some(ids) = &mut ids {
             for batch in &batches {

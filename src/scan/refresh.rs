@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
-use super::report::TaskReport;
-use super::tasks::Before;
+use super::tasks::{Before, Done};
 use super::{Scan, invalid};
 use crate::error::{Result, excerpt};
 use crate::filter::InputValue;
@@ -70,13 +69,13 @@ impl Scan {
     ///
     /// A day is requested until it is final. A scan without days has no final rows: each run makes a new snapshot,
     /// unless the last run was broken off. Whether it was, all files `before` this run say, also those that it refreshes.
-    pub(super) fn drop_outdated(&self, done: &mut Vec<TaskReport>, before: &Before, settle: Duration) -> Option<i64> {
+    pub(super) fn drop_outdated(&self, done: &mut Vec<Done>, before: &Before, settle: Duration) -> Option<i64> {
         done.retain(|done| !done.verdict.is_refused);
         if self.by_day.is_some() {
             done.retain(|done| self.is_final(done.index, done.figures.requested_at(), settle));
             return None;
         }
-        let all = || before.tasks.values().flatten();
+        let all = || before.done();
         let snapshot = all().map(|done| done.figures.snapshot).max();
         let is_whole = all().count() == self.requests() && all().all(|done| Some(done.figures.snapshot) == snapshot);
         done.retain(|done| !is_whole && Some(done.figures.snapshot) == snapshot);

@@ -1,57 +1,61 @@
-//! The report of a run: its tasks, their figures, and signs that the service capped its responses.
-//!
-//! The service need not report a total, so a result is never known to be complete: a report says `unknown` or `capped`.
+//! What a folder holds, after a run and at any time: its files, where its days stand, and what looks wrong.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::Scan;
 use super::data_warning::{self, DataWarning};
 use super::judge::{Findings, Seen, judge};
 use super::stats::Figures;
-use super::tasks::{Before, Tasks};
-use super::verdict::Verdict;
+use super::tasks::{Before, Done, Stored, Tasks};
 use crate::error::Error;
 use crate::folder::Folder;
 use crate::time::Moment;
 
-/// A finished task.
-#[derive(Clone, Debug, Serialize)]
-pub struct TaskReport {
-    /// The id of the task.
-    pub id: String,
-    /// The day that its request is for, as `2024-01-15`.
-    pub day: Option<String>,
-    /// The index of its request in the plan.
-    pub index: usize,
-    /// Its figures.
-    #[serde(flatten)]
-    pub figures: Figures,
-    /// Its file, if it has one.
-    pub path: Option<PathBuf>,
-    /// Bytes of the file. None for a task without rows while the types of a file are not known.
-    #[serde(serialize_with = "or_zero")]
-    pub file_bytes: Option<u64>,
-    /// Whether an earlier run finished it.
-    pub was_done: bool,
-    /// Whether this run replaced its file.
-    pub was_refreshed: bool,
-    /// Rows of the file that it had before this run.
-    pub rows_before: Option<u64>,
-    /// What looks wrong in its rows, or in a newer response, for which its file was not replaced.
-    pub doubts: Vec<DataWarning>,
-    /// Whether it was requested after its day was over, and had settled.
-    pub is_final: bool,
-    /// What was decided of its newest response.
-    #[serde(skip)]
-    pub(super) verdict: Verdict,
+/// What became of a file in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// The run wrote it for the first time.
+    New,
+    /// It is as it was before.
+    #[default]
+    Kept,
+    /// The run replaced it.
+    Refreshed,
+    /// It cannot be read.
+    Damaged,
 }
 
-#[expect(clippy::ref_option, reason = "the signature that serde calls")]
-fn or_zero<S: Serializer>(bytes: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
-    bytes.unwrap_or_default().serialize(serializer)
+/// A file of a folder.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct FileReport {
+    /// Its day, as `2024-01-15`; none of a scan without days.
+    pub day: Option<String>,
+    /// Where it is; none while it is not written, as no type is known.
+    pub path: Option<PathBuf>,
+    /// Rows; 0 if it is damaged.
+    pub rows: u64,
+    /// Rows of the file that was there before the run.
+    pub rows_before: Option<u64>,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// When it was requested, in Unix milliseconds; none if it is damaged.
+    pub requested_at: Option<i64>,
+    /// Whether it was requested after its day was over and had settled, and no later response was refused.
+    pub is_final: bool,
+    /// What became of it.
+    pub state: State,
+    /// What looks wrong in its rows, or in a newer response, for which it was not replaced, or why it cannot be read.
+    pub doubts: Vec<String>,
+    /// Requests sent for it, retries included.
+    pub attempts: u64,
+    /// How long they took.
+    pub seconds: f64,
 }
 
 /// A task that failed.
@@ -67,40 +71,39 @@ pub struct FailedTask {
     pub error: Error,
 }
 
-/// The report of a run.
-#[derive(Debug, Serialize)]
-pub struct Report {
-    /// The folder of the files.
+/// What a folder holds.
+#[derive(Debug, Default, Serialize)]
+pub struct FolderReport {
+    /// The folder.
     pub folder: PathBuf,
-    /// The finished tasks, in the order of the plan.
-    pub tasks: Vec<TaskReport>,
-    /// Rows of all tasks.
-    pub rows: u64,
-    /// Bytes of all responses.
-    pub bytes: u64,
-    /// Bytes of all files.
-    pub file_bytes: u64,
-    /// Requests that were retried.
-    pub retries: u64,
-    /// Duration of this run.
-    pub seconds: f64,
-    /// `unknown` or `capped`.
-    pub complete: &'static str,
-    /// Why it is `capped`.
-    pub reasons: Vec<String>,
+    /// The address of the service whose rows it has.
+    pub service: Option<String>,
+    /// The query that it belongs to, in words.
+    pub query: BTreeMap<String, Value>,
+    /// Its files, in the order of their days; after a run those of its scan.
+    pub files: Vec<FileReport>,
+    /// What looks wrong in the files together.
+    pub warnings: Vec<DataWarning>,
+    /// Whether numbers of rows look as if the service capped its responses.
+    pub maybe_capped: bool,
+    /// The days that are over and have no file.
+    pub missing_days: Vec<String>,
     /// The days that were not over when they were requested, or are not over.
     pub open_days: Vec<String>,
     /// The days that were over when they were requested, and may still change.
     pub unsettled_days: Vec<String>,
-    /// The days that are over and have no file.
-    pub missing_days: Vec<String>,
-    /// The days whose requests returned rows of others.
-    pub stray_days: Vec<String>,
-    /// Attributes that no record of any task had.
-    pub absent: Vec<String>,
-    /// What looks wrong in the data.
-    pub warnings: Vec<DataWarning>,
-    /// The tasks that failed in this run, in the order of the plan.
+    /// The days that are over and look wrong; of a folder without days the names of the files.
+    pub doubtful_days: Vec<String>,
+    /// Requests that the run sent, retries included.
+    pub requests: u64,
+    /// Requests that the run sent once more.
+    pub retries: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// The tasks that the run, or an earlier one, finished.
+    #[serde(skip)]
+    pub done: usize,
+    /// The tasks that failed in the run, in the order of the plan.
     #[serde(skip)]
     pub failed: Vec<FailedTask>,
     /// The error that ended the run before all tasks had their turn.
@@ -108,103 +111,126 @@ pub struct Report {
     pub ended: Option<Error>,
 }
 
+impl FileReport {
+    /// A file with these figures.
+    pub(super) fn new(day: Option<String>, figures: &Figures, bytes: u64) -> Self {
+        Self {
+            day,
+            rows: figures.rows,
+            bytes,
+            requested_at: Some(figures.requested_at),
+            attempts: figures.attempts,
+            seconds: figures.seconds,
+            ..Self::default()
+        }
+    }
+
+    /// A file that cannot be read.
+    pub(super) fn damaged(day: Option<String>, path: PathBuf, damage: &Error) -> Self {
+        let doubts = vec![damage.message().to_owned()];
+        Self { day, path: Some(path), state: State::Damaged, doubts, ..Self::default() }
+    }
+}
+
+impl FolderReport {
+    /// Adds a file, which was requested after its day was over or has none, and its day to those that are like it.
+    pub(super) fn add(&mut self, file: FileReport, name: String, is_over: bool) {
+        let days = match () {
+            () if !is_over => Some(&mut self.open_days),
+            () if !file.doubts.is_empty() => Some(&mut self.doubtful_days),
+            () if !file.is_final => Some(&mut self.unsettled_days),
+            () => None,
+        };
+        if let Some(days) = days
+            && days.last() != Some(&name)
+        {
+            days.push(name);
+        }
+        self.files.push(file);
+    }
+}
+
 impl Scan {
     /// A finished task, as the judge sees it.
-    pub(super) fn seen(&self, task: &TaskReport) -> Seen {
-        let requested_at = task.figures.requested_at();
+    pub(super) fn seen(&self, done: &Done) -> Seen {
+        let requested_at = done.figures.requested_at();
+        let day = self.day(done.index);
         Seen {
-            name: task.day.clone().unwrap_or_else(|| format!("request {}", task.index + 1)),
-            window: self.window(task.index),
-            compared: task.figures.compared(),
-            is_day: task.day.is_some() && self.is_final(task.index, requested_at, Duration::ZERO),
+            is_day: day.is_some() && self.is_final(done.index, requested_at, Duration::ZERO),
+            name: day.unwrap_or_else(|| format!("request {}", done.index + 1)),
+            window: self.window(done.index),
+            compared: done.figures.compared(),
             is_other: false,
-            verdict: task.verdict.clone(),
-            figures: task.figures.clone(),
+            verdict: done.verdict.clone(),
+            figures: done.figures.clone(),
         }
     }
 
     /// What looks wrong in finished tasks, beside the other files of their folder.
-    pub(super) fn judged(&self, tasks: &[TaskReport], before: &Before) -> Findings {
-        let own: Vec<Seen> = tasks.iter().map(|task| self.seen(task)).collect();
+    pub(super) fn judged(&self, done: &[Done], before: &Before) -> Findings {
+        let own: Vec<Seen> = done.iter().map(|done| self.seen(done)).collect();
         let seen: Vec<&Seen> = own.iter().chain(&before.others).collect();
-        judge(&seen, &self.about(tasks.len() == self.requests(), 1))
+        judge(&seen, &self.about(done.len() == self.requests(), 1))
     }
-}
 
-impl Report {
-    /// Of the tasks that are finished, and of those that failed and have an earlier file.
-    pub(super) fn new(
-        scan: &Scan,
+    /// The file of a finished task.
+    pub(super) fn file(&self, done: &Done, before: &Before, settle: Duration) -> FileReport {
+        FileReport {
+            rows_before: before.of(done.index).map(|before| before.figures.rows),
+            is_final: self.is_final(done.index, done.figures.requested_at(), settle) && !done.verdict.is_refused,
+            state: match before.tasks.get(done.index) {
+                _ if done.was_done => State::Kept,
+                Some(Stored::Missing) | None => State::New,
+                Some(_) => State::Refreshed,
+            },
+            ..FileReport::new(self.day(done.index), &done.figures, done.bytes.unwrap_or_default())
+        }
+    }
+
+    /// The report of the tasks that are finished, also those that failed and have an earlier file.
+    pub(super) fn report(
+        &self,
         folder: &Folder,
+        tasks: &Tasks,
         before: &Before,
-        mut tasks: Vec<TaskReport>,
-        mut failed: Vec<FailedTask>,
-        took: Duration,
-    ) -> Self {
-        tasks.sort_by_key(|task| task.index);
-        failed.sort_by_key(|task| task.index);
-        let Findings { doubts, reasons, stray_days, absent, mut warnings, .. } = scan.judged(&tasks, before);
-        for (task, doubts) in tasks.iter_mut().zip(doubts) {
-            let before = before.tasks.get(&task.index);
-            task.doubts = doubts;
-            task.path = task.path.take().filter(|_| task.file_bytes.is_some());
-            task.was_refreshed = !task.was_done && before.is_some();
-            task.rows_before = before.and_then(|before| Some(before.as_ref()?.figures.rows));
-        }
-        let sum = |figure: fn(&TaskReport) -> u64| tasks.iter().map(figure).sum();
-        let rows: u64 = sum(|task| task.figures.rows);
-        let is_empty = rows == 0 && tasks.len() == scan.requests();
-        warnings.extend(is_empty.then(|| data_warning::empty(scan)).flatten());
-        Self {
+        mut done: Vec<Done>,
+        settle: Duration,
+    ) -> FolderReport {
+        done.sort_by_key(|done| done.index);
+        let Findings { doubts, reasons, mut warnings, .. } = self.judged(&done, before);
+        let is_empty = done.len() == self.requests() && done.iter().all(|done| done.figures.rows == 0);
+        warnings.extend(is_empty.then(|| data_warning::empty(self)).flatten());
+        let mut report = FolderReport {
             folder: folder.path().to_path_buf(),
-            rows,
-            bytes: sum(|task| task.figures.bytes),
-            file_bytes: sum(|task| task.file_bytes.unwrap_or_default()),
-            retries: sum(|task| task.figures.attempts.saturating_sub(1)),
-            seconds: took.as_secs_f64(),
-            complete: if reasons.is_empty() { "unknown" } else { "capped" },
-            reasons,
-            open_days: Vec::new(),
-            unsettled_days: Vec::new(),
-            missing_days: Vec::new(),
-            stray_days,
-            absent,
+            service: Some(tasks.service().address.clone()),
+            query: tasks.query().fields(),
+            maybe_capped: !reasons.is_empty(),
             warnings,
-            failed,
-            ended: None,
-            tasks,
-        }
-    }
-
-    /// The report with the days that the next run asks for again.
-    pub(super) fn with_open_days(mut self, scan: &Scan, tasks: &Tasks, settle: Duration, now: SystemTime) -> Self {
-        let now = Moment::from(now);
-        let mut done = self.tasks.iter_mut().peekable();
+            ..FolderReport::default()
+        };
+        let now = Moment::from(SystemTime::now());
+        let mut done = done.iter().zip(doubts).peekable();
         for task in &tasks.all {
-            let done = done.next_if(|done| done.index == task.index);
-            // Without a response, what one would be now.
-            let requested_at = done.as_ref().map_or(now, |done| done.figures.requested_at());
-            let is_over = scan.is_final(task.index, requested_at, Duration::ZERO);
-            let days = match done {
-                Some(done) => {
-                    let has_settled = scan.is_final(task.index, requested_at, settle);
-                    done.is_final = has_settled && !done.verdict.is_refused;
-                    match is_over {
-                        false => Some(&mut self.open_days),
-                        true if done.is_final || !done.doubts.is_empty() => None,
-                        true => Some(&mut self.unsettled_days),
-                    }
+            let path = folder.path_of(&task.name);
+            let name = task.day.clone().unwrap_or_else(|| task.name.to_string());
+            let is_over = |requested_at| self.is_final(task.index, requested_at, Duration::ZERO);
+            match (done.next_if(|(done, _)| done.index == task.index), before.tasks.get(task.index)) {
+                (Some((done, doubts)), _) => {
+                    let doubts = doubts.into_iter().map(|doubt| doubt.message).collect();
+                    let path = done.bytes.map(|_| path);
+                    let file = FileReport { doubts, path, ..self.file(done, before, settle) };
+                    report.add(file, name, is_over(done.figures.requested_at()));
                 }
-                None if is_over => Some(&mut self.missing_days),
-                None => Some(&mut self.open_days),
-            };
-            if let Some((days, day)) = days.zip(task.day.clone()) {
-                days.push(day);
+                (None, Some(Stored::Damaged(damage))) => {
+                    report.add(FileReport::damaged(task.day.clone(), path, damage), name, true);
+                }
+                // Without a response, what one would be now.
+                (None, _) => {
+                    let days = if is_over(now) { &mut report.missing_days } else { &mut report.open_days };
+                    days.extend(task.day.clone().filter(|day| days.last() != Some(day)));
+                }
             }
         }
-        for days in [&mut self.open_days, &mut self.unsettled_days, &mut self.missing_days] {
-            days.dedup();
-        }
-        self
+        report
     }
 }

@@ -18,13 +18,13 @@ use super::part_writer::{PartWriter, REQUESTED_AT};
 use super::progress::Progress;
 use super::query::Layout;
 use super::refusal::refused;
-use super::report::{Report, TaskReport};
+use super::report::{FileReport, FolderReport};
 use super::responses::panicked;
 use super::run_options::{OnDoubt, RunOptions};
 use super::run_progress::RunProgress;
 use super::stats::Figures;
 use super::task::no_tasks;
-use super::tasks::{Before, OtherZone, Stored, Tasks};
+use super::tasks::{Before, Done, Inventory, OtherZone, Stored, Tasks};
 use super::verdict::Verdict;
 use super::{Scan, invalid};
 use crate::client::Client;
@@ -54,7 +54,7 @@ impl Scan {
         client: &Arc<Client>,
         options: &RunOptions,
         progress: mpsc::Sender<Progress>,
-    ) -> Result<Report> {
+    ) -> Result<FolderReport> {
         if self.limit.is_some() {
             return Err(no_tasks());
         }
@@ -78,8 +78,8 @@ impl Scan {
         let (folder, names) = open(options).await?;
         let folder = Arc::new(folder);
         let report = async {
-            let stored = tasks.stored(&folder, &names, &refreshed).await?;
-            let Stored { before, mut done, damaged, types, has_untyped, zone, other_service } = stored;
+            let inventory = tasks.stored(&folder, &names, &refreshed).await?;
+            let Inventory { before, mut done, types, has_untyped, zone, other_service } = inventory;
             if let Some(other) = other_service {
                 other.check(&options.service, options.same_service, folder.path())?;
             }
@@ -106,7 +106,8 @@ impl Scan {
                 before: Arc::clone(&before),
                 refused: Arc::default(),
                 accepted: Arc::new(accepted),
-                earlier: Arc::new(before.tasks.values().flatten().map(|done| (done.index, self.seen(done))).collect()),
+                earlier: Arc::new(before.done().map(|done| (done.index, self.seen(done))).collect()),
+                sent: Arc::default(),
                 options: Arc::new(options.clone()),
                 observer: observe::observer(),
                 types: Arc::default(),
@@ -117,26 +118,39 @@ impl Scan {
             progress.send().await?;
             let ended = async {
                 // Damage of one file does not keep the others from being written.
-                for (task, damage) in damaged {
-                    progress.fail(&run, task, damage).await?;
+                for (task, stored) in before.tasks.iter().enumerate().filter(|(task, _)| !refreshed.contains(task)) {
+                    if let Stored::Damaged(damage) = stored {
+                        progress.fail(&run, task, damage.clone()).await?;
+                    }
                 }
                 run.finish_tasks(self.splits(), types, &mut progress).await
             };
             let ended = ended.await.err();
-            let RunProgress { mut done, failed, .. } = progress;
+            let RunProgress { mut done, mut failed, .. } = progress;
+            failed.sort_by_key(|task| task.index);
             // A task that failed keeps the file that it had.
             let refused = std::mem::take(&mut *run.refused.lock().unwrap_or_else(PoisonError::into_inner));
-            let kept = |task: usize| refused.get(&task).or_else(|| before.tasks.get(&task)?.as_ref()).cloned();
+            let kept = |task: usize| refused.get(&task).or_else(|| before.of(task)).cloned();
+            let finished = done.len();
             let is_done: BTreeSet<usize> = done.iter().map(|done| done.index).collect();
-            let left = (0..self.requests()).filter(|task| !is_done.contains(task));
-            done.extend(left.filter_map(kept));
-            let report = Report::new(self, &folder, &before, done, failed, begun.elapsed());
-            Ok(Report { ended, ..report.with_open_days(self, &run.tasks, options.settle, SystemTime::now()) })
+            done.extend((0..self.requests()).filter(|task| !is_done.contains(task)).filter_map(kept));
+            let Sent { requests, retries } = *run.sent.lock().unwrap_or_else(PoisonError::into_inner);
+            let seconds = begun.elapsed().as_secs_f64();
+            let report = self.report(&folder, &run.tasks, &before, done, options.settle);
+            Ok(FolderReport { requests, retries, seconds, done: finished, failed, ended, ..report })
         };
         let report = report.await;
         folder.close().await;
         report
     }
+}
+
+/// The requests of a run, also of tasks that failed.
+#[derive(Debug, Default)]
+struct Sent {
+    /// Retries included.
+    requests: u64,
+    retries: u64,
 }
 
 /// What the tasks of a run share.
@@ -153,7 +167,8 @@ pub(super) struct Run {
     /// What the folder had of its tasks.
     before: Arc<Before>,
     /// The tasks that failed, as a response was refused, with what their parts remember of it.
-    refused: Arc<Mutex<BTreeMap<usize, TaskReport>>>,
+    refused: Arc<Mutex<BTreeMap<usize, Done>>>,
+    sent: Arc<Mutex<Sent>>,
     /// The tasks whose responses are taken as they are.
     accepted: Arc<BTreeSet<usize>>,
     /// What the folder had of its tasks, as the judge sees it.
@@ -169,7 +184,7 @@ pub(super) struct Run {
 }
 
 /// The number of a task; its figures and whether it has rows, or its error.
-type TaskOutcome = (usize, Result<(TaskReport, bool)>);
+type TaskOutcome = (usize, Result<(Done, bool)>);
 
 impl Run {
     async fn finish_tasks(&mut self, is_split: bool, types: Option<Types>, progress: &mut RunProgress) -> Result<()> {
@@ -241,7 +256,7 @@ impl Run {
     }
 
     /// Whether some task has no values in a column whose type is known by now.
-    fn has_untyped_tasks(&self, done: &[TaskReport]) -> bool {
+    fn has_untyped_tasks(&self, done: &[Done]) -> bool {
         let untyped: Vec<&String> =
             self.scan.columns.iter().filter(|column| column.column_type.is_none()).map(|column| &column.name).collect();
         let types = self.types();
@@ -252,7 +267,7 @@ impl Run {
 
     /// Gives the columns without values of all parts the types that are known by now, so that other readers find one type
     /// in all files.
-    async fn type_parts(&self, done: &mut [TaskReport]) -> Result<()> {
+    async fn type_parts(&self, done: &mut [Done]) -> Result<()> {
         let types = self.types().clone();
         // The rows are complete: a part that cannot be typed stays as it is.
         let Ok(parts) = self.folder.all_parts() else { return Ok(()) };
@@ -267,7 +282,7 @@ impl Run {
             let Ok(bytes) = self.rewrite(&name, &schema, &part.record).await else { continue };
             let index = self.tasks.all.iter().find(|task| task.name == name).map(|task| task.index);
             for task in done.iter_mut().filter(|task| Some(task.index) == index) {
-                task.file_bytes = Some(bytes);
+                task.bytes = Some(bytes);
             }
         }
         Ok(())
@@ -338,10 +353,15 @@ impl Run {
     }
 
     /// Writes the part of one task. Returns whether it has rows; without, there is no part while types are not known.
-    async fn run_task(&self, task: usize, scan: Scan) -> Result<(TaskReport, bool)> {
+    async fn run_task(&self, task: usize, scan: Scan) -> Result<(Done, bool)> {
         let create = |schema: &SchemaRef, requested_at| self.part(task, schema, requested_at);
         let (stats, writer) = loop {
-            let (stats, writer) = self.typed(&scan).write_columns(&self.client, create).await?;
+            let written = self.typed(&scan).write_columns(&self.client, create).await;
+            match &written {
+                Ok((stats, _)) => self.add_sent(stats.figures.attempts, stats.requests),
+                Err(error) => self.add_sent(error.context().attempts.into(), 1),
+            }
+            let (stats, writer) = written?;
             let is_typed = writer.as_ref().map(|writer| self.learn(writer.schema(), &writer.empty_columns()));
             // Else it is requested once more: the types of the other task are known now.
             if is_typed.transpose()?.unwrap_or(true) {
@@ -357,7 +377,8 @@ impl Run {
         let mut figures = Figures { empty_columns, split, snapshot: self.snapshot, ..stats.figures };
         figures.is_explained = self.scan.request(task, None).explains(figures.rows);
         let doubt = writer.as_ref().and_then(PartWriter::doubt);
-        let mut finished = self.tasks.get(task)?.finished(&self.folder, figures, Verdict::default());
+        let verdict = Verdict::default();
+        let mut finished = Done { index: task, figures, verdict, bytes: None, was_done: false };
         finished.verdict = self.decide(&finished, doubt).await?;
         if finished.verdict.is_refused {
             return Ok((self.keep(task, finished.verdict).await?, false));
@@ -373,7 +394,7 @@ impl Run {
             written.map(|writer| writer.finish_part(&record)).transpose()
         })?;
         if let Some(complete) = complete {
-            finished.file_bytes = Some(self.publish(task, complete).await?);
+            finished.bytes = Some(self.publish(task, complete).await?);
         }
         Ok((finished, has_rows))
     }
@@ -386,17 +407,24 @@ impl Run {
     }
 
     /// What the folder has of a task.
-    fn before(&self, task: usize) -> Option<&TaskReport> {
-        self.before.tasks.get(&task).and_then(Option::as_ref)
+    fn before(&self, task: usize) -> Option<&Done> {
+        self.before.of(task)
+    }
+
+    /// Adds requests that were sent, and got so many responses.
+    fn add_sent(&self, attempts: u64, responses: u64) {
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.requests += attempts;
+        sent.retries += attempts.saturating_sub(responses);
     }
 
     /// What is done with a response that is complete, before it replaces anything. `doubt` is what its rows show alone.
     ///
     /// # Errors
     /// `DoubtfulData` if it is refused and the caller wants to know, or there is no part that stays.
-    async fn decide(&self, response: &TaskReport, doubt: Option<DataWarning>) -> Result<Verdict> {
+    async fn decide(&self, response: &Done, doubt: Option<DataWarning>) -> Result<Verdict> {
         let before = self.before(response.index);
-        let is_same = |before: &TaskReport| before.verdict.is_accepted && before.figures.rows == response.figures.rows;
+        let is_same = |before: &Done| before.verdict.is_accepted && before.figures.rows == response.figures.rows;
         if self.accepted.contains(&response.index) || before.is_some_and(is_same) {
             return Ok(Verdict::accepted());
         }
@@ -404,7 +432,7 @@ impl Run {
         let lacks = figures.and_then(|before| response.figures.lacks(before));
         let less = lacks.clone().or_else(|| response.figures.loses(figures?));
         let verdict = Verdict { doubts: doubt.into_iter().chain(less).collect(), ..Verdict::default() };
-        let response = TaskReport { verdict: verdict.clone(), ..response.clone() };
+        let response = Done { verdict: verdict.clone(), ..response.clone() };
         let doubts = match &self.options.on_doubt {
             OnDoubt::Warn(errors) if errors.is_empty() => Vec::new(),
             _ => self.doubts(&response),
@@ -412,7 +440,11 @@ impl Run {
         let is_accepted = match &self.options.on_doubt {
             OnDoubt::Warn(errors) => doubts.iter().all(|doubt| !errors.contains(&doubt.kind)),
             OnDoubt::Error => doubts.is_empty(),
-            OnDoubt::Ask(ask) => ask(TaskReport { doubts: doubts.clone(), path: None, ..response }).await,
+            OnDoubt::Ask(ask) => {
+                let doubts = doubts.iter().map(|doubt| doubt.message.clone()).collect();
+                let file = self.scan.file(&response, &self.before, self.options.settle);
+                ask(FileReport { doubts, ..file }).await
+            }
         };
         if is_accepted {
             let stays = lacks.filter(|_| matches!(self.options.on_doubt, OnDoubt::Warn(_)));
@@ -426,7 +458,7 @@ impl Run {
     }
 
     /// What looks wrong in a response, as far as its own rows and the folder show.
-    fn doubts(&self, response: &TaskReport) -> Vec<DataWarning> {
+    fn doubts(&self, response: &Done) -> Vec<DataWarning> {
         let scan = self.scan.clone().splitting(self.splits);
         let seen = scan.seen(response);
         let earlier = self.earlier.iter().filter(|(task, _)| *task != response.index).map(|(_, seen)| seen);
@@ -436,27 +468,27 @@ impl Run {
     }
 
     /// Keeps the part of a task. Its record remembers why: each run requests it again until a response is written.
-    async fn keep(&self, task: usize, verdict: Verdict) -> Result<TaskReport> {
+    async fn keep(&self, task: usize, verdict: Verdict) -> Result<Done> {
         let before = self.before(task).ok_or_else(|| defect("a task without a part was kept"))?;
-        let mut kept = TaskReport { verdict, is_final: false, was_done: true, ..before.clone() };
+        let mut kept = Done { verdict, was_done: true, ..before.clone() };
         kept.figures.snapshot = self.snapshot;
         let is_news = kept.verdict != before.verdict || self.scan.by_day.is_none();
         if is_news {
             let name = &self.tasks.get(task)?.name;
             let schema = self.folder.part(name).await?.schema;
-            kept.file_bytes = Some(self.rewrite(name, &schema, &self.tasks.record(&kept)?).await?);
+            kept.bytes = Some(self.rewrite(name, &schema, &self.tasks.record(&kept)?).await?);
         }
         Ok(kept)
     }
 
     /// Writes the parts of the tasks without rows that were finished before types were known.
-    async fn write_empty(&self, done: &mut [TaskReport]) -> Result<()> {
+    async fn write_empty(&self, done: &mut [Done]) -> Result<()> {
         let Some(schema) = self.empty_schema()? else { return Ok(()) };
-        for task in done.iter_mut().filter(|task| task.file_bytes.is_none()) {
+        for task in done.iter_mut().filter(|task| task.bytes.is_none()) {
             let record = self.tasks.record(task)?;
             let part = || self.part(task.index, &schema, task.figures.requested_at())?.finish_part(&record);
             let complete = blocking(part)?;
-            task.file_bytes = Some(self.publish(task.index, complete).await?);
+            task.bytes = Some(self.publish(task.index, complete).await?);
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 
 use super::data_warning::DataWarningKind;
-use super::report::TaskReport;
+use super::report::FileReport;
 use super::service::Service;
 use crate::files::Location;
 use crate::filter::InputValue;
@@ -47,7 +47,7 @@ pub enum OnDoubt {
 }
 
 /// Whether a response may be written.
-pub type Ask = Arc<dyn Fn(TaskReport) -> BoxFuture<'static, bool> + Send + Sync>;
+pub type Ask = Arc<dyn Fn(FileReport) -> BoxFuture<'static, bool> + Send + Sync>;
 
 impl fmt::Debug for OnDoubt {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

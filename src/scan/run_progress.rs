@@ -6,9 +6,9 @@ use std::time::{Instant, SystemTime};
 use tokio::sync::mpsc;
 
 use super::progress::{EndedTask, Progress};
-use super::report::{FailedTask, TaskReport};
+use super::report::FailedTask;
 use super::run::Run;
-use super::tasks::{Before, Task};
+use super::tasks::{Before, Done, Stored, Task};
 use crate::error::{Error, Kind, Result};
 
 /// Collects finished and failed tasks, and sends each change to the caller.
@@ -19,14 +19,14 @@ pub(super) struct RunProgress {
     /// Whether the first task that fails ends the run.
     pub(super) ends_at_first: bool,
     pub(super) so_far: Progress,
-    pub(super) done: Vec<TaskReport>,
+    pub(super) done: Vec<Done>,
     pub(super) failed: Vec<FailedTask>,
     sender: mpsc::Sender<Progress>,
 }
 
 impl RunProgress {
     /// Before the first task of this run. `done` are the tasks of earlier runs.
-    pub(super) fn new(run: &Run, since: Instant, done: Vec<TaskReport>, sender: mpsc::Sender<Progress>) -> Self {
+    pub(super) fn new(run: &Run, since: Instant, done: Vec<Done>, sender: mpsc::Sender<Progress>) -> Self {
         let now = SystemTime::now();
         let has_begun = |task: &usize| run.scan.has_begun(*task, now);
         let begun: BTreeSet<usize> = (0..run.tasks.all.len()).filter(has_begun).collect();
@@ -47,12 +47,13 @@ impl RunProgress {
         let done = self.done.iter().map(|done| done.index).chain(self.failed.iter().map(|failed| failed.index));
         let done: BTreeSet<usize> = done.collect();
         let open = self.begun.difference(&done).copied();
-        let (again, new): (Vec<usize>, Vec<usize>) = open.partition(|task| before.tasks.contains_key(task));
+        let (again, new): (Vec<usize>, Vec<usize>) =
+            open.partition(|task| !matches!(before.tasks.get(*task), Some(Stored::Missing)));
         new.into_iter().chain(again)
     }
 
     /// Adds the outcome of a task: its figures, or an error, which may end the run.
-    pub(super) async fn add(&mut self, run: &Run, task: usize, outcome: Result<TaskReport>) -> Result<()> {
+    pub(super) async fn add(&mut self, run: &Run, task: usize, outcome: Result<Done>) -> Result<()> {
         match outcome {
             Ok(finished) => {
                 let seconds = finished.figures.seconds;

@@ -1,6 +1,6 @@
 //! The parts of a scan in a folder: which task has which part, which tasks are finished, and of which types.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,6 @@ use super::Scan;
 use super::judge::Seen;
 use super::part_writer::REQUESTED_AT;
 use super::query::{Layout, SOURCE_TIMEZONE, TZ};
-use super::report::TaskReport;
 use super::service::Service;
 use super::stats::Figures;
 use super::verdict::Verdict;
@@ -99,15 +98,36 @@ pub(super) struct Tasks {
     known: Vec<(String, Option<ColumnType>)>,
 }
 
+/// A finished task.
+#[derive(Clone, Debug)]
+pub(super) struct Done {
+    /// The index of its request in the plan.
+    pub(super) index: usize,
+    pub(super) figures: Figures,
+    /// What was decided of its newest response.
+    pub(super) verdict: Verdict,
+    /// Bytes of its part. None for a task without rows while the types of a part are not known.
+    pub(super) bytes: Option<u64>,
+    /// Whether an earlier run finished it.
+    pub(super) was_done: bool,
+}
+
+/// What a folder has of a task.
+#[derive(Debug)]
+pub(super) enum Stored {
+    Missing,
+    Done(Done),
+    /// Its part cannot be read.
+    Damaged(Error),
+}
+
 /// What a folder has of a scan.
 #[derive(Debug)]
-pub(super) struct Stored {
-    /// The tasks that have parts, also those that are to be replaced; none in place of one that cannot be read.
+pub(super) struct Inventory {
+    /// Also the parts that are to be replaced.
     pub(super) before: Before,
     /// The finished tasks, in the order of the plan.
-    pub(super) done: Vec<TaskReport>,
-    /// The tasks whose parts are damaged, and are not to be replaced.
-    pub(super) damaged: Vec<(usize, Error)>,
+    pub(super) done: Vec<Done>,
     /// The types of all parts, once there is one. A column that has no value in any has none.
     pub(super) types: Option<Types>,
     /// Whether a part has another type for a column without values, as others have values.
@@ -123,12 +143,33 @@ pub(super) struct Stored {
 pub(super) struct OtherZone(pub(super) Option<Zone>);
 
 /// What a folder had before a run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Before {
     /// By the index of the task.
-    pub(super) tasks: BTreeMap<usize, Option<TaskReport>>,
+    pub(super) tasks: Vec<Stored>,
     /// The files of the nearest other days.
     pub(super) others: Vec<Seen>,
+}
+
+impl Before {
+    /// The part of a task, if it could be read.
+    pub(super) fn of(&self, task: usize) -> Option<&Done> {
+        self.tasks.get(task).and_then(Stored::done)
+    }
+
+    /// The parts that could be read.
+    pub(super) fn done(&self) -> impl Iterator<Item = &Done> + Clone {
+        self.tasks.iter().filter_map(Stored::done)
+    }
+}
+
+impl Stored {
+    const fn done(&self) -> Option<&Done> {
+        match self {
+            Self::Done(done) => Some(done),
+            Self::Missing | Self::Damaged(_) => None,
+        }
+    }
 }
 
 /// A part whose record was read.
@@ -176,11 +217,22 @@ impl Tasks {
     }
 
     /// What the part of a task records.
-    pub(super) fn record(&self, task: &TaskReport) -> Result<Value> {
+    pub(super) fn record(&self, done: &Done) -> Result<Value> {
         let (query, service) = (self.query.clone(), self.service.clone());
-        let (task, figures, verdict) = (task.id.clone(), task.figures.clone(), task.verdict.clone());
+        let Done { index, figures, verdict, .. } = done.clone();
+        let task = self.get(index)?.id.clone();
         let record = Record { format: FORMAT, query, service, task, figures, verdict };
         serde_json::to_value(record).map_err(|cause| defect("the record of a part is not JSON").with_source(cause))
+    }
+
+    /// The query of the parts.
+    pub(super) const fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// The service whose rows they have.
+    pub(super) const fn service(&self) -> &Service {
+        &self.service
     }
 
     /// A task.
@@ -189,7 +241,12 @@ impl Tasks {
     }
 
     /// What a folder has of the tasks, of which `refreshed` are to be replaced. Its other days are left alone.
-    pub(super) async fn stored(&self, folder: &Folder, names: &Names, refreshed: &BTreeSet<usize>) -> Result<Stored> {
+    pub(super) async fn stored(
+        &self,
+        folder: &Folder,
+        names: &Names,
+        refreshed: &BTreeSet<usize>,
+    ) -> Result<Inventory> {
         let asked: BTreeSet<&PartName> = self.all.iter().map(|task| &task.name).collect();
         let days: BTreeSet<&String> = asked.iter().filter_map(|name| name.day.as_ref()).collect();
         let mut found = names.parts.clone();
@@ -198,18 +255,22 @@ impl Tasks {
         }
         let there: Vec<&Task> = self.all.iter().filter(|task| found.contains(&task.name)).collect();
         let files: Vec<&PartName> = there.iter().map(|task| &task.name).collect();
-        let (mut parts, mut damaged) = (Vec::with_capacity(there.len()), Vec::new());
+        let mut parts: Vec<(usize, StoredPart)> = Vec::with_capacity(there.len());
+        let mut tasks: Vec<Stored> = self.all.iter().map(|_| Stored::Missing).collect();
         for (task, part) in there.into_iter().zip(folder.parts(&files).await) {
-            match part.and_then(|part| self.check(folder, &task.name, Some(task), part)) {
-                Err(error) if error.kind() == Kind::FolderCorrupt => damaged.push((task.index, error)),
-                read => parts.push((task.index, read?)),
+            let stored = match part.and_then(|part| self.check(folder, &task.name, Some(task), part)) {
+                Err(error) if error.kind() == Kind::FolderCorrupt => Stored::Damaged(error),
+                read => {
+                    let part = read?;
+                    let done = part.done(task.index);
+                    parts.push((task.index, part));
+                    Stored::Done(done)
+                }
+            };
+            if let Some(place) = tasks.get_mut(task.index) {
+                *place = stored;
             }
         }
-        let finished = |(index, part): &(usize, StoredPart)| Ok(part.task(folder, self.get(*index)?));
-        let all = parts.iter().map(finished).collect::<Result<Vec<_>>>()?;
-        let lost = damaged.iter().map(|(index, _)| (*index, None));
-        let tasks = all.into_iter().map(|done| (done.index, Some(done))).chain(lost).collect();
-        damaged.retain(|(index, _)| !refreshed.contains(index));
         parts.retain(|(index, _)| !refreshed.contains(index));
 
         let other_days: Vec<&String> = names.days.iter().filter(|day| !days.contains(day)).collect();
@@ -232,8 +293,8 @@ impl Tasks {
             // All parts of the folder are asked for: parts of other types are written anew.
             parts.retain(|(_, part)| part.is_of(types));
         }
-        let done = parts.iter().map(finished).collect::<Result<Vec<_>>>()?;
-        Ok(Stored { before, done, damaged, types, has_untyped, zone, other_service })
+        let done = parts.iter().map(|(index, part)| part.done(*index)).collect();
+        Ok(Inventory { before, done, types, has_untyped, zone, other_service })
     }
 
     /// The files of the nearest other days, which show what is usual: a scan of one day has no other responses to compare
@@ -338,30 +399,10 @@ impl Tasks {
     }
 }
 
-impl Task {
-    /// Finished, with these figures; its part may not be written yet.
-    pub(super) fn finished(&self, folder: &Folder, figures: Figures, verdict: Verdict) -> TaskReport {
-        TaskReport {
-            id: self.id.clone(),
-            day: self.day.clone(),
-            index: self.index,
-            figures,
-            path: Some(folder.path_of(&self.name)),
-            file_bytes: None,
-            was_done: false,
-            was_refreshed: false,
-            rows_before: None,
-            doubts: Vec::new(),
-            is_final: !verdict.is_refused,
-            verdict,
-        }
-    }
-}
-
 impl StoredPart {
-    fn task(&self, folder: &Folder, task: &Task) -> TaskReport {
+    fn done(&self, index: usize) -> Done {
         let Record { figures, verdict, .. } = self.record.clone();
-        TaskReport { file_bytes: Some(self.bytes), was_done: true, ..task.finished(folder, figures, verdict) }
+        Done { index, figures, verdict, bytes: Some(self.bytes), was_done: true }
     }
 
     /// Whether a column without values has the type of the file alone.

@@ -10,7 +10,7 @@ from typing import Any
 from scratch import EXAMPLES
 
 # What XCom says of rows that nobody doubts.
-NO_DOUBTS: dict[str, Any] = {"maybe_capped": False, "reasons": [], "stray_days": [], "absent": [], "warnings": []}
+NO_DOUBTS: dict[str, Any] = {"maybe_capped": False, "warnings": []}
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from dataaccess.airflow import (
 
 ON_15 = da.on("2024-01-15")
 ATTRS = ["id", "allocated_time"]
-DOUBTS = ["absent", "maybe_capped", "reasons", "stray_days", "warnings"]
+DOUBTS = ["maybe_capped", "warnings"]
 
 
 @pytest.fixture(autouse=True)
@@ -108,7 +108,6 @@ def test_a_wrong_zone_is_in_xcom_and_fails_where_doubts_are_errors(
     assert [path.name for path in tmp_path.glob("strict*/day=*")] == []
     assert not (tmp_path / "strict.parquet").exists()
     found = [done.result("folder"), done.result("file"), extras("rows")]
-    assert [figures["stray_days"] for figures in found] == [["2024-01-15"]] * 3
     assert [figures["rows"] for figures in found] == [len(done.result("rows"))] * 3
     assert all("2024-01-14 00:00:00" in figures["warnings"][0] for figures in found)
     assert done.xcom("rows", "figures") == extras("rows")

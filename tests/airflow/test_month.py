@@ -327,7 +327,7 @@ def rows_of_another_day(month: Month) -> None:
 
     with month.platform.changed(shifted):
         done = month.run()
-        assert (done.states, done.result("codes")["stray_days"]) == (DOUBTFUL, [month.day()])
+        assert (done.states, done.result("codes")["doubtful_days"]) == (DOUBTFUL, [month.day()])
     month.succeeds(refresh=month.day())
 
 
@@ -375,6 +375,6 @@ def test_no_green_task_of_a_month_has_other_rows_than_the_service(tmp_path: Path
             month.succeeds()
         done = month.succeeds(allocated_time=month.days(NIGHTS - 1), refresh=month.day())
         result = done.result("codes")
-        assert (result["tasks"], result["kept"]) == (NIGHTS, NIGHTS - 1)
+        assert (result["files"], result["kept"]) == (NIGHTS, NIGHTS - 1)
         month.platform.close()
     assert month.differing() == set()

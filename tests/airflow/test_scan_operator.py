@@ -56,7 +56,7 @@ def test_a_retry_requests_only_what_is_missing(
         "folder": str(tmp_path),
         "rows": len(expected),
         "bytes": size,
-        "tasks": 7,
+        "files": 7,
         "new": 7 - result["kept"],
         "kept": 0,
         "refreshed": 0,

@@ -279,7 +279,7 @@ def test_xcom_holds_texts_of_conditions_and_the_figures_of_a_report(tmp_path: Pa
     seen: list[Any] = []
 
     @task
-    def report() -> da.ScanReport:
+    def report() -> da.FolderReport:
         scan = DataAccessHook().get_conn().scan_codes(["id"], allocated_time=da.on("2024-01-15"))
         return scan.to_folder(tmp_path)
 
@@ -296,7 +296,7 @@ def test_xcom_holds_texts_of_conditions_and_the_figures_of_a_report(tmp_path: Pa
         da.days("2024-01-15", "2024-01-16"),
     ]
     assert (figures["folder"], figures["rows"], figures["new"]) == (str(tmp_path), 73, 1)
-    assert "tasks" not in figures
+    assert "files" not in figures
 
 
 def test_a_condition_itself_does_not_come_out_of_xcom() -> None:

@@ -56,6 +56,6 @@ def test_no_call_waits_for_a_part(sandbox: da.Sandbox, tmp_path: Path, make: Cal
     with pytest.raises(da.FolderError) as caught:
         scan.read_folder(folder)
     assert caught.value.path == str(part)
-    assert [each.path for each in da.folder_status(folder).parts if each.damage] == [part]
+    assert [each.path for each in da.folder_status(folder).files if each.state == "damaged"] == [part]
     with pytest.raises(da.FolderError, match=str(folder)):
         scan.to_folder(folder)

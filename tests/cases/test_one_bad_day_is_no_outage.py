@@ -22,4 +22,4 @@ def test_the_other_days_are_written(tmp_path: Path, sandbox: da.Sandbox, concurr
             client.scan_codes(["id"], allocated_time=days).to_folder(tmp_path)
     report = caught.value.report
     assert report is not None
-    assert len(report.tasks) == 9
+    assert len(report.files) == 9

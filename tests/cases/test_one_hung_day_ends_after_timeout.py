@@ -45,7 +45,7 @@ def test_a_folder_has_the_other_days(tmp_path: Path, sandbox: da.Sandbox) -> Non
             client.scan_codes(["id"], allocated_time=DAYS).to_folder(tmp_path)
         assert fault.hits == 1
     assert caught.value.report is not None
-    assert len(caught.value.report.tasks) == 2
+    assert len(caught.value.report.files) == 2
 
 
 def test_a_stall_behind_the_first_row_does_not_repeat_for_ever(time_scale: Callable[[int], None]) -> None:

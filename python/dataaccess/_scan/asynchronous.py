@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         Row,
         StorageOptions,
     )
-    from dataaccess.reports import ProgressArgument, ScanReport
+    from dataaccess.reports import FolderReport, ProgressArgument
 
     T = TypeVar("T")
 
@@ -216,7 +216,7 @@ class AsyncScan(BaseScan):
         same_service: bool = False,
         progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
-    ) -> ScanReport:
+    ) -> FolderReport:
         """As `Scan.to_folder`, awaited."""
         storage_options = hidden(storage_options)
         scan, doubt = self._in_zone_of_files(tz), TaskDoubt(on_doubt_argument(on_doubt))

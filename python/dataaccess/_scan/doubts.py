@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataaccess import errors
 from dataaccess._core.checks import invalid
-from dataaccess._scan.outcome import members, stats_of, warn_of
+from dataaccess._scan.outcome import stats_of, warn_of
 from dataaccess.errors import DoubtfulDataError
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from dataaccess._native import RawUnpublished
     from dataaccess._types import OnDoubt
-    from dataaccess.reports import TaskReport
 
 # The classes of doubts about one task.
 _OF_TASKS = (
@@ -99,30 +98,17 @@ class TaskDoubt:
         if self._raised is not None:
             raise self._raised
 
-    def _accepts(self, task: dict[str, Any]) -> bool:
-        """Whether the function accepts a task. After an exception it is not asked again."""
+    def _accepts(self, file: dict[str, Any]) -> bool:
+        """Whether the function accepts a file. After an exception it is not asked again."""
+        from dataaccess.reports import FileReport  # as in `stats_of`
+
         if not callable(self._on_doubt) or self._raised is not None:
             return False
         try:
-            return _is_accepted(self._on_doubt(task_of(task, str)))
+            return _is_accepted(self._on_doubt(FileReport._of(file)))
         except BaseException as error:
             self._raised = error
             return False
-
-
-def task_of(task: dict[str, Any], path: Callable[[str], Any]) -> TaskReport:
-    """A task, from the plain values of the core."""
-    from datetime import UTC, datetime
-
-    from dataaccess.reports import TaskReport  # as in `stats_of`
-
-    converted = {
-        "path": task["path"] and path(task["path"]),
-        "extra_keys": dict(task["extra_keys"]),
-        "doubts": [doubt["message"] for doubt in task["doubts"]],
-        "requested_at": datetime.fromtimestamp(task["requested_at"] / 1000, UTC),
-    }
-    return TaskReport(**{**members(TaskReport, task), **converted})
 
 
 def _is_error(category: type[Warning]) -> bool:

@@ -10,16 +10,21 @@ from dataaccess._core.log import log_run
 from dataaccess._core.paths import location
 from dataaccess._core.secret import checked
 from dataaccess._display.text import counted, open_text
-from dataaccess._scan.doubts import TaskDoubt, task_of
+from dataaccess._scan.doubts import TaskDoubt
 from dataaccess._scan.outcome import progress_of, warn_of
 from dataaccess.filters import parse
 
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Any, Self, TypeAlias
 
     from dataaccess._core.secret import StorageOptions
     from dataaccess._scan.outcome import ScanClient
-    from dataaccess.reports import Progress, ScanReport
+    from dataaccess.reports import FolderReport, Progress
+
+    # The report, how many tasks are done, those that failed, and the error that ended the run.
+    RunResult: TypeAlias = tuple[
+        dict[str, Any], int, list[tuple[str, str | None, errors.DataAccessError]], errors.DataAccessError | None
+    ]
 
 # Days that an error names.
 _NAMED = 5
@@ -122,9 +127,9 @@ class RunProgress:
 
 def report_of(
     options: dict[str, Any],
-    result: tuple[dict[str, Any], list[tuple[str, str | None, errors.DataAccessError]], errors.DataAccessError | None],
+    result: RunResult,
     on_doubt: TaskDoubt,
-) -> ScanReport:
+) -> FolderReport:
     """The report of a run. Warns of what is doubtful in the data.
 
     Raises:
@@ -132,26 +137,11 @@ def report_of(
         DoubtfulDataError: The data of all tasks together look wrong, and doubts are errors.
         DataAccessError: An error ended the run. It has the report too.
     """
-    from pathlib import Path
-
-    from dataaccess.reports import ScanReport  # as in `stats_of`
+    from dataaccess.reports import FolderReport  # as in `stats_of`
 
     on_doubt.raise_again()
-    outcome, failed, ended = result
-    # `Path` drops a slash of a URL.
-    path = str if "://" in options["folder"] else Path
-    tasks = [task_of(task, path) for task in outcome["tasks"]]
-    figures = (
-        *("rows", "bytes", "file_bytes", "seconds", "reasons", "stray_days", "absent"),
-        *("open_days", "unsettled_days", "missing_days"),
-    )
-    report = ScanReport(
-        folder=path(options["folder"]),
-        tasks=tasks,
-        maybe_capped=outcome["complete"] == "capped",
-        warnings=[warning["message"] for warning in outcome["warnings"]],
-        **{name: outcome[name] for name in figures},
-    )
+    outcome, done, failed, ended = result
+    report = FolderReport._of(outcome, options["folder"])
     _log_end(report, len(failed), ended)
     if ended is not None:
         ended.report = report
@@ -167,7 +157,6 @@ def report_of(
         retryable = any(error.retryable for _, _, error in failed)
         how = "failed" if retryable else "failed permanently"
         again = "run it again to resume with the others" if retryable else "fix the cause, then run it again"
-        done = len({task.id for task in tasks} - {name for name, _, _ in failed})
         kept = f", and {done} are kept in {report.folder}: {again}"
         count = f"{len(failed)} of {len(failed) + done} tasks"
         incomplete = errors.ScanIncompleteError(
@@ -190,7 +179,7 @@ def report_of(
     return report
 
 
-def _log_end(report: ScanReport, failed: int, ended: errors.DataAccessError | None) -> None:
+def _log_end(report: FolderReport, failed: int, ended: errors.DataAccessError | None) -> None:
     """Logs each doubt, and how the run ended."""
     fields = {
         "folder": str(report.folder),

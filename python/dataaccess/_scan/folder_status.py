@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from dataaccess._core.checks import SETTLE, count, invalid, settle_seconds
@@ -13,10 +12,8 @@ from dataaccess._native import folder_status as read_status
 from dataaccess._public import public
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from dataaccess._types import PathArgument, StorageOptions
-    from dataaccess.reports import FolderStatus
+    from dataaccess.reports import FolderReport
 
 
 @public
@@ -27,7 +24,7 @@ def folder_status(
     known_row_cap: int | None = None,
     until: date | str | None = None,
     storage_options: StorageOptions | None = None,
-) -> FolderStatus:
+) -> FolderReport:
     """Says what a folder of a run holds: its days and those that are missing, their age, and what looks wrong.
 
     It reads the end of each file, not the rows, and needs neither a service nor a token.
@@ -42,7 +39,7 @@ def folder_status(
         storage_options: How to reach an object store.
 
     Returns:
-        The status; `print` shows it in lines.
+        The report; `print` shows it in lines.
 
     Raises:
         ValidationError: `known_row_cap` is no number of rows, or `until` no day.
@@ -64,17 +61,6 @@ def folder_status(
         raise invalid("until", 'must be a day as "2024-01-31", a date or "yesterday"', until)
     last = until if until is None or isinstance(until, str) else until.isoformat()
     found = read_status(place, settle_seconds(settle), cap, last, checked(options))
-    return _status_of(found, str if "://" in place else Path)
+    from dataaccess.reports import FolderReport  # as in `stats_of`
 
-
-def _status_of(found: dict[str, Any], path: Any) -> FolderStatus:
-    from dataaccess.reports import FolderStatus, PartStatus  # as in `stats_of`
-
-    def part(values: dict[str, Any]) -> PartStatus:
-        requested_at = values["requested_at"]
-        time = None if requested_at is None else datetime.fromtimestamp(requested_at / 1000, UTC)
-        return PartStatus(**{**values, "path": path(values["path"]), "requested_at": time})
-
-    parts = [part(values) for values in found["parts"]]
-    warnings = [warning["message"] for warning in found["warnings"]]
-    return FolderStatus(**{**found, "folder": path(found["folder"]), "parts": parts, "warnings": warnings})
+    return FolderReport._of(found, place)

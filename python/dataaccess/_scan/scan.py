@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         Row,
         StorageOptions,
     )
-    from dataaccess.reports import ProgressArgument, ScanReport
+    from dataaccess.reports import FolderReport, ProgressArgument
 
 
 @public
@@ -424,7 +424,7 @@ class Scan(BaseScan):
         same_service: bool = False,
         progress: ProgressArgument = None,
         storage_options: StorageOptions | None = None,
-    ) -> ScanReport:
+    ) -> FolderReport:
         """Writes each request into a Parquet file of its own. A second run requests only what has no final file.
 
         A scan by days makes `day=2024-01-15/part-0.parquet`: pandas, polars, DuckDB, pyarrow and Spark read the folder
@@ -454,9 +454,9 @@ class Scan(BaseScan):
                 requested again and written as it is. As long as the number of rows stays the same, they are no news.
             on_doubt: What happens if the data of a response look wrong, before a file replaces another: "warn" warns
                 and writes it, unless it has less than half of the rows of the file, or no value in a column that has
-                some; "error" lets the request fail and keeps the file. A function decides: it gets the `TaskReport` of
+                some; "error" lets the request fail and keeps the file. A function decides: it gets the `FileReport` of
                 every response, in another thread, and returns whether it may be written, as
-                `lambda task: task.rows > 0` does.
+                `lambda file: file.rows > 0` does.
             requested_at: Whether files have a column `requested_at`, the time of the request in UTC. The newest row of
                 an id can then be chosen where it moved from one day to another. A folder has it in all files or none.
             tz: See `Scan`. All files of a folder have the same one.
@@ -466,7 +466,7 @@ class Scan(BaseScan):
             storage_options: See `Scan`.
 
         Returns:
-            A `ScanReport` of the tasks of this scan.
+            A `FolderReport` of the files of this scan.
 
         Raises:
             ValidationError: The scan has a limit, or an argument does not fit it.
@@ -485,7 +485,7 @@ class Scan(BaseScan):
             >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> scan = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-02-01"))
             >>> report = scan.to_folder("codes")
-            >>> len(report.tasks), report.maybe_capped
+            >>> len(report.files), report.maybe_capped
             (31, False)
         """
         storage_options = hidden(storage_options)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context, ObjectStoragePath
 
     from dataaccess._types import TimeCondition
-    from dataaccess.reports import FolderStatus, PartStatus
+    from dataaccess.reports import FileReport, FolderReport
 
 
 class DataAccessCheckOperator(Templated, BaseOperator):
@@ -54,7 +54,8 @@ class DataAccessCheckOperator(Templated, BaseOperator):
     Returns:
         To XCom: a dict of `folder`, `rows`, `bytes`, `first_day` and `last_day` of the days that are there, `oldest`,
         when the oldest of them was requested, and the days that are not as they should be: `missing_days`,
-        `damaged_days`, `open_days`, `old_days` and `doubtful_days`; `warnings` says why they are in doubt.
+        `damaged_days`, `open_days`, `unsettled_days` (which fails nothing), `old_days` and `doubtful_days`; `warnings`
+        says why they are in doubt.
 
     Examples:
         >>> complete = DataAccessCheckOperator(task_id="complete", folder="s3://warehouse/codes", days="last_days(7)")
@@ -105,9 +106,9 @@ class DataAccessCheckOperator(Templated, BaseOperator):
                 raise AirflowException(f"{status.folder}: {'; '.join(problems)}")
             return figures
 
-    def _days(self, context: Context, status: FolderStatus) -> list[str]:
+    def _days(self, context: Context, status: FolderReport) -> list[str]:
         """The days that must be there; none of a folder without days."""
-        if status.parts and not status.days:
+        if status.files and not status.days:
             return []
         zone = status.query.get("timezone", "UTC")
         chosen = condition("days", self.days)
@@ -119,47 +120,48 @@ class DataAccessCheckOperator(Templated, BaseOperator):
             raise invalid("days", "must be days: write days('2024-01-01', '2024-02-01') or last_days(7)", self.days)
         return [str(day) for day in days]
 
-    def _figures(self, status: FolderStatus, days: list[str]) -> dict[str, Any]:
+    def _figures(self, status: FolderReport, days: list[str]) -> dict[str, Any]:
         chosen = _chosen(status, days)
         found = [day for day in status.days if day in days]
-        oldest = min((part.requested_at for part in chosen if part.requested_at is not None), default=None)
+        oldest = min((file.requested_at for file in chosen if file.requested_at is not None), default=None)
         return {
             "folder": str(status.folder),
-            "rows": sum(part.rows for part in chosen),
-            "bytes": sum(part.bytes for part in chosen),
+            "rows": sum(file.rows for file in chosen),
+            "bytes": sum(file.bytes for file in chosen),
             "first_day": min(found, default=None),
             "last_day": max(found, default=None),
             "oldest": None if oldest is None else oldest.isoformat(),
             "missing_days": [day for day in days if day not in found],
-            "damaged_days": _names([part for part in chosen if part.damage is not None]),
-            "open_days": _names([part for part in chosen if not part.is_final and part.damage is None]),
-            "old_days": _names([part for part in chosen if self._is_old(part)]),
-            "doubtful_days": _names([part for part in chosen if part.doubts]),
-            "warnings": list(dict.fromkeys(doubt for part in chosen for doubt in part.doubts)),
+            "damaged_days": _names([file for file in chosen if file.state == "damaged"]),
+            "open_days": [day for day in status.open_days if not days or day in days],
+            "unsettled_days": [day for day in status.unsettled_days if not days or day in days],
+            "old_days": _names([file for file in chosen if self._is_old(file)]),
+            "doubtful_days": [day for day in status.doubtful_days if not days or day in days],
+            "warnings": list(dict.fromkeys(doubt for file in chosen for doubt in file.doubts)),
         }
 
-    def _is_old(self, part: PartStatus) -> bool:
-        if self.max_age is None or part.requested_at is None:
+    def _is_old(self, file: FileReport) -> bool:
+        if self.max_age is None or file.requested_at is None:
             return False
-        return datetime.now(UTC) - part.requested_at > timedelta(seconds=duration("max_age", self.max_age))
+        return datetime.now(UTC) - file.requested_at > timedelta(seconds=duration("max_age", self.max_age))
 
-    def _problems(self, figures: dict[str, Any], status: FolderStatus, days: list[str]) -> list[str]:
+    def _problems(self, figures: dict[str, Any], status: FolderReport, days: list[str]) -> list[str]:
         names = ["missing_days", "damaged_days", "open_days", "old_days"]
         names += ["doubtful_days"] if self.on_doubt == "error" else []
         found = [f"{name.removesuffix('_days')}: {shorten(figures[name])}" for name in names if figures[name]]
         if self.on_doubt == "error":
             found += figures["warnings"]
         chosen = _chosen(status, days)
-        with_rows = {part.day for part in chosen if part.rows}
+        with_rows = {file.day for file in chosen if file.rows}
         empty = [day for day in days if day not in with_rows and day not in figures["missing_days"]]
         rows = RequiredRows(self.min_rows, self.fail_on_empty).problem(figures["rows"], empty)
         return [*found, *([rows] if rows is not None else [])]
 
 
-def _chosen(status: FolderStatus, days: list[str]) -> list[PartStatus]:
+def _chosen(status: FolderReport, days: list[str]) -> list[FileReport]:
     """The files of these days; without days all files."""
-    return [part for part in status.parts if not days or part.day in days]
+    return [file for file in status.files if not days or file.day in days]
 
 
-def _names(parts: list[PartStatus]) -> list[str]:
-    return list(dict.fromkeys(part.day or str(part.path) for part in parts))
+def _names(files: list[FileReport]) -> list[str]:
+    return list(dict.fromkeys(file.day or str(file.path) for file in files))

@@ -17,28 +17,27 @@ from dataaccess.airflow.compat import AirflowException
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dataaccess import ScanReport
+    from dataaccess import FolderReport
     from dataaccess.reports import ScanStats
 
 # Doubts that reports and statistics have, by the names of their attributes.
-_DOUBTS = ("maybe_capped", "reasons", "stray_days", "absent", "warnings")
+_DOUBTS = ("maybe_capped", "warnings")
 # Days of which a line says that something is the matter with them.
-_DAYS = {"doubtful_days": "doubtful", "open_days": "open", "stray_days": "with rows of other days"}
+_DAYS = {"doubtful_days": "doubtful", "open_days": "open"}
 
 
-def of_report(report: ScanReport) -> dict[str, Any]:
+def of_report(report: FolderReport) -> dict[str, Any]:
     """The figures of a run into a folder."""
-    days = [task.day for task in report.tasks if task.day is not None]
     return {
         "folder": str(report.folder),
         "rows": report.rows,
-        "bytes": report.file_bytes,
-        "tasks": len(report.tasks),
+        "bytes": sum(file.bytes for file in report.files),
+        "files": len(report.files),
         "new": report.new,
         "kept": report.kept,
         "refreshed": report.refreshed,
-        "first_day": min(days, default=None),
-        "last_day": max(days, default=None),
+        "first_day": min(report.days, default=None),
+        "last_day": max(report.days, default=None),
         "open_days": report.open_days,
         "doubtful_days": report.doubtful_days,
         **{name: getattr(report, name) for name in _DOUBTS},
@@ -97,7 +96,7 @@ class RequiredRows:
         if problem is not None:
             raise AirflowException(problem)
 
-    def check_report(self, report: ScanReport) -> None:
+    def check_report(self, report: FolderReport) -> None:
         """Fails the task if a run has too few rows.
 
         Raises:
@@ -105,9 +104,9 @@ class RequiredRows:
         """
         self.check(report.rows, _empty_days(report))
 
-    def days_to_repeat(self, report: ScanReport) -> list[str]:
+    def days_to_repeat(self, report: FolderReport) -> list[str]:
         """The days that fail the task by files of an earlier try: only another request can bring their rows."""
-        kept = list(dict.fromkeys(task.day for task in report.tasks if task.was_done and task.day is not None))
+        kept = list(dict.fromkeys(file.day for file in report.files if file.state == "kept" and file.day is not None))
         empty = _empty_days(report)
         if self.fail_on_empty and empty:
             return [day for day in kept if day in empty]
@@ -122,9 +121,9 @@ class RequiredRows:
         return None
 
 
-def _empty_days(report: ScanReport) -> list[str]:
+def _empty_days(report: FolderReport) -> list[str]:
     rows: Counter[str] = Counter()
-    for task in report.tasks:
-        if task.day is not None:
-            rows[task.day] += task.rows
+    for file in report.files:
+        if file.day is not None:
+            rows[file.day] += file.rows
     return [day for day, number in rows.items() if number == 0]

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from dataaccess import AsyncClient, Client, ScanReport, Task
+from dataaccess import AsyncClient, Client, FolderReport, Task
 from dataaccess.airflow.compat import BaseHook
 from dataaccess.airflow.connection import HiddenConnection, client_arguments, extra_of
 from dataaccess.airflow.plan import task_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Lets this process load reports from XCom, as `[core] allowed_deserialization_classes` does for an installation. The
 # module was in another place until Airflow 3.1.
 _SERDE = "airflow.sdk.serde" if find_spec("airflow.sdk.serde") else "airflow.serialization.serde"
-import_module(_SERDE)._extra_allowed.add(f"{ScanReport.__module__}.{ScanReport.__qualname__}")
+import_module(_SERDE)._extra_allowed.add(f"{FolderReport.__module__}.{FolderReport.__qualname__}")
 
 # Less than a client waits for its token, so that its threads end.
 _SECONDS_FOR_TOKEN = 30

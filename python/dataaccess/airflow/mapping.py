@@ -41,8 +41,8 @@ class DataAccessScanRequestOperator(RequestingOperator):
             every operator. `Asset`s among `outlets` get the returned dict as metadata.
 
     Returns:
-        To XCom: a dict of `path`, `rows`, `bytes`, and what is in doubt in this response, by the names of `ScanReport`:
-        `maybe_capped`, `reasons`, `stray_days`, `absent` and `warnings`. Responses of other tasks are not compared.
+        To XCom: a dict of `path`, `rows`, `bytes`, and what is in doubt in this response: `maybe_capped` and
+        `warnings`. Responses of other tasks are not compared.
 
     Examples:
         >>> import dataaccess as da

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Context, ObjectStoragePath
     from airflow.sdk.definitions.mappedoperator import OperatorPartial
 
-    from dataaccess import Client, Scan, ScanReport
+    from dataaccess import Client, FolderReport, Scan
     from dataaccess._core.secret import StorageOptions
     from dataaccess._types import (
         AudienceTypes,
@@ -96,10 +96,10 @@ class DataAccessScanOperator(SearchingOperator):
             every operator. `Asset`s among `outlets` get the returned dict as metadata.
 
     Returns:
-        To XCom: a dict of `folder`, `rows` and `bytes` (of the days of this run, as files), `tasks` (requests), and of
+        To XCom: a dict of `folder`, `rows` and `bytes` (of the days of this run, as files), `files`, and of
         them `new`, `kept` and `refreshed`; `first_day` and `last_day` if it asked by day; and what is in doubt, by the
-        names of `ScanReport`: `open_days`, which the next run requests again, `doubtful_days`, `stray_days`, `absent`,
-        `maybe_capped`, `reasons` and `warnings`.
+        names of `FolderReport`: `open_days`, which the next run requests again, `doubtful_days`, `maybe_capped` and
+        `warnings`.
 
     Examples:
         >>> codes = DataAccessScanOperator(task_id="codes", folder="s3://warehouse/codes", code_status=["sent", "used"])
@@ -223,16 +223,16 @@ class DataAccessScanOperator(SearchingOperator):
         if since > datetime.now(UTC) or None in days:
             return "all"
         try:
-            parts = folder_status(folder, storage_options=storage_options).parts
+            files = folder_status(folder, storage_options=storage_options).files
         except FileError:
             # The first try wrote nothing.
             return self.refresh
-        recent = {part.day for part in parts if part.requested_at is not None and part.requested_at >= since}
+        recent = {file.day for file in files if file.requested_at is not None and file.requested_at >= since}
         return [day for day in days if day not in recent]
 
     def _run_unlocked(
         self, scan: Scan, folder: str, storage_options: StorageOptions | None, refresh: Any
-    ) -> ScanReport:
+    ) -> FolderReport:
         """Runs the scan, once no other task uses its folder."""
         deadline = time.monotonic() + self.lock_timeout
         while True:

@@ -138,8 +138,8 @@ class DataAccessSearchCodesOperator(_SearchOperator):
 
     Returns:
         To XCom: a list of dicts, with the values as the service sends them, and under the key `figures` the figures;
-        with `path` the figures: a dict of `path`, `rows`, `bytes`, and what is in doubt, by the names of `ScanReport`:
-        `maybe_capped`, `reasons`, `stray_days`, `absent` and `warnings`.
+        with `path` the figures: a dict of `path`, `rows`, `bytes`, and what is in doubt: `maybe_capped` and
+        `warnings`.
 
     Examples:
         >>> import dataaccess as da
@@ -233,8 +233,8 @@ class DataAccessSearchItemsOperator(_SearchOperator):
 
     Returns:
         To XCom: a list of dicts, with the values as the service sends them, and under the key `figures` the figures;
-        with `path` the figures: a dict of `path`, `rows`, `bytes`, and what is in doubt, by the names of `ScanReport`:
-        `maybe_capped`, `reasons`, `stray_days`, `absent` and `warnings`.
+        with `path` the figures: a dict of `path`, `rows`, `bytes`, and what is in doubt: `maybe_capped` and
+        `warnings`.
 
     Examples:
         >>> import dataaccess as da

@@ -14,7 +14,7 @@ from dataaccess.cli.parts import all_of, option
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from dataaccess import ScanReport
+    from dataaccess import FolderReport
 
 # As in `sysexits.h`: the data are wrong.
 DOUBTFUL = 65
@@ -63,10 +63,10 @@ class Doubts:
     def of_run(self) -> dict[str, Any]:
         """The argument of a run. Its files are judged one by one."""
         if self.fail_empty:
-            return {"on_doubt": lambda task: task.rows > 0 and not (self.strict and task.doubts)}
+            return {"on_doubt": lambda file: file.rows > 0 and not (self.strict and file.doubts)}
         return {"on_doubt": "error"} if self.strict else {}
 
-    def check_report(self, report: ScanReport) -> None:
+    def check_report(self, report: FolderReport) -> None:
         """Refuses a run that has no rows, or whose tasks together look wrong.
 
         Raises:

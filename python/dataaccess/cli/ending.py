@@ -20,7 +20,7 @@ from dataaccess.errors import ConfigError, DataAccessError, DataAccessWarning, V
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataaccess.reports import ScanReport
+    from dataaccess.reports import FolderReport
 
 # Of the shell, for signals.
 INTERRUPTED = 130
@@ -51,11 +51,11 @@ class Terminated(KeyboardInterrupt):
 class CommandError(Exception):
     """Ends the command with a message and an exit code, such as that of a request whose problems name the options."""
 
-    def __init__(self, message: str, code: int, report: ScanReport | None = None) -> None:
+    def __init__(self, message: str, code: int, report: FolderReport | None = None) -> None:
         """The message in one line, and the report of a run that is done."""
         super().__init__(message)
         self.code: int = code
-        self.report: ScanReport | None = report
+        self.report: FolderReport | None = report
 
 
 @contextmanager

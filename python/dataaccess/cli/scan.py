@@ -184,9 +184,7 @@ def _into_folder(scan: Scan, target: Target, run: dict[str, Any], judge: doubts.
     if as_json:
         output.write_json(_as_dict(report.to_dict()))
     elif sys.stderr.isatty():
-        from dataaccess.reports._run import headline  # `--help` needs no reports
-
-        note(f"{report.folder}: {headline(report)}")
+        note(f"{report.folder}: {str(report).partition(chr(10))[0]}")
 
 
 def _as_dict(report: dict[str, Any], error: CommandError | DataAccessError | None = None) -> dict[str, Any]:
@@ -207,7 +205,7 @@ def _into_file(scan: Scan, target: Target, judge: doubts.Doubts, *, as_json: boo
     if stats is None or target.file is None:
         return
     if as_json:
-        names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "reasons", "absent")
+        names = ("rows", "bytes", "seconds", "requests", "retries", "maybe_capped", "warnings")
         output.write_json(_as_dict({"file": target.file, **{name: getattr(stats, name) for name in names}}))
     elif sys.stderr.isatty():
         note(f"{target.file}: {stats.rows:,} rows, {size(stats.bytes)} in {stats.seconds:.1f} s")

@@ -15,7 +15,7 @@ from dataaccess.cli.values import Settle
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from dataaccess.reports import FolderStatus
+    from dataaccess.reports import FolderReport
 
 
 _EPILOG = """\b
@@ -49,9 +49,9 @@ def command(folder: str, settle: timedelta | None, until: str | None, *, strict:
         raise CommandError(f"{status.folder} {problem}", doubts.DOUBTFUL)
 
 
-def _problem(status: FolderStatus, *, strict: bool) -> str | None:
+def _problem(status: FolderReport, *, strict: bool) -> str | None:
     counts = {
-        "damaged": len(status.damaged),
+        "damaged": sum(file.state == "damaged" for file in status.files),
         "missing": len(status.missing_days) * strict,
         "open": len(status.open_days) * strict,
         "doubtful": len(status.doubtful_days) * strict,

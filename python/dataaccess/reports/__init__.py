@@ -2,16 +2,13 @@
 
 from dataaccess.reports._figures import ClientStats, Progress, ScanStats, Setting
 from dataaccess.reports._figures import ProgressArgument as ProgressArgument
-from dataaccess.reports._folder import FolderStatus, PartStatus
-from dataaccess.reports._run import ScanReport, TaskReport
+from dataaccess.reports._folder import FileReport, FolderReport
 
 __all__ = [
     "ClientStats",
-    "FolderStatus",
-    "PartStatus",
+    "FileReport",
+    "FolderReport",
     "Progress",
-    "ScanReport",
     "ScanStats",
     "Setting",
-    "TaskReport",
 ]

@@ -1,158 +1,270 @@
-"""What a folder holds: its days, their age, and what looks wrong."""
+"""What a folder holds, after a run and at any time: its files and days, in a few lines and for notebooks."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
-from dataaccess._display.text import cell, counted, shorten
+from dataaccess._display import html
+from dataaccess._display.text import cell, counted, duration, open_text, shorten, size
 from dataaccess._public import public
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from pathlib import Path
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, Self
 
-# Files that a text names.
+# Files that are shown on a click, and files that a text names.
+_SHOWN = 400
 _NAMED = 5
+_STATES = {"new": "good", "kept": "dim", "refreshed": "busy", "damaged": "doubt"}
 
 
 @public
 @dataclass(frozen=True, slots=True)
-class PartStatus:
+class FileReport:
     """A file of a folder.
 
     Attributes:
-        day: Its day, as `2024-01-15`; None in a folder of a scan without days.
-        path: Where it is, in an object store its URL as a string.
+        day: Its day, as `2024-01-15`; None of a scan without days.
+        path: Where it is, in an object store its URL as a string; None if it is not written yet: `on_doubt` is asked
+            before, and without any row the types of its columns are not known.
         rows: Its rows; 0 if it is damaged.
+        rows_before: Rows of the file that was there before the run; None if there was none, and in `folder_status`.
         bytes: Its size.
-        requested_at: When it was requested, in UTC; None if it is damaged.
-        is_final: Whether it was requested after its day was over, and had settled. True without days.
-        doubts: What looks wrong in its rows.
-        damage: Why it cannot be read; None if it can.
+        requested_at: When it was requested, in UTC: by the clock of this machine or of the service, whichever was
+            earlier. Later changes of its rows are not in it. None if it is damaged.
+        is_final: Whether it was requested after its day was over and had settled, and no later response was refused. A
+            run requests the others again. True of a scan without days.
+        state: `new` or `refreshed` if the run wrote it, `kept` if it is as it was, `damaged` if it cannot be read.
+        doubts: What looks wrong in its rows, or in a newer response that was not written, or why it cannot be read.
+        attempts: Requests sent for it, retries included.
+        seconds: How long they took.
     """
 
     day: str | None
-    path: Path | str
+    path: Path | str | None
     rows: int
+    rows_before: int | None
     bytes: int
     requested_at: datetime | None
     is_final: bool
+    state: Literal["new", "kept", "refreshed", "damaged"]
     doubts: list[str]
-    damage: str | None
+    attempts: int
+    seconds: float
+
+    @classmethod
+    def _of(cls, values: dict[str, Any], path: Callable[[str], Path | str] = str) -> Self:
+        """Of the values of the core."""
+        place, sent = values["path"], values["requested_at"]
+        time = None if sent is None else datetime.fromtimestamp(sent / 1000, UTC)
+        return cls(**{**values, "path": place and path(place), "requested_at": time})
 
 
 @public
-@dataclass(frozen=True, slots=True)
-class FolderStatus:
-    """What a folder of a run holds: what `dataaccess.folder_status` returns.
+@dataclass(frozen=True, slots=True, repr=False)
+class FolderReport:
+    """What a folder holds: what `Scan.to_folder` and `folder_status` return. `print` shows it in lines.
+
+    After a run it is of the days of its scan. A day that is not as it should be is in one of four lists: missing, open,
+    unsettled or doubtful.
 
     Attributes:
         folder: The folder, in an object store its URL as a string.
         service: The address of the service whose rows it has; None if no file can be read.
         query: The query that it belongs to, in words: object, attributes, time zone and filters.
-        parts: Its files: a file a day, or more where lists were split.
-        missing_days: The days between the first and the last one that have no file, and those after it to `until=`.
-        open_days: The days that were not over when they were requested.
-        unsettled_days: The days that were over when they were requested, and may still change.
-        doubtful_days: The days whose rows look wrong; without days, the names of the files.
+        files: Its files: one a day, or more where lists of values were split.
         warnings: What looks wrong, in words.
+        maybe_capped: Whether the numbers of rows look as if the service capped responses. No total is specified, so
+            False does not prove that all rows arrived.
+        missing_days: The days that are over and have no file: those whose request failed in the run, or those between
+            the first and the last file and up to `until` in `folder_status`.
+        open_days: The days that were not over when they were requested, or are not over: the next run requests them.
+        unsettled_days: The days that were over when they were requested, and may still change: the next run requests
+            them again.
+        doubtful_days: The days that are over and look wrong or cannot be read; without days, the names of the files.
+        requests: Requests that the run sent, retries and failed ones included; 0 in `folder_status`.
+        retries: How many of them were retries.
+        seconds: How long it took.
     """
 
     folder: Path | str
     service: str | None
     query: dict[str, str]
-    parts: list[PartStatus]
+    files: list[FileReport]
+    warnings: list[str]
+    maybe_capped: bool
     missing_days: list[str]
     open_days: list[str]
     unsettled_days: list[str]
     doubtful_days: list[str]
-    warnings: list[str]
+    requests: int
+    retries: int
+    seconds: float
+
+    @classmethod
+    def _of(cls, values: dict[str, Any], folder: str) -> Self:
+        """Of the values of the core, of a folder or its URL."""
+        # `Path` drops a slash of a URL.
+        path: Callable[[str], Path | str] = str if "://" in folder else Path
+        files = [FileReport._of(file, path) for file in values["files"]]
+        warnings = [warning["message"] for warning in values["warnings"]]
+        return cls(**{**values, "folder": path(folder), "files": files, "warnings": warnings})
 
     @property
     def rows(self) -> int:
         """Rows of all files."""
-        return sum(part.rows for part in self.parts)
+        return sum(file.rows for file in self.files)
 
     @property
     def days(self) -> list[str]:
         """The days that have a file, in order."""
-        return list(dict.fromkeys(part.day for part in self.parts if part.day is not None))
+        return list(dict.fromkeys(file.day for file in self.files if file.day is not None))
 
     @property
-    def doubtful(self) -> list[PartStatus]:
-        """The files whose rows look wrong."""
-        return [part for part in self.parts if part.doubts]
+    def new(self) -> int:
+        """Files that the run wrote for the first time."""
+        return self._count("new")
 
     @property
-    def damaged(self) -> list[PartStatus]:
-        """The files that cannot be read."""
-        return [part for part in self.parts if part.damage is not None]
+    def kept(self) -> int:
+        """Files that are as they were before the run."""
+        return self._count("kept")
 
     @property
-    def oldest(self) -> datetime | None:
-        """When the oldest file was requested."""
-        return min((part.requested_at for part in self.parts if part.requested_at is not None), default=None)
-
-    @property
-    def newest(self) -> datetime | None:
-        """When the newest file was requested."""
-        return max((part.requested_at for part in self.parts if part.requested_at is not None), default=None)
+    def refreshed(self) -> int:
+        """Files that the run replaced."""
+        return self._count("refreshed")
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the status as a dict that `json.dumps` takes: paths and times are strings.
+        """Returns the report as a dict that `json.dumps` takes: paths and times are strings.
 
         Returns:
-            The figures by name; `parts` is a list of dicts.
+            The figures by name, also `rows`, `days`, `new`, `kept` and `refreshed`; `files` is a list of dicts.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> import json
+            >>> client = da.Client("sandbox:demo?until=2024-02-29")
+            >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
+            >>> text = json.dumps(report.to_dict())
+            >>> json.loads(text)["rows"]
+            73
+        """
+        figures = {each.name: getattr(self, each.name) for each in fields(self)}
+        figures |= {name: getattr(self, name) for name in ("rows", "days", "new", "kept", "refreshed")}
+        return {**figures, "folder": str(self.folder), "files": [_plain(file) for file in self.files]}
+
+    def serialize(self) -> dict[str, Any]:
+        """Returns the figures: `to_dict` without `files`. Airflow calls it for a report that goes to XCom.
 
         Examples:
             >>> import dataaccess as da
             >>> client = da.Client("sandbox:demo?until=2024-02-29")
             >>> report = client.scan_codes(["id"], allocated_time=da.on("2024-01-15")).to_folder("codes")
-            >>> da.folder_status("codes").to_dict()["rows"]
+            >>> report.serialize()["rows"]
             73
         """
+        return {name: value for name, value in self.to_dict().items() if name != "files"}
 
-        def text(time: datetime | None) -> str | None:
-            return None if time is None else time.isoformat()
+    @staticmethod
+    def deserialize(data: dict[str, Any], version: int) -> dict[str, Any]:
+        """Returns the figures as a dict. Airflow calls it for a report that comes from XCom.
 
-        parts = [
-            {**asdict(part), "path": str(part.path), "requested_at": text(part.requested_at)} for part in self.parts
-        ]
-        return {
-            "folder": str(self.folder),
-            "service": self.service,
-            "query": self.query,
-            "rows": self.rows,
-            "days": self.days,
-            "missing_days": self.missing_days,
-            "open_days": self.open_days,
-            "unsettled_days": self.unsettled_days,
-            "doubtful_days": self.doubtful_days,
-            "warnings": self.warnings,
-            "damaged": len(self.damaged),
-            "oldest": text(self.oldest),
-            "newest": text(self.newest),
-            "parts": parts,
-        }
+        Args:
+            data: What `serialize` returned.
+            version: The version of Airflow's text, which is not used.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> da.FolderReport.deserialize({"rows": 73}, 1)
+            {'rows': 73}
+        """
+        return data
 
     def __str__(self) -> str:
-        """A line for each fact: what `print(status)` shows."""
-        facts = [("rows", f"{self.rows:,} in {counted(len(self.parts), 'file')}")]
+        """A line for each fact: what `print(report)` shows."""
+        damaged = [file for file in self.files if file.state == "damaged"]
+        facts = [
+            *self._facts(),
+            *(("doubtful", warning) for warning in self.warnings),
+            *(("damaged", f"{file.day or cell(file.path, 200)}: {file.doubts[0]}") for file in damaged[:_NAMED]),
+            *([("damaged", f"{len(damaged) - _NAMED} more")] if len(damaged) > _NAMED else []),
+        ]
+        return "\n".join([self._headline(), *(f"{name + ':':<11}{value}" for name, value in facts)])
+
+    def _repr_html_(self) -> str:
+        """The report for notebooks."""
+        marks: list[html.Value] = [html.Mark(text, _STATES[state]) for state, text in self._states().items()]
+        doubts: list[html.Value] = [html.Mark(doubt, "doubt wide") for doubt in self.warnings]
+        facts: list[tuple[str, html.Value | list[html.Value]]] = [("files", marks), *self._facts()]
+        return html.block(
+            html.title(counted(self.rows, "row"), f"in {counted(len(self.files), 'file')}"),
+            html.facts([*facts, ("doubtful", doubts or "nothing")]),
+            _table(self.files),
+        )
+
+    def __repr__(self) -> str:
+        states = ", ".join(f"{count:,} {state}" for state in _STATES if (count := self._count(state)))
+        capped = "; maybe capped" if self.maybe_capped else ""
+        rows, files = counted(self.rows, "row"), counted(len(self.files), "file")
+        return f"FolderReport({rows} in {files} of {str(self.folder)!r}{states and f': {states}'}{capped})"
+
+    def _headline(self) -> str:
+        """The counts, the same in Python, in the log and in the command."""
+        states = ", ".join(self._states().values())
+        return f"{counted(self.rows, 'row')} in {counted(len(self.files), 'file')}{states and f': {states}'}"
+
+    def _count(self, state: str) -> int:
+        return sum(file.state == state for file in self.files)
+
+    def _states(self) -> dict[str, str]:
+        texts = {state: f"{count:,} {state}" for state in _STATES if (count := self._count(state))}
+        if "kept" in texts:
+            # Their rows are as they were then.
+            times = [file.requested_at for file in self.files if file.state == "kept" and file.requested_at]
+            days = sorted(f"{time:%Y-%m-%d}" for time in times)
+            texts["kept"] += f" (requested {days[0]}{'' if days[0] == days[-1] else f' to {days[-1]}'})"
+        return texts
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [("folder", cell(self.folder, 500))]
+        if self.service:
+            facts.append(("service", cell(self.service, 200)))
         if days := self.days:
-            facts.append(("days", f"{len(days):,}, {days[0]} to {days[-1]}"))
-        if self.oldest is not None and self.newest is not None:
-            facts.append(("requested", f"{self.oldest:%Y-%m-%d %H:%M} to {self.newest:%Y-%m-%d %H:%M} UTC"))
-        facts += [("service", cell(self.service, 200))] if self.service else []
-        for name, found in (("missing", self.missing_days), ("open", self.open_days)):
-            facts += [(name, f"{counted(len(found), 'day')}: {shorten(found)}")] if found else []
-        facts += [("doubtful", f"{_name(part)}: {'; '.join(part.doubts)}") for part in self.doubtful[:_NAMED]]
-        facts += [("damaged", f"{_name(part)}: {part.damage}") for part in self.damaged[:_NAMED]]
-        for name, parts in (("doubtful", self.doubtful), ("damaged", self.damaged)):
-            facts += [(name, f"{len(parts) - _NAMED} more")] if len(parts) > _NAMED else []
-        return "\n".join([cell(self.folder, 500), *(f"{name + ':':<11}{value}" for name, value in facts)])
+            facts.append(("days", f"{len(days):,}, {days[0]} to {days[-1]}" if days[1:] else days[0]))
+        facts.append(("size", size(sum(file.bytes for file in self.files))))
+        if self.requests:
+            sent = f"{counted(self.requests, 'request')} in {duration(self.seconds)}"
+            facts.append(("sent", f"{sent}, {counted(self.retries, 'retry', 'retries')}" if self.retries else sent))
+        if self.missing_days:
+            facts.append(("missing", f"{counted(len(self.missing_days), 'day')}: {shorten(self.missing_days)}"))
+        if self.open_days:
+            facts.append(("open", open_text(self.open_days)))
+        return facts
 
 
-def _name(part: PartStatus) -> str:
-    return part.day or cell(part.path, 200)
+def _plain(file: FileReport) -> dict[str, Any]:
+    path = None if file.path is None else str(file.path)
+    time = None if file.requested_at is None else file.requested_at.isoformat()
+    return {**asdict(file), "path": path, "requested_at": time}
+
+
+def _table(files: list[FileReport]) -> str:
+    names = ["file", "state", "rows", "requests", "time", "size"]
+    rows = [
+        [
+            file.day or cell(file.path, 200),
+            html.Mark(file.state, _STATES[file.state]),
+            f"{file.rows:,}",
+            file.attempts,
+            duration(file.seconds),
+            size(file.bytes),
+        ]
+        for file in files[:_SHOWN]
+    ]
+    table = html.table(names, [], rows, [name not in ("file", "state") for name in names])
+    more = len(files) - len(rows)
+    return html.details("each file", table + (html.line(f"… {counted(more, 'more file')}") if more > 0 else ""))

@@ -31,17 +31,19 @@ fn refreshed(folder: &Path) -> RunOptions {
     RunOptions { refresh: InputValue::text("all"), ..options(folder) }
 }
 
-async fn run(scan: &Scan, client: &Arc<Client>, options: &RunOptions) -> Result<Report> {
+async fn run(scan: &Scan, client: &Arc<Client>, options: &RunOptions) -> Result<FolderReport> {
     let (progress, mut receiver) = mpsc::channel(100);
     let report = scan.run(client, options, progress).await;
     let last = std::iter::from_fn(|| receiver.try_recv().ok()).last();
     if let (Ok(report), Some(last)) = (&report, last) {
-        let is_failed = |task: &&TaskReport| report.failed.iter().any(|failed| failed.index == task.index);
-        let kept = report.tasks.iter().filter(is_failed).count();
         let is_ended = report.ended.is_some();
-        assert!(is_ended || (last.done + kept, last.failed) == (report.tasks.len(), report.failed.len()), "{report:?}");
+        assert!(is_ended || (last.done, last.failed) == (report.done, report.failed.len()), "{report:?}");
     }
     report
+}
+
+fn rows_of(report: &FolderReport) -> u64 {
+    report.files.iter().map(|file| file.rows).sum()
 }
 
 /// The days that were asked for. The tasks of a run have no order.
@@ -61,10 +63,13 @@ async fn a_second_run_requests_only_what_is_missing() {
     let folder = Folder::new();
     let (client, requests) = client(|_| {}, usual);
     let report = run(&scan(2), &client, &options(folder.path())).await.unwrap();
-    assert_eq!((report.rows, report.tasks.len(), days(&requests).len()), (6, 2, 2));
+    assert_eq!((rows_of(&report), report.files.len(), days(&requests).len()), (6, 2, 2));
     let report = run(&scan(4), &client, &options(folder.path())).await.unwrap();
-    assert_eq!((report.rows, sorted_days(&requests)), (12, vec![0, 1, 2, 3]));
-    assert_eq!(report.tasks.iter().map(|task| task.was_done).collect::<Vec<_>>(), [true, true, false, false]);
+    assert_eq!((rows_of(&report), sorted_days(&requests)), (12, vec![0, 1, 2, 3]));
+    assert_eq!(
+        report.files.iter().map(|file| file.state == State::Kept).collect::<Vec<_>>(),
+        [true, true, false, false]
+    );
     let collected = scan(4).read(&Location::Path(folder.path().to_path_buf()), false, &any_memory()).await.unwrap();
     assert_eq!((found(&collected).len(), collected.stats.figures.rows, collected.stats.requests), (12, 12, 4));
 }
@@ -83,7 +88,7 @@ async fn a_task_that_fails_does_not_end_the_others_unless_all_would_fail() {
     let report = run(&scan(3), &client, &options(folder.path())).await.unwrap();
     assert!(report.ended.is_none());
     assert_eq!(report.failed.iter().map(|task| task.day.clone().unwrap()).collect::<Vec<_>>(), ["2024-01-02"]);
-    assert_eq!(report.tasks.len(), 2);
+    assert_eq!(report.files.len(), 2);
 
     let report = run(&scan(3), &client, &refreshed(folder.path())).await.unwrap();
     assert_eq!(report.ended.map(|error| error.kind()), Some(Kind::PermissionDenied));
@@ -99,7 +104,7 @@ async fn an_outage_ends_a_run_and_the_next_one_continues() {
     let ended = report.ended.unwrap();
     assert!(ended.is_of_all() && ended.kind() == Kind::Throttled, "{ended:?}");
     assert!(ended.hint().unwrap().contains("2 of 6 "), "{ended:?}");
-    assert_eq!((report.tasks.len(), report.failed.len()), (2, 0));
+    assert_eq!((report.files.len(), report.failed.len()), (2, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -114,11 +119,15 @@ async fn a_response_with_less_replaces_no_file_unless_that_is_wanted() {
     );
     run(&scan(1), &client, &options(folder.path())).await.unwrap();
     let kept = run(&scan(1), &client, &refreshed(folder.path())).await.unwrap();
-    assert_eq!((kept.rows, kept.warnings[0].kind), (3, DataWarningKind::Shrunk));
-    assert_eq!(kept.tasks[0].doubts.len(), 1);
+    assert_eq!((rows_of(&kept), kept.warnings[0].kind), (3, DataWarningKind::Shrunk));
+    assert_eq!(kept.files[0].doubts.len(), 1);
 
     let again = run(&scan(1), &client, &options(folder.path())).await.unwrap();
-    assert_eq!((again.rows, again.tasks[0].doubts.len()), (3, 1), "it is requested again until a response is written");
+    assert_eq!(
+        (rows_of(&again), again.files[0].doubts.len()),
+        (3, 1),
+        "it is requested again until a response is written"
+    );
     assert_eq!(requests.lock().unwrap().len(), 3);
 
     let error = RunOptions { on_doubt: OnDoubt::Error, ..options(folder.path()) };
@@ -128,11 +137,11 @@ async fn a_response_with_less_replaces_no_file_unless_that_is_wanted() {
     let accept = RunOptions { accept: InputValue::text("all"), ..options(folder.path()) };
     let replaced = run(&scan(1), &client, &accept).await.unwrap();
     assert!(replaced.warnings.is_empty(), "{:?}", replaced.warnings);
-    let task = &replaced.tasks[0];
-    assert_eq!((task.figures.rows, task.rows_before), (1, Some(3)));
-    assert!(task.was_refreshed);
+    let task = &replaced.files[0];
+    assert_eq!((task.rows, task.rows_before), (1, Some(3)));
+    assert_eq!(task.state, State::Refreshed);
     let quiet = run(&scan(1), &client, &refreshed(folder.path())).await.unwrap();
-    assert!(quiet.warnings.is_empty() && quiet.tasks[0].doubts.is_empty(), "accepted with the same rows");
+    assert!(quiet.warnings.is_empty() && quiet.files[0].doubts.is_empty(), "accepted with the same rows");
 }
 
 #[tokio::test(start_paused = true)]
@@ -146,10 +155,10 @@ async fn tasks_that_look_capped_are_done_again_in_parts() {
         },
     );
     let report = run(&scan(3).splitting(true), &client, &options(folder.path())).await.unwrap();
-    assert_eq!((report.rows, report.complete), (270, "unknown"));
+    assert_eq!((rows_of(&report), report.maybe_capped), (270, false));
     assert_eq!(requests.lock().unwrap().len(), 3 + 3 + 9, "once, and then with their parts");
     let again = run(&scan(3).splitting(true), &client, &options(folder.path())).await.unwrap();
-    assert_eq!((again.rows, requests.lock().unwrap().len()), (270, 15), "its record says that a file was split");
+    assert_eq!((rows_of(&again), requests.lock().unwrap().len()), (270, 15), "its record says that a file was split");
 }
 
 #[tokio::test(start_paused = true)]
@@ -163,11 +172,12 @@ async fn a_damaged_file_is_reported_and_replaced_on_request() {
 
     let report = run(&scan(3), &client, &options(folder.path())).await.unwrap();
     assert_eq!(report.failed.iter().map(|task| task.error.kind()).collect::<Vec<_>>(), [Kind::FolderCorrupt]);
-    assert_eq!((report.tasks.len(), days(&requests).len()), (2, 3));
+    let states: Vec<State> = report.files.iter().map(|file| file.state).collect();
+    assert_eq!((states, days(&requests).len()), (vec![State::Kept, State::Damaged, State::New], 3));
 
     let refresh = RunOptions { refresh: InputValue::text("2024-01-02"), ..options(folder.path()) };
     let report = run(&scan(3), &client, &refresh).await.unwrap();
-    assert_eq!((report.failed.len(), report.rows, sorted_days(&requests)), (0, 9, vec![0, 1, 1, 2]));
+    assert_eq!((report.failed.len(), rows_of(&report), sorted_days(&requests)), (0, 9, vec![0, 1, 1, 2]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -213,7 +223,7 @@ async fn a_file_of_another_version_is_neither_read_nor_replaced() {
         assert!(error.message().contains("format 4"), "{error}");
     }
     let status = folder_status(&place, Duration::ZERO, None, None, SystemTime::now()).await.unwrap();
-    assert!(status.parts[1].damage.as_ref().is_some_and(|damage| damage.contains(" version")), "{status:?}");
+    assert!(status.files[1].doubts[0].contains(" version"), "{status:?}");
     assert_eq!(days(&requests).len(), 2);
 }
 
@@ -222,12 +232,16 @@ async fn days_without_rows_have_files_too() {
     let folder = Folder::new();
     let (client, _) = client(|_| {}, |asked| if asked.day == 0 { usual(asked) } else { rows(asked.day, &[]) });
     let report = run(&scan(3), &client, &options(folder.path())).await.unwrap();
-    assert!(report.tasks.iter().all(|task| task.path.as_ref().is_some_and(|path| path.exists())));
-    assert!(report.tasks.iter().all(|task| task.is_final));
+    assert!(report.files.iter().all(|task| task.path.as_ref().is_some_and(|path| path.exists())));
+    assert!(report.files.iter().all(|task| task.is_final));
 }
 
 /// Runs a scan of one day after the other, each with this number of rows.
-async fn run_each_day(folder: &Path, rows_of: &'static [usize], set: fn(RunOptions) -> RunOptions) -> Vec<Report> {
+async fn run_each_day(
+    folder: &Path,
+    rows_of: &'static [usize],
+    set: fn(RunOptions) -> RunOptions,
+) -> Vec<FolderReport> {
     let of_day = |day: i64| rows_of[usize::try_from(day).unwrap()];
     let (client, _) = client(
         |_| {},
@@ -244,15 +258,16 @@ async fn run_each_day(folder: &Path, rows_of: &'static [usize], set: fn(RunOptio
 async fn a_run_of_one_day_compares_it_with_the_other_days_of_the_folder() {
     let folder = Folder::new();
     let reports = run_each_day(folder.path(), &[50, 50, 41, 50, 50], |options| options).await;
-    let capped: Vec<bool> = reports.iter().map(|report| report.complete == "capped").collect();
+    let capped: Vec<bool> = reports.iter().map(|report| report.maybe_capped).collect();
     assert_eq!(capped, [false, false, false, true, true], "as a scan of the days so far; the 41 rows are all of a day");
     let last = reports.last().unwrap();
-    let [reason] = last.reasons.as_slice() else { panic!("{:?}", last.reasons) };
+    let [warning] = last.warnings.as_slice() else { panic!("{:?}", last.warnings) };
+    let reason = &warning.message;
     assert!(["1 of 1", "3 of 4", "50 rows", "2024-01-05"].iter().all(|datum| reason.contains(datum)), "{reason}");
-    assert_eq!((last.rows, last.tasks[0].doubts.len()), (50, 1));
+    assert_eq!((rows_of(&last), last.files[0].doubts.len()), (50, 1));
     assert_eq!(last.warnings[0].kind, DataWarningKind::Incomplete);
     let place = Location::Path(folder.path().to_path_buf());
-    assert_eq!(scan_of(4, 5).read(&place, false, &any_memory()).await.unwrap().stats.reasons, last.reasons);
+    assert_eq!(scan_of(4, 5).read(&place, false, &any_memory()).await.unwrap().stats.warnings, last.warnings);
     assert!(scan_of(2, 3).read(&place, false, &any_memory()).await.unwrap().stats.reasons.is_empty());
 }
 
@@ -260,7 +275,7 @@ async fn a_run_of_one_day_compares_it_with_the_other_days_of_the_folder() {
 async fn a_day_of_the_folder_with_more_rows_disproves_a_cap() {
     let folder = Folder::new();
     let reports = run_each_day(folder.path(), &[51, 50, 50, 50], |options| options).await;
-    assert!(reports.iter().all(|report| report.reasons.is_empty()));
+    assert!(reports.iter().all(|report| !report.maybe_capped));
 }
 
 #[tokio::test(start_paused = true)]
@@ -278,7 +293,7 @@ async fn a_day_that_looks_capped_beside_the_folder_is_refused_or_split() {
         |asked| rows(asked.day, &ids(&format!("{:?}", asked.status), if asked.status.is_none() { 50 } else { 30 })),
     );
     let report = run(&split, &client, &options(folder.path())).await.unwrap();
-    assert_eq!((report.rows, report.complete), (90, "unknown"));
+    assert_eq!((rows_of(&report), report.maybe_capped), (90, false));
 }
 
 #[tokio::test(start_paused = true)]
@@ -300,7 +315,6 @@ async fn a_run_of_one_day_misses_an_attribute_that_the_other_days_have() {
     assert_eq!(refused.failed.first().map(|task| task.error.kind()), Some(Kind::DoubtfulData));
 
     let report = run(&scan_of(1, 2), &client, &options(folder.path())).await.unwrap();
-    assert_eq!(report.absent, ["code_status"]);
     let [warning] = report.warnings.as_slice() else { panic!("{:?}", report.warnings) };
     assert!(warning.message.contains("'codeStatus'"), "{}", warning.message);
 }

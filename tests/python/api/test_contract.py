@@ -35,7 +35,7 @@ def written(client: Any, folder: Path, method: str) -> Any:
 def run(client: Any, folder: Path) -> Any:
     """A run into a folder, the same again, and its rows."""
     reports = [codes(client).to_folder(folder) for _ in range(2)]
-    shown = [(report.rows, len(report.tasks), report.bytes) for report in reports]
+    shown = [(report.rows, len(report.files), report.requests) for report in reports]
     return shown, codes(client).read_folder(folder).to_dicts()
 
 

@@ -174,10 +174,10 @@ def test_a_file_and_a_folder_say_so(connect: Any, tmp_path: Any) -> None:
         scan = connect(service).scan_codes(["id", "allocated_time"], allocated_time=da.since(DAY))
         with pytest.warns(da.StrayDayWarning, match="day_comparison"):
             report = scan.to_folder(tmp_path / "folder")
-        (task,) = report.tasks
+        (task,) = report.files
         (doubt,) = task.doubts
         assert "range" in doubt
-        assert report.stray_days == ["2024-03-09"]
+        assert report.doubtful_days == ["part-00000.parquet"]
         # Without a request too.
         with pytest.warns(da.StrayDayWarning, match="day_comparison"):
             assert scan.read_folder(tmp_path / "folder").num_rows == report.rows
@@ -298,7 +298,7 @@ def test_folders_of_days_take_them(connect: Any, sandbox: da.Sandbox, now: Any, 
     def run(days: Any, **options: Any) -> Any:
         return client.scan_codes(["id", "allocated_time"], allocated_time=days).to_folder(tmp_path, **options)
 
-    assert [str(task.day) for task in run(da.last_days(3)).tasks] == [
+    assert [str(task.day) for task in run(da.last_days(3)).files] == [
         "2024-01-13",
         "2024-01-14",
         "2024-01-15",
@@ -306,7 +306,9 @@ def test_folders_of_days_take_them(connect: Any, sandbox: da.Sandbox, now: Any, 
     report = run(da.month("2024-01"), refresh=da.yesterday())
     assert (report.new, report.kept, report.refreshed) == (28, 2, 1)
     report = run(da.month("2024-01"), refresh=["last_days(2)", da.days("2024-01-03", "2024-01-05")])
-    assert [task.day for task in report.tasks if task.was_refreshed] == [f"2024-01-{day:02}" for day in (3, 4, 14, 15)]
+    assert [task.day for task in report.files if task.state == "refreshed"] == [
+        f"2024-01-{day:02}" for day in (3, 4, 14, 15)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_the_demo_shows_commands_with_their_output(run: Any, tmp_path: Path, mon
     assert [line.split()[2] for line in lines if line.startswith("$ ")] == [
         "codes", "codes", "items", "validate", "scan", "segment", "doctor"
     ]  # fmt: skip
-    assert re.search(r"codes: 2,\d{3} rows in 30 tasks: 30 new", ended.reported)
+    assert re.search(r"codes: 2,\d{3} rows in 30 files: 30 new", ended.reported)
     yesterday = datetime.now(UTC).date() - timedelta(days=1)
     assert any(re.fullmatch(rf"demo-code-\d+            3  {yesterday} 00:00:00", line) for line in lines)
     assert lines[-1].startswith("To go on: ")

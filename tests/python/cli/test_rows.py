@@ -222,14 +222,14 @@ def test_a_failed_scan_leaves_the_old_file(run: Any, tmp_path: Path, monkeypatch
 def test_a_folder_resumes_and_reports(run: Any, demo: da.Sandbox, tmp_path: Path) -> None:
     words = ["scan", "codes", "--days", "2024-01-14", "2024-01-17", "--folder", str(tmp_path / "codes"), "--json"]
     reports = [json.loads(run(*words).output) for _ in range(2)]
-    assert [(report["rows"], len(report["tasks"]), report["new"], report["kept"]) for report in reports] == [
+    assert [(report["rows"], len(report["files"]), report["new"], report["kept"]) for report in reports] == [
         (215, 3, 3, 0),
         (215, 3, 0, 3),
     ]
     before = len(demo.requests)
     again = json.loads(run(*words, "--refresh", "2024-01-15").output)
     assert (again["refreshed"], len(demo.requests) - before) == (1, 1)
-    day = again["tasks"][1]
+    day = again["files"][1]
     assert (day["day"], day["rows"], day["rows_before"]) == ("2024-01-15", 73, 73)
     assert (again["error"], again["failed"], again["warnings"]) == (None, {}, [])
 
@@ -240,7 +240,7 @@ def test_a_run_that_fails_reports_as_json_too(run: Any, demo: da.Sandbox, tmp_pa
         ended = run(*words)
     assert ended.code != 0
     report = json.loads(ended.output)
-    assert (len(report["tasks"]), report["new"]) == (2, 2)
+    assert (len(report["files"]), report["new"]) == (2, 2)
     assert "1 of 3 " in report["error"]
     assert [(task[:8], "HTTP 400" in text) for task, text in report["failed"].items()] == [("2024-01-", True)]
 
@@ -291,7 +291,7 @@ def test_a_terminal_is_told_what_was_written(run: Any, tmp_path: Path) -> None:
         run("scan", "codes", *DAY, "-o", str(file), terminal=True).reported,
     )
     done = run("scan", "codes", *DAY, "--folder", str(folder), terminal=True)
-    assert done.reported == f"{folder}: 73 rows in 1 task: 1 new\n"
+    assert done.reported == f"{folder}: 73 rows in 1 file: 1 new\n"
 
 
 @pytest.mark.usefixtures("demo")

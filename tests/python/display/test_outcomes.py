@@ -72,14 +72,14 @@ def test_a_report_shows_states_retries_and_doubts(tmp_path: Path) -> None:
     open_report = dataclasses.replace(report, open_days=["2024-01-05"])
     assert re.search(r">1 day [^<]*: 2024-01-05;", open_report._repr_html_())
     lines = str(report).splitlines()
-    requested = f"{report.tasks[0].requested_at:%Y-%m-%d}"
-    assert lines[0] == f"{report.rows} rows in 5 tasks: 2 new, 3 kept (requested {requested})"
+    requested = f"{report.files[0].requested_at:%Y-%m-%d}"
+    assert lines[0] == f"{report.rows} rows in 5 files: 2 new, 3 kept (requested {requested})"
     assert lines[1] == f"folder:    {tmp_path}"
-    assert [line.split(":")[0] for line in lines[2:5]] == ["size", "time", "retries"]
-    assert lines[4] == "retries:   1"
+    assert [line.split(":")[0] for line in lines[2:]] == ["service", "days", "size", "sent"]
+    assert re.fullmatch(r"sent:      3 requests in [\d.]+ s, 1 retry", lines[5])
     html = report._repr_html_()
     assert '<span class="good">2 new</span><br><span class="dim">3 kept (requested ' in html
-    assert html.count("<tr>") == 6 + 1 + 5
+    assert html.count("<tr>") == 7 + 1 + 5
     assert ">nothing</td>" in html
 
 

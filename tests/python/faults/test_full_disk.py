@@ -40,7 +40,7 @@ except da.FileError as error:
     outcome = {"errno": error.errno, "path": error.path, "left": left, "is_disk": is_disk}
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 report = scan.to_folder(folder)
-print(json.dumps({**outcome, "rows": report.rows, "kept": sum(task.was_done for task in report.tasks)}))
+print(json.dumps({**outcome, "rows": report.rows, "kept": report.kept}))
 """
 
 
@@ -86,7 +86,7 @@ def test_s2_a_full_disk_is_reported_and_the_run_continues_once_there_is_space(
             scan.to_folder(tmp_path / "run")
         assert caught.value.errno == errno.ENOSPC
         assert caught.value.report is not None
-        done = len(caught.value.report.tasks)
+        done = len(caught.value.report.files)
         assert len(parts(tmp_path / "run")) == len(tasks_done(tmp_path / "run")) == done < 8
         (tmp_path / "ballast").unlink()
         assert scan.to_folder(tmp_path / "run").rows == len(rows_in(tmp_path / "run")) == ROWS

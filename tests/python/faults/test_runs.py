@@ -76,7 +76,7 @@ def test_s6_without_another_token_the_run_ends_and_continues_with_one(
     assert 3 <= len(kept) < 8
     service.clear_requests()
     report = by_day(connect(service)).to_folder(tmp_path)
-    assert [task.id for task in report.tasks if task.was_done] == sorted(kept)
+    assert [task.day for task in report.files if task.state == "kept"] == sorted(name[:10] for name in kept)
     assert len(service.requests) == 8 - len(kept)
     assert len(rows_in(tmp_path)) == ROWS
 
@@ -102,7 +102,7 @@ def test_s7_a_response_that_is_cut_off_anywhere_is_retried(connect: Any, tmp_pat
         report = by_value(connect(server.base_url), values).to_folder(tmp_path)
         assert len(server.requests) == 2 * CUTS
     assert report.retries == CUTS
-    assert [task.rows for task in report.tasks] == list(rows.values())
+    assert [task.rows for task in report.files] == list(rows.values())
     assert rows_in(tmp_path) == [record for value in values for record in records[value]]
 
 
@@ -142,7 +142,7 @@ def test_s9_tasks_that_fail_permanently_do_not_end_the_others(connect: Any, tmp_
         assert (seen[-1].done, seen[-1].failed) == (48, 2)
         assert failed_for_good(error) == [17, 42]
         assert {type(each) for each in error.failed.values()} == {da.RequestRejectedError}
-        assert error.report.rows == len(error.report.tasks) == 48
+        assert error.report.rows == len(error.report.files) == 48
         assert error.report == caught.value.report
         assert not error.retryable
         assert caught.value.__cause__ is next(iter(caught.value.failed.values()))

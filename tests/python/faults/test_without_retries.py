@@ -84,4 +84,4 @@ def test_the_error_that_ends_a_run_has_its_report(connect: Any, tmp_path: Path) 
         with pytest.raises(da.ThrottledError, match=r"\b10 of 40\b") as caught:
             scan_of_parts(connect(parts.base_url, retry_for=0.3), 40).to_folder(tmp_path)
         assert caught.value.report is not None
-        assert (len(caught.value.report.tasks), caught.value.report.rows) == (10, 20)
+        assert (len(caught.value.report.files), caught.value.report.rows) == (10, 20)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from support import kinds
 from support.objects import KEY, SECRET, Request, Store, error, temporary_files
-from support.runs import ROWS, ROWS_OF_DAYS, by_day, by_value, code
+from support.runs import ROWS, ROWS_OF_DAYS, by_day, by_value, code, doubtful
 
 import dataaccess as da
 
@@ -26,12 +26,12 @@ def test_a_folder_grows_and_is_read_back(connect: Any, service: da.Sandbox, stor
     first = client.scan_codes(allocated_time=da.days("2024-01-01", "2024-01-03"))
     report = first.to_folder(store.url(), storage_options=store.options)
     assert (report.rows, report.folder) == (sum(ROWS_OF_DAYS[:2]), store.url())
-    assert [task.path for task in report.tasks] == [store.url(part) for part in PARTS[:2]]
+    assert [task.path for task in report.files] == [store.url(part) for part in PARTS[:2]]
     assert store.names() == PARTS[:2], "the lock is gone"
     service.clear_requests()
     report = by_day(client).to_folder(store.url(), storage_options=store.options)
     assert len(service.requests) == len(ROWS_OF_DAYS) - 2
-    assert [task.was_done for task in report.tasks] == [True] * 2 + [False] * 6
+    assert [task.state == "kept" for task in report.files] == [True] * 2 + [False] * 6
     assert store.names() == PARTS
     service.load("promotion_code", [code(8, 99)])
     service.clear_requests()
@@ -189,12 +189,12 @@ def test_a_file_that_is_kept_in_doubt_is_named_until_it_is_replaced(store: Store
         for refresh in (["2024-01-02"], None):
             with pytest.warns(da.ShrunkWarning):
                 report = scan.to_folder(store.url(), storage_options=store.options, refresh=refresh)
-            assert [task.day for task in report.tasks if task.doubts] == ["2024-01-02"]
-            (part,) = da.folder_status(store.url(), storage_options=store.options).doubtful
+            assert [task.day for task in report.files if task.doubts] == ["2024-01-02"]
+            (part,) = doubtful(da.folder_status(store.url(), storage_options=store.options))
             assert (part.day, part.rows) == ("2024-01-02", 10)
         service.switch(maximum_rows=None)
         assert scan.to_folder(store.url(), storage_options=store.options).refreshed == 1
-        assert da.folder_status(store.url(), storage_options=store.options).doubtful == []
+        assert doubtful(da.folder_status(store.url(), storage_options=store.options)) == []
 
 
 def test_a_doubt_that_cannot_be_remembered_is_an_error(store: Store) -> None:
@@ -224,7 +224,7 @@ def test_a_part_that_may_not_be_read_is_reported_as_that(service: da.Sandbox, st
         by_day(client).to_folder(store.url(), storage_options=store.options)
         store.hook = refuses
         status = da.folder_status(store.url(), storage_options=store.options)
-        assert ["AccessDenied" in str(part.damage) for part in status.parts] == [True] * len(ROWS_OF_DAYS)
+        assert ["AccessDenied" in file.doubts[0] for file in status.files] == [True] * len(ROWS_OF_DAYS)
         with pytest.raises(da.FileError, match=r" \(AccessDenied: ") as caught:
             by_day(client).to_folder(store.url(), storage_options=store.options)
         assert caught.value.path in [store.url(part) for part in PARTS]

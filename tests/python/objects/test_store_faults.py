@@ -33,9 +33,9 @@ scan.to_folder(sys.argv[2], progress=lambda progress: print(progress.done, flush
 """
 
 
-def run(client: Any, store: Store, **options: Any) -> da.ScanReport:
+def run(client: Any, store: Store, **options: Any) -> da.FolderReport:
     """Runs all days into the folder."""
-    report: da.ScanReport = by_day(client).to_folder(store.url(), storage_options=store.options, **options)
+    report: da.FolderReport = by_day(client).to_folder(store.url(), storage_options=store.options, **options)
     return report
 
 
@@ -107,7 +107,7 @@ def test_o1_a_killed_run_delays_the_next_and_loses_nothing(store: Store, time_sc
             except da.FolderLockedError:
                 assert time.monotonic() < until
                 time.sleep(0.2)
-        assert sum(task.was_done for task in report.tasks) == len(done)
+        assert report.kept == len(done)
         assert len(store.ids()) == len(set(store.ids())) == ROWS
         assert LOCK not in store.names()
 
@@ -136,7 +136,7 @@ def test_o11_a_run_that_lost_its_lock_uploads_nothing_more(store: Store, time_sc
             run(client, store, progress=taken_over)
         assert (caught.value.path, caught.value.pid) == (store.url(), None)
         assert caught.value.report
-        assert 2 <= len(caught.value.report.tasks) < len(ROWS_OF_DAYS)
+        assert 2 <= len(caught.value.report.files) < len(ROWS_OF_DAYS)
         assert len(service.requests) < len(ROWS_OF_DAYS)
     assert 2 <= len(store.names()) - 1 < len(ROWS_OF_DAYS)
     assert store.get(LOCK) == other
@@ -226,7 +226,7 @@ def test_o6_a_refused_upload_ends_the_run_and_the_next_one_continues(service: da
         assert len(store.names()) == 3
         store.hook = None
         report = run(client, store)
-    assert [task.was_done for task in report.tasks].count(True) == 3
+    assert [task.state == "kept" for task in report.files].count(True) == 3
     assert len(store.ids()) == ROWS
 
 

@@ -38,9 +38,9 @@ except da.FolderLockedError as error:
 """
 
 
-def run(client: Any, store: Store, **options: Any) -> da.ScanReport:
+def run(client: Any, store: Store, **options: Any) -> da.FolderReport:
     """Runs all days into the folder."""
-    report: da.ScanReport = by_day(client).to_folder(store.url(), storage_options=store.options, **options)
+    report: da.FolderReport = by_day(client).to_folder(store.url(), storage_options=store.options, **options)
     return report
 
 

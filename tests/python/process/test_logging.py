@@ -331,7 +331,7 @@ def test_the_course_of_a_run_is_logged(connect: Any, tmp_path: Path, caplog: pyt
     assert (of_run["rows"], of_run["failed"], of_run["open_days"]) == (3, 1, ["2024-01-02"])
     # Of the task, not since the run began.
     assert caught.value.report
-    tasks = [task.seconds for task in caught.value.report.tasks]
+    tasks = [task.seconds for task in caught.value.report.files]
     assert [vars(record)["seconds"] for record in records[1:3]] == tasks
     assert documented("dataaccess.run") == {name for record in records for name in extra_of(record)}
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.parts import in_parts
 from support.raw_server import always, http, serving
-from support.runs import ROWS_OF_DAYS, by_day, by_value, numbers_in, responding, some_days
+from support.runs import ROWS_OF_DAYS, by_day, by_value, doubtful, numbers_in, reasons, responding, some_days
 from support.streams import response_of, scan_of, search_of
 
 import dataaccess as da
@@ -47,9 +47,7 @@ def test_equal_highest_counts_are_reported_with_their_days(
         with pytest.warns(da.IncompleteWarning, match="on_suspected_cap") as caught:
             result = USES[use](scan, tmp_path)
     assert len(caught) == 1
-    reported = result if isinstance(result, da.ScanReport) else scan.last_stats
-    assert reported.maybe_capped
-    (reason,) = reported.reasons
+    (reason,) = reasons(result) if isinstance(result, da.FolderReport) else scan.last_stats.reasons
     assert numbers_in(reason) == CAPPED
     assert reason in str(caught[0].message)
 
@@ -67,7 +65,7 @@ def test_runs_of_one_day_report_what_a_run_of_all_days_would(connect: Any, tmp_p
 
     # The 1st, 2nd, 6th, 7th and 8th have 18 rows. Three such numbers may be chance.
     assert [report.maybe_capped for report in reports] == [False] * 6 + [True] * 2
-    (beside,) = reports[-1].reasons
+    (beside,) = reasons(reports[-1])
     # Of this run, and of the other files of the folder.
     assert numbers_in(beside) == ["1", "1", "4", "7", "18", "2024-01-08"]
     assert reports[-1].doubtful_days == ["2024-01-08"]
@@ -200,10 +198,10 @@ def test_a_row_for_each_id_is_no_cap(connect: Any, tmp_path: Path, use: str) -> 
         where = da.col("store_id").matches(ids)
         scan = in_parts(20, connect(service).scan_items, "store", ["store_id"], where, item_type_id=7)
         result = USES[use](scan, tmp_path)
-    reported = result if isinstance(result, da.ScanReport) else scan.last_stats
+    reported = result if isinstance(result, da.FolderReport) else scan.last_stats
     assert not reported.maybe_capped
-    if isinstance(result, da.ScanReport):
-        assert da.folder_status(result.folder).doubtful == []
+    if isinstance(result, da.FolderReport):
+        assert doubtful(da.folder_status(result.folder)) == []
 
 
 def test_the_ids_of_customers_need_not_be_among_the_attributes(connect: Any, tmp_path: Path) -> None:
@@ -216,7 +214,7 @@ def test_the_ids_of_customers_need_not_be_among_the_attributes(connect: Any, tmp
         assert len(scan.to_dicts()) == 100
         assert not scan.last_stats.maybe_capped
         assert not scan.to_folder(tmp_path).maybe_capped
-        assert da.folder_status(tmp_path).doubtful == []
+        assert doubtful(da.folder_status(tmp_path)) == []
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")
@@ -231,10 +229,9 @@ def test_days_before_the_first_one_that_was_split_are_found(connect: Any, tmp_pa
         nights = [scan_of(day, day + 1).to_folder(tmp_path) for day in range(1, 8)]
         # Until three are alike, no night knows of a cap.
         assert [night.rows for night in nights] == [50, 50, *[60] * 5]
-        doubtful = [part.day for part in da.folder_status(tmp_path).parts if part.doubts]
-        assert doubtful == ["2024-01-01", "2024-01-02"]
+        assert [file.day for file in doubtful(da.folder_status(tmp_path))] == ["2024-01-01", "2024-01-02"]
         assert scan_of(1, 8).to_folder(tmp_path).rows == 7 * 60
-        assert da.folder_status(tmp_path).doubtful == []
+        assert doubtful(da.folder_status(tmp_path)) == []
 
 
 def test_a_cap_below_the_number_of_ids_is_found_in_the_folder_too(connect: Any, tmp_path: Path) -> None:
@@ -253,7 +250,7 @@ def test_a_cap_below_the_number_of_ids_is_found_in_the_folder_too(connect: Any, 
         with pytest.warns(da.IncompleteWarning, match=r"\b5 of 5\b.* 15 "):
             report = scan.to_folder(tmp_path)
         assert report.rows == 75
-        assert len(da.folder_status(tmp_path).doubtful) == 5
+        assert len(doubtful(da.folder_status(tmp_path))) == 5
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.IncompleteWarning")

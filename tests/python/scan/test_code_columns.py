@@ -91,7 +91,7 @@ def test_names_of_statuses_stand_in_columns_and_numbers_in_rows(client: Any, tmp
 def test_a_folder_of_names_is_resumed_and_read(client: Any, tmp_path: Path) -> None:
     scan = client.scan_codes(["code_status"], allocated_time=DAY, decode_status=True)
     scan.to_folder(tmp_path)
-    assert all(task.was_done for task in scan.to_folder(tmp_path).tasks)
+    assert all(task.state == "kept" for task in scan.to_folder(tmp_path).files)
     assert scan.read_folder(tmp_path).to_pylist() == scan.collect().to_pylist()
     assert scan.read_folder(tmp_path).schema == {"code_status": "string"}
 

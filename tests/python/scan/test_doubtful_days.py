@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from support.changed_responses import ChangedResponses, day_of, nothing, renamed
 from support.raw_server import always, serving
-from support.runs import by_value, numbers_in, responding, rows_in, values_asked
+from support.runs import by_value, doubtful, numbers_in, responding, rows_in, values_asked
 from support.story import doubtful_days
 from support.streams import response_of
 
@@ -67,7 +67,7 @@ def kept(client: Any, platform: ChangedResponses, tmp_path: Path) -> Any:
 
 def status(folder: Path) -> list[tuple[str | None, list[list[str]]]]:
     """The doubtful days, as the folder has them, with the numbers of each doubt."""
-    return [(part.day, [numbers_in(doubt) for doubt in part.doubts]) for part in da.folder_status(folder).doubtful]
+    return [(part.day, [numbers_in(doubt) for doubt in part.doubts]) for part in doubtful(da.folder_status(folder))]
 
 
 @pytest.mark.both_clients
@@ -79,7 +79,7 @@ def test_a_doubtful_day_stays_named_until_it_was_requested_without_a_doubt(
         caplog.clear()
         with pytest.warns(da.ShrunkWarning, match="2024-01-02"):
             report = kept.to_folder(tmp_path)
-        assert [[numbers_in(doubt) for doubt in task.doubts] for task in report.tasks] == [[], [KEPT], [], []]
+        assert [[numbers_in(doubt) for doubt in task.doubts] for task in report.files] == [[], [KEPT], [], []]
         assert [record for record in caplog.records if record.levelno >= logging.WARNING and "01-02" in record.message]
         assert asked(platform) == ["2024-01-02"] * number
     platform.change = None
@@ -190,7 +190,7 @@ def test_a_column_without_values_that_the_other_files_have_is_a_doubt(connect: A
         scan = by_value(connect(server.base_url), ["1", "2", "3", "4"])
         with pytest.warns(da.AbsentAttributeWarning):
             report = scan.to_folder(tmp_path)
-        assert [len(task.doubts) for task in report.tasks] == [0, 0, 0, 1]
+        assert [len(task.doubts) for task in report.files] == [0, 0, 0, 1]
 
 
 @pytest.mark.usefixtures("kept")
@@ -226,7 +226,7 @@ def test_a_snapshot_is_made_anew_although_a_task_is_kept(connect: Any, tmp_path:
         asked = sorted(values_asked(server)[before:])
         return (
             asked,
-            [bool(task.doubts) for task in report.tasks],
+            [bool(task.doubts) for task in report.files],
             sorted(pl.read_parquet(tmp_path / "*.parquet")["n"].to_list()),
         )
 
@@ -252,7 +252,7 @@ def test_a_function_is_asked_about_responses_that_shrank(
     platform.change = nothing
     seen: list[tuple[str | None, str]] = []
 
-    def refuses(task: da.TaskReport) -> bool:
+    def refuses(task: da.FileReport) -> bool:
         seen.append((task.day, " ".join(task.doubts)))
         return not task.doubts
 

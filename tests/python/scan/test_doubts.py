@@ -122,7 +122,7 @@ def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, tmp_path: Path, 
         assert (name[:10], caught.value.exit_code) == ("2024-01-02", 65)
         report = caught.value.report
         assert report is not None
-        assert [(task.day, task.was_done) for task in report.tasks] == [
+        assert [(task.day, task.state == "kept") for task in report.files] == [
             ("2024-01-01", False),
             ("2024-01-02", True),
             ("2024-01-03", False),
@@ -137,9 +137,9 @@ def test_a_run_replaces_no_file_by_a_doubtful_one(connect: Any, tmp_path: Path, 
 
 def test_a_function_sees_every_task_of_a_run(connect: Any, sandbox: da.Sandbox, tmp_path: Path) -> None:
     scan = connect(sandbox).scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-01-06"))
-    seen: list[da.TaskReport] = []
+    seen: list[da.FileReport] = []
 
-    def accept(task: da.TaskReport) -> bool:
+    def accept(task: da.FileReport) -> bool:
         seen.append(task)
         return True
 

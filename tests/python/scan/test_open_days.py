@@ -52,8 +52,7 @@ def test_a_day_that_was_not_over_is_requested_again(connect: Any, noon: da.Sandb
     report = scan.to_folder(tmp_path)
     assert (report.rows, report.open_days) == (250, [])
     assert (report.new, report.kept, report.refreshed, len(noon.requests)) == (0, 4, 1, 1)
-    assert [f"{task.requested_at:%d %H}" for task in report.tasks] == [*["05 12"] * 4, "06 01"]
-    assert report.oldest == report.tasks[0].requested_at
+    assert [f"{task.requested_at:%d %H}" for task in report.files] == [*["05 12"] * 4, "06 01"]
     assert scan.to_folder(tmp_path).kept == 5
 
 
@@ -99,8 +98,8 @@ def test_days_of_codes_that_have_not_begun_are_not_requested(connect: Any, tmp_p
         scan = connect(service).scan_codes(["id"], allocated_time=da.days(days[0], days[-1] + timedelta(days=1)))
         report = scan.to_folder(tmp_path)
         # It may be midnight by now.
-        assert [task.day for task in report.tasks] == [str(day) for day in days[: len(report.tasks)]]
-        assert len(report.tasks) == len(service.requests) in (3, 4)
+        assert [task.day for task in report.files] == [str(day) for day in days[: len(report.files)]]
+        assert len(report.files) == len(service.requests) in (3, 4)
         assert report.open_days[-4:] == [str(day) for day in days[-4:]]
         assert len(scan.read_folder(tmp_path, missing="ignore")) == 0
 
@@ -143,7 +142,7 @@ def test_times_of_other_objects_may_be_in_the_future(connect: Any, tmp_path: Pat
         days = da.col("begins").on(da.days(today, today + timedelta(days=3)))
         scan = connect(service).scan_items("event", ["begins"], days, item_type_id=7, schema={"begins": "timestamp"})
         report = scan.to_folder(tmp_path)
-        assert (report.rows, len(report.tasks), len(report.open_days)) == (1, 3, 3)
+        assert (report.rows, len(report.files), len(report.open_days)) == (1, 3, 3)
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.EmptyResultWarning")
@@ -154,8 +153,7 @@ def test_the_earlier_clock_counts(connect: Any, tmp_path: Path) -> None:
         days = da.days(today - timedelta(days=3), today + timedelta(days=1))
         report = connect(service).scan_codes(["id"], allocated_time=days).to_folder(tmp_path, settle=0)
         assert report.open_days in ([], [str(today)])
-        assert report.oldest is not None
-        assert abs(report.oldest - datetime.now(UTC)) < timedelta(minutes=5)
+        assert abs(report.files[0].requested_at - datetime.now(UTC)) < timedelta(minutes=5)
 
 
 def test_an_open_day_that_cannot_be_requested_again_keeps_its_file(

@@ -75,7 +75,7 @@ def test_each_range_has_its_rows_in_every_form(
     report = scan.to_folder(tmp_path)
     found["folder"] = set(scan.read_folder(tmp_path)["id"])
     assert {form: ids ^ expected for form, ids in found.items()} == {form: set() for form in found}
-    assert (report.rows, report.stray_days, report.doubtful_days) == (len(expected), [], [])
+    assert (report.rows, report.warnings, report.doubtful_days) == (len(expected), [], [])
     # The columns are instants of the zone, so that days of frames are days of conditions.
     for frame in (scan.to_polars(), pl.read_parquet(report.to_dict()["folder"], hive_partitioning=True)):
         days = frame.select("id", day=pl.col("allocated_time").dt.convert_time_zone(platform.zone.key).dt.date())

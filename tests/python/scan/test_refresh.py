@@ -36,9 +36,9 @@ def scan_of(client: Any, stop: str = "2024-01-11", attrs: tuple[str, ...] = ("id
     return client.scan_codes([*attrs, "allocated_time"], allocated_time=da.days("2024-01-01", stop))
 
 
-def asked(report: da.ScanReport) -> list[str | None]:
+def asked(report: da.FolderReport) -> list[str | None]:
     """The days that this run requested."""
-    return [task.day for task in report.tasks if not task.was_done]
+    return [task.day for task in report.files if task.state != "kept"]
 
 
 @pytest.mark.both_clients
@@ -113,7 +113,7 @@ def test_a_job_that_was_down_for_three_nights_catches_up_by_itself(connect: Any,
         service.load("promotion_code", [row(day, f"late-{day}") for day in range(1, 8)])
         report = scan_of(client, "2024-01-08").to_folder(tmp_path, settle=3)
         assert asked(report) == DAYS[1:7]
-        assert [task.rows for task in report.tasks] == [1, 2, 2, 2, 1, 1, 1]
+        assert [task.rows for task in report.files] == [1, 2, 2, 2, 1, 1, 1]
         service.advance(timedelta(days=4))
         assert asked(scan_of(client, "2024-01-08").to_folder(tmp_path, settle=3)) == DAYS[4:7]
         assert asked(scan_of(client, "2024-01-08").to_folder(tmp_path, settle=3)) == []
@@ -125,12 +125,12 @@ def test_files_have_the_time_of_their_request(connect: Any, service: da.Sandbox,
     scan.to_folder(tmp_path, requested_at=True)
     service.advance(timedelta(days=3))
     report = scan.to_folder(tmp_path, requested_at=True, refresh="2024-01-02")
-    for task, path in zip(report.tasks, parts(tmp_path), strict=True):
+    for task, path in zip(report.files, parts(tmp_path), strict=True):
         table = pq.read_table(path, partitioning=None)
         assert table.column_names == ["id", "allocated_time", "requested_at"]
         assert str(table.schema.field("requested_at").type) == "timestamp[us, tz=UTC]"
         assert set(table["requested_at"].to_pylist()) == {task.requested_at}
-    older, newer = (task.requested_at for task in report.tasks)
+    older, newer = (task.requested_at for task in report.files)
     assert timedelta(days=2) < newer - older < timedelta(days=4)
     assert (report.refreshed, report.kept) == (1, 1)
     read = scan.read_folder(tmp_path)

@@ -77,7 +77,7 @@ def of_parquet(path: Path, zone: str) -> Counter[dt.date]:
 
 def of_folder(scan: da.Scan, folder: Path) -> Counter[dt.date]:
     report = scan.to_folder(folder / "codes")
-    assert (report.stray_days, report.warnings) == ([], [])
+    assert (report.doubtful_days, report.warnings) == ([], [])
     assert Counter(scan.read_folder(folder / "codes").to_pandas()["allocated_time"].dt.date) == of_polars(
         scan.read_folder(folder / "codes").to_polars()
     )
@@ -178,7 +178,7 @@ def test_the_wrong_zone_of_records_is_a_warning_that_names_it(platform: Platform
 
 def test_a_folder_has_one_zone(platform: Platform, scan: da.Scan, tmp_path: Path) -> None:
     report = scan.to_folder(tmp_path)
-    assert scan.to_folder(tmp_path).kept == len(report.tasks)
+    assert scan.to_folder(tmp_path).kept == len(report.files)
     with pytest.raises(kinds.Mismatch, match=rf"{platform.zone}.*Asia/Tokyo") as caught:
         scan.to_folder(tmp_path, tz="Asia/Tokyo")
     assert caught.value.field == "tz"
@@ -195,7 +195,7 @@ def test_a_folder_without_a_zone_is_read_in_one(scan: da.Scan, tmp_path: Path) -
     assert pl.read_parquet(tmp_path).schema["allocated_time"] == pl.Datetime("us")
     assert scan.read_folder(tmp_path, tz="Asia/Tokyo").to_polars().equals(scan.to_polars(tz="Asia/Tokyo"))
     assert scan.read_folder(tmp_path).to_polars().equals(scan.to_polars())
-    assert [part.doubts for part in da.folder_status(tmp_path).parts if part.doubts] == []
+    assert [part.doubts for part in da.folder_status(tmp_path).files if part.doubts] == []
 
 
 @pytest.mark.parametrize("given", ["argument", "environment", "profile"])

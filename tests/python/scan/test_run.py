@@ -32,10 +32,9 @@ def test_a_second_run_asks_for_nothing(connect: Any, service: da.Sandbox, tmp_pa
     service.clear_requests()
     second = by_day(connect(service)).to_folder(str(tmp_path / "run"))
     assert service.requests == []
-    assert (second.rows, second.bytes, second.file_bytes, second.retries) == (
-        (first.rows, first.bytes, first.file_bytes, first.retries)
-    )
-    assert [task.was_done for task in first.tasks + second.tasks] == [False] * 8 + [True] * 8
+    assert (second.rows, second.requests, second.retries) == (first.rows, 0, 0)
+    assert [file.bytes for file in second.files] == [file.bytes for file in first.files]
+    assert [task.state == "kept" for task in first.files + second.files] == [False] * 8 + [True] * 8
     assert {path: path.stat().st_mtime_ns for path in files} == files
 
 
@@ -87,7 +86,7 @@ def test_a_callback_that_raises_ends_the_run_and_what_is_done_is_kept(
         scan.to_folder(tmp_path, progress=on_progress)
     # At once, though requests in flight may still be closing.
     report = scan.to_folder(tmp_path)
-    assert sum(task.was_done for task in report.tasks) >= 3
+    assert report.kept >= 3
     assert len(service.requests) <= 8 + 2
     assert rows_in(tmp_path) == scan.to_polars().to_dicts()
 
@@ -95,17 +94,17 @@ def test_a_callback_that_raises_ends_the_run_and_what_is_done_is_kept(
 def test_a_scan_of_one_request_is_a_run_of_one_task(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     scan = connect(service).scan_codes(["id", "pool_id"], allocated_time=da.on("2024-01-02"))
     report = scan.to_folder(tmp_path)
-    assert [(task.rows, task.index) for task in report.tasks] == [(41, 0)]
+    assert [file.rows for file in report.files] == [41]
     assert rows_in(tmp_path) == scan.to_dicts()
-    assert repr(report).startswith("ScanReport(41 rows of 1 task in ")
+    assert repr(report).startswith("FolderReport(41 rows in 1 file of ")
 
 
 def test_a_task_without_rows_has_a_file_of_the_same_columns(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
     report = by_day(connect(service)).to_folder(tmp_path)
-    empty = report.tasks[3]
+    empty = report.files[3]
     assert empty.rows == 0
     assert pl.read_parquet_schema(parts(tmp_path)[3]) == pl.read_parquet_schema(parts(tmp_path)[0])
-    assert empty.file_bytes > 0
+    assert empty.bytes > 0
 
 
 def test_a_limit_is_refused(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
@@ -168,7 +167,7 @@ import dataaccess as da
 warnings.simplefilter("ignore")
 client = da.Client("sandbox:demo?until=2024-02-29")
 report = client.scan_codes(["id"], allocated_time=da.days("2024-01-14", "2024-01-18")).to_folder(sys.argv[1])
-print(client.base_url, sum(task.was_done for task in report.tasks), len(report.tasks), report.rows)
+print(client.base_url, report.kept, len(report.files), report.rows)
 """
 
 

@@ -31,9 +31,9 @@ def scan(client: Any, start: int, stop: int, **options: Any) -> Any:
     return client.scan_codes(["id", "allocated_time"], allocated_time=days, **options)
 
 
-def days_done(report: da.ScanReport) -> dict[int, bool]:
+def days_done(report: da.FolderReport) -> dict[int, bool]:
     """The days of a report, and whether each was done before."""
-    return {int(str(task.day)[-2:]): task.was_done for task in report.tasks}
+    return {int(str(task.day)[-2:]): task.state == "kept" for task in report.files}
 
 
 def test_the_same_call_with_one_more_day_adds_it(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_smaller_range_is_a_part_of_the_folder(connect: Any, service: da.Sandb
         report = scan(client, 2, 4).to_folder(tmp_path)
         table = scan(client, 2, 4).read_folder(tmp_path)
         (one,) = (
-            client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-02")).to_folder(tmp_path).tasks
+            client.scan_codes(["id", "allocated_time"], allocated_time=da.on("2024-01-02")).to_folder(tmp_path).files
         )
     assert (report.rows, table.num_rows, one.rows) == (48, 48, 41)
     assert days_done(report) == {2: True, 3: True}
@@ -198,7 +198,7 @@ def test_inferred_types_hold_for_later_tasks_of_other_calls(connect: Any, servic
     client = connect(service)
     for day in ("2024-01-01", "2024-01-02", "2024-01-03"):
         visits = client.scan_items("visit", ["id", "size"], da.col("at").on(day), item_type_id=7)
-        (task,) = visits.to_folder(tmp_path).tasks
+        (task,) = visits.to_folder(tmp_path).files
         # Alone, the second would be of strings, and the third would have no file.
         assert visits.read_folder(tmp_path).schema == {"id": "string", "size": "int64"}
         assert task.path is not None
@@ -265,11 +265,11 @@ def test_a_task_without_rows_has_a_file_as_soon_as_there_are_types(connect: Any,
             values.to_folder(tmp_path)
         # The first task is done in this report; nothing says so in the folder, so it is requested again.
         assert caught.value.report is not None
-        assert [task.path for task in caught.value.report.tasks] == [None]
+        assert [task.path for task in caught.value.report.files] == [None]
         assert tasks_done(tmp_path) == []
         is_failing = False
         report = values.to_folder(tmp_path)
-    assert [(task.rows, task.was_done) for task in report.tasks] == [(0, False), (1, False)]
+    assert [(task.rows, task.state == "kept") for task in report.files] == [(0, False), (1, False)]
     assert len(parts(tmp_path)) == 2
 
 
@@ -277,11 +277,11 @@ def test_a_report_counts_new_kept_and_refreshed_tasks(connect: Any, service: da.
     client = connect(service)
     first = scan(client, 1, 4).to_folder(tmp_path)
     assert (first.new, first.kept, first.refreshed) == (3, 0, 0)
-    assert repr(first) == f"ScanReport(51 rows of 3 tasks in {str(tmp_path)!r}: 3 new)"
+    assert repr(first) == f"FolderReport(51 rows in 3 files of {str(tmp_path)!r}: 3 new)"
     grown = scan(client, 1, 6).to_folder(tmp_path, refresh="2024-01-03")
     assert (grown.new, grown.kept, grown.refreshed) == (2, 2, 1)
-    assert [task.day for task in grown.tasks if task.was_refreshed] == ["2024-01-03"]
-    assert [task.was_done for task in grown.tasks] == [True, True, False, False, False]
+    assert [task.day for task in grown.files if task.state == "refreshed"] == ["2024-01-03"]
+    assert [task.state == "kept" for task in grown.files] == [True, True, False, False, False]
     assert repr(grown).endswith(": 2 new, 2 kept, 1 refreshed)")
     again = scan(client, 1, 6).to_folder(tmp_path)
     assert (again.new, again.kept, again.refreshed) == (0, 5, 0)
@@ -298,7 +298,7 @@ def test_days_before_1973_have_their_names(connect: Any, tmp_path: Path) -> None
         days = da.days("1969-12-31", "1970-01-02")
         old = connect(early).scan_codes(["id", "allocated_time"], allocated_time=days)
         report = old.to_folder(tmp_path)
-        assert [task.day for task in report.tasks] == ["1969-12-31", "1970-01-01"]
+        assert [task.day for task in report.files] == ["1969-12-31", "1970-01-01"]
         assert sorted(path.name for path in tmp_path.glob("day=*")) == ["day=1969-12-31", "day=1970-01-01"]
         assert old.read_folder(tmp_path)["id"] == ["a", "b"]
 
@@ -313,4 +313,4 @@ def test_the_last_days_are_refreshed_across_the_border_of_numbers_that_may_be_se
             scan.to_folder(tmp_path)
         with pytest.warns(da.EmptyResultWarning):
             report = scan.to_folder(tmp_path, refresh=da.days("1973-03-03", "1973-03-06"))
-        assert [task.day for task in report.tasks if not task.was_done] == ["1973-03-03", "1973-03-04", "1973-03-05"]
+        assert [task.day for task in report.files if task.state != "kept"] == ["1973-03-03", "1973-03-04", "1973-03-05"]

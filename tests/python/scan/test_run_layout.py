@@ -44,7 +44,7 @@ def test_several_requests_of_a_day_are_its_parts(connect: Any, service: da.Sandb
     scan = in_parts(2, by_day, connect(service), allocated_audience=["holder-1", "holder-2", "holder-4"])
     report = scan.to_folder(tmp_path)
     assert names(tmp_path) == [f"day=2024-01-0{day}/part-{part}.parquet" for day in range(1, 9) for part in range(2)]
-    assert [task.day for task in report.tasks] == [f"2024-01-0{day}" for day in range(1, 9) for _ in range(2)]
+    assert [task.day for task in report.files] == [f"2024-01-0{day}" for day in range(1, 9) for _ in range(2)]
     assert rows_in(tmp_path) == scan.read_folder(tmp_path).to_polars().to_dicts() == scan.to_polars().to_dicts()
 
 
@@ -73,7 +73,7 @@ def test_the_files_of_other_scans_are_numbered(connect: Any, tmp_path: Path) -> 
     ) as server:
         report = by_value(connect(server.base_url), values).to_folder(tmp_path)
     assert names(tmp_path) == [f"part-{number:05}.parquet" for number in range(12)]
-    assert {task.day for task in report.tasks} == {None}
+    assert {task.day for task in report.files} == {None}
     assert pl.read_parquet(tmp_path)["n"].to_list() == list(range(12))
 
 

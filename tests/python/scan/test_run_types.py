@@ -38,7 +38,7 @@ def test_the_first_task_with_rows_sets_the_types_of_all(connect: Any, tmp_path: 
         assert values_asked(server)[:2] == ["a", "b"]
     # The first was asked before there were types: its file is written once there are.
     assert types_of(tmp_path) == [{"n": pl.Int64, "text": pl.String}] * 5
-    assert [(task.rows, task.file_bytes > 0) for task in report.tasks] == [(rows, True) for rows in (0, 1, 1, 0, 1)]
+    assert [(task.rows, task.bytes > 0) for task in report.files] == [(rows, True) for rows in (0, 1, 1, 0, 1)]
     assert pyarrow.dataset.dataset(tmp_path).to_table().to_pylist() == rows_in(tmp_path)
     assert [row["n"] for row in rows_in(tmp_path)] == [1, None, 2]
 
@@ -79,7 +79,7 @@ def test_a_schema_that_changes_no_column_keeps_the_tasks_that_are_done(connect: 
         records["c"] = [{"n": 2, "text": "y"}]
         before = len(server.requests)
         same = by_value(connect(server.base_url), list(records), schema={"n": "int64", "text": "string"})
-        assert [task.was_done for task in same.to_folder(tmp_path).tasks] == [True, True, False]
+        assert [task.state == "kept" for task in same.to_folder(tmp_path).files] == [True, True, False]
         assert len(server.requests) == before + 1
 
 
@@ -93,7 +93,7 @@ def test_a_schema_that_changes_a_column_asks_again_for_the_tasks_with_files(conn
         with pytest.raises(da.ScanIncompleteError):
             by_value(connect(server.base_url), list(records)).to_folder(tmp_path)
         changed = by_value(connect(server.base_url), list(records), schema={"n": "float64"})
-        assert [task.was_done for task in changed.to_folder(tmp_path).tasks] == [False, False, False]
+        assert [task.state == "kept" for task in changed.to_folder(tmp_path).files] == [False, False, False]
     assert types_of(tmp_path) == [{"n": pl.Float64, "text": pl.String}] * 3
     assert [row["n"] for row in rows_in(tmp_path)] == [1.0, 2.5]
 
@@ -129,8 +129,8 @@ def test_where_no_task_has_rows_there_are_no_files(connect: Any, tmp_path: Path)
             empty = by_value(connect(server.base_url), ["a", "b"])
             report = empty.to_folder(tmp_path)
             assert len(server.requests) == asked
-    assert (report.rows, report.file_bytes, len(report.tasks)) == (0, 0, 2)
-    assert [(task.path, task.was_done) for task in report.tasks] == [(None, False)] * 2
+    assert (report.rows, [file.bytes for file in report.files]) == (0, [0, 0])
+    assert [(task.path, task.state == "kept") for task in report.files] == [(None, False)] * 2
     with pytest.raises(da.ScanIncompleteError):
         empty.read_folder(tmp_path)
     assert empty.read_folder(tmp_path, missing="ignore").column_names == ["n", "text"]
@@ -154,7 +154,7 @@ def test_rows_that_were_taken_back_leave_neither_rows_nor_types(connect: Any, tm
         report = by_value(connect(server.base_url), ["a"]).to_folder(tmp_path)
         assert (len(server.requests), report.rows, report.retries) == (2, 0, 1)
     assert parts(tmp_path) == []
-    assert report.tasks[0].file_bytes == 0
+    assert report.files[0].bytes == 0
 
 
 def test_rows_that_were_taken_back_are_not_twice_in_the_file(connect: Any, tmp_path: Path) -> None:

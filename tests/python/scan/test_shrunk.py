@@ -73,17 +73,17 @@ def test_a_good_file_is_not_replaced_by_less(connect: Any, nights: Nights, tmp_p
             report = scan.to_folder(tmp_path)
         (warning,) = [each for each in caught if each.category is da.ShrunkWarning]
         assert contents(tmp_path)[1] == before[1]
-        task = report.tasks[1]
+        task = report.files[1]
         (doubt,) = task.doubts
         assert re.search(lacks, doubt)
-        assert (task.rows, task.rows_before, task.was_done) == (10, 10, True)
-        assert [task.was_refreshed for task in report.tasks] == [True, False, True]
+        assert (task.rows, task.rows_before, task.state == "kept") == (10, 10, True)
+        assert [task.state == "refreshed" for task in report.files] == [True, False, True]
         assert str(warning.message) in str(report)
         with pytest.raises(da.ScanIncompleteError, check=lambda error: len(error.failed) == 1):
             scan.to_folder(tmp_path, on_doubt="error")
         assert contents(tmp_path)[1] == before[1]
         report = scan.to_folder(tmp_path, accept="all")
-        assert (report.tasks[1].doubts, report.tasks[1].rows_before) == ([], 10)
+        assert (report.files[1].doubts, report.files[1].rows_before) == ([], 10)
         assert contents(tmp_path)[1] != before[1]
 
 
@@ -95,7 +95,7 @@ def test_other_rows_replace_the_file(connect: Any, nights: Nights, tmp_path: Pat
         nights.second = response
         # Warnings are errors here.
         report = scan.to_folder(tmp_path)
-        assert (report.refreshed, report.tasks[1].rows_before, report.tasks[1].doubts) == (3, 10, [])
+        assert (report.refreshed, report.files[1].rows_before, report.files[1].doubts) == (3, 10, [])
 
 
 def test_a_file_that_loses_a_tenth_is_replaced_and_doubtful_until_it_is_accepted(
@@ -107,9 +107,9 @@ def test_a_file_that_loses_a_tenth_is_replaced_and_doubtful_until_it_is_accepted
         nights.second = rows(*range(6))
         with pytest.warns(da.ShrunkWarning):
             report = scan.to_folder(tmp_path)
-        assert [task.rows for task in report.tasks] == [10, 6]
-        assert [len(task.doubts) for task in report.tasks] == [0, 1]
-        assert [len(part.doubts) for part in da.folder_status(tmp_path).parts] == [0, 1]
+        assert [task.rows for task in report.files] == [10, 6]
+        assert [len(task.doubts) for task in report.files] == [0, 1]
+        assert [len(part.doubts) for part in da.folder_status(tmp_path).files] == [0, 1]
         with pytest.warns(da.ShrunkWarning):
             scan.read_folder(tmp_path)
         # Warnings are errors here. Accepted rows are no news as long as they are as many.
@@ -146,7 +146,7 @@ def test_a_damaged_file_may_be_replaced_by_anything(connect: Any, tmp_path: Path
         path.write_bytes(path.read_bytes()[:-30])
         service.clear("promotion_code")
         report = scan.to_folder(tmp_path, refresh="2024-01-01")
-        assert (report.rows, report.refreshed, report.tasks[0].rows_before) == (0, 1, None)
+        assert (report.rows, report.refreshed, report.files[0].rows_before) == (0, 1, None)
 
 
 def test_a_response_without_data_finishes_no_task(connect: Any, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_what_is_replaced_has_at_least_half(tmp_path_factory: pytest.TempPathFac
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 report = scan.to_folder(folder)
-        assert report.tasks[1].rows == (before if now * 2 < before else now)
+        assert report.files[1].rows == (before if now * 2 < before else now)
         assert any(each.category is da.ShrunkWarning for each in caught) == (now * 10 < before * 9)
 
     check()

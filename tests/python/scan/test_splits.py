@@ -14,7 +14,7 @@ import pytest
 from support import kinds
 from support.arguments import about
 from support.raw_server import serving
-from support.runs import numbers_in
+from support.runs import numbers_in, reasons
 from support.streams import response_of
 
 import dataaccess as da
@@ -75,7 +75,7 @@ def lines(scan: Any, path: Path) -> list[str]:
 
 def folder(scan: Any, path: Path) -> list[str]:
     report = scan.to_folder(path / "folder")
-    assert (report.maybe_capped, report.reasons) == (False, [])
+    assert (report.maybe_capped, report.warnings) == (False, [])
     return pl.read_parquet(path / "folder/**/*.parquet")["id"].to_list()
 
 
@@ -116,13 +116,13 @@ def test_a_run_replaces_the_files_of_capped_days_once(connect: Any, service: da.
     client = connect(service)
     with pytest.warns(da.IncompleteWarning, match=r"\b4 of 5\b.* 60 "):
         report = client.scan_codes(allocated_time=DAYS).to_folder(tmp_path)
-    assert [task.rows for task in report.tasks] == [CAP, CAP, 17, CAP, CAP]
+    assert [task.rows for task in report.files] == [CAP, CAP, 17, CAP, CAP]
     service.clear_requests()
     seen: list[da.Progress] = []
     report = scan_of(client).to_folder(tmp_path, progress=seen.append)
     # The capped days once more, and each of their three statuses.
     assert len(service.requests) == 4 * (1 + 3)
-    assert [task.rows for task in report.tasks] == [90, 100, 17, 85, 95]
+    assert [task.rows for task in report.files] == [90, 100, 17, 85, 95]
     assert (report.rows, report.maybe_capped) == (len(CODES), False)
     assert ({progress.done for progress in seen}, seen[-1].rows) == ({5}, len(CODES))
     assert sorted(pl.read_parquet(tmp_path / "**/*.parquet")["id"]) == IDS
@@ -141,7 +141,7 @@ def test_a_run_says_each_time_what_could_not_be_split(connect: Any, service: da.
             report = scan.to_folder(tmp_path)
         assert len(caught) == 1
         assert (report.maybe_capped, len(service.requests)) == (True, requests)
-        assert [numbers_in(reason)[0] for reason in report.reasons] == ["2024-01-01", "2024-01-02", "2024-01-04", "1"]
+        assert [numbers_in(reason)[0] for reason in reasons(report)] == ["2024-01-01", "2024-01-02", "2024-01-04", "1"]
 
 
 def test_a_split_that_fails_keeps_what_a_run_has(connect: Any, service: da.Sandbox, tmp_path: Path) -> None:

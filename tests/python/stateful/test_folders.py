@@ -27,6 +27,7 @@ from support.changing_codes import ATTRS, DAYS, MOST, as_row
 from support.folder_machine import FolderMachine, Stopped, wait_until_unlocked
 from support.folder_model import Order
 from support.machines import run_machine
+from support.runs import damaged, doubtful
 from support.service_machine import days, pairs, some_days, zones
 
 import dataaccess as da
@@ -248,8 +249,8 @@ class Folders(FolderMachine):
         status = da.folder_status(self.folder, settle=timedelta(hours=settle))
         assert status.days == [str(day) for day, _ in parts]
         readable = [(str(day), day, part) for day, part in parts if part.is_readable]
-        assert [part.day for part in status.damaged] == [str(day) for day, part in parts if not part.is_readable]
-        assert [part.day for part in status.doubtful] == [name for name, _, part in readable if part.doubt != "none"]
+        assert [part.day for part in damaged(status)] == [str(day) for day, part in parts if not part.is_readable]
+        assert [part.day for part in doubtful(status)] == [name for name, _, part in readable if part.doubt != "none"]
         assert status.open_days == [name for name, day, part in readable if not order.is_over(day, part)]
         assert status.rows == sum(len(part.rows) for _, _, part in readable)
         between = [day for day in DAYS if parts and parts[0][0] <= day <= parts[-1][0]]

@@ -21,7 +21,7 @@ from support.service_machine import ServiceMachine
 import dataaccess as da
 
 # A report and an error, one of which may be none.
-Ended = tuple[da.ScanReport | None, BaseException | None]
+Ended = tuple[da.FolderReport | None, BaseException | None]
 
 
 class Stopped(Exception):
@@ -145,14 +145,14 @@ class FolderMachine(ServiceMachine):
         order: Order,
         before: dict[date, Part],
         parts: dict[date, Part],
-        report: da.ScanReport,
+        report: da.FolderReport,
         replaced: set[date],
     ) -> None:
         """The report says what the folder has of the days, and what the run did."""
         days = sorted(parts)
-        assert [task.day for task in report.tasks] == [str(day) for day in days]
-        assert [task.rows for task in report.tasks] == [len(parts[day].rows) for day in days]
-        assert [task.requested_at for task in report.tasks] == [parts[day].requested_at for day in days]
+        assert [task.day for task in report.files] == [str(day) for day in days]
+        assert [task.rows for task in report.files] == [len(parts[day].rows) for day in days]
+        assert [task.requested_at for task in report.files] == [parts[day].requested_at for day in days]
         doubtful = [day for day in days if parts[day].doubt != "none"]
         assert report.doubtful_days == [str(day) for day in doubtful]
         is_open = {day: not order.is_over(day, parts[day]) for day in days}

@@ -45,7 +45,7 @@ try:
     report = scan.to_folder(folder, progress=lambda progress: print(progress.done, flush=True))
 except da.PermissionDeniedError:
     sys.exit(3)
-print("report", len(report.tasks), report.rows, flush=True)
+print("report", len(report.files), report.rows, flush=True)
 """
 
 

@@ -54,7 +54,7 @@ class NightFolder(ABC):
             )
         return found
 
-    def status(self) -> da.FolderStatus:
+    def status(self) -> da.FolderReport:
         """What the package says of it."""
         return da.folder_status(self.url)
 

@@ -26,6 +26,24 @@ DAYS = da.days("2024-01-01", f"2024-01-{len(ROWS_OF_DAYS) + 1:02}")
 ROWS = sum(ROWS_OF_DAYS)
 
 
+def doubtful(report: da.FolderReport) -> list[da.reports.FileReport]:
+    """The files that can be read and look wrong."""
+    return [file for file in report.files if file.doubts and file.state != "damaged"]
+
+
+def reasons(report: da.FolderReport) -> list[str]:
+    """Why the warning of a report says that rows may be missing."""
+    texts = [text for text in report.warnings if text.startswith("rows may be missing: ")]
+    assert report.maybe_capped == bool(texts)
+    joined = [text.removeprefix("rows may be missing: ").partition("; ask for less per request")[0] for text in texts]
+    return [reason for text in joined for reason in text.split("; ")]
+
+
+def damaged(report: da.FolderReport) -> list[da.reports.FileReport]:
+    """The files that cannot be read."""
+    return [file for file in report.files if file.state == "damaged"]
+
+
 def numbers_in(text: str) -> list[str]:
     """The numbers and days of a text, in order."""
     return re.findall(r"\d+(?:-\d+)*", text)

@@ -116,9 +116,9 @@ class Story:
         stop = self.day(-1 - self.open_days)
         return (client or self.client).scan_codes(ATTRS, allocated_time=da.days(str(FIRST), stop))
 
-    def run(self, **options: Any) -> da.ScanReport:
+    def run(self, **options: Any) -> da.FolderReport:
         """The job."""
-        report: da.ScanReport = self.scan().to_folder(self.folder.url, **{"settle": SETTLE, **options})
+        report: da.FolderReport = self.scan().to_folder(self.folder.url, **{"settle": SETTLE, **options})
         return report
 
     def strict(self) -> tuple[int, str]:
@@ -152,7 +152,7 @@ class Story:
             if day <= until and wanted.get(day, set()) != found.get(day, set())
         }
 
-    def succeeds(self, **options: Any) -> da.ScanReport:
+    def succeeds(self, **options: Any) -> da.FolderReport:
         """Runs the job: each day that differs is named, and nothing is named that need not be."""
         with self.logged():
             report = self.run(**options)
@@ -164,7 +164,7 @@ class Story:
         code, output, _ = self.command("status", self.folder.url, "--strict", "--json")
         status = json.loads(output)
         assert opened <= set(status["open_days"]), where
-        assert {part["day"] for part in status["parts"] if part["doubts"]} == doubtful, where
+        assert {part["day"] for part in status["files"] if part["doubts"]} == doubtful, where
         assert code == (65 if doubtful | set(status["open_days"]) else 0), where
         return report
 
@@ -194,6 +194,6 @@ class Story:
         return {"DATAACCESS_BASE_URL": self.platform.base_url, "DATAACCESS_TOKEN": TOKEN}
 
 
-def doubtful_days(report: da.ScanReport) -> set[str]:
+def doubtful_days(report: da.FolderReport) -> set[str]:
     """The days in doubt."""
-    return {str(task.day) for task in report.tasks if task.doubts}
+    return {str(task.day) for task in report.files if task.doubts}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import warnings
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -23,6 +23,7 @@ from support.changed_responses import (
     without_data,
 )
 from support.parts import in_parts
+from support.runs import damaged, doubtful
 from support.story import ATTRS, BEGINS, CUSTOMERS, FIRST, REFRESHED, SETTLE, TOKEN, Story, doubtful_days
 from support.story_processes import SCALE, another_process, take_over, wait_for
 
@@ -39,11 +40,17 @@ def a_day_that_is_not_over(story: Story) -> None:
     assert today in story.differing()
 
 
+def requested_at(file: da.reports.FileReport) -> datetime:
+    """When a file that can be read was requested."""
+    assert file.requested_at is not None
+    return file.requested_at
+
+
 def ages(story: Story) -> None:
     """S15. Codes of other weeks were used since: only a refresh of that age brings them."""
     report = story.succeeds()
-    oldest = min(report.tasks, key=lambda task: (task.requested_at, task.index))
-    assert (report.oldest, oldest.was_done) == (oldest.requested_at, True)
+    oldest = min(report.files, key=requested_at)
+    assert oldest.state == "kept"
     story.change({str(oldest.day)}, every=1)
     assert story.differing() == {str(oldest.day)} - story.refreshed_days()
     assert story.run(refresh=str(oldest.day)).refreshed > 0
@@ -51,11 +58,10 @@ def ages(story: Story) -> None:
     early = {str(FIRST + timedelta(days=ago)) for ago in range(3)}
     story.change(early, every=1)
     newer = story.succeeds(refresh="all")
-    assert newer.oldest is not None
-    assert newer.oldest > oldest.requested_at
+    assert min(map(requested_at, newer.files)) > requested_at(oldest)
 
 
-def snapshot(story: Story) -> da.ScanReport:
+def snapshot(story: Story) -> da.FolderReport:
     """Runs a scan without days of several requests, into a folder of its own."""
     story.load(story.day(), f"late-{story.night}-{len(story.rows)}", 3)
     since = in_parts(
@@ -66,16 +72,16 @@ def snapshot(story: Story) -> da.ScanReport:
         allocated_audience=CUSTOMERS,
     )
     with story.logged() as logged:
-        report: da.ScanReport = since.to_folder(story.folder.beside().url)
-    doubtful = [task for task in report.tasks if task.doubts]
-    status = story.folder.beside().status()
-    assert len(status.doubtful) == len(doubtful)
-    for task in doubtful:
+        report: da.FolderReport = since.to_folder(story.folder.beside().url)
+    assert len(doubtful(story.folder.beside().status())) == len(doubtful(report))
+    for number, file in enumerate(report.files):
+        if not file.doubts:
+            continue
         doubts = [record for record in logged if record.levelname == "WARNING"]
-        named = [vars(each)["doubtful_days"] for each in doubts if f"request {task.index + 1}:" in each.getMessage()]
-        assert any(task.id in ids for ids in named), [each.getMessage() for each in doubts]
+        named = [vars(each)["doubtful_days"] for each in doubts if f"request {number + 1}:" in each.getMessage()]
+        assert any(named), [each.getMessage() for each in doubts]
     code, _, _ = story.command("status", story.folder.beside().url, "--strict")
-    assert code == (65 if doubtful else 0)
+    assert code == (65 if doubtful(report) else 0)
     return report
 
 
@@ -107,7 +113,7 @@ def a_snapshot_with_a_doubt(story: Story) -> None:
     before = len(story.platform.asked)
     report = snapshot(story)
     assert len(story.platform.asked) == before + len(CUSTOMERS)
-    assert [bool(task.doubts) for task in report.tasks] == [False, True, False]
+    assert [bool(task.doubts) for task in report.files] == [False, True, False]
     rows = story.folder.beside().rows()[""]
     assert of_customers(story, [CUSTOMERS[0], CUSTOMERS[2]]) <= rows
     assert rows != of_customers(story, CUSTOMERS)
@@ -197,9 +203,9 @@ def doubt_before_the_rename(story: Story) -> None:
     """S17. What is refused, by a function, by `on_doubt="error"` or as a warning that is an error, replaces nothing."""
     story.succeeds()
     before = story.folder.rows()
-    asked: list[da.TaskReport] = []
+    asked: list[da.FileReport] = []
 
-    def refuses(task: da.TaskReport) -> bool:
+    def refuses(task: da.FileReport) -> bool:
         asked.append(task)
         return not task.doubts
 
@@ -224,7 +230,7 @@ def damage(story: Story) -> None:
     with pytest.raises(da.ScanIncompleteError) as caught:
         story.run()
     assert (caught.value.exit_code, day in str(caught.value)) == (65, True)
-    assert [part.day for part in story.folder.status().damaged] == [day]
+    assert [part.day for part in damaged(story.folder.status())] == [day]
     assert story.command("status", story.folder.url)[0] == 65
     story.run(refresh=day)
 
