@@ -78,9 +78,13 @@ pub fn digest(text: &str) -> String {
 #[must_use]
 pub fn mismatch(folder: &Path, differences: &[(String, String)]) -> Error {
     let texts: Vec<String> = differences.iter().map(|(field, text)| format!("{field}: {text}")).collect();
+    let hint = match differences {
+        [(field, _)] if field == "service" => "name another folder, or set same_service if both are one service",
+        _ => "ask for the same again, values in the same order, or name another folder",
+    };
     at(Kind::FolderMismatch, folder, &format!("belongs to a different query ({})", texts.join("; ")))
         .with(|details| details.field = differences.first().map(|(field, _)| field.clone()))
-        .with_hint("ask for the same again, values in the same order, or name another folder")
+        .with_hint(hint)
 }
 
 /// The names of a list that is written as JSON.

@@ -52,13 +52,12 @@ impl RunArguments<'_> {
         let (address, is_synthetic) = self.service;
         Ok(RunOptions {
             folder,
-            service: Service { address, is_synthetic },
+            service: Service { address, is_synthetic, same_service: self.same_service },
             refresh: input(&self.refresh)?,
             accept: input(&self.accept)?,
             settle: Duration::try_from_secs_f64(self.settle).unwrap_or(Duration::MAX),
             on_doubt: on_doubt(&self.on_doubt)?,
             requested_at: self.requested_at,
-            same_service: self.same_service,
         })
     }
 }

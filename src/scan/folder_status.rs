@@ -1,7 +1,7 @@
 //! What a folder holds, by the records of its parts alone: which days, how old, and what looks wrong. Sends nothing to the
 //! service.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::invalid;
 use super::judge::{About, Findings, Seen, judge};
 use super::query::SOURCE_TIMEZONE;
-use super::report::{FileReport, FolderReport};
+use super::report::{FileReport, FolderReport, service_and_query};
 use super::tasks::Record;
 use crate::error::{Result, excerpt};
 use crate::files::{Footer, Location};
@@ -43,8 +43,7 @@ pub async fn folder_status(
     let records: Vec<Result<(Footer, Record)>> =
         read.into_iter().zip(&all).map(|(part, name)| record(&folder, name, part)).collect();
     let first = records.iter().flatten().next().map(|(_, record)| record);
-    let query: BTreeMap<String, Value> = first.map(|record| record.query.fields()).unwrap_or_default();
-    let service = first.map(|record| record.service.address.clone());
+    let (service, query) = first.map(|record| service_and_query(&record.query)).unwrap_or_default();
     let zone_of = |name: &str| query.get(name).and_then(Value::as_str).and_then(|name| Zone::try_new(name).ok());
     let (zone, source) = (zone_of("timezone").unwrap_or_default(), zone_of(SOURCE_TIMEZONE).unwrap_or_default());
     let readable = || all.iter().zip(&records).filter_map(|(name, read)| Some((name, &read.as_ref().ok()?.1)));

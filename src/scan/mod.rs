@@ -35,8 +35,6 @@ mod run_options;
 #[cfg(feature = "files")]
 mod run_progress;
 mod schema;
-#[cfg(feature = "files")]
-mod service;
 mod split;
 mod stats;
 mod stream;
@@ -69,9 +67,7 @@ pub use report::{FailedTask, FileReport, FolderReport, State};
 #[cfg(feature = "python")]
 pub(crate) use responses::panicked;
 #[cfg(feature = "files")]
-pub use run_options::{Ask, OnDoubt, RunOptions};
-#[cfg(feature = "files")]
-pub use service::Service;
+pub use run_options::{Ask, OnDoubt, RunOptions, Service};
 pub use stats::{Figures, Stats};
 pub use stream::{LastStats, Next, Stream};
 pub use task_counts::TaskCount;

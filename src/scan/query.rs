@@ -12,6 +12,10 @@ use crate::time::Moment;
 
 /// The field with the zone of the times in records, where that is not UTC.
 pub(super) const SOURCE_TIMEZONE: &str = "source_timezone";
+/// The field with the address of the service, or the name of the sandbox.
+pub(super) const SERVICE: &str = "service";
+/// The field of rows of a sandbox.
+pub(super) const SYNTHETIC: &str = "synthetic";
 /// The field with the zone of the times in the files, where they have one.
 pub(super) const TZ: &str = "tz";
 

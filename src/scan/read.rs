@@ -11,7 +11,6 @@ use arrow_schema::{FieldRef, Fields, Schema, SchemaRef};
 use super::ids::Ids;
 use super::judge::Findings;
 use super::query::Layout;
-use super::service::Service;
 use super::stats::Figures;
 use super::task::no_tasks;
 use super::tasks::{Inventory, Stored, Task, Tasks, changes};
@@ -37,7 +36,7 @@ impl Scan {
         }
         let (folder, names) = Folder::read_only(location).await?;
         let layout = if self.by_day.is_some() && names.parts.is_empty() { Layout::Days } else { Layout::Flat };
-        let tasks = Tasks::of(self, layout, &Service::default(), None)?;
+        let tasks = Tasks::of(self, layout, None, None)?;
         let Inventory { before, done: finished, .. } = tasks.stored(&folder, &names, &BTreeSet::new()).await?;
         let is_damaged = |stored: &&Stored| matches!(stored, Stored::Damaged(_));
         if let Some(Stored::Damaged(damage)) = before.tasks.iter().find(is_damaged) {

@@ -10,10 +10,11 @@ use serde_json::Value;
 use super::Scan;
 use super::data_warning::{self, DataWarning};
 use super::judge::{Findings, Seen, judge};
+use super::query::{SERVICE, SYNTHETIC};
 use super::stats::Figures;
 use super::tasks::{Before, Done, Stored, Tasks};
 use crate::error::Error;
-use crate::folder::Folder;
+use crate::folder::{Folder, Query};
 use crate::time::Moment;
 
 /// What became of a file in a run.
@@ -150,6 +151,14 @@ impl FolderReport {
     }
 }
 
+/// The address of the service, and the other fields of a query.
+pub(super) fn service_and_query(query: &Query) -> (Option<String>, BTreeMap<String, Value>) {
+    let mut fields = query.fields();
+    fields.remove(SYNTHETIC);
+    let service = fields.remove(SERVICE);
+    (service.as_ref().and_then(Value::as_str).map(ToOwned::to_owned), fields)
+}
+
 impl Scan {
     /// A finished task, as the judge sees it.
     pub(super) fn seen(&self, done: &Done) -> Seen {
@@ -200,10 +209,11 @@ impl Scan {
         let Findings { doubts, reasons, mut warnings, .. } = self.judged(&done, before);
         let is_empty = done.len() == self.requests() && done.iter().all(|done| done.figures.rows == 0);
         warnings.extend(is_empty.then(|| data_warning::empty(self)).flatten());
+        let (service, query) = service_and_query(tasks.query());
         let mut report = FolderReport {
             folder: folder.path().to_path_buf(),
-            service: Some(tasks.service().address.clone()),
-            query: tasks.query().fields(),
+            service,
+            query,
             maybe_capped: !reasons.is_empty(),
             warnings,
             ..FolderReport::default()

@@ -72,17 +72,14 @@ impl Scan {
             );
             return Err(invalid("attrs", &message));
         }
-        let tasks = Tasks::of(self, layout, &options.service, Some(options.requested_at))?;
+        let tasks = Tasks::of(self, layout, Some(&options.service), Some(options.requested_at))?;
         let refreshed = self.named("refresh", &options.refresh)?;
         let accepted = self.named("accept", &options.accept)?;
         let (folder, names) = open(options).await?;
         let folder = Arc::new(folder);
         let report = async {
             let inventory = tasks.stored(&folder, &names, &refreshed).await?;
-            let Inventory { before, mut done, types, has_untyped, zone, other_service } = inventory;
-            if let Some(other) = other_service {
-                other.check(&options.service, options.same_service, folder.path())?;
-            }
+            let Inventory { before, mut done, types, has_untyped, zone } = inventory;
             if !accepted.is_empty() {
                 let Findings { doubts, .. } = self.judged(&done, &before);
                 let mut is_right = doubts.iter().map(Vec::is_empty);

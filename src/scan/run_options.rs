@@ -9,7 +9,6 @@ use futures_util::future::BoxFuture;
 
 use super::data_warning::DataWarningKind;
 use super::report::FileReport;
-use super::service::Service;
 use crate::files::Location;
 use crate::filter::InputValue;
 
@@ -30,7 +29,16 @@ pub struct RunOptions {
     pub on_doubt: OnDoubt,
     /// Whether parts have a column with the time of their request.
     pub requested_at: bool,
-    /// Whether parts of another service are expected.
+}
+
+/// The service whose rows a folder has: those of another one are not mixed with them.
+#[derive(Clone, Debug)]
+pub struct Service {
+    /// Its address, or the name of the sandbox.
+    pub address: String,
+    /// Whether it is known to be a sandbox.
+    pub is_synthetic: bool,
+    /// Whether parts from another address are of the same service.
     pub same_service: bool,
 }
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::Scan;
 use super::judge::Seen;
 use super::part_writer::REQUESTED_AT;
-use super::query::{Layout, SOURCE_TIMEZONE, TZ};
-use super::service::Service;
+use super::query::{Layout, SERVICE, SOURCE_TIMEZONE, SYNTHETIC, TZ};
+use super::run_options::Service;
 use super::stats::Figures;
 use super::verdict::Verdict;
 use super::window::Window;
@@ -33,7 +33,6 @@ const NEAREST: usize = 100;
 pub(super) struct Record {
     format: u32,
     pub(super) query: Query,
-    pub(super) service: Service,
     task: String,
     #[serde(flatten)]
     pub(super) figures: Figures,
@@ -89,7 +88,8 @@ pub(super) struct Tasks {
     /// In the order of the plan.
     pub(super) all: Vec<Task>,
     query: Query,
-    service: Service,
+    /// Whether parts of another address are of the same service.
+    same_service: bool,
     /// The zone of the days.
     zone: Zone,
     /// Whether parts have a column with the time of their request. None if both are read.
@@ -134,8 +134,6 @@ pub(super) struct Inventory {
     pub(super) has_untyped: bool,
     /// The zone of the times of the parts, where that is not the zone of the scan.
     pub(super) zone: Option<OtherZone>,
-    /// Another service, from which there are parts.
-    pub(super) other_service: Option<Service>,
 }
 
 /// The zone of the times of parts, UTC or none, where a scan has the other one: both mean the same.
@@ -183,7 +181,7 @@ pub(super) struct StoredPart {
 }
 
 impl Tasks {
-    pub(super) fn of(scan: &Scan, layout: Layout, service: &Service, has_time: Option<bool>) -> Result<Self> {
+    pub(super) fn of(scan: &Scan, layout: Layout, service: Option<&Service>, has_time: Option<bool>) -> Result<Self> {
         let mut all: Vec<Task> = Vec::with_capacity(scan.requests());
         for index in 0..scan.requests() {
             let day = scan.day(index);
@@ -197,12 +195,18 @@ impl Tasks {
         if has_time == Some(true) {
             query.add(REQUESTED_AT, "a column");
         }
+        if let Some(service) = service {
+            query.add(SERVICE, &service.address);
+            if service.is_synthetic {
+                query.add(SYNTHETIC, "rows of a sandbox");
+            }
+        }
         Ok(Self {
             all,
             query,
             zone: scan.calendar.zone.clone(),
             has_time,
-            service: service.clone(),
+            same_service: service.is_none_or(|service| service.same_service),
             known: columns::known_types(&scan.columns),
         })
     }
@@ -218,21 +222,16 @@ impl Tasks {
 
     /// What the part of a task records.
     pub(super) fn record(&self, done: &Done) -> Result<Value> {
-        let (query, service) = (self.query.clone(), self.service.clone());
+        let query = self.query.clone();
         let Done { index, figures, verdict, .. } = done.clone();
         let task = self.get(index)?.id.clone();
-        let record = Record { format: FORMAT, query, service, task, figures, verdict };
+        let record = Record { format: FORMAT, query, task, figures, verdict };
         serde_json::to_value(record).map_err(|cause| defect("the record of a part is not JSON").with_source(cause))
     }
 
     /// The query of the parts.
     pub(super) const fn query(&self) -> &Query {
         &self.query
-    }
-
-    /// The service whose rows they have.
-    pub(super) const fn service(&self) -> &Service {
-        &self.service
     }
 
     /// A task.
@@ -280,7 +279,6 @@ impl Tasks {
             return Err(folder.foreign(other));
         }
         let all = || parts.iter().map(|(_, part)| part).chain(&sample);
-        let other_service = all().map(|part| &part.record.service).find(|service| !service.is(&self.service)).cloned();
         let types = self.types(&all().map(|part| &part.types));
         let zone = all().next().and_then(|part| self.other_zone(&part.record.query));
         let has_untyped = types.as_ref().is_some_and(|types| all().any(|part| differ(&part.untyped, types).is_some()));
@@ -294,7 +292,7 @@ impl Tasks {
             parts.retain(|(_, part)| part.is_of(types));
         }
         let done = parts.iter().map(|(index, part)| part.done(*index)).collect();
-        Ok(Inventory { before, done, types, has_untyped, zone, other_service })
+        Ok(Inventory { before, done, types, has_untyped, zone })
     }
 
     /// The files of the nearest other days, which show what is usual: a scan of one day has no other responses to compare
@@ -365,6 +363,15 @@ impl Tasks {
         if self.has_time.is_none() || self.other_zone(&begun).is_some() {
             begun.remove(TZ);
             asked.remove(TZ);
+        }
+        // A process does not know the sandboxes of others.
+        if self.has_time.is_none() || asked.get(SERVICE) == begun.get(SERVICE) {
+            asked.remove(SYNTHETIC);
+            begun.remove(SYNTHETIC);
+        }
+        if self.same_service && asked.get(SYNTHETIC) == begun.get(SYNTHETIC) {
+            asked.remove(SERVICE);
+            begun.remove(SERVICE);
         }
         let differences = asked.differences(&begun);
         if !differences.is_empty() {

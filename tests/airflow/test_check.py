@@ -71,7 +71,7 @@ def test_a_complete_folder_passes(dag: DAG, fill: Callable[..., str]) -> None:
     result = done.result("week")
     assert datetime.now(UTC) - datetime.fromisoformat(result.pop("oldest")) < timedelta(hours=1)
     assert result.pop("bytes") > 0
-    none = ["missing_days", "damaged_days", "open_days", "old_days", "doubtful_days", "warnings"]
+    none = ["missing_days", "damaged_days", "open_days", "unsettled_days", "old_days", "doubtful_days", "warnings"]
     rows = len(da.Sandbox.demo(until="2024-02-29").client().search_codes(["id"], allocated_time=WEEK))
     assert result == {
         "folder": folder,

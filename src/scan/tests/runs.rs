@@ -13,13 +13,12 @@ use crate::files::{AtomicFile, Footer, Location, Parquet, RowMemory, Writer};
 fn options(folder: &Path) -> RunOptions {
     RunOptions {
         folder: Location::Path(folder.to_path_buf()),
-        service: Service { address: "https://cdp.example.com".to_owned(), is_synthetic: false },
+        service: Service { address: "https://cdp.example.com".to_owned(), is_synthetic: false, same_service: false },
         refresh: InputValue::Null,
         accept: InputValue::Null,
         settle: Duration::from_secs(3_600),
         on_doubt: OnDoubt::Warn(BTreeSet::new()),
         requested_at: false,
-        same_service: false,
     }
 }
 
