@@ -9,7 +9,7 @@ use arc_swap::ArcSwapOption;
 use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use pythonize::pythonize;
+use pythonize::{depythonize, pythonize};
 
 use super::client::RawClient;
 use super::interrupt::Interrupt;
@@ -24,7 +24,7 @@ use super::unpublished::RawUnpublished;
 use super::updates::Updates;
 use super::{bridge, capsule};
 use crate::columns::Options;
-use crate::scan::{LastStats, Scan, TaskCount};
+use crate::scan::{LastStats, Scan};
 use crate::time::Zone;
 
 /// The batches of streams without a batch size. Small enough for the cache of a processor core, and for memory that is
@@ -103,11 +103,14 @@ impl RawScan {
         self.scan.explains(rows)
     }
 
-    /// Why responses of a larger scan look capped, given for some of its tasks: name, rows, whether the request explains
-    /// them, another total.
-    fn cap_reasons(&self, requests: usize, tasks: Vec<(String, u64, bool, Option<String>)>) -> Vec<String> {
-        let count = |(name, rows, is_explained, total)| TaskCount { name, rows, is_explained, total };
-        self.scan.cap_reasons(requests, tasks.into_iter().map(count).collect())
+    /// What looks wrong in each of some responses of a larger scan: their names and figures, in the order of the plan.
+    fn doubts_of_some<'py>(
+        &self,
+        py: Python<'py>,
+        requests: usize,
+        responses: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, &self.scan.doubts_of_some(requests, depythonize(responses)?))?)
     }
 
     /// The days that are not over by the clock of this machine, or were over for less than `settle` seconds.

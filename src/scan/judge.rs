@@ -17,6 +17,8 @@ const NAMED: usize = 3;
 const USUAL_ROWS: u64 = 10;
 /// Other files from which on it is no accident that all have something.
 const USUAL_FILES: usize = 3;
+/// Responses of several processes whose numbers of rows are compared; fewer say nothing about a cap.
+const COMPARED: usize = 3;
 /// Days that a day is compared with, and how many it takes at least.
 const NEAREST: usize = 14;
 const FEWEST: usize = 7;
@@ -93,6 +95,30 @@ impl Scan {
             is_whole,
             trials,
         }
+    }
+}
+
+impl Scan {
+    /// What looks wrong in each of these responses: those of a scan of `requests` requests that one process knows, each
+    /// with its name, in the order of the plan. May be asked after each of them: chance then makes counts equal as rarely
+    /// as in one call for all.
+    #[must_use]
+    pub fn doubts_of_some(&self, requests: usize, responses: Vec<(String, Figures)>) -> Vec<Vec<DataWarning>> {
+        let are_compared = responses.len() >= COMPARED.min(requests);
+        let seen = |(name, figures): (String, Figures)| {
+            let is_explained = figures.is_explained || !are_compared;
+            let compared = figures.split.is_none().then_some(figures.rows);
+            Seen { name, compared, figures: Figures { is_explained, ..figures }, ..Seen::default() }
+        };
+        let seen: Vec<Seen> = responses.into_iter().map(seen).collect();
+        let about = self.about(false, u32::try_from(requests).unwrap_or(u32::MAX));
+        judge(&seen.iter().collect::<Vec<_>>(), &about).doubts
+    }
+
+    /// Whether the request of a task explains a number of rows: it asks for as many values.
+    #[must_use]
+    pub fn explains(&self, rows: u64) -> bool {
+        self.request(0, self.limit).explains(rows)
     }
 }
 

@@ -39,7 +39,6 @@ mod split;
 mod stats;
 mod stream;
 mod task;
-mod task_counts;
 #[cfg(feature = "files")]
 mod tasks;
 mod typed_batches;
@@ -70,7 +69,6 @@ pub(crate) use responses::panicked;
 pub use run_options::{Ask, OnDoubt, RunOptions, Service};
 pub use stats::{Figures, Stats};
 pub use stream::{LastStats, Next, Stream};
-pub use task_counts::TaskCount;
 #[cfg(feature = "files")]
 pub use write::Format;
 

@@ -16,6 +16,7 @@ use crate::time::Moment;
 
 /// Figures of responses: of a task, as its file records them, or of all tasks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Figures {
     /// Rows.
     pub rows: u64,
@@ -30,21 +31,21 @@ pub struct Figures {
     /// Why rows may still be missing after requests were split, if any was.
     pub split: Option<Vec<String>>,
     /// The rows at which a response looked capped that was split.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub split_at: Option<u64>,
     /// Attributes that no record had, if all records were read.
     pub absent: Vec<String>,
     /// Keys that were not requested, and how many records had each.
     pub extra_keys: Vec<(String, u64)>,
     /// Columns of strings that had other values too, of a type that nobody declared.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<String>,
     /// Columns without any value, of a file.
     pub empty_columns: Vec<String>,
     /// The least and the greatest time of the rows of a day or a range, as the service writes times.
     pub times: Option<(String, String)>,
     /// Whether the request of a task explains its number of rows: it has one for each listed value.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_explained: bool,
     /// When the first request was sent, in Unix milliseconds: by the clock of this machine or of the service, whichever
     /// is earlier. 0 if none was.

@@ -74,7 +74,14 @@ def test_equal_counts_of_a_month_are_an_error_of_the_driver(read: Read, of_cappe
 def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path, client: da.Client) -> None:
     days = da.days("2024-01-01", "2024-03-01")
     tasks = client.scan_codes(["id"], allocated_time=days).tasks()
-    response: dict[str, Any] = {"warnings": [], "split": None, "rows": 50, "other_total": None}
+    response: dict[str, Any] = {
+        "warnings": [],
+        "split": None,
+        "rows": 50,
+        "other_total": None,
+        "absent": [],
+        "extra_keys": [],
+    }
     plan = Doubts("error", len(tasks))
     processes = [pickle.loads(pickle.dumps(plan)) for _ in range(4)]
 
@@ -93,7 +100,14 @@ def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path, 
 
 def test_one_of_the_responses_that_come_at_once_warns(tmp_path: Path, client: da.Client) -> None:
     tasks = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-03-01")).tasks()[:12]
-    response: dict[str, Any] = {"warnings": [], "split": None, "rows": 50, "other_total": None}
+    response: dict[str, Any] = {
+        "warnings": [],
+        "split": None,
+        "rows": 50,
+        "other_total": None,
+        "absent": [],
+        "extra_keys": [],
+    }
     for _ in range(30):
         plan, barrier = Doubts("warn", 60), threading.Barrier(len(tasks))
 
@@ -109,7 +123,14 @@ def test_one_of_the_responses_that_come_at_once_warns(tmp_path: Path, client: da
 
 def test_responses_that_cannot_be_compared_are_a_doubt(tmp_path: Path, client: da.Client) -> None:
     tasks = client.scan_codes(["id"], allocated_time=WEEK).tasks()
-    response: dict[str, Any] = {"warnings": [], "split": None, "rows": 50, "other_total": None}
+    response: dict[str, Any] = {
+        "warnings": [],
+        "split": None,
+        "rows": 50,
+        "other_total": None,
+        "absent": [],
+        "extra_keys": [],
+    }
     with pytest.raises(da.DoubtfulDataError, match=str(tmp_path / "gone")):
         Doubts("error", 7).check(tasks[0], 0, response, str(tmp_path / "gone"))
     with pytest.warns(da.DataAccessWarning, match=str(tmp_path / "gone")):

@@ -1,9 +1,9 @@
 """Doubts about responses, in the executors: errors that reach the driver, or warnings in the logs of the executors.
 
-A process of an executor sees one response at a time, and most caps show in a comparison alone. So the processes of an
-executor share the numbers of rows of all its responses, in a file of the folder that Spark gives the executor. Spark
-removes it with the session in local mode; a standalone cluster keeps it until the work folder is cleaned.
-Nothing here needs Spark.
+A process of an executor sees one response at a time, and most of what looks wrong shows in a comparison alone. So the
+processes of an executor share the figures of all its responses, in a file of the folder that Spark gives the executor.
+Spark removes it with the session in local mode; a standalone cluster keeps it until the work folder is cleaned. All of
+it is judged as in other scans. Nothing here needs Spark.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from dataaccess.errors import AbsentAttributeWarning, DataAccessWarning, Doubtfu
 if TYPE_CHECKING:
     from dataaccess._scan.scan import Task
 
-    # By the index of the request: what `cap_reasons` takes.
-    _Counts = dict[int, tuple[str, int, bool, str | None]]
+    # By the index of the request: its name and its figures.
+    _Responses = dict[int, tuple[str, dict[str, Any]]]
+    _Found = list[tuple[type[DataAccessWarning], str]]
 
-_MISSING = "rows may be missing: "
-_LESS = "; ask for less per request"
-_SPLIT = f'{_LESS}, or split requests that look capped with .option("on_suspected_cap", "split")'
+# What alone says less than beside other responses.
+_COMPARED = (AbsentAttributeWarning, IncompleteWarning)
+_FIGURES = ("rows", "other_total", "absent", "extra_keys")
 
 
 @dataclass(frozen=True)
@@ -51,18 +52,10 @@ class Doubts:
             DoubtfulDataError: The response looks wrong, and `on_doubt` is "error".
         """
         day = task._raw.day(0)
-        is_split = outcome["split"] is not None
-        found = [
-            (getattr(errors, warning["category"]), warning["message"])
-            for warning in outcome["warnings"]
-            # Caps are looked for below, beside the other responses.
-            if (is_split or not warning["message"].startswith(_MISSING))
-        ]
-        if not is_split:
-            found += self._caps(task, index, day or f"request {index + 1}", outcome, folder)
-        if self.on_doubt == "error":
-            # Of several responses, one may lack an attribute that others have.
-            found = [doubt for doubt in found if self.requests == 1 or doubt[0] is not AbsentAttributeWarning]
+        found = _with_classes(outcome["warnings"])
+        if self.requests > 1 and outcome["split"] is None:
+            found = [doubt for doubt in found if doubt[0] not in _COMPARED]
+            found += self._beside(task, index, day or f"request {index + 1}", outcome, folder)
         if not found:
             return
         where = "" if day is None else f" ({day})"
@@ -72,29 +65,29 @@ class Doubts:
         for kind, text in found:
             warn_caller(f"{name}: {text}", kind)
 
-    def _caps(
-        self, task: Task, index: int, name: str, outcome: dict[str, Any], folder: str
-    ) -> list[tuple[type[DataAccessWarning], str]]:
-        """Why a response looks capped, alone or beside the others."""
-        raw, rows = task._raw, outcome["rows"]
-        own = name, rows, raw.explains(rows), outcome["other_total"]
-        alone = raw.cap_reasons(self.requests, [own])
-        if alone:
-            return [(IncompleteWarning, f"{_MISSING}{'; '.join(alone)}{_SPLIT}")]
-        if self.requests == 1:
-            return []
-        try:
-            counts = self._shared({index: own}, folder)
-        except OSError as error:
-            return [(DataAccessWarning, f"the rows of responses were not compared, so a cap may be missed: {error}")]
-        reasons = raw.cap_reasons(self.requests, list(counts.values()))
-        del counts[index]
-        if self.on_doubt == "warn" and raw.cap_reasons(self.requests, list(counts.values())):
-            # The response before has caused the warning.
-            return []
-        return [(IncompleteWarning, f"{_MISSING}{reason}, of one executor{_LESS}") for reason in reasons]
+    def _beside(self, task: Task, index: int, name: str, outcome: dict[str, Any], folder: str) -> _Found:
+        """What looks wrong in a response beside the others of this executor."""
 
-    def _shared(self, own: _Counts, folder: str) -> _Counts:
+        def judged(responses: _Responses) -> dict[int, _Found]:
+            doubts = task._raw.doubts_of_some(self.requests, list(responses.values()))
+            return dict(zip(responses, map(_with_classes, doubts), strict=True))
+
+        figures = {key: outcome[key] for key in _FIGURES} | {"is_explained": task._raw.explains(outcome["rows"])}
+        own = {index: (name, figures)}
+        if alone := judged(own)[index]:
+            return alone
+        try:
+            responses = self._shared(own, folder)
+        except OSError as error:
+            return [(DataAccessWarning, f"responses were not compared, so a cap may be missed: {error}")]
+        found = judged(responses)[index]
+        del responses[index]
+        if self.on_doubt == "warn" and any(IncompleteWarning in dict(doubts) for doubts in judged(responses).values()):
+            # Of a cap, the response that showed it has warned.
+            found = [doubt for doubt in found if doubt[0] is not IncompleteWarning]
+        return [(kind, f"{text}, of one executor") for kind, text in found]
+
+    def _shared(self, own: _Responses, folder: str) -> _Responses:
         """Adds a response to those of this executor; returns it and those before it, in the order of their requests.
 
         Those that come after it compare themselves with it: so one of several that are added at once warns.
@@ -105,9 +98,13 @@ class Doubts:
             file.seek(0)
             # The last line may still be written.
             lines = file.read().split(b"\n")[:-1]
-        counts: _Counts = {}
-        for index, count in map(json.loads, lines):
-            counts[index] = (*count,)
+        responses: _Responses = {}
+        for index, response in map(json.loads, lines):
+            responses[index] = (*response,)
             if index in own:
                 break
-        return {index: counts[index] for index in sorted(counts)}
+        return {index: responses[index] for index in sorted(responses)}
+
+
+def _with_classes(doubts: list[dict[str, str]]) -> _Found:
+    return [(getattr(errors, doubt["category"]), doubt["message"]) for doubt in doubts]
