@@ -101,6 +101,32 @@ pub enum Method {
     Operator(InputValue),
 }
 
+impl Method {
+    /// Its name, as it is called.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Matches => "matches",
+            Self::Equals => "equals",
+            Self::After => "after",
+            Self::Before => "before",
+            Self::Since => "since",
+            Self::Until => "until",
+            Self::On => "on",
+            Self::Operator(_) => "op",
+        }
+    }
+
+    /// Whether it sends one of these operators as given.
+    pub(super) fn is_operator(&self, names: &[&str]) -> bool {
+        matches!(self, Self::Operator(InputValue::Text(name)) if names.contains(&name.as_str()))
+    }
+
+    /// Whether it compares times.
+    pub(super) const fn is_of_times(&self) -> bool {
+        matches!(self, Self::After | Self::Before | Self::Since | Self::Until | Self::On)
+    }
+}
+
 impl InputValue {
     /// A string.
     pub fn text(text: impl Into<String>) -> Self {
@@ -208,27 +234,11 @@ fn map(formatter: &mut fmt::Formatter<'_>, entries: &[(String, InputValue)]) -> 
     formatter.write_char('}')
 }
 
-impl fmt::Display for Method {
-    /// The name of the method, as it is called.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Matches => "matches",
-            Self::Equals => "equals",
-            Self::After => "after",
-            Self::Before => "before",
-            Self::Since => "since",
-            Self::Until => "until",
-            Self::On => "on",
-            Self::Operator(_) => "op",
-        })
-    }
-}
-
 impl fmt::Display for Comparison {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.method {
             Method::Operator(name) => write!(formatter, "op({name}, {})", self.value),
-            method => write!(formatter, "{method}({})", self.value),
+            method => write!(formatter, "{}({})", method.name(), self.value),
         }
     }
 }

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::filter::codes::{self, CodesArguments};
     use crate::filter::items::{self, ItemsArguments};
-    use crate::filter::sample::{any, equals, expression, input, matches};
+    use crate::filter::tests::{any, equals, expression, input, matches};
     use crate::filter::{Comparison, InputValue, Method};
     use crate::time::Calendar;
 

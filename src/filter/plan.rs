@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::input::InputValue;
-use super::problems::{ProblemPath, Problems};
+use super::problems::{Place, Problems};
 use super::{Search, SearchPart};
 use crate::contract::condition::{Condition, MATCHES};
 use crate::contract::search::Filters;
@@ -56,7 +56,7 @@ impl Plan {
             let counts = counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
             let message =
                 format!("the scan needs {counts} requests, more than {MAX_REQUESTS}: request fewer days or values");
-            problems.add(&ProblemPath::argument(argument, ""), &InputValue::Null, message);
+            problems.add(&Place::argument(argument, ""), &InputValue::Null, message);
         }
         Some(Self { template: Arc::new(search), axes, parts: Vec::new() })
     }
@@ -177,7 +177,7 @@ fn refuse_ranges(search: &Search, problems: &mut Problems) {
     let groups = &search.body.filters.or;
     for (group, conditions) in groups.iter().enumerate() {
         for (position, condition) in conditions.and.iter().enumerate().filter(|(_, condition)| condition.is_range()) {
-            let location = ProblemPath::argument("where", format!("filters.OR[{group}].AND[{position}].value"));
+            let location = Place::argument("where", &format!("filters.OR[{group}].AND[{position}].value"));
             let message = format!(
                 "{} has a range of days in one of {} groups joined by OR, so rows could come twice: use a scan for each \
                  group",

@@ -360,11 +360,11 @@ mod tests {
                 (Method::On, "2024-01-15 00:00:00", "2024-01-15 23:59:59"),
             ] {
                 let window = window(&[("opened", method.clone(), "2024-01-15")], comparison).expect("a window");
-                assert!(contains(&window, least, greatest), "{method} {comparison:?}");
+                assert!(contains(&window, least, greatest), "{method:?} {comparison:?}");
                 let is_start = matches!(method, Method::Since | Method::After | Method::On);
-                assert_eq!(contains(&window, "2024-01-13 00:00:00", least), !is_start, "{method} {comparison:?}");
+                assert_eq!(contains(&window, "2024-01-13 00:00:00", least), !is_start, "{method:?} {comparison:?}");
                 let is_end = !matches!(method, Method::Since | Method::After);
-                assert_eq!(contains(&window, least, "2024-01-17 00:00:00"), !is_end, "{method} {comparison:?}");
+                assert_eq!(contains(&window, least, "2024-01-17 00:00:00"), !is_end, "{method:?} {comparison:?}");
                 assert!(contains(&window, "no time at all", "2024-01-17 00:00:00"));
             }
         }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{CodesArguments, body, checked, condition, in_unit, refuses, since_2024};
 use crate::filter::input::{InputValue, Method};
-use crate::filter::sample::{after, days, input, locations, op, problems};
+use crate::filter::tests::{after, days, input, locations, op, problems};
 
 #[test]
 fn allocated_time_must_be_a_comparison_with_one_time() {
@@ -125,11 +125,11 @@ fn the_problems_of_all_arguments_are_reported_together() {
         locations(&found),
         [
             ("attrs[1]", "attrs[1]"),
-            ("audience_type", "filters.OR[0].AND[0]"),
             ("audience_type[1]", "filters.OR[0].AND[0].value[1]"),
             ("code_status[1]", "filters.OR[0].AND[1].value[1]"),
             ("code_status[2]", "filters.OR[0].AND[1].value[2]"),
             ("allocated_time", "filters.OR[0].AND[2].value"),
+            ("audience_type", "filters.OR[0].AND[0]"),
             ("limit", ""),
             ("known_row_cap", ""),
         ]

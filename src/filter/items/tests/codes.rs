@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{ItemsArguments, body, checked, codes, columns, raw, refuses};
-use crate::filter::sample::{after, all, any, before, col, expression, input, matches, problem, problems};
+use crate::filter::tests::{after, all, any, before, col, expression, input, matches, problem, problems};
 
 #[test]
 fn a_search_of_promotion_codes_takes_the_shape_of_4_2() {

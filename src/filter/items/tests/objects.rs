@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{ItemsArguments, body, checked, codes, customers, refuses, some_customers};
 use crate::filter::input::InputValue;
-use crate::filter::sample::{after, all, col, expression, input, locations, matches, problems};
+use crate::filter::tests::{after, all, col, expression, input, locations, matches, problems};
 
 #[test]
 fn a_generic_search_has_the_specified_body() {
