@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::input::InputValue;
 use super::problems::{Place, Problems};
-use super::values::{self, did_you_mean};
+use super::values;
 use crate::contract::codes;
 use crate::contract::search::Attributes;
 
@@ -39,10 +39,7 @@ impl<'a> KnownAttributes<'a> {
             return Ok(());
         }
         let shown = InputValue::text(name).shown();
-        let advice = match did_you_mean(name, self.names.iter().copied()) {
-            none if none.is_empty() => format!("; they are {}", self.names.join(", ")),
-            advice => advice,
-        };
+        let advice = values::nearest_or_all(name, &self.names);
         Err(match self.object {
             None => format!("{shown} is not an attribute of promotion codes{advice}"),
             Some(object) => format!("{object} has no attribute {shown}{advice}"),

@@ -74,8 +74,7 @@ fn read(arguments: CodesArguments, times: &Times<'_>, problems: &mut Problems) -
         given,
     };
     let filters = conditions::filters(conditions, &Shape::Codes, times, problems);
-    let limit = values::limit(&limit, problems);
-    let known_row_cap = values::known_row_cap(&known_row_cap, problems);
+    let [limit, known_row_cap] = values::limits(&limit, &known_row_cap, problems);
     let attributes: Arc<[String]> = attributes?;
     let body = SearchBody {
         item_type_id: PROMOTION_CODE_ID,

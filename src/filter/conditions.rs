@@ -36,8 +36,14 @@ struct Check<'a> {
     problems: &'a mut Problems,
 }
 
+/// Other fields of a condition of a promotion code search. 2.4 lists `value_type` for the generic search alone, 4.1 for
+/// every condition.
+const CODE_FIELDS: &[&str] = &["type", "extendValue", "value_type"];
+/// Other fields of a condition of a generic search.
+const ITEM_FIELDS: &[&str] = &["value_type", "condition_type"];
+
 /// What the values of a condition are.
-enum Kind<'a> {
+enum Kind {
     /// One time.
     Time,
     /// Specified numbers, or the names that the package gives them.
@@ -47,18 +53,18 @@ enum Kind<'a> {
     /// Ids, which are sent as strings, and what they are.
     Id(&'static str),
     /// Of the `data_type` that the caller named.
-    Named(&'a str),
+    Named(String),
     /// Of the `data_type` that follows from them.
     Any,
 }
 
 /// What the columns of a promotion code search have, in the order of their positions.
-const CODE_COLUMNS: [Kind<'static>; POSITIONS.len()] =
+const CODE_COLUMNS: [Kind; POSITIONS.len()] =
     [Kind::Known(&AUDIENCE_TYPES), Kind::Audience, Kind::Known(&STATUSES), Kind::Time];
 
-impl<'a> Kind<'a> {
+impl Kind {
     /// The `data_type`, unless it follows from the values.
-    const fn data_type(&self) -> Option<&'a str> {
+    fn data_type(&self) -> Option<&str> {
         match self {
             Self::Time => Some(DATETIME),
             Self::Known(_) => Some(NUMBER),
@@ -84,8 +90,8 @@ impl<'a> Kind<'a> {
         }
         match self {
             Self::Id(what) => values::text_id(value, what),
-            Self::Named(STRING) => values::text(value),
-            Self::Named(NUMBER) => values::number(value),
+            Self::Named(name) if name == STRING => values::text(value),
+            Self::Named(name) if name == NUMBER => values::number(value),
             Self::Named(_) => values::json(value),
             _ => values::scalar(value),
         }
@@ -188,9 +194,15 @@ fn together(columns: &[&InputValue]) -> Vec<String> {
 fn empty_range(group: &[Condition], calendar: &Calendar) -> Option<String> {
     let by_day = |condition: &&Condition| condition.time_unit.as_deref() == Some(TIME_UNIT);
     for column in group.iter().filter(by_day).map(|condition| &condition.column) {
-        let days = group.iter().filter(by_day).filter(|condition| condition.column == *column);
-        let (starts, ends): (Vec<_>, Vec<_>) = days.map(|condition| edges(condition, calendar)).unzip();
-        let (start, end) = (starts.into_iter().flatten().max()?, ends.into_iter().flatten().min()?);
+        let (mut starts, mut ends) = (Vec::new(), Vec::new());
+        for Condition { operator, value, .. } in group.iter().filter(by_day).filter(|other| other.column == *column) {
+            let times = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+            let times: Vec<_> =
+                times.iter().filter_map(Value::as_i64).map(|time| span(operator, Moment::at(time), calendar)).collect();
+            starts.extend(times.first().and_then(|(start, _)| *start));
+            ends.extend(times.last().and_then(|(_, end)| *end));
+        }
+        let (start, end) = (starts.into_iter().max()?, ends.into_iter().min()?);
         if start >= end {
             let (first, last) = (calendar.zone.day_of(start), calendar.zone.day_of(end.preceding()));
             return Some(format!(
@@ -202,26 +214,18 @@ fn empty_range(group: &[Condition], calendar: &Calendar) -> Option<String> {
     None
 }
 
-/// The first instant that a condition selects, and the instant after the last one. None where it has no limit, and within
-/// a day, where the readings of the specification differ.
-fn edges(condition: &Condition, calendar: &Calendar) -> (Option<Moment>, Option<Moment>) {
-    let moment = |value: Option<&Value>| Moment::from_milliseconds(value?.as_i64()?).ok();
-    let (first, last) = match &condition.value {
-        Value::Array(days) => (moment(days.first()), moment(days.last())),
-        time => (moment(Some(time)), moment(Some(time))),
-    };
-    match condition.operator.as_str() {
-        AFTER_DATE => (first.and_then(|time| calendar.start_of_rows(time)), None),
-        BEFORE_DATE => (None, last.and_then(|time| calendar.end_of_rows(time))),
-        EQUALS => (
-            first.and_then(|time| calendar.zone.start_of_day(time).ok()),
-            last.and_then(|time| calendar.zone.start_of_next_day(time).ok()),
-        ),
+/// The first instant that an operator selects with this time, and the instant after the last one. None where it has no
+/// limit, and within a day, where the readings of the specification differ.
+pub(crate) fn span(operator: &str, time: Moment, calendar: &Calendar) -> (Option<Moment>, Option<Moment>) {
+    match operator {
+        EQUALS => (calendar.zone.start_of_day(time).ok(), calendar.zone.start_of_next_day(time).ok()),
+        AFTER_DATE => (calendar.start_of_rows(time), None),
+        BEFORE_DATE => (None, calendar.end_of_rows(time)),
         _ => (None, None),
     }
 }
 
-impl<'a> Check<'a> {
+impl Check<'_> {
     fn condition(&mut self) -> Option<Condition> {
         let Given { column: input, comparison, .. } = self.given;
         let is_complete = self.is_complete();
@@ -266,75 +270,58 @@ impl<'a> Check<'a> {
 
     /// Whether a condition of a body has the fields that 2.4 requires; others have them.
     fn is_complete(&mut self) -> bool {
-        let (Notation::Body, Comparison { method: Method::Operator(operator), value, data_type, .. }) =
-            (&self.place.notation, &self.given.comparison)
-        else {
-            return true;
-        };
-        let required = COMMON_FIELDS.into_iter().zip([&self.given.column, data_type, operator, value]);
-        let missing: Vec<&str> = required.filter(|(_, input)| input.is_null()).map(|(name, _)| name).collect();
-        for name in &missing {
-            self.problems.add(&self.place.field(name), &InputValue::Null, "is required in a condition");
+        let Given { column, comparison: Comparison { method, value, data_type, .. }, .. } = self.given;
+        let (Notation::Body, Method::Operator(operator)) = (&self.place.notation, method) else { return true };
+        let known_problems = self.problems.len();
+        for (name, input) in COMMON_FIELDS.into_iter().zip([column, data_type, operator, value]) {
+            if input.is_null() {
+                self.problems.add(&self.place.field(name), input, "is required in a condition");
+            }
         }
         let is_list = matches!(value, InputValue::List(_)) || *data_type == InputValue::text(DATETIME);
-        if missing.is_empty() && !is_list {
+        if self.problems.len() == known_problems && !is_list {
             let message = format!("must be a list: write [{}]", value.shown());
             self.problems.add(&self.place.field("value"), value, message);
         }
-        missing.is_empty() && is_list
+        self.problems.len() == known_problems
     }
 
-    /// Checks the other fields of a body, and returns `value_type` and `condition_type`. 2.4 lists `value_type` for the
-    /// generic search alone, 4.1 for every condition.
+    /// Checks the other fields of a body, and returns `value_type` and `condition_type`.
     fn other_fields(&mut self) -> [Option<String>; 2] {
-        let mut types = [None, None];
-        let [value_type, condition_type] = &mut types;
+        let (own, foreign, elsewhere) = match self.shape {
+            Shape::Codes => (CODE_FIELDS, ITEM_FIELDS, "a generic search"),
+            Shape::Items(..) => (ITEM_FIELDS, CODE_FIELDS, "the promotion code search"),
+        };
+        let is_time = self.given.column == InputValue::text(REQUIRED_COLUMN);
+        let [mut value_type, mut condition_type] = [None, None];
         for (name, value) in &self.given.others {
-            let shown = value.shown();
-            let message = match (self.shape, name.as_str()) {
-                (_, "value_type") => {
-                    *value_type = self.keep(name, value, values::name(value, "a value_type"));
-                    continue;
-                }
-                (Shape::Items(..), "condition_type") => {
-                    *condition_type = self.keep(name, value, values::name(value, "a condition_type"));
-                    continue;
-                }
-                (Shape::Codes, "type") if *value == InputValue::Integer(CODE_CONDITION_TYPE) => continue,
-                (Shape::Codes, "type") => {
-                    format!("{shown} is not the type of a condition, which is always {CODE_CONDITION_TYPE}")
-                }
-                (Shape::Codes, "extendValue") if self.given.column == InputValue::text(REQUIRED_COLUMN) => {
-                    "belongs to string and number conditions: leave it out here".to_owned()
-                }
-                (Shape::Codes, "extendValue") if *value == InputValue::List(Vec::new()) => continue,
-                (Shape::Codes, "extendValue") => format!("{shown} is not an empty list, the only specified value"),
-                (Shape::Codes, "condition_type") => {
-                    format!("\"{name}\" belongs to a generic search: leave it out here")
-                }
-                (Shape::Items(..), "type" | "extendValue") => {
-                    format!("\"{name}\" belongs to the promotion code search: leave it out here")
-                }
-                (shape, name) => {
-                    let own = match shape {
-                        Shape::Codes => ["type", "extendValue", "value_type"].as_slice(),
-                        Shape::Items(..) => &["value_type", "condition_type"],
-                    };
+            let only = |specified: &InputValue| {
+                let message = || format!("{} is not {specified}, the only specified value", value.shown());
+                (value == specified).then_some(()).ok_or_else(message)
+            };
+            let read = match name.as_str() {
+                name if own.contains(&name) => match name {
+                    "type" => only(&InputValue::Integer(CODE_CONDITION_TYPE)),
+                    "extendValue" if is_time => {
+                        Err("belongs to string and number conditions: leave it out here".to_owned())
+                    }
+                    "extendValue" => only(&InputValue::List(Vec::new())),
+                    "value_type" => values::name(value, "a value_type").map(|name| value_type = Some(name)),
+                    _ => values::name(value, "a condition_type").map(|name| condition_type = Some(name)),
+                },
+                name if foreign.contains(&name) => Err(format!("\"{name}\" belongs to {elsewhere}: leave it out here")),
+                name => {
                     let known = [&COMMON_FIELDS, own].concat();
-                    let advice = match did_you_mean(name, known.iter().copied()) {
-                        none if none.is_empty() => format!("; they are {}", known.join(", ")),
-                        advice => advice,
-                    };
-                    format!("\"{name}\" is not a field of a condition{advice}")
+                    Err(format!("\"{name}\" is not a field of a condition{}", values::nearest_or_all(name, &known)))
                 }
             };
-            self.problems.add(&self.place.field(name), value, message);
+            self.keep(name, value, read);
         }
-        types
+        [value_type, condition_type]
     }
 
     /// What the values are: by the table of promotion codes, or by the `data_type` and what is known of the column.
-    fn kind(&mut self, column: Option<&str>) -> Option<Kind<'a>> {
+    fn kind(&mut self, column: Option<&str>) -> Option<Kind> {
         let Comparison { method, value, data_type: input, .. } = &self.given.comparison;
         let kind = match (self.shape, input) {
             (Shape::Codes, input) => {
@@ -353,12 +340,10 @@ impl<'a> Check<'a> {
                 Some(name) if known.is_some_and(|known| known.strings.contains(&name)) => Kind::Id("a string or an id"),
                 _ => Kind::Any,
             },
-            (_, InputValue::Text(name)) if name == DATETIME => Kind::Time,
-            (_, InputValue::Text(name)) if !name.trim().is_empty() => Kind::Named(name),
-            (_, input) => {
-                self.keep("data_type", input, values::name(input, "a data_type"))?;
-                return None;
-            }
+            (_, input) => match self.keep("data_type", input, values::name(input, "a data_type"))? {
+                name if name == DATETIME => Kind::Time,
+                name => Kind::Named(name),
+            },
         };
         Some(kind)
     }
@@ -376,7 +361,7 @@ impl<'a> Check<'a> {
     }
 
     /// The value as it is sent.
-    fn value(&mut self, kind: &Kind<'_>, column: &str) -> Option<Value> {
+    fn value(&mut self, kind: &Kind, column: &str) -> Option<Value> {
         let Comparison { method, value: input, .. } = &self.given.comparison;
         if matches!(kind, Kind::Time) {
             let time = self.time();
@@ -418,40 +403,35 @@ impl<'a> Check<'a> {
 
     fn time(&self) -> Result<Value, String> {
         let Comparison { method, value: input, .. } = &self.given.comparison;
-        let is_codes = self.is_codes();
         // What the caller writes before the name of a comparison: `da.after(t)`, or `.after(t)` on a column.
-        let is_argument = self.place.notation == Notation::Arguments;
-        let (is, range) =
-            if is_argument { ("da.", "da.days(start, stop)") } else { (".", ".on(da.days(start, stop))") };
-        match (method, input) {
-            (_, InputValue::List(_)) if is_codes => Err(format!(
-                "takes one time, not a list: write {is}after(t), {is}before(t), {is}since(day), {is}until(day) or \
-                 {is}on(day); for a range of days, {range}"
-            )),
-            (_, InputValue::List(_)) => {
+        let (is, range) = match self.place.notation {
+            Notation::Arguments => ("da.", "da.days(start, stop)"),
+            _ => (".", ".on(da.days(start, stop))"),
+        };
+        let each = |time: &str| {
+            let [last, others @ ..] =
+                ["on", "after", "before", "since", "until"].map(|name| format!("{is}{name}({time})"));
+            format!("{} or {last}; for a range of days, {range}", others.join(", "))
+        };
+        match (self.shape, method, input) {
+            (Shape::Codes, _, InputValue::List(_)) => Err(format!("takes one time, not a list: write {}", each("t"))),
+            (_, _, InputValue::List(_)) => {
                 Err("takes one time, not a list: join one condition for each time with |".to_owned())
             }
-            (Method::Matches, InputValue::Null) if is_argument => Err(format!(
+            (Shape::Codes, Method::Matches, InputValue::Null) if is == "da." => Err(format!(
                 "is required: write da.since(\"2024-01-01\"), da.until(…), da.after(…), da.before(…), da.on(…) or {range}"
             )),
-            (Method::Matches, InputValue::Text(text))
-                if is_codes && self.times.calendar.zone.parse_month(text).is_ok() =>
+            (Shape::Codes, Method::Matches, InputValue::Text(text))
+                if self.times.calendar.zone.parse_month(text).is_ok() =>
             {
-                let month = format!("da.month({})", input.shown());
-                let month = if is_argument { month } else { format!(".on({month})") };
+                let month = range.replace("days(start, stop)", &format!("month({})", input.shown()));
                 Err(format!("is a month, not a time: write {month}"))
             }
-            (Method::Matches, input) if is_codes => {
-                // As it can be copied: a datetime in quotes too.
-                let shown = match input {
-                    InputValue::Moment(text) => format!("\"{text}\""),
-                    input => input.shown(),
-                };
-                Err(format!(
-                    "ambiguous time: use {is}after({shown}), {is}before({shown}), {is}since({shown}), \
-                     {is}until({shown}) or {is}on({shown}); for a range of days, {range}"
-                ))
+            // As it can be copied: a datetime in quotes too.
+            (Shape::Codes, Method::Matches, InputValue::Moment(text)) => {
+                Err(format!("ambiguous time: use {}", each(&format!("\"{text}\""))))
             }
+            (Shape::Codes, Method::Matches, input) => Err(format!("ambiguous time: use {}", each(&input.shown()))),
             _ => self.times.read(&self.given.comparison),
         }
     }

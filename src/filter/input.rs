@@ -8,7 +8,7 @@ use std::fmt::{self, Write as _};
 use crate::error::{is_unsafe_for_terminal, sanitize};
 
 use super::days::Days;
-use super::normal_form::Tree;
+use super::normal_form::{Tree, join};
 
 /// Characters of a value in a problem.
 const MAX_SHOWN: usize = 60;
@@ -163,33 +163,27 @@ impl InputValue {
     /// The value as the caller would recognise it: one line, shortened.
     #[must_use]
     pub fn shown(&self) -> String {
-        let mut line = Line::default();
+        let mut line = Line(String::new(), MAX_SHOWN);
         // An error means that the line is full.
         match write!(line, "{self}") {
-            Ok(()) => line.text,
-            Err(fmt::Error) => line.text + "…",
+            Ok(()) => line.0,
+            Err(fmt::Error) => line.0 + "…",
         }
     }
 }
 
-/// A line that refuses further characters when it is full, so that showing a long list costs little.
-#[derive(Default)]
-struct Line {
-    text: String,
-    characters: usize,
-}
+/// A line, and the characters that it may still take: when it is full it refuses others, so that showing a long list costs
+/// little.
+struct Line(String, usize);
 
 impl fmt::Write for Line {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for character in text.chars() {
-            if self.characters == MAX_SHOWN {
-                return Err(fmt::Error);
-            }
-            self.characters += 1;
+            self.1 = self.1.checked_sub(1).ok_or(fmt::Error)?;
             if is_unsafe_for_terminal(character) {
-                self.text.extend(character.escape_default());
+                self.0.extend(character.escape_default());
             } else {
-                self.text.push(character);
+                self.0.push(character);
             }
         }
         Ok(())
@@ -208,30 +202,22 @@ impl fmt::Display for InputValue {
             Self::Number(number) => write!(formatter, "{number:?}"),
             Self::Text(text) => write!(formatter, "\"{text}\""),
             Self::Moment(text) => formatter.write_str(text),
-            Self::List(values) => list(formatter, values),
-            Self::Map(entries) => map(formatter, entries),
+            Self::List(values) => {
+                formatter.write_char('[')?;
+                join(formatter, values, ", ", |formatter, value| value.fmt(formatter))?;
+                formatter.write_char(']')
+            }
+            Self::Map(entries) => {
+                formatter.write_char('{')?;
+                join(formatter, entries, ", ", |formatter, (name, value)| write!(formatter, "\"{name}\": {value}"))?;
+                formatter.write_char('}')
+            }
             Self::Expression(tree) => tree.fmt(formatter),
             Self::Comparison(comparison) => comparison.fmt(formatter),
             Self::Days(days) => days.fmt(formatter),
             Self::Other { shown, .. } => formatter.write_str(shown),
         }
     }
-}
-
-fn list(formatter: &mut fmt::Formatter<'_>, values: &[InputValue]) -> fmt::Result {
-    formatter.write_char('[')?;
-    for (index, value) in values.iter().enumerate() {
-        write!(formatter, "{}{value}", if index == 0 { "" } else { ", " })?;
-    }
-    formatter.write_char(']')
-}
-
-fn map(formatter: &mut fmt::Formatter<'_>, entries: &[(String, InputValue)]) -> fmt::Result {
-    formatter.write_char('{')?;
-    for (index, (name, value)) in entries.iter().enumerate() {
-        write!(formatter, "{}\"{name}\": {value}", if index == 0 { "" } else { ", " })?;
-    }
-    formatter.write_char('}')
 }
 
 impl fmt::Display for Comparison {

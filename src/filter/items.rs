@@ -71,8 +71,7 @@ fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -
     let shape = if is_promotion_code { Shape::Codes } else { Shape::Items(id, known.as_ref()) };
     let conditions = Conditions::of_where(where_clause, problems);
     let filters = conditions.and_then(|conditions| conditions::filters(conditions, &shape, times, problems));
-    let limit = values::limit(&limit, problems);
-    let known_row_cap = values::known_row_cap(&known_row_cap, problems);
+    let [limit, known_row_cap] = values::limits(&limit, &known_row_cap, problems);
     let body = SearchBody { item_type_id: id?, item_type_name: name?, attrs: attrs?, filters: filters? };
     Some(Search { body, attributes: attributes?, limit, known_row_cap })
 }

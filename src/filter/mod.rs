@@ -22,10 +22,11 @@ use std::sync::Arc;
 
 use crate::contract::search::SearchBody;
 
+pub(crate) use conditions::span;
 pub use days::Days;
 pub use input::{ColumnCondition, Comparison, InputValue, Method};
 pub use normal_form::{MAX_GROUPS, Tree};
-pub use parts::{SearchPart, SearchParts, ValueList};
+pub use parts::{SearchPart, SearchParts};
 pub use plan::{Plan, VALUES_PER_REQUEST};
 pub(crate) use values::did_you_mean;
 

@@ -93,15 +93,25 @@ impl<T: fmt::Display> fmt::Display for Tree<T> {
             Self::All(parts) => (parts, " & "),
             Self::Any(parts) => (parts, " | "),
         };
-        for (index, part) in parts.iter().enumerate() {
-            formatter.write_str(if index == 0 { "" } else { joint })?;
-            match part {
-                Self::Leaf(leaf) => leaf.fmt(formatter)?,
-                joined => write!(formatter, "({joined})")?,
-            }
-        }
-        Ok(())
+        join(formatter, parts, joint, |formatter, part| match part {
+            Self::Leaf(leaf) => leaf.fmt(formatter),
+            joined => write!(formatter, "({joined})"),
+        })
     }
+}
+
+/// Writes parts with something between them.
+pub(super) fn join<T>(
+    formatter: &mut fmt::Formatter<'_>,
+    parts: &[T],
+    joint: &str,
+    write: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    for (index, part) in parts.iter().enumerate() {
+        formatter.write_str(if index == 0 { "" } else { joint })?;
+        write(formatter, part)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -87,13 +87,11 @@ impl Plan {
             return Arc::clone(&self.template);
         }
         let mut search = Search::clone(&self.template);
-        let mut rest = index;
-        for Axis { position, values } in self.axes.iter().rev() {
-            let condition = search.body.filters.or.first_mut().and_then(|group| group.and.get_mut(*position));
-            if let (Some(condition), Some(value)) = (condition, values.get(rest % values.len())) {
+        for (position, value) in self.values(index) {
+            let condition = search.body.filters.or.first_mut().and_then(|group| group.and.get_mut(position));
+            if let Some(condition) = condition {
                 condition.value.clone_from(value);
             }
-            rest /= values.len();
         }
         Arc::new(search)
     }
@@ -101,15 +99,19 @@ impl Plan {
     /// The value of a condition of the first group in the request of an index.
     #[must_use]
     pub fn value(&self, index: usize, position: usize) -> Option<&Value> {
-        let mut rest = index;
-        for axis in self.axes.iter().rev() {
-            if axis.position == position {
-                return axis.values.get(rest % axis.values.len());
-            }
-            rest /= axis.values.len();
-        }
         let search = self.parts.get(index).unwrap_or(&self.template);
-        Some(&search.body.filters.or.first()?.and.get(position)?.value)
+        let varying = self.values(index).find(|(varying, _)| *varying == position);
+        varying.map(|(_, value)| value).or(Some(&search.body.filters.or.first()?.and.get(position)?.value))
+    }
+
+    /// The positions and values of the conditions that vary, in the request of an index.
+    fn values(&self, index: usize) -> impl Iterator<Item = (usize, &Value)> {
+        let mut rest = index;
+        self.axes.iter().rev().filter_map(move |Axis { position, values }| {
+            let value = values.get(rest % values.len())?;
+            rest /= values.len();
+            Some((*position, value))
+        })
     }
 
     /// The conditions of all requests together: each list with all its values.

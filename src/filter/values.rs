@@ -56,14 +56,10 @@ fn count(argument: &str, value: &InputValue, what: &str, default: &str, problems
     None
 }
 
-/// `limit`, which is not sent.
-pub(super) fn limit(value: &InputValue, problems: &mut Problems) -> Option<u64> {
-    count("limit", value, "records", "all records", problems)
-}
-
-/// `known_row_cap`, which is not sent.
-pub(super) fn known_row_cap(value: &InputValue, problems: &mut Problems) -> Option<u64> {
-    count("known_row_cap", value, "rows", "no known cap", problems)
+/// `limit` and `known_row_cap`.
+pub(super) fn limits(limit: &InputValue, known_row_cap: &InputValue, problems: &mut Problems) -> [Option<u64>; 2] {
+    let limit = count("limit", limit, "records", "all records", problems);
+    [limit, count("known_row_cap", known_row_cap, "rows", "no known cap", problems)]
 }
 
 /// A string to compare with.
@@ -197,6 +193,14 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a s
         .filter(|(similarity, _)| *similarity > 0.8)
         .max_by(|(one, _), (other, _)| one.total_cmp(other));
     nearest.map(|(_, name)| format!("; did you mean \"{name}\"?")).unwrap_or_default()
+}
+
+/// As [`did_you_mean`], but all known names when none is similar.
+pub(super) fn nearest_or_all(name: &str, known: &[&str]) -> String {
+    match did_you_mean(name, known.iter().copied()) {
+        none if none.is_empty() => format!("; they are {}", known.join(", ")),
+        advice => advice,
+    }
 }
 
 #[cfg(test)]
