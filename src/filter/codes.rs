@@ -39,8 +39,8 @@ pub struct CodesArguments {
 /// # Errors
 /// `Validation`, with the problems of all arguments.
 pub fn check(arguments: CodesArguments, calendar: &Calendar) -> Result<Search> {
-    let scan = |days: &str| format!("client.scan_codes(allocated_time={days})");
-    Problems::collect(|problems| read(arguments, &Times { calendar, instead_of_range: Some(scan) }, problems))
+    let times = Times { calendar, instead_of_range: Some("client.scan_codes(allocated_time={})") };
+    Problems::collect(|problems| read(arguments, &times, problems))
 }
 
 /// Checks a scan of promotion codes that sends at most `values_per_request` values of a list in one request.

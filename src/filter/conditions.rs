@@ -461,25 +461,23 @@ fn time_unit(data_type: &str, unit: &InputValue) -> Result<Option<String>, Strin
 
 /// A specified number, or the name that the package gives it, unless values are sent as given.
 fn known_number(value: &InputValue, column: &str, known: &[(&str, i64)], method: &Method) -> Result<Value, String> {
-    let mut advice = String::new();
-    let number = match value {
-        InputValue::Integer(number) => known.iter().find(|(_, known)| known == number),
+    let is_meant = |(name, number): &&(&str, i64)| match value {
+        InputValue::Integer(given) => given == number,
         // A pandas column of integers with missing values holds floats.
         #[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "the known values are small integers")]
-        InputValue::Number(number) => known.iter().find(|(_, known)| *known as f64 == *number),
-        InputValue::Text(text) => {
-            advice = did_you_mean(text, known.iter().map(|(name, _)| *name));
-            known.iter().find(|(name, _)| name.eq_ignore_ascii_case(text))
-        }
-        _ => None,
+        InputValue::Number(given) => *given == *number as f64,
+        InputValue::Text(given) => name.eq_ignore_ascii_case(given),
+        _ => false,
     };
-    match (number, value) {
+    match (known.iter().find(is_meant), value) {
         (Some((_, number)), InputValue::Text(_)) if matches!(method, Method::Operator(_)) => {
             Err(format!("values of an operator are sent as given: write {number}, not {}", value.shown()))
         }
         (Some((_, number)), _) => Ok(Value::from(*number)),
         (None, value) => {
             let choices: Vec<String> = known.iter().map(|(name, number)| format!("{number} (\"{name}\")")).collect();
+            let text = if let InputValue::Text(text) = value { text } else { "" };
+            let advice = did_you_mean(text, known.iter().map(|(name, _)| *name));
             Err(format!("{} is not a value of {column}: {}{advice}", value.shown(), choices.join(", ")))
         }
     }

@@ -39,8 +39,8 @@ pub struct ItemsArguments {
 /// # Errors
 /// `Validation`, with the problems of all arguments.
 pub fn check(arguments: ItemsArguments, calendar: &Calendar) -> Result<Search> {
-    let scan = |_: &str| "client.scan_items(…) with the same where".to_owned();
-    Problems::collect(|problems| read(arguments, &Times { calendar, instead_of_range: Some(scan) }, problems))
+    let times = Times { calendar, instead_of_range: Some("client.scan_items(…) with the same where") };
+    Problems::collect(|problems| read(arguments, &times, problems))
 }
 
 /// Checks a scan of items that sends at most `values_per_request` values of a list in one request.

@@ -41,11 +41,21 @@ impl Search {
         let [group] = self.body.filters.or.as_slice() else { return SearchParts::None };
         let lists = group.and.iter().enumerate().filter_map(|(position, condition)| {
             let values = condition.value.as_array().filter(|values| values.len() > 1)?;
-            (condition.operator == MATCHES).then_some((position, values))
+            (condition.operator == MATCHES).then_some((position, &condition.column, values))
         });
-        if let Some((position, values)) = lists.max_by_key(|(_, values)| values.len()) {
+        if let Some((position, column, values)) = lists.max_by_key(|(.., values)| values.len()) {
             let (first, second) = values.split_at(values.len() / 2);
-            return SearchParts::Exact([first, second].map(|values| self.with_values(position, values)).into());
+            let part = |values: &[Value]| {
+                let mut search = self.clone();
+                search.body.filters.set_value(position, Value::from(values));
+                let name = match values {
+                    // Ids are personal data, and these names occur in warnings.
+                    [value] if column == STATUS => format!("{STATUS} {value}"),
+                    values => format!("{} {column}", values.len()),
+                };
+                SearchPart { search, name }
+            };
+            return SearchParts::Exact(vec![part(first), part(second)]);
         }
         let has_status = group.and.iter().any(|condition| condition.column == STATUS);
         if self.body.item_type_id != PROMOTION_CODE_ID || has_status {
@@ -67,20 +77,6 @@ impl Search {
         let lists = conditions.filter_map(|condition| Some((condition.value.as_array()?.len(), is_key(condition))));
         let longest = lists.max().filter(|(values, _)| *values > 0 && *values as u64 == rows);
         longest.is_some_and(|(_, are_keys)| are_keys || !is_round)
-    }
-
-    fn with_values(&self, position: usize, values: &[Value]) -> SearchPart {
-        let mut search = self.clone();
-        let mut name = String::new();
-        if let Some(condition) = search.body.filters.or.first_mut().and_then(|group| group.and.get_mut(position)) {
-            condition.value = Value::from(values);
-            name = match values {
-                // Ids are personal data, and these names occur in warnings.
-                [value] if condition.column == STATUS => format!("{STATUS} {value}"),
-                values => format!("{} {}", values.len(), condition.column),
-            };
-        }
-        SearchPart { search, name }
     }
 
     fn with_status(&self, status: i64) -> SearchPart {

@@ -88,10 +88,7 @@ impl Plan {
         }
         let mut search = Search::clone(&self.template);
         for (position, value) in self.values(index) {
-            let condition = search.body.filters.or.first_mut().and_then(|group| group.and.get_mut(position));
-            if let Some(condition) = condition {
-                condition.value.clone_from(value);
-            }
+            search.body.filters.set_value(position, value.clone());
         }
         Arc::new(search)
     }
@@ -119,11 +116,8 @@ impl Plan {
     pub fn filters(&self) -> Filters {
         let mut filters = self.template.body.filters.clone();
         for Axis { position, values } in &self.axes {
-            let condition = filters.or.first_mut().and_then(|group| group.and.get_mut(*position));
-            if let Some(condition) = condition {
-                let parts = values.iter().map(|value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]));
-                condition.value = parts.flatten().collect();
-            }
+            let parts = values.iter().map(|value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]));
+            filters.set_value(*position, parts.flatten().collect());
         }
         filters
     }

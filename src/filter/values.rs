@@ -110,8 +110,9 @@ pub(super) fn number(value: &InputValue) -> Result<Value, String> {
 pub(super) fn json(value: &InputValue) -> Result<Value, String> {
     match value {
         InputValue::Bool(flag) => Ok(Value::Bool(*flag)),
-        InputValue::Text(_) => text(value),
-        InputValue::Integer(_) | InputValue::BigInteger(_) | InputValue::Number(_) => number(value),
+        InputValue::Text(_) | InputValue::Integer(_) | InputValue::BigInteger(_) | InputValue::Number(_) => {
+            scalar(value)
+        }
         value => Err(is_not(value, "a string, a number or a bool")),
     }
 }
@@ -135,8 +136,8 @@ pub(super) fn scalar(value: &InputValue) -> Result<Value, String> {
 pub(super) struct Times<'a> {
     /// The zone of times without offset, what days the service compares, and today.
     pub(super) calendar: &'a Calendar,
-    /// What to write instead of a range of days, where there is only one request.
-    pub(super) instead_of_range: Option<fn(&str) -> String>,
+    /// What to write instead of a range of days, `{}`, where there is only one request.
+    pub(super) instead_of_range: Option<&'static str>,
 }
 
 impl Times<'_> {
@@ -170,7 +171,8 @@ impl Times<'_> {
             return Ok(as_sent(start));
         }
         if let Some(instead) = self.instead_of_range {
-            return Err(format!("a range of days takes one request a day: use {}", instead(&given.shown())));
+            let instead = instead.replace("{}", &given.shown());
+            return Err(format!("a range of days takes one request a day: use {instead}"));
         }
         let starts: Vec<Value> = self.calendar.zone.days(start, stop).take(MAX_REQUESTS + 1).map(as_sent).collect();
         if starts.len() > MAX_REQUESTS {
