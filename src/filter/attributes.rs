@@ -1,4 +1,4 @@
-//! `attrs`: the attributes to return, and the two formats in which they are sent.
+//! `attrs`: the attributes to return.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,7 +7,6 @@ use super::input::InputValue;
 use super::problems::{Place, Problems};
 use super::values;
 use crate::contract::codes;
-use crate::contract::search::Attributes;
 
 /// All attributes of a business object, where they are specified or the user declared them.
 pub(super) struct KnownAttributes<'a> {
@@ -73,28 +72,6 @@ pub(super) fn names(
         }
     };
     problems.add(&place, input, message);
-    None
-}
-
-/// The names in the format of `attrs_format`: an array, or a string for objects other than promotion codes.
-pub(super) fn as_sent(
-    names: Arc<[String]>,
-    format: &InputValue,
-    is_promotion_code: bool,
-    problems: &mut Problems,
-) -> Option<Attributes> {
-    let message = match format {
-        InputValue::Null => return Some(Attributes::Names(names)),
-        InputValue::Text(format) if format == "array" => return Some(Attributes::Names(names)),
-        InputValue::Text(format) if format == "string" && !is_promotion_code => {
-            return Some(Attributes::Text(names.join(",")));
-        }
-        InputValue::Text(format) if format == "string" => {
-            "a search of promotion codes takes attrs as an array: leave attrs_format out".to_owned()
-        }
-        format => format!("{} is not a format of attrs: write \"array\" or \"string\"", format.shown()),
-    };
-    problems.add(&Place::argument("attrs_format", "attrs"), format, message);
     None
 }
 

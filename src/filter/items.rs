@@ -9,7 +9,7 @@ use super::problems::{Place, Problems};
 use super::values::{self, Times, did_you_mean};
 use super::{Plan, Search};
 use crate::contract::business_object::{KNOWN, PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
-use crate::contract::search::SearchBody;
+use crate::contract::search::{Attributes, SearchBody};
 use crate::error::Result;
 use crate::time::Calendar;
 
@@ -28,7 +28,7 @@ pub struct ItemsArguments {
     pub limit: InputValue,
     /// The number of records at which the service is known to cut responses.
     pub known_row_cap: InputValue,
-    /// `"array"` or null sends `attrs` as an array, `"text"` as a string, but not for promotion codes.
+    /// `"string"` sends `attrs` as a string with commas, but not for promotion codes; else it is an array.
     pub attrs_format: InputValue,
     /// All attributes of the business object and their types, if the user declared them; 4.2 has the attributes of codes.
     pub known_attributes: InputValue,
@@ -66,14 +66,17 @@ fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -
         KnownAttributes::declared(name.as_deref(), &known_attributes)
     };
     let attributes = attributes::names(&attrs, known.as_ref(), problems);
-    let names = attributes.clone().unwrap_or_default();
-    let attrs = attributes::as_sent(names, &attrs_format, is_promotion_code, problems);
     let shape = if is_promotion_code { Shape::Codes } else { Shape::Items(id, known.as_ref()) };
     let conditions = Conditions::of_where(where_clause, problems);
     let filters = conditions.and_then(|conditions| conditions::filters(conditions, &shape, times, problems));
     let [limit, known_row_cap] = values::limits(&limit, &known_row_cap, problems);
-    let body = SearchBody { item_type_id: id?, item_type_name: name?, attrs: attrs?, filters: filters? };
-    Some(Search { body, attributes: attributes?, limit, known_row_cap })
+    let attributes = attributes?;
+    let attrs = match attrs_format {
+        InputValue::Text(format) if format == "string" && !is_promotion_code => Attributes::Text(attributes.join(",")),
+        _ => Attributes::Names(attributes.clone()),
+    };
+    let body = SearchBody { item_type_id: id?, item_type_name: name?, attrs, filters: filters? };
+    Some(Search { body, attributes, limit, known_row_cap })
 }
 
 /// Name and id of the business object; a specified name needs no id.
