@@ -112,6 +112,13 @@ pub(super) fn filters(
     for group in groups.iter_mut().filter(|_| matches!(shape, Shape::Codes)) {
         group.sort_by_key(rank);
     }
+    let [types, ids, ..] = POSITIONS;
+    let has = |name: &str| given.iter().any(|given| given.column == InputValue::text(name));
+    if matches!(shape, Shape::Codes) && groups.len() == OR_GROUPS && has(types) && !has(ids) {
+        // The service returns no rows for them (4.2).
+        let message = format!("{types} without {ids} silently matches nothing: add the ids, or leave {types} out");
+        problems.add(&place, &shown, message);
+    }
     let mut checked = BTreeMap::new();
     let mut columns = Vec::new();
     let mut or = Vec::with_capacity(groups.len());
@@ -161,8 +168,7 @@ fn position(column: &InputValue) -> Option<usize> {
     POSITIONS.iter().position(|position| position == name)
 }
 
-/// What is wrong with the columns of a promotion code search taken together: each may be there once, one is required, and
-/// audience types need ids.
+/// What is wrong with the columns of a promotion code search taken together: each may be there once, and one is required.
 fn together(columns: &[&InputValue]) -> Vec<String> {
     let mut messages = Vec::new();
     let counts = POSITIONS.map(|name| columns.iter().filter(|column| **column == &InputValue::text(name)).count());
@@ -177,15 +183,10 @@ fn together(columns: &[&InputValue]) -> Vec<String> {
         };
         messages.push(format!("{name} is filtered {count} times, and once is allowed: {advice}"));
     }
-    let [types, ids, _, time] = counts;
+    let [.., time] = counts;
     if time == 0 {
         let condition = format!("& col(\"{REQUIRED_COLUMN}\").after(\"2024-01-01\")");
         messages.push(format!("{REQUIRED_COLUMN} is required in a promotion code search: add {condition}"));
-    }
-    if types > 0 && ids == 0 {
-        // The service returns no rows for them (4.2).
-        let [types, ids, ..] = POSITIONS;
-        messages.push(format!("{types} without {ids} silently matches nothing: add the ids, or leave {types} out"));
     }
     messages
 }

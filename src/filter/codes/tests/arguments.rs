@@ -125,11 +125,11 @@ fn the_problems_of_all_arguments_are_reported_together() {
         locations(&found),
         [
             ("attrs[1]", "attrs[1]"),
+            ("audience_type", "filters.OR[0].AND[0]"),
             ("audience_type[1]", "filters.OR[0].AND[0].value[1]"),
             ("code_status[1]", "filters.OR[0].AND[1].value[1]"),
             ("code_status[2]", "filters.OR[0].AND[1].value[2]"),
             ("allocated_time", "filters.OR[0].AND[2].value"),
-            ("audience_type", "filters.OR[0].AND[0]"),
             ("limit", ""),
             ("known_row_cap", ""),
         ]
