@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::condition::Condition;
 
@@ -41,6 +42,15 @@ pub struct Filters {
     /// The groups.
     #[serde(rename = "OR")]
     pub or: Vec<Group>,
+}
+
+impl Filters {
+    /// Sets the value of a condition of the first group.
+    pub fn set_value(&mut self, position: usize, value: Value) {
+        if let Some(condition) = self.or.first_mut().and_then(|group| group.and.get_mut(position)) {
+            condition.value = value;
+        }
+    }
 }
 
 /// A group is satisfied by a record that meets all its conditions.

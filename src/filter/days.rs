@@ -7,7 +7,7 @@ use super::values::is_not;
 use crate::time::{Calendar, Moment, Zone};
 
 /// No scan has more days.
-const MOST_DAYS: i64 = 100_000;
+const MOST_DAYS: u32 = 100_000;
 
 /// A range of days.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,8 @@ impl Days {
         let zone = &calendar.zone;
         match self {
             Self::Range { start, stop } => range(start, stop, zone),
-            Self::Month(month) => zone.parse_month(&month_text(month)?),
+            Self::Month(InputValue::Text(month)) => zone.parse_month(month),
+            Self::Month(other) => Err(is_not(other, "a month: write it as \"2024-01\"")),
             Self::Last(count) => {
                 let today = zone.start_of_day(calendar.now)?;
                 Ok((zone.start_of_earlier_day(today, number_of_days(count)?)?, today))
@@ -104,24 +105,15 @@ fn range(start: &InputValue, stop: &InputValue, zone: &Zone) -> Result<(Moment, 
     Err(format!("the range has no day: {problem}, and stop is excluded"))
 }
 
-fn month_text(value: &InputValue) -> Result<String, String> {
-    match value {
-        InputValue::Text(text) => Ok(text.clone()),
-        value => Err(is_not(value, "a month: write it as \"2024-01\"")),
-    }
-}
-
 fn number_of_days(value: &InputValue) -> Result<u32, String> {
     match value {
-        InputValue::Integer(count) if (1..=MOST_DAYS).contains(count) => u32::try_from(*count).map_err(|_| too_many()),
-        InputValue::Integer(count) if *count < 1 => Err(format!("{count} is not a number of days: write 1 or more")),
-        InputValue::Integer(_) => Err(too_many()),
+        InputValue::Integer(count @ ..1) => Err(format!("{count} is not a number of days: write 1 or more")),
+        InputValue::Integer(count) => {
+            let count = u32::try_from(*count).ok().filter(|count| *count <= MOST_DAYS);
+            count.ok_or_else(|| format!("the range has more than {MOST_DAYS} days"))
+        }
         value => Err(is_not(value, "a number of days: write an integer")),
     }
-}
-
-fn too_many() -> String {
-    format!("the range has more than {MOST_DAYS} days")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The request for a segment export (4.3).
 
 use super::input::InputValue;
-use super::problems::{ProblemPath, Problems};
+use super::problems::{Place, Problems};
 use super::values;
 use crate::contract::export::DownloadBody;
 use crate::error::Result;
@@ -12,14 +12,14 @@ use crate::error::Result;
 /// `Validation`, when it is not an integer.
 pub fn check(export_id: &InputValue) -> Result<DownloadBody> {
     let read = values::id(export_id, "the id of an export");
-    let location = ProblemPath::argument("export_id", "exportId");
+    let location = Place::argument("export_id", "exportId");
     Problems::collect(|problems| problems.keep(&location, export_id, read).map(DownloadBody::new))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::sample::problem;
+    use crate::filter::tests::problem;
 
     #[test]
     fn an_integer_makes_the_specified_body() {

@@ -8,7 +8,7 @@ use std::fmt::{self, Write as _};
 use crate::error::{is_unsafe_for_terminal, sanitize};
 
 use super::days::Days;
-use super::normal_form::Tree;
+use super::normal_form::{Tree, join};
 
 /// Characters of a value in a problem.
 const MAX_SHOWN: usize = 60;
@@ -101,6 +101,32 @@ pub enum Method {
     Operator(InputValue),
 }
 
+impl Method {
+    /// Its name, as it is called.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Matches => "matches",
+            Self::Equals => "equals",
+            Self::After => "after",
+            Self::Before => "before",
+            Self::Since => "since",
+            Self::Until => "until",
+            Self::On => "on",
+            Self::Operator(_) => "op",
+        }
+    }
+
+    /// Whether it sends one of these operators as given.
+    pub(super) fn is_operator(&self, names: &[&str]) -> bool {
+        matches!(self, Self::Operator(InputValue::Text(name)) if names.contains(&name.as_str()))
+    }
+
+    /// Whether it compares times.
+    pub(super) const fn is_of_times(&self) -> bool {
+        matches!(self, Self::After | Self::Before | Self::Since | Self::Until | Self::On)
+    }
+}
+
 impl InputValue {
     /// A string.
     pub fn text(text: impl Into<String>) -> Self {
@@ -137,33 +163,27 @@ impl InputValue {
     /// The value as the caller would recognise it: one line, shortened.
     #[must_use]
     pub fn shown(&self) -> String {
-        let mut line = Line::default();
+        let mut line = Line(String::new(), MAX_SHOWN);
         // An error means that the line is full.
         match write!(line, "{self}") {
-            Ok(()) => line.text,
-            Err(fmt::Error) => line.text + "…",
+            Ok(()) => line.0,
+            Err(fmt::Error) => line.0 + "…",
         }
     }
 }
 
-/// A line that refuses further characters when it is full, so that showing a long list costs little.
-#[derive(Default)]
-struct Line {
-    text: String,
-    characters: usize,
-}
+/// A line, and the characters that it may still take: when it is full it refuses others, so that showing a long list costs
+/// little.
+struct Line(String, usize);
 
 impl fmt::Write for Line {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for character in text.chars() {
-            if self.characters == MAX_SHOWN {
-                return Err(fmt::Error);
-            }
-            self.characters += 1;
+            self.1 = self.1.checked_sub(1).ok_or(fmt::Error)?;
             if is_unsafe_for_terminal(character) {
-                self.text.extend(character.escape_default());
+                self.0.extend(character.escape_default());
             } else {
-                self.text.push(character);
+                self.0.push(character);
             }
         }
         Ok(())
@@ -182,8 +202,16 @@ impl fmt::Display for InputValue {
             Self::Number(number) => write!(formatter, "{number:?}"),
             Self::Text(text) => write!(formatter, "\"{text}\""),
             Self::Moment(text) => formatter.write_str(text),
-            Self::List(values) => list(formatter, values),
-            Self::Map(entries) => map(formatter, entries),
+            Self::List(values) => {
+                formatter.write_char('[')?;
+                join(formatter, values, ", ", |formatter, value| value.fmt(formatter))?;
+                formatter.write_char(']')
+            }
+            Self::Map(entries) => {
+                formatter.write_char('{')?;
+                join(formatter, entries, ", ", |formatter, (name, value)| write!(formatter, "\"{name}\": {value}"))?;
+                formatter.write_char('}')
+            }
             Self::Expression(tree) => tree.fmt(formatter),
             Self::Comparison(comparison) => comparison.fmt(formatter),
             Self::Days(days) => days.fmt(formatter),
@@ -192,43 +220,11 @@ impl fmt::Display for InputValue {
     }
 }
 
-fn list(formatter: &mut fmt::Formatter<'_>, values: &[InputValue]) -> fmt::Result {
-    formatter.write_char('[')?;
-    for (index, value) in values.iter().enumerate() {
-        write!(formatter, "{}{value}", if index == 0 { "" } else { ", " })?;
-    }
-    formatter.write_char(']')
-}
-
-fn map(formatter: &mut fmt::Formatter<'_>, entries: &[(String, InputValue)]) -> fmt::Result {
-    formatter.write_char('{')?;
-    for (index, (name, value)) in entries.iter().enumerate() {
-        write!(formatter, "{}\"{name}\": {value}", if index == 0 { "" } else { ", " })?;
-    }
-    formatter.write_char('}')
-}
-
-impl fmt::Display for Method {
-    /// The name of the method, as it is called.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Matches => "matches",
-            Self::Equals => "equals",
-            Self::After => "after",
-            Self::Before => "before",
-            Self::Since => "since",
-            Self::Until => "until",
-            Self::On => "on",
-            Self::Operator(_) => "op",
-        })
-    }
-}
-
 impl fmt::Display for Comparison {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.method {
             Method::Operator(name) => write!(formatter, "op({name}, {})", self.value),
-            method => write!(formatter, "{method}({})", self.value),
+            method => write!(formatter, "{}({})", method.name(), self.value),
         }
     }
 }

@@ -1,19 +1,15 @@
 //! The item search of any business object (4.1). Promotion codes follow 4.2 here too: the rules belong to the
 //! business object, not to the call.
 
-use std::sync::Arc;
-
 use super::attributes::{self, KnownAttributes};
-use super::code_filters;
+use super::conditions::{self, Shape};
+use super::given::Conditions;
 use super::input::InputValue;
-use super::item_filters;
-use super::nearest::did_you_mean;
-use super::problems::{ProblemPath, Problems};
-use super::values::{self, Times};
-use super::where_clause::WhereClause;
+use super::problems::{Place, Problems};
+use super::values::{self, Times, did_you_mean};
 use super::{Plan, Search};
 use crate::contract::business_object::{KNOWN, PROMOTION_CODE_ID, PROMOTION_CODE_NAME};
-use crate::contract::search::SearchBody;
+use crate::contract::search::{Attributes, SearchBody};
 use crate::error::Result;
 use crate::time::Calendar;
 
@@ -32,7 +28,7 @@ pub struct ItemsArguments {
     pub limit: InputValue,
     /// The number of records at which the service is known to cut responses.
     pub known_row_cap: InputValue,
-    /// `"array"` or null sends `attrs` as an array, `"text"` as a string, but not for promotion codes.
+    /// `"string"` sends `attrs` as a string with commas, but not for promotion codes; else it is an array.
     pub attrs_format: InputValue,
     /// All attributes of the business object and their types, if the user declared them; 4.2 has the attributes of codes.
     pub known_attributes: InputValue,
@@ -43,8 +39,8 @@ pub struct ItemsArguments {
 /// # Errors
 /// `Validation`, with the problems of all arguments.
 pub fn check(arguments: ItemsArguments, calendar: &Calendar) -> Result<Search> {
-    let scan = |_: &str| "client.scan_items(…) with the same where".to_owned();
-    Problems::collect(|problems| read(arguments, &Times { calendar, instead_of_range: Some(scan) }, problems))
+    let times = Times { calendar, instead_of_range: Some("client.scan_items(…) with the same where") };
+    Problems::collect(|problems| read(arguments, &times, problems))
 }
 
 /// Checks a scan of items that sends at most `values_per_request` values of a list in one request.
@@ -65,30 +61,28 @@ fn read(arguments: ItemsArguments, times: &Times<'_>, problems: &mut Problems) -
     // Also where name and id contradict each other.
     let is_promotion_code = id == Some(PROMOTION_CODE_ID) || name.as_deref() == Some(PROMOTION_CODE_NAME);
     let known = if is_promotion_code {
-        Some(KnownAttributes::OfCodes)
+        Some(KnownAttributes::of_codes())
     } else {
         KnownAttributes::declared(name.as_deref(), &known_attributes)
     };
-    let attributes = attributes::names(&attrs, known.as_ref(), problems).map(Arc::<[String]>::from);
-    let names = attributes.clone().unwrap_or_default();
-    let attrs = attributes::as_sent(names, &attrs_format, is_promotion_code, problems);
-    let filters = WhereClause::read(where_clause, problems).and_then(|clause| {
-        if is_promotion_code {
-            code_filters::of_where(clause, times, problems)
-        } else {
-            item_filters::of_where(&clause, id, known.as_ref(), times, problems)
-        }
-    });
-    let limit = values::limit(&limit, problems);
-    let known_row_cap = values::known_row_cap(&known_row_cap, problems);
-    let body = SearchBody { item_type_id: id?, item_type_name: name?, attrs: attrs?, filters: filters? };
-    Some(Search { body, attributes: attributes?, limit, known_row_cap })
+    let attributes = attributes::names(&attrs, known.as_ref(), problems);
+    let shape = if is_promotion_code { Shape::Codes } else { Shape::Items(id, known.as_ref()) };
+    let conditions = Conditions::of_where(where_clause, problems);
+    let filters = conditions.and_then(|conditions| conditions::filters(conditions, &shape, times, problems));
+    let [limit, known_row_cap] = values::limits(&limit, &known_row_cap, problems);
+    let attributes = attributes?;
+    let attrs = match attrs_format {
+        InputValue::Text(format) if format == "string" && !is_promotion_code => Attributes::Text(attributes.join(",")),
+        _ => Attributes::Names(attributes.clone()),
+    };
+    let body = SearchBody { item_type_id: id?, item_type_name: name?, attrs, filters: filters? };
+    Some(Search { body, attributes, limit, known_row_cap })
 }
 
 /// Name and id of the business object; a specified name needs no id.
 fn item_type(name: &InputValue, id: &InputValue, problems: &mut Problems) -> (Option<String>, Option<i64>) {
-    let name_location = ProblemPath::argument("item_type_name", "itemTypeName");
-    let id_location = ProblemPath::argument("item_type_id", "itemTypeId");
+    let name_location = Place::argument("item_type_name", "itemTypeName");
+    let id_location = Place::argument("item_type_id", "itemTypeId");
     let read_name = problems.keep(&name_location, name, values::name(name, "the name of a business object"));
     let read_id = match id {
         InputValue::Null => None,

@@ -3,34 +3,32 @@
 //! Pure: it knows neither Python nor HTTP. Numbers such as 4.2 are sections of the API specification.
 
 mod attributes;
-mod code_condition;
-mod code_filters;
 pub mod codes;
+mod conditions;
 mod days;
 pub mod export;
+mod given;
 mod input;
-mod item_filters;
 pub mod items;
-mod nearest;
 mod normal_form;
 mod parts;
 mod plan;
 mod problems;
 #[cfg(test)]
-mod sample;
+mod tests;
 mod values;
-mod where_clause;
 
 use std::sync::Arc;
 
 use crate::contract::search::SearchBody;
 
+pub(crate) use conditions::span;
 pub use days::Days;
 pub use input::{ColumnCondition, Comparison, InputValue, Method};
-pub(crate) use nearest::did_you_mean;
 pub use normal_form::{MAX_GROUPS, Tree};
-pub use parts::{SearchPart, SearchParts, ValueList};
+pub use parts::{SearchPart, SearchParts};
 pub use plan::{Plan, VALUES_PER_REQUEST};
+pub(crate) use values::did_you_mean;
 
 /// A search that was checked.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,49 +20,23 @@ pub enum Tree<T> {
     Any(Vec<Tree<T>>),
 }
 
-/// The size of an expanded tree; saturates rather than wraps.
-#[derive(Clone, Copy)]
-struct Size {
-    groups: u64,
-    /// Sum of the weights of the leaves in all groups.
-    weight: u64,
-}
-
-impl Size {
-    const FALSE: Self = Self { groups: 0, weight: 0 };
-    const TRUE: Self = Self { groups: 1, weight: 0 };
-
-    fn or(self, other: Self) -> Self {
-        Self { groups: self.groups.saturating_add(other.groups), weight: self.weight.saturating_add(other.weight) }
-    }
-
-    fn and(self, other: Self) -> Self {
-        let repeated = self.weight.saturating_mul(other.groups);
-        Self {
-            groups: self.groups.saturating_mul(other.groups),
-            weight: repeated.saturating_add(other.weight.saturating_mul(self.groups)),
-        }
-    }
-}
-
 impl<T> Tree<T> {
     /// The groups of the OR of ANDs, as indexes of the leaves in reading order.
     ///
     /// # Errors
     /// A message, when the result would be too large; `weight` is the number of values of a leaf.
     pub fn groups(&self, weight: &impl Fn(&T) -> usize) -> Result<Vec<Vec<usize>>, String> {
-        let size = self.size(weight);
-        if size.groups > MAX_GROUPS {
+        let (groups, values) = self.size(weight);
+        if groups > MAX_GROUPS {
             return Err(format!(
                 "becomes {} groups of conditions, more than {MAX_GROUPS}: put several values of one column into one \
                  .matches([...]), or send several requests",
-                if size.groups == u64::MAX { "countless".to_owned() } else { size.groups.to_string() }
+                if groups == u64::MAX { "countless".to_owned() } else { groups.to_string() }
             ));
         }
-        if size.weight > MAX_REPEATED && size.weight > self.weight(weight) {
+        if values > MAX_REPEATED && groups > 1 {
             return Err(format!(
-                "has {} values once its groups are expanded, more than {MAX_REPEATED}: send several requests",
-                size.weight
+                "has {values} values once its groups are expanded, more than {MAX_REPEATED}: send several requests"
             ));
         }
         Ok(self.expand(&mut 0))
@@ -77,37 +51,34 @@ impl<T> Tree<T> {
         }
     }
 
-    fn size(&self, weight: &impl Fn(&T) -> usize) -> Size {
+    /// The number of groups, and of the values in all of them; both saturate rather than wrap.
+    fn size(&self, weight: &impl Fn(&T) -> usize) -> (u64, u64) {
         match self {
-            Self::Leaf(leaf) => Size { groups: 1, weight: weight(leaf) as u64 },
-            Self::All(parts) => parts.iter().map(|part| part.size(weight)).fold(Size::TRUE, Size::and),
-            Self::Any(parts) => parts.iter().map(|part| part.size(weight)).fold(Size::FALSE, Size::or),
-        }
-    }
-
-    fn weight(&self, weight: &impl Fn(&T) -> usize) -> u64 {
-        match self {
-            Self::Leaf(leaf) => weight(leaf) as u64,
-            Self::All(parts) | Self::Any(parts) => {
-                parts.iter().map(|part| part.weight(weight)).fold(0, u64::saturating_add)
-            }
+            Self::Leaf(leaf) => (1, weight(leaf) as u64),
+            Self::All(parts) => parts.iter().fold((1, 0), |(groups, values), part| {
+                let (others, more) = part.size(weight);
+                let values = values.saturating_mul(others).saturating_add(groups.saturating_mul(more));
+                (groups.saturating_mul(others), values)
+            }),
+            Self::Any(parts) => parts.iter().fold((0, 0), |(groups, values), part| {
+                let (others, more) = part.size(weight);
+                (groups.saturating_add(others), values.saturating_add(more))
+            }),
         }
     }
 
     fn expand(&self, next_leaf: &mut usize) -> Vec<Vec<usize>> {
         match self {
             Self::Leaf(_) => {
-                let leaf = *next_leaf;
                 *next_leaf += 1;
-                vec![vec![leaf]]
-            }
-            // Its parts may have more groups than fit.
-            Self::All(_) if self.size(&|_| 0).groups == 0 => {
-                *next_leaf += usize::try_from(self.weight(&|_| 1)).unwrap_or(usize::MAX);
-                Vec::new()
+                vec![vec![*next_leaf - 1]]
             }
             Self::All(parts) => parts.iter().fold(vec![Vec::new()], |groups, part| {
                 let others = part.expand(next_leaf);
+                // So many are allowed only where a part of this tree or of a larger one has none.
+                if (groups.len() * others.len()) as u64 > MAX_GROUPS {
+                    return Vec::new();
+                }
                 groups.iter().flat_map(|group| others.iter().map(|other| [group.as_slice(), other].concat())).collect()
             }),
             Self::Any(parts) => parts.iter().flat_map(|part| part.expand(next_leaf)).collect(),
@@ -122,15 +93,25 @@ impl<T: fmt::Display> fmt::Display for Tree<T> {
             Self::All(parts) => (parts, " & "),
             Self::Any(parts) => (parts, " | "),
         };
-        for (index, part) in parts.iter().enumerate() {
-            formatter.write_str(if index == 0 { "" } else { joint })?;
-            match part {
-                Self::Leaf(leaf) => leaf.fmt(formatter)?,
-                joined => write!(formatter, "({joined})")?,
-            }
-        }
-        Ok(())
+        join(formatter, parts, joint, |formatter, part| match part {
+            Self::Leaf(leaf) => leaf.fmt(formatter),
+            joined => write!(formatter, "({joined})"),
+        })
     }
+}
+
+/// Writes parts with something between them.
+pub(super) fn join<T>(
+    formatter: &mut fmt::Formatter<'_>,
+    parts: &[T],
+    joint: &str,
+    write: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    for (index, part) in parts.iter().enumerate() {
+        formatter.write_str(if index == 0 { "" } else { joint })?;
+        write(formatter, part)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -216,9 +197,8 @@ mod tests {
         #[test]
         fn computed_sizes_are_those_of_the_groups(tree in trees()) {
             if let Ok(groups) = groups(&tree) {
-                let size = tree.size(&|_| 1);
-                prop_assert_eq!(size.groups, groups.len() as u64);
-                prop_assert_eq!(size.weight, groups.iter().map(Vec::len).sum::<usize>() as u64);
+                let values = groups.iter().map(Vec::len).sum::<usize>();
+                prop_assert_eq!(tree.size(&|_| 1), (groups.len() as u64, values as u64));
             }
         }
     }

@@ -33,23 +33,6 @@ pub struct SearchPart {
     pub name: String,
 }
 
-/// A list of values of one condition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ValueList {
-    values: u64,
-    /// Whether each value has one row at most, as the id of a customer has.
-    are_keys: bool,
-}
-
-impl ValueList {
-    /// Whether a response can have this number of rows because it has one for each value. `found` is how many values
-    /// are in the rows, if that is known: fewer than rows, and one value has several.
-    #[must_use]
-    pub fn explains(self, rows: u64, found: Option<u64>) -> bool {
-        rows > 0 && rows == self.values && (self.are_keys || found == Some(rows))
-    }
-}
-
 impl Search {
     /// The parts of this search: the halves of its longest list of values, or one for each status.
     #[must_use]
@@ -58,11 +41,21 @@ impl Search {
         let [group] = self.body.filters.or.as_slice() else { return SearchParts::None };
         let lists = group.and.iter().enumerate().filter_map(|(position, condition)| {
             let values = condition.value.as_array().filter(|values| values.len() > 1)?;
-            (condition.operator == MATCHES).then_some((position, values))
+            (condition.operator == MATCHES).then_some((position, &condition.column, values))
         });
-        if let Some((position, values)) = lists.max_by_key(|(_, values)| values.len()) {
+        if let Some((position, column, values)) = lists.max_by_key(|(.., values)| values.len()) {
             let (first, second) = values.split_at(values.len() / 2);
-            return SearchParts::Exact([first, second].map(|values| self.with_values(position, values)).into());
+            let part = |values: &[Value]| {
+                let mut search = self.clone();
+                search.body.filters.set_value(position, Value::from(values));
+                let name = match values {
+                    // Ids are personal data, and these names occur in warnings.
+                    [value] if column == STATUS => format!("{STATUS} {value}"),
+                    values => format!("{} {column}", values.len()),
+                };
+                SearchPart { search, name }
+            };
+            return SearchParts::Exact(vec![part(first), part(second)]);
         }
         let has_status = group.and.iter().any(|condition| condition.column == STATUS);
         if self.body.item_type_id != PROMOTION_CODE_ID || has_status {
@@ -71,32 +64,19 @@ impl Search {
         SearchParts::ByStatus(STATUSES.iter().map(|(_, status)| self.with_status(*status)).collect())
     }
 
-    /// The longest list of values of one condition.
+    /// Whether a response can have this number of rows because it has one for each value of the longest list. A round
+    /// number is no accident, unless each value has one row at most, as the id of a customer has.
     #[must_use]
-    pub fn longest_list(&self) -> ValueList {
+    pub fn explains(&self, rows: u64, is_round: bool) -> bool {
         let groups = &self.body.filters.or;
-        let are_keys = |condition: &Condition| {
+        let is_key = |condition: &Condition| {
             let is_customer = self.body.item_type_id == CUSTOMER_ID && condition.column == CUSTOMER_KEY;
             is_customer && condition.operator == MATCHES && groups.len() == 1
         };
         let conditions = groups.iter().flat_map(|group| &group.and);
-        let lists = conditions.filter_map(|condition| Some((condition.value.as_array()?.len(), are_keys(condition))));
-        let Some((length, are_keys)) = lists.max() else { return ValueList::default() };
-        ValueList { values: length as u64, are_keys }
-    }
-
-    fn with_values(&self, position: usize, values: &[Value]) -> SearchPart {
-        let mut search = self.clone();
-        let mut name = String::new();
-        if let Some(condition) = search.body.filters.or.first_mut().and_then(|group| group.and.get_mut(position)) {
-            condition.value = Value::from(values);
-            name = match values {
-                // Ids are personal data, and these names occur in warnings.
-                [value] if condition.column == STATUS => format!("{STATUS} {value}"),
-                values => format!("{} {}", values.len(), condition.column),
-            };
-        }
-        SearchPart { search, name }
+        let lists = conditions.filter_map(|condition| Some((condition.value.as_array()?.len(), is_key(condition))));
+        let longest = lists.max().filter(|(values, _)| *values > 0 && *values as u64 == rows);
+        longest.is_some_and(|(_, are_keys)| are_keys || !is_round)
     }
 
     fn with_status(&self, status: i64) -> SearchPart {
@@ -128,7 +108,7 @@ mod tests {
     use super::*;
     use crate::filter::codes::{self, CodesArguments};
     use crate::filter::items::{self, ItemsArguments};
-    use crate::filter::sample::{any, equals, expression, input, matches};
+    use crate::filter::tests::{any, equals, expression, input, matches};
     use crate::filter::{Comparison, InputValue, Method};
     use crate::time::Calendar;
 
@@ -165,17 +145,15 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_customers_explain_a_row_for_each_and_other_lists_if_each_was_found() {
+    fn ids_of_customers_explain_a_row_for_each_and_other_lists_if_the_number_is_not_round() {
         let ids = json!(["a", "b"]);
-        let of_customers = items(expression(matches("customer_id", ids.clone()))).longest_list();
-        assert!(of_customers.explains(2, None));
-        assert!(!of_customers.explains(1, None) && !of_customers.explains(0, Some(0)));
+        let of_customers = items(expression(matches("customer_id", ids.clone())));
+        assert!(of_customers.explains(2, true) && of_customers.explains(2, false));
+        assert!(!of_customers.explains(1, false) && !of_customers.explains(0, false));
         let joined = any([matches("customer_id", ids.clone()), matches("name", json!(["c"]))]);
         for list in [items(expression(matches("name", ids.clone()))), items(expression(joined)), codes(ids, json!([3]))]
         {
-            let list = list.longest_list();
-            assert!(!list.explains(2, None) && !list.explains(2, Some(1)));
-            assert!(list.explains(2, Some(2)));
+            assert!(list.explains(2, false) && !list.explains(2, true) && !list.explains(3, false));
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::input::InputValue;
-use super::problems::{ProblemPath, Problems};
+use super::problems::{Place, Problems};
 use super::{Search, SearchPart};
 use crate::contract::condition::{Condition, MATCHES};
 use crate::contract::search::Filters;
@@ -56,7 +56,7 @@ impl Plan {
             let counts = counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
             let message =
                 format!("the scan needs {counts} requests, more than {MAX_REQUESTS}: request fewer days or values");
-            problems.add(&ProblemPath::argument(argument, ""), &InputValue::Null, message);
+            problems.add(&Place::argument(argument, ""), &InputValue::Null, message);
         }
         Some(Self { template: Arc::new(search), axes, parts: Vec::new() })
     }
@@ -87,13 +87,8 @@ impl Plan {
             return Arc::clone(&self.template);
         }
         let mut search = Search::clone(&self.template);
-        let mut rest = index;
-        for Axis { position, values } in self.axes.iter().rev() {
-            let condition = search.body.filters.or.first_mut().and_then(|group| group.and.get_mut(*position));
-            if let (Some(condition), Some(value)) = (condition, values.get(rest % values.len())) {
-                condition.value.clone_from(value);
-            }
-            rest /= values.len();
+        for (position, value) in self.values(index) {
+            search.body.filters.set_value(position, value.clone());
         }
         Arc::new(search)
     }
@@ -101,15 +96,19 @@ impl Plan {
     /// The value of a condition of the first group in the request of an index.
     #[must_use]
     pub fn value(&self, index: usize, position: usize) -> Option<&Value> {
-        let mut rest = index;
-        for axis in self.axes.iter().rev() {
-            if axis.position == position {
-                return axis.values.get(rest % axis.values.len());
-            }
-            rest /= axis.values.len();
-        }
         let search = self.parts.get(index).unwrap_or(&self.template);
-        Some(&search.body.filters.or.first()?.and.get(position)?.value)
+        let varying = self.values(index).find(|(varying, _)| *varying == position);
+        varying.map(|(_, value)| value).or(Some(&search.body.filters.or.first()?.and.get(position)?.value))
+    }
+
+    /// The positions and values of the conditions that vary, in the request of an index.
+    fn values(&self, index: usize) -> impl Iterator<Item = (usize, &Value)> {
+        let mut rest = index;
+        self.axes.iter().rev().filter_map(move |Axis { position, values }| {
+            let value = values.get(rest % values.len())?;
+            rest /= values.len();
+            Some((*position, value))
+        })
     }
 
     /// The conditions of all requests together: each list with all its values.
@@ -117,11 +116,8 @@ impl Plan {
     pub fn filters(&self) -> Filters {
         let mut filters = self.template.body.filters.clone();
         for Axis { position, values } in &self.axes {
-            let condition = filters.or.first_mut().and_then(|group| group.and.get_mut(*position));
-            if let Some(condition) = condition {
-                let parts = values.iter().map(|value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]));
-                condition.value = parts.flatten().collect();
-            }
+            let parts = values.iter().map(|value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]));
+            filters.set_value(*position, parts.flatten().collect());
         }
         filters
     }
@@ -177,7 +173,7 @@ fn refuse_ranges(search: &Search, problems: &mut Problems) {
     let groups = &search.body.filters.or;
     for (group, conditions) in groups.iter().enumerate() {
         for (position, condition) in conditions.and.iter().enumerate().filter(|(_, condition)| condition.is_range()) {
-            let location = ProblemPath::argument("where", format!("filters.OR[{group}].AND[{position}].value"));
+            let location = Place::argument("where", &format!("filters.OR[{group}].AND[{position}].value"));
             let message = format!(
                 "{} has a range of days in one of {} groups joined by OR, so rows could come twice: use a scan for each \
                  group",

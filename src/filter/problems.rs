@@ -2,6 +2,7 @@
 //!
 //! A check adds its problems and goes on, so that one error reports all of them.
 
+use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
 
 use crate::error::{Error, Problem, Result, defect, sanitize};
@@ -13,15 +14,16 @@ const LISTED_OF_A_KIND: usize = 3;
 
 /// Where a value is: in the arguments of the caller, and in the body as sent.
 #[derive(Clone, Debug)]
-pub(super) struct ProblemPath {
-    argument: String,
-    path: String,
-    notation: Notation,
+pub(super) struct Place {
+    pub(super) argument: String,
+    /// Empty for an argument that is not sent.
+    pub(super) path: String,
+    pub(super) notation: Notation,
 }
 
 /// How the caller wrote the request.
-#[derive(Clone, Debug)]
-enum Notation {
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Notation {
     /// As arguments: the fields of a condition have no name of their own.
     Arguments,
     /// As an expression: the message names the condition.
@@ -30,49 +32,30 @@ enum Notation {
     Body,
 }
 
-impl ProblemPath {
-    /// An argument, and its path, which is empty when it is not sent.
-    pub(super) fn argument(argument: &str, path: impl Into<String>) -> Self {
-        Self { argument: argument.to_owned(), path: path.into(), notation: Notation::Arguments }
-    }
-
-    /// A condition of an expression.
-    pub(super) fn expression(argument: &str, condition: String, path: String) -> Self {
-        Self { argument: argument.to_owned(), path, notation: Notation::Expression(condition) }
-    }
-
-    /// A part of a body that the caller wrote.
-    pub(super) fn body(argument: &str, path: impl Into<String>) -> Self {
-        Self { argument: argument.to_owned(), path: path.into(), notation: Notation::Body }
-    }
-
-    /// What the caller writes before the name of a comparison: `da.after(t)`, or `.after(t)` on a column.
-    pub(super) const fn comparison_prefix(&self) -> &'static str {
-        match self.notation {
-            Notation::Arguments => "da.",
-            Notation::Expression(_) | Notation::Body => ".",
-        }
+impl Place {
+    /// An argument.
+    pub(super) fn argument(argument: &str, path: &str) -> Self {
+        Self { argument: argument.to_owned(), path: path.to_owned(), notation: Notation::Arguments }
     }
 
     /// A field of this object.
     pub(super) fn field(&self, name: &str) -> Self {
-        let mut location = self.clone();
-        location.path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
-        if matches!(self.notation, Notation::Body) {
-            location.argument = format!("{}[\"{name}\"]", self.argument);
-        }
-        location
+        let argument = match self.notation {
+            Notation::Body => format!("{}[\"{name}\"]", self.argument),
+            _ => self.argument.clone(),
+        };
+        Self { argument, path: format!("{}.{name}", self.path), notation: self.notation.clone() }
     }
 
     /// An element of this list.
     pub(super) fn element(&self, index: usize) -> Self {
-        let mut location = self.clone();
-        location.path = format!("{}[{index}]", self.path);
-        match &mut location.notation {
+        let mut place = self.clone();
+        place.path = format!("{}[{index}]", self.path);
+        match &mut place.notation {
             Notation::Expression(condition) => *condition = format!("{condition}[{index}]"),
-            Notation::Arguments | Notation::Body => location.argument = format!("{}[{index}]", self.argument),
+            _ => place.argument = format!("{}[{index}]", self.argument),
         }
-        location
+        place
     }
 }
 
@@ -91,70 +74,57 @@ impl Problems {
         }
     }
 
+    pub(super) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Adds a problem.
-    pub(super) fn add(&mut self, location: &ProblemPath, value: &InputValue, message: impl Into<String>) {
-        let message = message.into();
-        let message = match &location.notation {
-            Notation::Expression(condition) => format!("{condition}: {message}"),
-            Notation::Arguments | Notation::Body => message,
+    pub(super) fn add(&mut self, place: &Place, value: &InputValue, message: impl Into<String>) {
+        let message = match &place.notation {
+            Notation::Expression(condition) => format!("{condition}: {}", message.into()),
+            _ => message.into(),
         };
         // All three may hold keys that the caller wrote.
         self.0.push(Problem {
-            argument: sanitize(&location.argument),
-            path: sanitize(&location.path),
+            argument: sanitize(&place.argument),
+            path: sanitize(&place.path),
             message: sanitize(&message),
             value: value.shown(),
         });
     }
 
     /// The value that was read; adds the problem otherwise.
-    pub(super) fn keep<T>(&mut self, location: &ProblemPath, value: &InputValue, read: Result<T, String>) -> Option<T> {
-        read.map_err(|message| self.add(location, value, message)).ok()
-    }
-
-    /// As [`Problems::keep`], for a field of an object.
-    pub(super) fn keep_field<T>(
-        &mut self,
-        object: &ProblemPath,
-        field: &str,
-        value: &InputValue,
-        read: Result<T, String>,
-    ) -> Option<T> {
-        read.map_err(|message| self.add(&object.field(field), value, message)).ok()
+    pub(super) fn keep<T>(&mut self, place: &Place, value: &InputValue, read: Result<T, String>) -> Option<T> {
+        read.map_err(|message| self.add(place, value, message)).ok()
     }
 
     /// Reads one value or several; `None` when any of them has a problem.
     pub(super) fn keep_each<T>(
         &mut self,
-        location: &ProblemPath,
+        place: &Place,
         value: &InputValue,
         read: impl Fn(&InputValue) -> Result<T, String>,
     ) -> Option<Vec<T>> {
         let InputValue::List(values) = value else {
-            return self.keep(location, value, read(value)).map(|value| vec![value]);
+            return self.keep(place, value, read(value)).map(|value| vec![value]);
         };
         let mut good = Vec::with_capacity(values.len());
-        let mut bad: Vec<(Discriminant<InputValue>, usize)> = Vec::new();
+        let mut bad: HashMap<Discriminant<InputValue>, usize> = HashMap::new();
         for (index, value) in values.iter().enumerate() {
             match read(value) {
                 Ok(value) => good.push(value),
                 Err(message) => {
-                    let kind = discriminant(value);
-                    let known = bad.iter().position(|(known, _)| *known == kind).unwrap_or(bad.len());
-                    if known == bad.len() {
-                        bad.push((kind, 0));
-                    }
-                    let Some((_, count)) = bad.get_mut(known) else { continue };
+                    let count = bad.entry(discriminant(value)).or_default();
                     *count += 1;
                     if *count <= LISTED_OF_A_KIND {
-                        self.add(&location.element(index), value, message);
+                        self.add(&place.element(index), value, message);
                     }
                 }
             }
         }
-        let more: usize = bad.iter().map(|(_, count)| count.saturating_sub(LISTED_OF_A_KIND)).sum();
+        let more: usize = bad.values().map(|count| count.saturating_sub(LISTED_OF_A_KIND)).sum();
         if more > 0 {
-            self.add(location, value, format!("{more} more of its {} values have such problems", values.len()));
+            self.add(place, value, format!("{more} more of its {} values have such problems", values.len()));
         }
         bad.is_empty().then_some(good)
     }

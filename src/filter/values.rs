@@ -1,4 +1,4 @@
-//! Reads single values: strings, numbers, ids, counts, times, and the parts that every condition has.
+//! Reads single values: strings, numbers, ids, counts and times.
 //!
 //! A reader returns the value, or a message that says what to write instead.
 
@@ -7,8 +7,7 @@ use serde_json::{Number, Value};
 use super::days::{self, Days};
 use super::input::{Comparison, InputValue, Method};
 use super::plan::MAX_REQUESTS;
-use super::problems::{ProblemPath, Problems};
-use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, DATETIME, EQUALS, MATCHES, NUMBER, STRING, TIME_UNIT};
+use super::problems::{Place, Problems};
 use crate::time::{Calendar, Moment};
 
 /// `3.5 is a float, not a string`.
@@ -43,28 +42,24 @@ pub(super) fn id(value: &InputValue, what: &str) -> Result<i64, String> {
     }
 }
 
-/// An argument that counts from 1; none when it is left out, and `default` says what that means.
-pub(super) fn count(argument: &str, value: &InputValue, what: &str, default: &str) -> Result<Option<u64>, String> {
-    match value {
-        InputValue::Null => Ok(None),
+/// An argument that counts from 1 and is not sent. None when it is left out, and `default` says what that means.
+fn count(argument: &str, value: &InputValue, what: &str, default: &str, problems: &mut Problems) -> Option<u64> {
+    let message = match value {
+        InputValue::Null => return None,
         InputValue::Integer(number) => match u64::try_from(*number) {
-            Ok(count @ 1..) => Ok(Some(count)),
-            _ => Err(format!("{number} is less than 1: leave {argument} out for {default}")),
+            Ok(count @ 1..) => return Some(count),
+            _ => format!("{number} is less than 1: leave {argument} out for {default}"),
         },
-        value => Err(is_not(value, &format!("a count of {what}: write an integer of at least 1"))),
-    }
+        value => is_not(value, &format!("a count of {what}: write an integer of at least 1")),
+    };
+    problems.add(&Place::argument(argument, ""), value, message);
+    None
 }
 
-/// `limit`, which is not sent.
-pub(super) fn limit(value: &InputValue, problems: &mut Problems) -> Option<u64> {
-    let read = count("limit", value, "records", "all records");
-    problems.keep(&ProblemPath::argument("limit", ""), value, read).flatten()
-}
-
-/// `known_row_cap`, which is not sent.
-pub(super) fn known_row_cap(value: &InputValue, problems: &mut Problems) -> Option<u64> {
-    let read = count("known_row_cap", value, "rows", "no known cap");
-    problems.keep(&ProblemPath::argument("known_row_cap", ""), value, read).flatten()
+/// `limit` and `known_row_cap`.
+pub(super) fn limits(limit: &InputValue, known_row_cap: &InputValue, problems: &mut Problems) -> [Option<u64>; 2] {
+    let limit = count("limit", limit, "records", "all records", problems);
+    [limit, count("known_row_cap", known_row_cap, "rows", "no known cap", problems)]
 }
 
 /// A string to compare with.
@@ -115,17 +110,18 @@ pub(super) fn number(value: &InputValue) -> Result<Value, String> {
 pub(super) fn json(value: &InputValue) -> Result<Value, String> {
     match value {
         InputValue::Bool(flag) => Ok(Value::Bool(*flag)),
-        InputValue::Text(_) => text(value),
-        InputValue::Integer(_) | InputValue::BigInteger(_) | InputValue::Number(_) => number(value),
+        InputValue::Text(_) | InputValue::Integer(_) | InputValue::BigInteger(_) | InputValue::Number(_) => {
+            scalar(value)
+        }
         value => Err(is_not(value, "a string, a number or a bool")),
     }
 }
 
-/// A value to compare with, and the `data_type` that follows from it.
-pub(super) fn typed(value: &InputValue) -> Result<(&'static str, Value), String> {
+/// A string or a number, which has the `data_type` of that name.
+pub(super) fn scalar(value: &InputValue) -> Result<Value, String> {
     match value {
-        InputValue::Text(_) => Ok((STRING, text(value)?)),
-        InputValue::Integer(_) | InputValue::BigInteger(_) | InputValue::Number(_) => Ok((NUMBER, number(value)?)),
+        InputValue::Text(_) => text(value),
+        InputValue::Integer(_) | InputValue::BigInteger(_) | InputValue::Number(_) => number(value),
         InputValue::Moment(_) => Err("times are compared one by one: join .on(day) conditions with |".to_owned()),
         InputValue::Bool(_) => Err(format!(
             "{} has no specified data_type: write .op(\"equals\", …, data_type=\"…\") if your service has one",
@@ -140,8 +136,8 @@ pub(super) fn typed(value: &InputValue) -> Result<(&'static str, Value), String>
 pub(super) struct Times<'a> {
     /// The zone of times without offset, what days the service compares, and today.
     pub(super) calendar: &'a Calendar,
-    /// What to write instead of a range of days, where there is only one request.
-    pub(super) instead_of_range: Option<fn(&str) -> String>,
+    /// What to write instead of a range of days, `{}`, where there is only one request.
+    pub(super) instead_of_range: Option<&'static str>,
 }
 
 impl Times<'_> {
@@ -175,7 +171,8 @@ impl Times<'_> {
             return Ok(as_sent(start));
         }
         if let Some(instead) = self.instead_of_range {
-            return Err(format!("a range of days takes one request a day: use {}", instead(&given.shown())));
+            let instead = instead.replace("{}", &given.shown());
+            return Err(format!("a range of days takes one request a day: use {instead}"));
         }
         let starts: Vec<Value> = self.calendar.zone.days(start, stop).take(MAX_REQUESTS + 1).map(as_sent).collect();
         if starts.len() > MAX_REQUESTS {
@@ -189,40 +186,43 @@ fn as_sent(moment: Moment) -> Value {
     Value::from(moment.milliseconds())
 }
 
-/// The operator of a method, or of `op()`.
-pub(super) fn operator(method: &Method, location: &ProblemPath, problems: &mut Problems) -> Option<String> {
-    let operator = match method {
-        Method::Matches => MATCHES,
-        Method::Equals | Method::On => EQUALS,
-        Method::After | Method::Since => AFTER_DATE,
-        Method::Before | Method::Until => BEFORE_DATE,
-        Method::Operator(input) => {
-            return problems.keep(&location.field("operator"), input, name(input, "an operator"));
-        }
-    };
-    Some(operator.to_owned())
+/// `; did you mean "…"?`, or an empty string when no known name is similar.
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let misspelled = name.trim().to_lowercase();
+    let nearest = known
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(&misspelled, &name.to_lowercase()), name))
+        .filter(|(similarity, _)| *similarity > 0.8)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    nearest.map(|(_, name)| format!("; did you mean \"{name}\"?")).unwrap_or_default()
 }
 
-/// `time_unit`, which only datetime conditions have.
-pub(super) fn time_unit(data_type: &str, unit: &InputValue) -> Result<Option<String>, String> {
-    match (data_type == DATETIME, unit) {
-        (true, InputValue::Null) => Ok(Some(TIME_UNIT.to_owned())),
-        (true, unit) => name(unit, "a time unit").map(Some),
-        (false, InputValue::Null) => Ok(None),
-        (false, _) => Err(format!("a time unit needs data_type {DATETIME}, not {data_type}")),
+/// As [`did_you_mean`], but all known names when none is similar.
+pub(super) fn nearest_or_all(name: &str, known: &[&str]) -> String {
+    match did_you_mean(name, known.iter().copied()) {
+        none if none.is_empty() => format!("; they are {}", known.join(", ")),
+        advice => advice,
     }
 }
 
-/// Refuses values that a comparison cannot hold: several in `equals`, and an empty list, which would match nothing.
-pub(super) fn has_values(comparison: &Comparison, location: &ProblemPath, problems: &mut Problems) -> bool {
-    let InputValue::List(values) = &comparison.value else { return true };
-    let message = if comparison.method == Method::Equals {
-        "equals takes one value: use matches([...]) for several"
-    } else if values.is_empty() {
-        "an empty list matches nothing: give a value, or leave the condition out"
-    } else {
-        return true;
-    };
-    problems.add(location, &comparison.value, message);
-    false
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::codes::ATTRIBUTES;
+
+    #[test]
+    fn misspelled_names_find_their_name_and_others_none() {
+        for (misspelled, name) in [
+            ("allocated_tiem", "allocated_time"),
+            ("code-status", "code_status"),
+            ("Pool_ID", "pool_id"),
+            ("last_used", "last_used_time"),
+            ("datecreated", "date_created"),
+        ] {
+            assert_eq!(did_you_mean(misspelled, ATTRIBUTES), format!("; did you mean \"{name}\"?"));
+        }
+        for name in ["", "zzz", "price"] {
+            assert_eq!(did_you_mean(name, ATTRIBUTES), "", "{name}");
+        }
+    }
 }

@@ -25,7 +25,7 @@ pub(super) struct PlannedRequest {
 impl PlannedRequest {
     /// Whether a number of rows is no sign of a cap, as it is that of the listed values: each may have one row.
     pub(super) fn explains(&self, rows: u64) -> bool {
-        self.search.longest_list().explains(rows, (!rows.is_multiple_of(ROUND)).then_some(rows))
+        self.search.explains(rows, rows.is_multiple_of(ROUND))
     }
 }
 

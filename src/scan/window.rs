@@ -3,9 +3,9 @@
 #[cfg(feature = "files")]
 use std::time::Duration;
 
-use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, Condition, DATETIME, EQUALS, TIME_UNIT};
+use crate::contract::condition::{Condition, DATETIME, EQUALS, TIME_UNIT};
 use crate::contract::search::Group;
-use crate::filter::{Plan, Search};
+use crate::filter::{Plan, Search, span};
 use crate::time::{Calendar, DayComparison, Moment, Zone, all_zones, offset_text};
 
 const DAY: i64 = 24 * 60 * 60_000;
@@ -56,15 +56,10 @@ impl Window {
         let mut window = Self { column: column.to_owned(), start: None, end: None, named: None };
         for condition in group.and.iter().filter(|condition| condition.column == column && compares_days(condition)) {
             let Some(instant) = condition.value.as_i64().map(Moment::at) else { continue };
-            let (start, end) = match condition.operator.as_str() {
-                EQUALS => {
-                    window.named = Some((instant.milliseconds(), instant.milliseconds()));
-                    (calendar.zone.start_of_day(instant).ok(), calendar.zone.start_of_next_day(instant).ok())
-                }
-                AFTER_DATE => (calendar.start_of_rows(instant), None),
-                BEFORE_DATE => (None, calendar.end_of_rows(instant)),
-                _ => (None, None),
-            };
+            if condition.operator == EQUALS {
+                window.named = Some((instant.milliseconds(), instant.milliseconds()));
+            }
+            let (start, end) = span(&condition.operator, instant, calendar);
             window.start = window.start.max(start.map(Moment::milliseconds));
             window.end = window.end.into_iter().chain(end.map(Moment::milliseconds)).min();
         }
@@ -296,6 +291,7 @@ fn of_range(window: &Window, calendar: &Calendar) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::condition::AFTER_DATE;
     use crate::filter::items::{self, ItemsArguments};
     use crate::filter::{ColumnCondition, Comparison, InputValue, Method, Tree};
 
@@ -360,11 +356,11 @@ mod tests {
                 (Method::On, "2024-01-15 00:00:00", "2024-01-15 23:59:59"),
             ] {
                 let window = window(&[("opened", method.clone(), "2024-01-15")], comparison).expect("a window");
-                assert!(contains(&window, least, greatest), "{method} {comparison:?}");
+                assert!(contains(&window, least, greatest), "{method:?} {comparison:?}");
                 let is_start = matches!(method, Method::Since | Method::After | Method::On);
-                assert_eq!(contains(&window, "2024-01-13 00:00:00", least), !is_start, "{method} {comparison:?}");
+                assert_eq!(contains(&window, "2024-01-13 00:00:00", least), !is_start, "{method:?} {comparison:?}");
                 let is_end = !matches!(method, Method::Since | Method::After);
-                assert_eq!(contains(&window, least, "2024-01-17 00:00:00"), !is_end, "{method} {comparison:?}");
+                assert_eq!(contains(&window, least, "2024-01-17 00:00:00"), !is_end, "{method:?} {comparison:?}");
                 assert!(contains(&window, "no time at all", "2024-01-17 00:00:00"));
             }
         }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from dataaccess._client.resolve import ARGUMENT, DEFAULT, SANDBOX, Settings, check_names, origin, resolve
 from dataaccess._client.settings import PROFILE
-from dataaccess._contract import ITEM_TYPES, PROMOTION_CODE, PROMOTION_CODE_NAME
+from dataaccess._contract import ITEM_TYPES
 from dataaccess._core.checks import call_timeout, invalid
 from dataaccess._core.embedded import may_warn_of_zone, note_days_without_zone
 from dataaccess._core.log import print_as_environment_asks
@@ -105,14 +105,12 @@ class BaseClient:
             item_type_id = declared = item_types.get(item_type_name)
             if isinstance(declared, Mapping):
                 item_type_id, known = declared["id"], declared["attributes"]
-        is_of_codes = item_type_id == PROMOTION_CODE or item_type_name == PROMOTION_CODE_NAME
         return {
             "item_type_name": item_type_name,
             "attrs": attrs,
             "where": where,
             "item_type_id": item_type_id,
-            # Promotion codes take an array only.
-            "attrs_format": None if is_of_codes else self._settings["attrs_format"],
+            "attrs_format": self._settings["attrs_format"],
             "limit": limit,
             "timeout": call_timeout(timeout),
             "known_row_cap": self._settings["known_row_cap"],

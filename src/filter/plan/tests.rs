@@ -9,7 +9,7 @@ use super::*;
 use crate::error::Result;
 use crate::filter::codes::{self, CodesArguments};
 use crate::filter::items::{self, ItemsArguments};
-use crate::filter::sample::{
+use crate::filter::tests::{
     after, all, any, col, compared_days, days, equals, expression, input, matches, on, problem,
 };
 use crate::filter::{ColumnCondition, Tree};

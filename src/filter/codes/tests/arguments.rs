@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{CodesArguments, body, checked, condition, in_unit, refuses, since_2024};
 use crate::filter::input::{InputValue, Method};
-use crate::filter::sample::{after, days, input, locations, op, problems};
+use crate::filter::tests::{after, days, input, locations, op, problems};
 
 #[test]
 fn allocated_time_must_be_a_comparison_with_one_time() {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{CodesArguments, body, check, checked, condition, in_unit, since_2024};
 use crate::contract::codes::DEFAULT_ATTRIBUTES;
 use crate::filter::input::{Comparison, InputValue, Method};
-use crate::filter::sample::{after, before, input, on, op};
+use crate::filter::tests::{after, before, input, on, op};
 use crate::time::{Calendar, Zone};
 
 #[test]
@@ -95,7 +95,7 @@ fn the_instants_of_ends_are_right_in_both_readings_of_a_comparison() {
         let arguments =
             CodesArguments { allocated_time: InputValue::Comparison(Box::new(time)), ..CodesArguments::default() };
         let search = check(arguments, &Calendar { comparison, ..Calendar::default() }).expect("a valid request");
-        assert_eq!(search.body.filters.or[0].and[0].value, expected, "{comparison:?} {method}");
+        assert_eq!(search.body.filters.or[0].and[0].value, expected, "{comparison:?} {method:?}");
     }
 }
 

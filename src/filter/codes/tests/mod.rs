@@ -10,7 +10,7 @@ use super::{CodesArguments, check};
 use crate::error::Result;
 use crate::filter::Search;
 use crate::filter::input::{Comparison, InputValue, Method};
-use crate::filter::sample::{after, problem};
+use crate::filter::tests::{after, problem};
 use crate::time::Calendar;
 
 fn checked(arguments: CodesArguments) -> Result<Search> {

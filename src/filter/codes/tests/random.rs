@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{CodesArguments, body};
 use crate::contract::codes::ATTRIBUTES;
 use crate::filter::input::InputValue;
-use crate::filter::sample::{after, before, input, on, op};
+use crate::filter::tests::{after, before, input, on, op};
 
 /// One value, or a list of one to four.
 fn one_or_several(value: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {

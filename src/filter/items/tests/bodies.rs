@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{body, checked, codes, customers, raw, refuses};
 use crate::filter::input::InputValue;
-use crate::filter::sample::{input, locations, problems};
+use crate::filter::tests::{input, locations, problems};
 
 #[test]
 fn no_filter_asks_for_every_record() {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{ItemsArguments, body, checked, codes, columns, raw, refuses};
-use crate::filter::sample::{after, all, any, before, col, expression, input, matches, problem, problems};
+use crate::filter::tests::{after, all, any, before, col, expression, input, matches, problem, problems};
 
 #[test]
 fn a_search_of_promotion_codes_takes_the_shape_of_4_2() {
@@ -97,7 +97,7 @@ fn more_than_four_conditions_of_codes_are_refused() {
 fn each_field_of_a_condition_of_a_body_for_codes_is_checked() {
     for (field, value, datum) in [
         ("type", json!(1), "1"),
-        ("extendValue", json!([1]), "empty"),
+        ("extendValue", json!([1]), "not [],"),
         ("condition_type", json!("comp_attr"), "generic"),
         ("value_type", json!(1), "1"),
         ("data_type", json!("string"), "\"number\""),

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{checked, columns, condition, customers, detailed, leaf, refuses};
 use crate::filter::input::{InputValue, Method};
 use crate::filter::normal_form::Tree;
-use crate::filter::sample::{after, all, any, before, col, equals, expression, input, matches, on, op, problem};
+use crate::filter::tests::{after, all, any, before, col, equals, expression, input, matches, on, op, problem};
 
 #[test]
 fn the_data_type_follows_the_value() {

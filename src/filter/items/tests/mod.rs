@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::filter::Search;
 use crate::filter::input::{ColumnCondition, Comparison, InputValue, Method};
 use crate::filter::normal_form::Tree;
-use crate::filter::sample::{expression, input, matches, problem};
+use crate::filter::tests::{expression, input, matches, problem};
 use crate::time::Calendar;
 
 fn checked(arguments: ItemsArguments) -> Result<Search> {

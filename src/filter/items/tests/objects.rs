@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{ItemsArguments, body, checked, codes, customers, refuses, some_customers};
 use crate::filter::input::InputValue;
-use crate::filter::sample::{after, all, col, expression, input, locations, matches, problems};
+use crate::filter::tests::{after, all, col, expression, input, locations, matches, problems};
 
 #[test]
 fn a_generic_search_has_the_specified_body() {
@@ -70,11 +70,9 @@ fn attributes_are_sent_as_an_array_or_a_string() {
     assert_eq!(body(customers(json!(null)))["attrs"], json!(["customer_id", "name"]));
     assert_eq!(body(customers(json!("array")))["attrs"], json!(["customer_id", "name"]));
     assert_eq!(body(customers(json!("string")))["attrs"], json!("customer_id,name"));
-    refuses(customers(json!("csv")), "attrs_format", "attrs", "\"array\" or \"string\"");
     let time = || expression(col("allocated_time", after("2024-01-01")));
-    let codes = |form: &str| ItemsArguments { attrs_format: InputValue::text(form), ..codes(time()) };
-    assert!(checked(codes("array")).is_ok());
-    refuses(codes("string"), "attrs_format", "attrs", "array");
+    let codes = ItemsArguments { attrs_format: InputValue::text("string"), ..codes(time()) };
+    assert_eq!(body(codes)["attrs"], json!(["id"]));
 }
 
 #[test]
@@ -102,7 +100,7 @@ fn the_problems_of_all_arguments_are_reported_together() {
         where_clause: expression(all([matches("x", json!([])), col("t", after(5))])),
         limit: InputValue::Bool(true),
         known_row_cap: InputValue::Null,
-        attrs_format: InputValue::text("csv"),
+        attrs_format: InputValue::Null,
         known_attributes: InputValue::Null,
     }));
     assert_eq!(
@@ -110,7 +108,6 @@ fn the_problems_of_all_arguments_are_reported_together() {
         [
             ("item_type_id", "itemTypeId"),
             ("attrs[1]", "attrs[1]"),
-            ("attrs_format", "attrs"),
             ("where", "filters.OR[0].AND[0].value"),
             ("where", "filters.OR[0].AND[1].value"),
             ("limit", ""),

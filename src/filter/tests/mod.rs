@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::days::Days;
-use super::input::{ColumnCondition, Comparison, InputValue, Method};
-use super::normal_form::Tree;
 use crate::error::{Kind, Problem, Result};
+use crate::filter::days::Days;
+use crate::filter::input::{ColumnCondition, Comparison, InputValue, Method};
+use crate::filter::normal_form::Tree;
 
 /// The Python value of a JSON text.
 pub(super) fn input(value: Value) -> InputValue {
