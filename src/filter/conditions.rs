@@ -203,8 +203,9 @@ fn empty_range(group: &[Condition], calendar: &Calendar) -> Option<String> {
             starts.extend(times.first().and_then(|(start, _)| *start));
             ends.extend(times.last().and_then(|(_, end)| *end));
         }
-        let (start, end) = (starts.into_iter().max()?, ends.into_iter().min()?);
-        if start >= end {
+        if let Some((start, end)) = starts.into_iter().max().zip(ends.into_iter().min())
+            && start >= end
+        {
             let (first, last) = (calendar.zone.day_of(start), calendar.zone.day_of(end.preceding()));
             return Some(format!(
                 "{column} has a range of times that begins on {first} and ends on {last}, so it selects no row: write \

@@ -188,7 +188,7 @@ impl Scan {
             rows_before: before.of(done.index).map(|before| before.figures.rows),
             is_final: self.is_final(done.index, done.figures.requested_at(), settle) && !done.verdict.is_refused,
             state: match before.tasks.get(done.index) {
-                _ if done.was_done => State::Kept,
+                _ if done.is_kept => State::Kept,
                 Some(Stored::Missing) | None => State::New,
                 Some(_) => State::Refreshed,
             },
@@ -228,7 +228,7 @@ impl Scan {
                 (Some((done, doubts)), _) => {
                     let doubts = doubts.into_iter().map(|doubt| doubt.message).collect();
                     let path = done.bytes.map(|_| path);
-                    let file = FileReport { doubts, path, ..self.file(done, before, settle) };
+                    let file = FileReport { path, doubts, ..self.file(done, before, settle) };
                     report.add(file, name, is_over(done.figures.requested_at()));
                 }
                 (None, Some(Stored::Damaged(damage))) => {

@@ -258,7 +258,7 @@ impl Run {
             self.scan.columns.iter().filter(|column| column.column_type.is_none()).map(|column| &column.name).collect();
         let types = self.types();
         let is_untyped = |name: &String| untyped.contains(&name) && types.iter().any(|(known, _)| known == name);
-        let mut new = done.iter().filter(|task| !task.was_done && task.figures.rows > 0);
+        let mut new = done.iter().filter(|task| !task.is_kept && task.figures.rows > 0);
         new.any(|task| task.figures.empty_columns.iter().any(is_untyped))
     }
 
@@ -375,7 +375,7 @@ impl Run {
         figures.is_explained = self.scan.request(task, None).explains(figures.rows);
         let doubt = writer.as_ref().and_then(PartWriter::doubt);
         let verdict = Verdict::default();
-        let mut finished = Done { index: task, figures, verdict, bytes: None, was_done: false };
+        let mut finished = Done { index: task, figures, verdict, bytes: None, is_kept: false };
         finished.verdict = self.decide(&finished, doubt).await?;
         if finished.verdict.is_refused {
             return Ok((self.keep(task, finished.verdict).await?, false));
@@ -467,7 +467,7 @@ impl Run {
     /// Keeps the part of a task. Its record remembers why: each run requests it again until a response is written.
     async fn keep(&self, task: usize, verdict: Verdict) -> Result<Done> {
         let before = self.before(task).ok_or_else(|| defect("a task without a part was kept"))?;
-        let mut kept = Done { verdict, was_done: true, ..before.clone() };
+        let mut kept = Done { verdict, is_kept: true, ..before.clone() };
         kept.figures.snapshot = self.snapshot;
         let is_news = kept.verdict != before.verdict || self.scan.by_day.is_none();
         if is_news {

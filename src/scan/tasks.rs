@@ -108,15 +108,15 @@ pub(super) struct Done {
     pub(super) verdict: Verdict,
     /// Bytes of its part. None for a task without rows while the types of a part are not known.
     pub(super) bytes: Option<u64>,
-    /// Whether an earlier run finished it.
-    pub(super) was_done: bool,
+    /// Whether its part is that of an earlier run.
+    pub(super) is_kept: bool,
 }
 
 /// What a folder has of a task.
 #[derive(Debug)]
 pub(super) enum Stored {
     Missing,
-    Done(Done),
+    Done(Box<Done>),
     /// Its part cannot be read.
     Damaged(Error),
 }
@@ -263,7 +263,7 @@ impl Tasks {
                     let part = read?;
                     let done = part.done(task.index);
                     parts.push((task.index, part));
-                    Stored::Done(done)
+                    Stored::Done(Box::new(done))
                 }
             };
             if let Some(place) = tasks.get_mut(task.index) {
@@ -409,7 +409,7 @@ impl Tasks {
 impl StoredPart {
     fn done(&self, index: usize) -> Done {
         let Record { figures, verdict, .. } = self.record.clone();
-        Done { index, figures, verdict, bytes: Some(self.bytes), was_done: true }
+        Done { index, figures, verdict, bytes: Some(self.bytes), is_kept: true }
     }
 
     /// Whether a column without values has the type of the file alone.

@@ -23,6 +23,7 @@ JANUARY, FEBRUARY = "2024-01-01", "2024-02-01"
         OPENED.after(JANUARY) & OPENED.before(JANUARY),
         OPENED.on(JANUARY) & OPENED.since(FEBRUARY),
         OPENED.on(JANUARY) & OPENED.on(FEBRUARY),
+        da.col("closed").since(JANUARY) & OPENED.between(FEBRUARY, JANUARY),
         OPENED.between(JANUARY, FEBRUARY) | OPENED.between(FEBRUARY, JANUARY),
         da.filters.parse(f"col('opened').between('{FEBRUARY}', '{JANUARY}')"),
     ],
@@ -31,7 +32,7 @@ JANUARY, FEBRUARY = "2024-01-01", "2024-02-01"
 @pytest.mark.parametrize("day_comparison", ["exclusive", "inclusive"])
 def test_it_is_refused(where: Any, day_comparison: Any) -> None:
     with da.Sandbox() as sandbox, sandbox.client(day_comparison=day_comparison) as client:
-        sandbox.declare("visit", 7, {"opened": "timestamp"})
+        sandbox.declare("visit", 7, {"opened": "timestamp", "closed": "timestamp"})
         with pytest.raises(da.ValidationError) as caught:
             client.search_items("visit", ["opened"], where, item_type_id=7)
         assert [problem.argument for problem in caught.value.problems] == ["where"]

@@ -187,7 +187,8 @@ async fn the_files_of_another_query_or_service_are_left_alone() {
     let typed = InputValue::Map(vec![("allocated_time".to_owned(), InputValue::text("string"))]);
     let calendar = Calendar::default();
     let other = Scan::try_new("scan_codes", Ok(Plan::clone(&scan(2).plan)), &typed, &calendar).unwrap();
-    let elsewhere = Service { address: "https://other.example.com".to_owned(), is_synthetic: false };
+    let elsewhere =
+        Service { address: "https://other.example.com".to_owned(), is_synthetic: false, same_service: false };
     let options = RunOptions { service: elsewhere, ..options(folder.path()) };
     for (scan, options) in [(other, &self::options(folder.path())), (scan(2), &options)] {
         let error = run(&scan, &client, options).await.unwrap_err();
@@ -263,7 +264,7 @@ async fn a_run_of_one_day_compares_it_with_the_other_days_of_the_folder() {
     let [warning] = last.warnings.as_slice() else { panic!("{:?}", last.warnings) };
     let reason = &warning.message;
     assert!(["1 of 1", "3 of 4", "50 rows", "2024-01-05"].iter().all(|datum| reason.contains(datum)), "{reason}");
-    assert_eq!((rows_of(&last), last.files[0].doubts.len()), (50, 1));
+    assert_eq!((rows_of(last), last.files[0].doubts.len()), (50, 1));
     assert_eq!(last.warnings[0].kind, DataWarningKind::Incomplete);
     let place = Location::Path(folder.path().to_path_buf());
     assert_eq!(scan_of(4, 5).read(&place, false, &any_memory()).await.unwrap().stats.warnings, last.warnings);
