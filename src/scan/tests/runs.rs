@@ -172,7 +172,7 @@ async fn a_damaged_file_is_reported_and_replaced_on_request() {
     let report = run(&scan(3), &client, &options(folder.path())).await.unwrap();
     assert_eq!(report.failed.iter().map(|task| task.error.kind()).collect::<Vec<_>>(), [Kind::FolderCorrupt]);
     let states: Vec<State> = report.files.iter().map(|file| file.state).collect();
-    assert_eq!((states, days(&requests).len()), (vec![State::Kept, State::Damaged, State::New], 3));
+    assert_eq!((states, days(&requests).len()), (vec![State::Kept, State::Damaged, State::Kept], 3));
 
     let refresh = RunOptions { refresh: InputValue::text("2024-01-02"), ..options(folder.path()) };
     let report = run(&scan(3), &client, &refresh).await.unwrap();
