@@ -29,7 +29,7 @@ NOT_SHOWN: dict[str, str] = {
     "_sandbox/files.py": "seeds",
     "_sandbox/seed.py": "seeds",
     "_sandbox/platforms.py": "the report of a probe",
-    "cli/sandbox/": "commands that serve, or control a sandbox that runs",
+    "cli/sandbox/": "the command that serves",
     # Queries of polars.
     "_scan/lazy.py: Source._checked": "queries of polars",
     "cli/doubts.py: Doubts.check_report": "several files that look wrong together",
