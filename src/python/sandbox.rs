@@ -10,11 +10,10 @@ use pyo3::types::{PyBytes, PyDict};
 use pythonize::depythonize;
 
 use super::bridge;
-use super::finalization;
 use super::raise::raise;
 use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
-use crate::sandbox::{Access, Clock, Composer, Fault, Options, Sandbox};
+use crate::sandbox::{Access, Clock, Fault, Options, Sandbox};
 
 /// Address, whether others may reach it, a token, an admin token, and names for it.
 type RawAccess = (IpAddr, bool, Option<String>, Option<String>, Vec<String>);
@@ -55,7 +54,6 @@ impl RawSandbox {
         if let Some(now) = now.and_then(|now| Duration::try_from_secs_f64(now).ok()) {
             options.clock = Clock::starting_at(UNIX_EPOCH + now);
         }
-        options.composer = Some(Composer::new(composed));
         if let Some((export_seconds, until)) = demo {
             let data = until.map_or_else(|| Ok(Demo::default()), |day| Demo::until(&day));
             let mut data = data.map_err(|error| raise(py, error))?;
@@ -106,14 +104,6 @@ impl RawSandbox {
     fn stop(&self, py: Python<'_>) -> bool {
         py.detach(|| self.0.stop())
     }
-}
-
-/// A search of the page as the client checks it.
-fn composed(given: &str) -> Option<String> {
-    let call = |py: Python<'_>| -> PyResult<String> {
-        py.import("dataaccess._sandbox.composer")?.call_method1("composed", (given,))?.extract()
-    };
-    finalization::try_attach(|py| call(py).ok()).flatten()
 }
 
 /// Checks the JSON form of a fault or preset.

@@ -42,7 +42,6 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
-pub use control::Composer;
 pub use days::RecordZone;
 pub use exports::{ExportPlan, PlannedEntry};
 pub use faults::{BodyPattern, Fault, FaultKind, Injected};
@@ -288,7 +287,6 @@ fn prepare(options: Options, stopping: &CancellationToken) -> Result<(Shared, St
     let (switches, clock, demo) = (options.switches, options.clock, options.demo);
     let mut service = Service::new(store, switches, clock, demo, options.search_timeout)?;
     service.has_file = options.db.is_some();
-    service.composer = options.composer;
     let service = Arc::new(service);
     let admin_token = options.access.admin_token.clone().map_or_else(AdminToken::random, Ok)?;
     if let Some(token) = &options.access.token {

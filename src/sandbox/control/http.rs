@@ -18,13 +18,10 @@ use crate::sandbox::tokens::bearer_token;
 
 /// The health check.
 const HEALTH: &str = "/healthz";
-/// The `OpenAPI` description of the routes, as `docs/sandbox-control.json` has it.
-pub(super) const DESCRIPTION: &str = include_str!("../../../docs/sandbox-control.json");
-const DESCRIPTION_PATH: &str = "/openapi.json";
 /// Most bytes of a body.
-pub(super) const BODY_LIMIT: usize = 1024 * 1024;
+const BODY_LIMIT: usize = 1024 * 1024;
 /// Most bytes of a body of rows.
-pub(super) const ROWS_LIMIT: usize = 256 * 1024 * 1024;
+const ROWS_LIMIT: usize = 256 * 1024 * 1024;
 /// Rows may take this many times longer to arrive than other bodies.
 const ROWS_TAKE: u32 = 20;
 
@@ -73,7 +70,6 @@ fn open(path: &str) -> Option<Response<Body>> {
     const HEALTHY: &str = concat!(r#"{"status":"ok","version":""#, env!("CARGO_PKG_VERSION"), "\"}");
     match (path, path.strip_prefix(PREFIX)) {
         (HEALTH, _) => Some(Response::new(HEALTHY.into())),
-        (_, Some(DESCRIPTION_PATH)) => Some(Response::new(DESCRIPTION.into())),
         (_, Some("" | "/")) => page(),
         _ => None,
     }

@@ -7,7 +7,6 @@
 mod answer;
 mod call;
 mod clock;
-mod compose;
 mod exports;
 mod faults;
 mod http;
@@ -25,7 +24,6 @@ use axum::http::StatusCode;
 pub use self::answer::Answer;
 use self::answer::Failure;
 pub use self::call::Call;
-pub use self::compose::Composer;
 pub(super) use self::http::{is_control, respond};
 pub(super) use self::token::AdminToken;
 use super::service::Service;
@@ -51,7 +49,6 @@ const ROUTES: &[(&str, &[(&str, Handler)])] = &[
     ("/tokens", &[("POST", tokens::issue)]),
     ("/tokens/revoke", &[("POST", tokens::revoke)]),
     ("/clock", &[("GET", clock::show), ("POST", clock::advance)]),
-    ("/compose", &[("POST", compose::compose)]),
     ("/requests", &[("GET", requests::list), ("DELETE", requests::clear)]),
 ];
 
@@ -62,7 +59,7 @@ pub(super) fn handle(service: &Service, mut call: Call) -> Answer {
         Some((methods, parameter))
     }) else {
         return Failure::new(StatusCode::NOT_FOUND, Kind::Config, "there is no such route")
-            .with_hint(format!("{PREFIX}/openapi.json describes the routes"))
+            .with_hint("docs/sandbox.md lists the routes")
             .into();
     };
     let Some((_, handler)) = methods.iter().find(|(method, _)| *method == call.method()) else {
@@ -94,30 +91,7 @@ fn parameter(route: &str, path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use serde_json::Value;
-
-    use super::http::{BODY_LIMIT, DESCRIPTION, ROWS_LIMIT};
     use super::*;
-
-    #[test]
-    fn the_description_has_the_routes_and_limits() {
-        let description: Value = serde_json::from_str(DESCRIPTION).unwrap();
-        assert_eq!(description["info"]["version"], crate::VERSION);
-        let mut described = BTreeSet::new();
-        for (path, item) in description["paths"].as_object().unwrap() {
-            let Some(route) = path.strip_prefix(PREFIX) else { continue };
-            let route = ["{name}", "{id}"].iter().fold(route.to_owned(), |route, name| route.replace(name, "{}"));
-            let methods = item.as_object().unwrap().keys().filter(|key| *key != "parameters");
-            described.extend(methods.map(|method| format!("{} {route}", method.to_uppercase())));
-        }
-        let routes = ROUTES
-            .iter()
-            .flat_map(|(route, methods)| methods.iter().map(move |(method, _)| format!("{method} {route}")));
-        assert_eq!(described, routes.collect());
-        assert!(DESCRIPTION.contains(&format!("larger than {BODY_LIMIT} bytes, or with rows than {ROWS_LIMIT}.")));
-    }
 
     #[test]
     fn a_route_has_its_parameter() {

@@ -23,7 +23,6 @@ NOT_SHOWN: dict[str, str] = {
     "cli/profile_file.py": "a terminal",
     "cli/complete_file.py": "Arrow to a link to standard output",
     # Texts of other programs: shells, a page.
-    "_sandbox/composer.py": "the page of the sandbox",
     "cli/completion.py": "a shell without completion",
     # Files and commands of the sandbox with tests of their own.
     "_sandbox/files.py": "seeds",
