@@ -1,6 +1,6 @@
 //! Control of a running sandbox: data, faults, exports, tokens, the clock and the log, as JSON under `/__sandbox`.
 //!
-//! [`handle`] answers a call. HTTP (`http`) and Python in the same process use it alike.
+//! `http` reads a call, and [`handle`] answers it.
 
 #![expect(clippy::unnecessary_wraps, reason = "all handlers have one type")]
 
@@ -21,9 +21,8 @@ mod tokens;
 
 use axum::http::StatusCode;
 
-pub use self::answer::Answer;
-use self::answer::Failure;
-pub use self::call::Call;
+use self::answer::{Answer, Failure};
+pub(super) use self::call::Call;
 pub(super) use self::http::{is_control, respond};
 pub(super) use self::token::AdminToken;
 use super::service::Service;
@@ -53,7 +52,7 @@ const ROUTES: &[(&str, &[(&str, Handler)])] = &[
 ];
 
 /// Answers a call whose sender may control the sandbox.
-pub(super) fn handle(service: &Service, mut call: Call) -> Answer {
+fn handle(service: &Service, mut call: Call) -> Answer {
     let Some((methods, parameter)) = ROUTES.iter().find_map(|(route, methods)| {
         let parameter = parameter(route, call.path())?;
         Some((methods, parameter))
@@ -68,11 +67,6 @@ pub(super) fn handle(service: &Service, mut call: Call) -> Answer {
     };
     call.set_parameter(parameter);
     handler(service, &call).unwrap_or_else(Answer::from)
-}
-
-/// Whether a route works after the sandbox was stopped: the log is read then, and faults end.
-pub(super) fn outlives(method: &str, path: &str) -> bool {
-    path == "/requests" || (method != "POST" && path.starts_with("/faults"))
 }
 
 /// The parameter of a path that matches the route, empty for a route without one.

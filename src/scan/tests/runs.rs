@@ -187,7 +187,8 @@ async fn the_files_of_another_query_or_service_are_left_alone() {
     let typed = InputValue::Map(vec![("allocated_time".to_owned(), InputValue::text("string"))]);
     let calendar = Calendar::default();
     let other = Scan::try_new("scan_codes", Ok(Plan::clone(&scan(2).plan)), &typed, &calendar).unwrap();
-    let elsewhere = Service { address: "https://other.example.com".to_owned(), is_synthetic: false };
+    let elsewhere =
+        Service { address: "https://other.example.com".to_owned(), is_synthetic: false, same_service: false };
     let options = RunOptions { service: elsewhere, ..options(folder.path()) };
     for (scan, options) in [(other, &self::options(folder.path())), (scan(2), &options)] {
         let error = run(&scan, &client, options).await.unwrap_err();

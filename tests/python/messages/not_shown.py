@@ -14,7 +14,7 @@ NOT_SHOWN: dict[str, str] = {
     # Hard to reach.
     "_core/paths.py: location: raise invalid": "an object store",
     "_scan/files.py: output_path: raise invalid('storage_options'": "an object store",
-    "_sandbox/control.py: OverHTTP.call: raise SandboxError(f'the rows": "rows of 256 MiB",
+    "_sandbox/control.py: Control._response: raise SandboxError(f'the rows": "rows of 1 GiB",
     "_scan/lazy.py: Source.__init__": "an older polars",
     "cli/scan.py: _into_folder": "Ctrl-C",
     "cli/target.py: target_of: raise click.UsageError('write": "a terminal",
