@@ -24,7 +24,7 @@ FEATURES := files,sandbox,testing$(if $(filter Linux,$(shell uname -s)),$(shell 
 # The variables that maturin sets for pyo3: with them cargo does not compile pyo3 again.
 CONFIG = $(shell ls -t $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/maturin/pyo3-config-*.txt 2> /dev/null | head -1)
 CARGO = PYO3_PYTHON=$(CURDIR)/$(BIN)/python $(if $(CONFIG),PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$(CONFIG)) cargo
-RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json docs/sandbox-control.json $(shell find src -name '*.rs' -o -name '*.html')
+RUST_SOURCES := Cargo.toml Cargo.lock docs/openapi.json $(shell find src -name '*.rs' -o -name '*.html')
 OR_ADVISE = || { echo 'Packages were not downloaded, see above. Is there a network? If a proxy inspects TLS, add its CA to the' \
 	'system, or name its file in PIP_CERT, SSL_CERT_FILE and CARGO_HTTP_CAINFO.' >&2; exit 1; }
 say = @printf '\n\033[1m==> %s\033[0m\n' $(1)

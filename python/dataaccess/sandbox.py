@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from dataaccess._core.checks import boolean, duration, integer, string
-from dataaccess._core.embedded import LOOPBACK, count_as_sandbox, start_sandbox, stop_sandbox
+from dataaccess._core.embedded import LOOPBACK, count_as_sandbox, start_sandbox
 from dataaccess._core.paths import local_path
 from dataaccess._public import public
 from dataaccess._sandbox.access import Access, strings
-from dataaccess._sandbox.control import Control, InProcess, OverHTTP
+from dataaccess._sandbox.control import Control, OwnControl
 from dataaccess._sandbox.exports import Exports
 from dataaccess._sandbox.faults import Fault, FaultKind, Faults, ReceivedRequest
 from dataaccess._sandbox.platforms import switches_of
@@ -100,8 +100,7 @@ class Sandbox(Seeds, Access, Exports, Faults):
         self._start(port=port, files=(_path("db", db), None), switches=chosen, access=access, now=_now(now))
 
     def _start(self, *, port: int, **settings: Any) -> None:
-        raw = start_sandbox(port=integer("port", port, 0, 65535), **settings)
-        self._control = InProcess(raw)
+        self._control = OwnControl(start_sandbox(port=integer("port", port, 0, 65535), **settings))
 
     @classmethod
     def demo(
@@ -259,15 +258,11 @@ class Sandbox(Seeds, Access, Exports, Faults):
     @contextmanager
     def _starting(self) -> Iterator[None]:
         """What is changed in the block belongs to the start, so that a reset comes back to it."""
-        control = self._control
-        if not isinstance(control, InProcess):
-            yield
-            return
-        control.is_starting = True
+        self._control.is_starting = True
         try:
             yield
         finally:
-            control.is_starting = False
+            self._control.is_starting = False
 
     @classmethod
     def connect(cls, url: str, admin_token: str) -> Self:
@@ -297,7 +292,7 @@ class Sandbox(Seeds, Access, Exports, Faults):
             1
         """
         sandbox = object.__new__(cls)
-        control = OverHTTP(url, admin_token)
+        control = Control(url, admin_token)
         control.call("GET", "/state")
         count_as_sandbox(control.base_url, control)
         sandbox._control = control
@@ -393,8 +388,7 @@ class Sandbox(Seeds, Access, Exports, Faults):
             >>> sandbox = da.Sandbox.demo()
             >>> sandbox.stop()
         """
-        if self._control.raw is not None:
-            stop_sandbox(self._control.raw)
+        self._control.stop()
 
     def __enter__(self) -> Self:
         """The sandbox itself."""

@@ -209,14 +209,6 @@ pub(super) fn block_without_gil<T>(future: impl Future<Output = T>) -> Result<T>
     Ok(runtime()?.block_on(future))
 }
 
-/// Runs blocking work on a thread of its own and waits for it. Ctrl-C ends the waiting alone.
-pub(super) fn wait<T: Send + 'static>(
-    py: Python<'_>,
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> PyResult<T> {
-    block(py, async { tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panicked())) })
-}
-
 /// Runs work that needs the interpreter on a thread that may wait for it, never on a worker of the runtime.
 pub(super) async fn with_gil<T: Send + 'static>(
     work: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static,

@@ -2,19 +2,16 @@
 
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 use pythonize::depythonize;
 
-use super::bridge;
-use super::finalization;
 use super::raise::raise;
 use crate::error::{Error, Kind, Result};
 use crate::sandbox::demo::Demo;
-use crate::sandbox::{Access, Clock, Composer, Fault, Options, Sandbox};
+use crate::sandbox::{Access, Clock, Fault, Options, Sandbox};
 
 /// Address, whether others may reach it, a token, an admin token, and names for it.
 type RawAccess = (IpAddr, bool, Option<String>, Option<String>, Vec<String>);
@@ -27,7 +24,7 @@ type RawFiles = (Option<PathBuf>, Option<PathBuf>);
 
 /// A running sandbox. It stops when it is dropped, but never in a forked child.
 #[pyclass(frozen, weakref, module = "dataaccess._native")]
-pub(super) struct RawSandbox(pub(super) Arc<Sandbox>);
+pub(super) struct RawSandbox(pub(super) Sandbox);
 
 #[pymethods]
 impl RawSandbox {
@@ -55,7 +52,6 @@ impl RawSandbox {
         if let Some(now) = now.and_then(|now| Duration::try_from_secs_f64(now).ok()) {
             options.clock = Clock::starting_at(UNIX_EPOCH + now);
         }
-        options.composer = Some(Composer::new(composed));
         if let Some((export_seconds, until)) = demo {
             let data = until.map_or_else(|| Ok(Demo::default()), |day| Demo::until(&day));
             let mut data = data.map_err(|error| raise(py, error))?;
@@ -64,7 +60,7 @@ impl RawSandbox {
             }
             options.demo = Some(data);
         }
-        py.detach(|| Sandbox::start(options)).map(|sandbox| Self(Arc::new(sandbox))).map_err(|error| raise(py, error))
+        py.detach(|| Sandbox::start(options)).map(Self).map_err(|error| raise(py, error))
     }
 
     /// The URL of the sandbox.
@@ -79,41 +75,15 @@ impl RawSandbox {
         self.0.admin_token()
     }
 
-    /// Answers a call of a control route by its path behind the prefix: the HTTP status, and the body as JSON. A reset
-    /// repeats calls of the start.
-    #[pyo3(signature = (method, target, body, is_of_start = false))]
-    fn control<'py>(
-        &self,
-        py: Python<'py>,
-        method: &str,
-        target: &str,
-        body: Vec<u8>,
-        is_of_start: bool,
-    ) -> PyResult<(u16, Bound<'py, PyBytes>)> {
-        let call = self.0.call(method, target, body).map_err(|error| raise(py, error))?;
-        let call = if is_of_start { call.of_start() } else { call };
-        // A signal ends this function, and with it a load.
-        let _interrupted = call.cancel_on_drop();
-        let sandbox = Arc::clone(&self.0);
-        let (status, text) = bridge::wait(py, move || {
-            let answer = sandbox.control(call)?;
-            Ok((answer.status(), answer.text()))
-        })?;
-        Ok((status, PyBytes::new(py, text.as_bytes())))
+    /// Raises in a forked child, and once it was stopped.
+    fn check_running(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.check_running().map_err(|error| raise(py, error))
     }
 
     /// Stops the sandbox. Idempotent. False in a forked child, which cannot stop it.
     fn stop(&self, py: Python<'_>) -> bool {
         py.detach(|| self.0.stop())
     }
-}
-
-/// A search of the page as the client checks it.
-fn composed(given: &str) -> Option<String> {
-    let call = |py: Python<'_>| -> PyResult<String> {
-        py.import("dataaccess._sandbox.composer")?.call_method1("composed", (given,))?.extract()
-    };
-    finalization::try_attach(|py| call(py).ok()).flatten()
 }
 
 /// Checks the JSON form of a fault or preset.

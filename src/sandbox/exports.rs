@@ -18,7 +18,7 @@ const FIRST_ID: i64 = 1_000_001;
 
 /// One planned entry of an export: it is listed from its start on, and its null fields are set at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlannedEntry {
+pub(super) struct PlannedEntry {
     /// When it starts and is listed.
     pub starts: SystemTime,
     /// How long it runs.
@@ -42,34 +42,6 @@ pub(super) enum Stage {
     Running,
     /// It ended at this time.
     Ended(SystemTime),
-}
-
-/// An export whose entries start together and end one after another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExportPlan {
-    /// Time until the entries are listed.
-    pub delay: Duration,
-    /// Time from then until the last entry ends.
-    pub takes: Duration,
-    /// How many entries it has.
-    pub entries: u32,
-    /// How many rows each entry has exported at its end.
-    pub rows: u64,
-    /// Whether the entries succeed.
-    pub succeeds: bool,
-}
-
-impl ExportPlan {
-    pub(super) fn entries(&self, now: SystemTime) -> Vec<PlannedEntry> {
-        let Self { delay, takes, entries, rows, succeeds } = *self;
-        // A start beyond the range of the clock never comes.
-        let Some(starts) = now.checked_add(delay) else { return Vec::new() };
-        let entry = |number| {
-            let takes = share(takes, number, entries);
-            PlannedEntry { starts, takes, rows, succeeds, code: None, message: None }
-        };
-        (1..=entries).map(entry).collect()
-    }
 }
 
 /// The time that the entry of a number takes, of `count` entries that end one after another.

@@ -16,7 +16,8 @@ use super::connections::Connection;
 use super::options::Options;
 use super::routes::{self, Shared};
 use super::service::Service;
-use super::{BusinessObject, Cell, Load, prepare};
+use super::store::Load;
+use super::{BusinessObject, Cell, prepare};
 use crate::error::Result;
 
 /// A service that a caller reaches by a function.
@@ -59,10 +60,10 @@ impl InMemory {
     /// Declares an object and loads rows, one cell for each attribute.
     ///
     /// # Errors
-    /// As [`Sandbox::declare`](super::Sandbox::declare) and [`Sandbox::load`](super::Sandbox::load).
+    /// `Sandbox` when the object or a row is invalid.
     pub fn fill(&self, object: &BusinessObject, rows: Vec<Vec<Cell>>) -> Result<usize> {
         self.service().store.declare(object)?;
-        let mut load = Load::begin(&self.service().store, &object.name, None)?;
+        let mut load = Load::begin(&self.service().store, &object.name, &self.service().store.stopping)?;
         load.add(rows)?;
         load.finish(false)
     }

@@ -6,7 +6,7 @@
 
 mod access;
 mod connections;
-pub mod control;
+mod control;
 mod days;
 pub mod demo;
 mod exports;
@@ -36,23 +36,17 @@ mod tokens;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
-pub use control::Composer;
 pub use days::RecordZone;
-pub use exports::{ExportPlan, PlannedEntry};
-pub use faults::{BodyPattern, Fault, FaultKind, Injected};
+pub use faults::Fault;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use in_memory::InMemory;
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
 pub use options::{Clock, Limits, Options};
-pub use request_log::LoggedRequest;
-pub use store::Load;
 
 use self::control::AdminToken;
 use self::replay::Recording;
@@ -64,7 +58,7 @@ use crate::error::{Error, Kind, Result};
 
 /// A running service. Dropping it stops it in the background; `stop` also waits.
 ///
-/// In a forked child its methods return `ForkedHandle`, and dropping it leaves the parent's service alone.
+/// [`control`] changes it while it runs, over HTTP with the admin token. In a forked child dropping it leaves the parent's service alone.
 pub struct Sandbox {
     running: Arc<Running>,
     base_url: String,
@@ -114,131 +108,19 @@ impl Sandbox {
         &self.admin_token
     }
 
-    /// All known scopes, of the specification and of switches.
-    #[must_use]
-    pub fn scopes(&self) -> Vec<String> {
-        self.running.service.interpretation().switches.scopes()
-    }
-
-    /// Issues an access token with these scopes, valid for `expires_in` or until it is revoked.
+    /// Fails once it was stopped. Checks the process before any lock: one copied by a fork may be held.
     ///
     /// # Errors
-    /// `Config` for an unknown scope, `Sandbox` after [`stop`](Self::stop), `ForkedHandle` in a forked child.
-    pub fn issue_token(&self, scopes: &[String], expires_in: Option<Duration>) -> Result<String> {
-        let service = self.service()?;
-        service.check_scopes(scopes)?;
-        service.tokens.issue(scopes, service.clock.now(), expires_in)
-    }
-
-    /// Changes switches, all or none, for the requests that come next. Rows stay as they are.
-    ///
-    /// # Errors
-    /// `Sandbox` for an unknown switch or an invalid value; else as [`issue_token`](Self::issue_token).
-    pub fn switch(&self, changes: &Map<String, Value>) -> Result<()> {
-        self.service()?.switch(changes)
-    }
-
-    /// Revokes a token. Returns whether it was valid.
-    ///
-    /// # Errors
-    /// As [`issue_token`](Self::issue_token).
-    pub fn revoke(&self, token: &str) -> Result<bool> {
-        Ok(self.service()?.tokens.revoke(token))
-    }
-
-    /// Declares a business object, which then can be loaded and searched. Declaring it again changes nothing; an object
-    /// without rows can be declared with other attributes, except promotion codes.
-    ///
-    /// # Errors
-    /// `Sandbox` when its name or id is taken or an attribute is invalid; else as [`issue_token`](Self::issue_token).
-    pub fn declare(&self, object: &BusinessObject) -> Result<()> {
-        self.service()?.store.declare(object)
-    }
-
-    /// Adds rows to an object, all or none, and returns their number. A row has one cell for each declared attribute.
-    ///
-    /// # Errors
-    /// `Sandbox` that names the row which does not fit; else as [`issue_token`](Self::issue_token).
-    pub fn load(&self, object: &str, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<usize> {
-        let mut load = self.begin_load(object)?;
-        load.add(rows)?;
-        load.finish(false)
-    }
-
-    /// Begins a load of rows in several parts. Searches go on meanwhile and see all of the rows or none.
-    ///
-    /// # Errors
-    /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
-    pub fn begin_load(&self, object: &str) -> Result<Load> {
-        Load::begin(&self.service()?.store, object, None)
-    }
-
-    /// Rows of an object in the order of their identifiers, from the one numbered `offset` on, and the number of all.
-    /// With `contains` only rows with this text in one of their values, whatever the case of ASCII letters.
-    ///
-    /// # Errors
-    /// As [`clear`](Self::clear).
-    pub fn rows(&self, object: &str, limit: usize, offset: usize, contains: &str) -> Result<(Vec<Cell>, i64)> {
-        self.service()?.store.rows(object, limit, offset, contains)
-    }
-
-    /// Deletes all rows of an object and returns their number.
-    ///
-    /// # Errors
-    /// `Sandbox` when the object is not declared; else as [`issue_token`](Self::issue_token).
-    pub fn clear(&self, object: &str) -> Result<usize> {
-        self.service()?.clear(object)
-    }
-
-    /// Plans a segment export; it replaces one with the same id.
-    ///
-    /// # Errors
-    /// As [`issue_token`](Self::issue_token).
-    pub fn plan_export(&self, id: i64, entries: Vec<PlannedEntry>) -> Result<()> {
-        self.service()?.exports.plan(id, entries);
-        Ok(())
-    }
-
-    /// Starts a segment export and returns its id. Its state follows from the clock.
-    ///
-    /// # Errors
-    /// As [`issue_token`](Self::issue_token).
-    pub fn start_export(&self, id: Option<i64>, plan: &ExportPlan) -> Result<i64> {
-        let service = self.service()?;
-        Ok(service.exports.start(id, plan.entries(service.clock.now())))
-    }
-
-    /// Injects a fault until the returned handle is dropped. The first matching fault applies to a request.
-    ///
-    /// # Errors
-    /// `Config` for an invalid fault; else as [`issue_token`](Self::issue_token).
-    pub fn inject(&self, fault: Fault) -> Result<Injected> {
-        Injected::new(&self.service()?.faults, fault)
-    }
-
-    /// The latest 10,000 requests, oldest first, refused ones included.
-    ///
-    /// # Errors
-    /// `ForkedHandle` in a forked child. Works after [`stop`](Self::stop).
-    pub fn requests(&self) -> Result<Vec<LoggedRequest>> {
-        Ok(self.own_service()?.log.requests())
-    }
-
-    /// Clears the request log.
-    ///
-    /// # Errors
-    /// As [`requests`](Self::requests).
-    pub fn clear_requests(&self) -> Result<()> {
-        self.own_service()?.log.clear();
-        Ok(())
-    }
-
-    /// Fails once it was stopped.
-    ///
-    /// # Errors
-    /// As [`issue_token`](Self::issue_token).
+    /// `ClientClosed` in a forked child, `Sandbox` after [`stop`](Self::stop).
     pub fn check_running(&self) -> Result<()> {
-        self.service().map(drop)
+        if self.is_forked() {
+            let problem = format!("this sandbox runs in process {}, not in this fork of it", self.owner);
+            return Err(Error::new(Kind::ClientClosed, problem).with_hint("start a sandbox in this process"));
+        }
+        if self.running.server.is_stopped() {
+            return Err(stopped());
+        }
+        Ok(())
     }
 
     /// Stops the service and closes its port within two seconds. A second call does nothing. False in a forked child,
@@ -255,24 +137,6 @@ impl Sandbox {
     fn is_forked(&self) -> bool {
         std::process::id() != self.owner
     }
-
-    /// The service, also of a stopped sandbox. Checks the process before any lock: one copied by a fork may be held.
-    fn own_service(&self) -> Result<&Service> {
-        if self.is_forked() {
-            let problem = format!("this sandbox runs in process {}, not in this fork of it", self.owner);
-            return Err(Error::new(Kind::ClientClosed, problem).with_hint("start a sandbox in this process"));
-        }
-        Ok(&self.running.service)
-    }
-
-    /// The service, if it is usable.
-    fn service(&self) -> Result<&Service> {
-        let service = self.own_service()?;
-        if self.running.server.is_stopped() {
-            return Err(stopped());
-        }
-        Ok(service)
-    }
 }
 
 /// What the routes share, and the admin token.
@@ -288,7 +152,6 @@ fn prepare(options: Options, stopping: &CancellationToken) -> Result<(Shared, St
     let (switches, clock, demo) = (options.switches, options.clock, options.demo);
     let mut service = Service::new(store, switches, clock, demo, options.search_timeout)?;
     service.has_file = options.db.is_some();
-    service.composer = options.composer;
     let service = Arc::new(service);
     let admin_token = options.access.admin_token.clone().map_or_else(AdminToken::random, Ok)?;
     if let Some(token) = &options.access.token {

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::access::Access;
-use super::control::Composer;
 use super::demo::Demo;
 use super::switches::Switches;
 
@@ -29,8 +28,6 @@ pub struct Options {
     pub demo: Option<Demo>,
     /// Recording whose responses are served.
     pub replay: Option<PathBuf>,
-    /// Checks the searches of the page; none refuses to.
-    pub composer: Option<Composer>,
     /// How long a search may run before it fails with 503; waiting for a slow reader does not count.
     pub search_timeout: Duration,
 }
@@ -40,18 +37,7 @@ impl Default for Options {
         let (switches, clock) = (Switches::default(), Clock::default());
         let (access, limits) = (Access::default(), Limits::default());
         let search_timeout = Duration::from_secs(60);
-        Self {
-            db: None,
-            access,
-            port: 0,
-            limits,
-            switches,
-            clock,
-            demo: None,
-            replay: None,
-            composer: None,
-            search_timeout,
-        }
+        Self { db: None, access, port: 0, limits, switches, clock, demo: None, replay: None, search_timeout }
     }
 }
 

@@ -18,7 +18,7 @@ const BYTES: usize = 64 * 1024 * 1024;
 
 /// A request as it was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoggedRequest {
+pub(super) struct LoggedRequest {
     /// When its head had arrived, by the system clock.
     pub time: SystemTime,
     /// Its method.
@@ -69,11 +69,6 @@ impl Log {
         let (body, status, duration, sent, fault) = Default::default();
         entries.add(LoggedRequest { time, method, path, headers, body, status, duration, sent, fault });
         Entry { log: Arc::clone(self), number, began: Instant::now() }
-    }
-
-    /// All requests that are kept.
-    pub(super) fn requests(&self) -> Vec<LoggedRequest> {
-        self.lock().requests.iter().cloned().collect()
     }
 
     /// The requests that are kept and have a higher number, each with its number, counted from 1.
@@ -186,6 +181,10 @@ mod tests {
 
     use super::*;
 
+    fn requests(log: &Log) -> Vec<LoggedRequest> {
+        log.after(0).into_iter().map(|(_, request)| request).collect()
+    }
+
     fn open(log: &Arc<Log>, path: &str) -> Entry {
         let (head, ()) = Request::post(path).body(()).unwrap().into_parts();
         log.open(SystemTime::UNIX_EPOCH, &head)
@@ -196,7 +195,7 @@ mod tests {
         let log = Arc::new(Log::default());
         let entry = open(&log, "/");
         entry.add_sent(5);
-        let shown = || log.requests().pop().map(|request| (request.sent, request.duration.is_some()));
+        let shown = || requests(&log).pop().map(|request| (request.sent, request.duration.is_some()));
         assert_eq!(shown(), Some((5, false)));
         drop(entry);
         assert_eq!(shown(), Some((5, true)));
@@ -207,13 +206,13 @@ mod tests {
         let log = Arc::new(Log::default());
         let (first, second) = (open(&log, "/1"), open(&log, "/2"));
         second.set_status(200);
-        assert_eq!(log.requests().iter().map(|request| request.status).collect::<Vec<_>>(), [None, Some(200)]);
+        assert_eq!(requests(&log).iter().map(|request| request.status).collect::<Vec<_>>(), [None, Some(200)]);
         log.clear();
         let third = open(&log, "/3");
         first.set_status(500);
         first.set_body(b"late");
         third.set_body(b"3");
-        let requests = log.requests();
+        let requests = requests(&log);
         assert_eq!(requests.len(), 1);
         assert_eq!((requests[0].status, requests[0].body.as_deref()), (None, Some(&b"3"[..])));
     }
@@ -224,16 +223,16 @@ mod tests {
         for number in 0..=REQUESTS {
             open(&log, &format!("/{number}"));
         }
-        assert_eq!((log.requests().len(), log.requests()[0].path.as_str()), (REQUESTS, "/1"));
+        assert_eq!((requests(&log).len(), requests(&log)[0].path.as_str()), (REQUESTS, "/1"));
         let half = vec![0; BYTES / 2 - 1_000];
         for path in ["/a", "/b", "/c"] {
             open(&log, path).set_body(&half);
         }
-        let paths: Vec<_> = log.requests().into_iter().map(|request| request.path).collect();
+        let paths: Vec<_> = requests(&log).into_iter().map(|request| request.path).collect();
         assert_eq!(paths, ["/b", "/c"]);
         log.clear();
         open(&log, "/a").set_body(&vec![0; BYTES]);
-        assert!(log.requests().is_empty(), "with its path it is too large");
+        assert!(requests(&log).is_empty(), "with its path it is too large");
     }
 
     #[test]
@@ -244,13 +243,13 @@ mod tests {
         for number in 0..many {
             open(&log, &format!("/{number}/{filler}"));
         }
-        let by_path = log.requests();
+        let by_path = requests(&log);
         log.clear();
         for _ in 0..many {
             let (head, ()) = Request::post("/").header("x-long", &filler).body(()).unwrap().into_parts();
             log.open(SystemTime::UNIX_EPOCH, &head);
         }
-        for entries in [by_path, log.requests()] {
+        for entries in [by_path, requests(&log)] {
             assert!((many / 3..many / 2 + 1).contains(&entries.len()), "{} of {many}", entries.len());
         }
     }

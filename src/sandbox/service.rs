@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::{Map, Value};
 
-use super::control::{Call, Composer};
+use super::control::Call;
 use super::demo::{Demo, DemoData};
 use super::exports::{Exports, export_data};
 use super::faults::Faults;
@@ -42,8 +42,6 @@ pub(super) struct Service {
     pub(super) demo: Option<DemoData>,
     /// Whether the rows are in a file, which may hold more than the start had.
     pub(super) has_file: bool,
-    /// Checks the searches of the page.
-    pub(super) composer: Option<Composer>,
     base_url: OnceLock<String>,
     /// The calls that belong to the start, such as the calls of a scenario file: a reset repeats them.
     start_calls: Mutex<Vec<Call>>,
@@ -77,7 +75,6 @@ impl Service {
             started_with,
             demo,
             has_file,
-            composer: None,
             base_url,
             start_calls: Mutex::default(),
             loading: RwLock::default(),

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 from opened_page import Tab
-from playwright.sync_api import Browser
 
 import dataaccess as da
 
 HOSTILE = "<img src=x onerror=\"document.title='run'\">"
-PARTS = ("requests", "rows", "faults", "exports", "compose")
+PARTS = ("requests", "rows", "faults", "exports")
 SHOTS = Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "page"
 
 
@@ -126,24 +125,6 @@ def test_the_clock_moves_an_export_through_its_stages(tab: Tab) -> None:
     assert tab.sandbox.client().download_segment(1000001)["entries"][0]["exportedRows"] == 77
 
 
-def test_a_composed_search_is_checked_sent_and_written_in_three_ways(tab: Tab) -> None:
-    tab.open()
-    tab.go("compose")
-    tab.page.fill("#first", "2024-01-45")
-    tab.page.click("#compose-form button.main")
-    tab.wait("#compose-problem", "2024-01-45")
-    tab.page.fill("#first", "2024-01-15")
-    tab.page.fill("#code-attrs", "id")
-    tab.page.click("#compose-form button.main")
-    tab.page.wait_for_selector("#composed:not([hidden])")
-    assert tab.text("#command") == "dataaccess codes --attrs id --on 2024-01-15"
-    rows = eval(tab.text("#python"), {"da": da, "client": tab.sandbox.client()})
-    tab.page.click("#send")
-    tab.wait("#answer h2", "HTTP 200")
-    assert json.loads(tab.text("#answer pre"))["data"]["data"] == rows
-    assert rows
-
-
 def test_reset_brings_back_the_start(tab: Tab) -> None:
     tab.sandbox.clear("customer")
     tab.open()
@@ -227,25 +208,3 @@ _LEAST_CONTRAST = """() => {
     return (one + 0.05) / (other + 0.05);
   }));
 }"""
-
-
-def test_a_search_is_composed_for_the_days_of_the_platform(browser: Browser) -> None:
-    with da.Sandbox.demo(until="2024-02-29", platform="other-zone-inclusive") as sandbox:
-        page = browser.new_page()
-        tab = Tab(page, sandbox)
-        tab.open()
-        tab.go("compose")
-        page.select_option("#how", "since")
-        page.fill("#first", "2024-02-20")
-        page.click("#compose-form button.main")
-        page.wait_for_selector("#composed:not([hidden])")
-        settings, call = tab.text("#python").splitlines()
-        assert settings == "client = da.Client(timezone='Asia/Kolkata', day_comparison='inclusive')"
-        client = sandbox.client(timezone="Asia/Kolkata", day_comparison="inclusive")
-        rows = eval(call, {"da": da, "client": client})
-        page.click("#send")
-        tab.wait("#answer h2", "HTTP 200")
-        sent = sandbox.requests[-1].body
-        assert sent == client.validate_codes(allocated_time=da.since("2024-02-20"))
-        assert len(rows) > 500
-        page.close()

@@ -15,9 +15,7 @@ mod layers;
 mod open_points;
 mod overload;
 mod sandbox;
-mod sandbox_search;
 mod sandbox_store;
 mod sandbox_streaming;
-mod sandbox_switches;
 
 mod support;

@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{SEARCH, allocated, codes, items, receive, search, send};
+use crate::support::{Controlled as _, SEARCH, allocated, codes, items, receive, search, send};
 use dataaccess::sandbox::{Cell, Options, Sandbox};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ const ROWS: u32 = 60_000;
 fn large(options: Options) -> Sandbox {
     let sandbox = Sandbox::start(options).unwrap();
     let row = |number: u32| vec![Cell::from(format!("c-{number:06}")), "n".repeat(300).into()];
-    sandbox.load("customer", (0..ROWS).map(row)).unwrap();
+    sandbox.load((0..ROWS).map(row)).unwrap();
     sandbox
 }
 
@@ -94,7 +94,7 @@ fn a_client_that_leaves_frees_the_store() {
     stream.shutdown(Shutdown::Both).unwrap();
     drop(stream);
     let since = Instant::now();
-    sandbox.load("customer", [vec!["new".into(), Cell::Null]]).unwrap();
+    sandbox.load([vec!["new".into(), Cell::Null]]).unwrap();
     assert!(since.elapsed() < Duration::from_secs(3), "the response for a client that left was still read");
 }
 

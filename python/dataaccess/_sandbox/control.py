@@ -1,78 +1,36 @@
-"""Control of a sandbox: the same calls to one in this process and to one elsewhere."""
+"""Control of a sandbox over HTTP: of one that this process started, and of one elsewhere."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from dataaccess._core.checks import string
-from dataaccess.errors import ConfigError, SandboxError
+from dataaccess._core.embedded import stop_sandbox
+from dataaccess.errors import ClientClosedError, ConfigError, SandboxError
 
 if TYPE_CHECKING:
-    from http.client import HTTPConnection
-
     from dataaccess._native import RawSandbox
 
 _PREFIX = "/__sandbox"
 # The service takes no larger body of rows.
-_MOST_BYTES = 256 * 1024 * 1024
+_MOST_BYTES = 1024 * 1024 * 1024
 # Seconds without a byte. A load and a reset take longer than other calls.
 _PATIENCE = 300.0
+_END = 2.0
 # Statuses from here on are errors.
 _REFUSED = 400
 _JSON, _LINES = "application/json", "application/x-ndjson"
 
 
-class Control(Protocol):
-    """A sandbox that can be called."""
-
-    raw: RawSandbox | None
-
-    @property
-    def base_url(self) -> str:
-        """Its address."""
-        raise NotImplementedError
-
-    @property
-    def admin_token(self) -> str:
-        """Its admin token."""
-        raise NotImplementedError
-
-    def call(self, method: str, path: str, body: object = None) -> Any:
-        """Calls a route below `/__sandbox` and returns the answer; `bytes` are sent as lines of JSON."""
-        raise NotImplementedError
-
-
-class InProcess:
-    """A sandbox of this process."""
-
-    def __init__(self, raw: RawSandbox) -> None:
-        """Takes the running service."""
-        self.raw: RawSandbox | None = raw
-        self._raw = raw
-        # While it is true, a reset repeats the calls.
-        self.is_starting = False
-
-    @property
-    def base_url(self) -> str:
-        """Its address."""
-        return self._raw.base_url
-
-    @property
-    def admin_token(self) -> str:
-        """Its admin token."""
-        return self._raw.admin_token
-
-    def call(self, method: str, path: str, body: object = None) -> Any:
-        """Calls a route of the service directly."""
-        return _answer(*self._raw.control(method, path, _encoded(body), self.is_starting))
-
-
-class OverHTTP:
-    """A sandbox of another process or machine. Each call has a connection of its own, so any thread may call."""
+class Control:
+    """A sandbox of any process or machine. Each call has a connection of its own, so any thread may call."""
 
     raw: RawSandbox | None = None
+    # While it is true, a reset of the sandbox repeats the calls.
+    is_starting = False
 
     def __init__(self, url: object, admin_token: object) -> None:
         """Checks the address; nothing is sent yet."""
@@ -91,39 +49,83 @@ class OverHTTP:
             raise ConfigError("admin_token must be visible ASCII characters")
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        """Sends a request to the service."""
-        from http.client import HTTPException
-
-        content = _encoded(body)
-        if len(content) > _MOST_BYTES:
-            raise SandboxError(
-                f"the rows are {len(content):,} bytes as JSON; one load takes 256 MiB: load them in parts"
-            )
-        headers = {"Authorization": f"Bearer {self.admin_token}", "Accept": _JSON}
-        if content:
-            headers["Content-Type"] = _LINES if isinstance(body, bytes) else _JSON
-        parts = urlsplit(self.base_url)
-        connection = self._connection(parts.scheme, parts.netloc)
-        try:
-            connection.request(method, f"{parts.path}{_PREFIX}{path}", body=content or None, headers=headers)
-            response = connection.getresponse()
-            status, answer = response.status, response.read()
-        except (OSError, HTTPException) as error:
-            reason = str(error) or type(error).__name__
-            raise SandboxError(f"the sandbox at {self.base_url} cannot be reached: {reason}") from error
-        finally:
-            connection.close()
+        """Calls a route below `/__sandbox` and returns the answer; `bytes` are sent as lines of JSON."""
+        status, answer = self._response(method, path, body)
         try:
             return _answer(status, answer)
         except _NoAnswerError:
             problem = f"there is no sandbox at {self.base_url}: {method} {_PREFIX}{path} got HTTP status {status}"
             raise SandboxError(problem) from None
 
-    @staticmethod
-    def _connection(scheme: str, address: str) -> HTTPConnection:
-        from http.client import HTTPConnection, HTTPSConnection
+    def stop(self) -> None:
+        """Leaves the service running: who started it stops it."""
 
-        return (HTTPSConnection if scheme == "https" else HTTPConnection)(address, timeout=_PATIENCE)
+    def _response(self, method: str, path: str, body: object = None, patience: float = _PATIENCE) -> tuple[int, bytes]:
+        """Status and content of the response."""
+        from http.client import HTTPConnection, HTTPException, HTTPSConnection
+
+        content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        if len(content) > _MOST_BYTES:
+            raise SandboxError(f"the rows are {len(content):,} bytes as JSON; one load takes 1 GiB: load them in parts")
+        headers = {"Authorization": f"Bearer {self.admin_token}", "Accept": _JSON}
+        if content:
+            headers["Content-Type"] = _LINES if isinstance(body, bytes) else _JSON
+        if self.is_starting:
+            headers["Sandbox-Start"] = "true"
+        parts = urlsplit(self.base_url)
+        connection = (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(parts.netloc, timeout=patience)
+        try:
+            connection.request(method, f"{parts.path}{_PREFIX}{path}", body=content or None, headers=headers)
+            response = connection.getresponse()
+            return response.status, response.read()
+        except (OSError, HTTPException) as error:
+            reason = str(error) or type(error).__name__
+            raise SandboxError(f"the sandbox at {self.base_url} cannot be reached: {reason}") from error
+        finally:
+            connection.close()
+
+
+class OwnControl(Control):
+    """A sandbox that this process started. Its log and the hits of its faults stay when it is stopped."""
+
+    def __init__(self, raw: RawSandbox) -> None:
+        """Takes the running service."""
+        super().__init__(raw.base_url, raw.admin_token)
+        self._raw = self.raw = raw
+        # What it had at its end: content of responses by path.
+        self._kept: dict[str, bytes] = {}
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """As any control; raises in a forked child."""
+        try:
+            self._raw.check_running()
+        except SandboxError:
+            if (kept := self._after_end(method, path)) is None:
+                raise
+            return kept
+        try:
+            return super().call(method, path, body)
+        except SandboxError:
+            # Another thread may have stopped it meanwhile.
+            self._raw.check_running()
+            raise
+
+    def stop(self) -> None:
+        """Stops the service."""
+        with suppress(SandboxError, ClientClosedError):
+            self._raw.check_running()
+            self._kept = {path: self._response("GET", path, patience=_END)[1] for path in ("/requests", "/faults")}
+        stop_sandbox(self._raw)
+
+    def _after_end(self, method: str, path: str) -> Any:
+        """What a call returns once the service was stopped; None if it needs the service."""
+        if method == "DELETE" and path == "/requests":
+            self._kept["/requests"] = b'{"requests": []}'
+            return {}
+        if path in self._kept and method == "GET":
+            return json.loads(self._kept[path])
+        faults = json.loads(self._kept.get("/faults", b"[]"))
+        return next((fault for fault in faults if path == f"/faults/{fault['id']}"), None)
 
 
 def segment(name: str) -> str:
@@ -134,12 +136,6 @@ def segment(name: str) -> str:
 def query(**parameters: object) -> str:
     """The query of a path."""
     return "?" + urlencode({name: json.dumps(value) for name, value in parameters.items()})
-
-
-def _encoded(body: object) -> bytes:
-    if body is None:
-        return b""
-    return body if isinstance(body, bytes) else json.dumps(body).encode()
 
 
 class _NoAnswerError(Exception):

@@ -32,7 +32,7 @@ COMMANDS = {
     "doctor": "Check configuration, connection, token and scopes.",
     "probe": "Find out what the API specification leaves open at your platform.",
     "demo": "Show the commands at work, with synthetic data.",
-    "sandbox": "Serve the sandbox on this machine, or control one that runs.",
+    "sandbox": "Serve the sandbox on this machine.",
     "completion": "Print the completion script of a shell.",
 }
 

@@ -246,17 +246,12 @@ def flat(lists: Iterable[list[str]]) -> list[str]:
     return [value for values in lists for value in values]
 
 
-def json_or_text(text: str) -> Any:
-    """Parses JSON; other text stays as it is."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
 def switch_value(text: str) -> Any:
     """The value of a switch: `none`, JSON, or a string, as `null` is."""
     if text == "none":
         return None
-    found = json_or_text(text)
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
     return text if found is None else found

@@ -7,7 +7,7 @@ use crate::error::{Error, Kind, sanitize};
 
 /// An answer to a call.
 #[derive(Debug)]
-pub struct Answer {
+pub(in crate::sandbox) struct Answer {
     pub(super) status: StatusCode,
     pub(super) body: Value,
     /// The methods of the route, if the call has another.
@@ -30,15 +30,8 @@ impl Answer {
         self.status.is_success()
     }
 
-    /// The HTTP status.
-    #[must_use]
-    pub fn status(&self) -> u16 {
-        self.status.as_u16()
-    }
-
     /// The body as JSON text.
-    #[must_use]
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         self.body.to_string()
     }
 }

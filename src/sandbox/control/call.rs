@@ -7,18 +7,15 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::answer::Failure;
 use crate::error::excerpt;
-use crate::sandbox::Sandbox;
 
 /// A call of a route.
 #[derive(Debug)]
-pub struct Call {
+pub(in crate::sandbox) struct Call {
     method: String,
     path: String,
     query: String,
     parameter: String,
     body: Bytes,
-    /// Whether it belongs to the start of the sandbox, so that a reset repeats it.
-    is_of_start: bool,
     /// Cancelled when nobody waits for the answer any more, which ends a load.
     ended: CancellationToken,
 }
@@ -28,32 +25,25 @@ impl Call {
     pub(super) fn new(method: &str, target: &str, body: Bytes, ended: CancellationToken) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let (method, path, query) = (method.to_owned(), path.to_owned(), query.to_owned());
-        Self { method, path, query, parameter: String::new(), body, is_of_start: false, ended }
-    }
-
-    /// The same call as a part of the start, which a reset repeats.
-    #[must_use]
-    pub fn of_start(self) -> Self {
-        Self { is_of_start: true, ..self }
+        Self { method, path, query, parameter: String::new(), body, ended }
     }
 
     /// The same call again.
     pub(super) fn again(&self, ended: CancellationToken) -> Self {
         let (method, path, query) = (self.method.clone(), self.path.clone(), self.query.clone());
-        Self { method, path, query, parameter: String::new(), body: self.body.clone(), is_of_start: false, ended }
+        Self { method, path, query, parameter: String::new(), body: self.body.clone(), ended }
     }
 
     /// A guard that ends the call when it is dropped: rows that are not committed yet are not loaded.
-    #[must_use]
-    pub fn cancel_on_drop(&self) -> DropGuard {
+    pub(super) fn cancel_on_drop(&self) -> DropGuard {
         self.ended.clone().drop_guard()
     }
 
-    pub(in crate::sandbox) fn method(&self) -> &str {
+    pub(super) fn method(&self) -> &str {
         &self.method
     }
 
-    pub(in crate::sandbox) fn path(&self) -> &str {
+    pub(super) fn path(&self) -> &str {
         &self.path
     }
 
@@ -109,30 +99,6 @@ impl Call {
             }
         }
         serde_json::from_value(members.into()).map_err(|cause| Failure::malformed(format!("query: {cause}")))
-    }
-}
-
-impl Sandbox {
-    /// A call of a control route by its path behind the prefix, with the query if there is one.
-    ///
-    /// # Errors
-    /// `ForkedHandle` in a forked child.
-    pub fn call(&self, method: &str, target: &str, body: Vec<u8>) -> crate::error::Result<Call> {
-        Ok(Call::new(method, target, body.into(), self.own_service()?.store.stopping.child_token()))
-    }
-
-    /// Answers a call of a control route. Who has the sandbox needs no token.
-    ///
-    /// # Errors
-    /// `Sandbox` after [`stop`](Self::stop), except for the log and the end of faults; `ForkedHandle` in a forked child.
-    pub fn control(&self, call: Call) -> crate::error::Result<super::Answer> {
-        let service = if super::outlives(call.method(), call.path()) { self.own_service()? } else { self.service()? };
-        let kept = (call.is_of_start && call.method != "GET").then(|| call.again(CancellationToken::new()));
-        let answer = super::handle(service, call);
-        if let Some(kept) = kept.filter(|_| answer.is_ok()) {
-            service.keep(kept);
-        }
-        Ok(answer)
     }
 }
 

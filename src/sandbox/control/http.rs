@@ -6,6 +6,8 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 
+use tokio_util::sync::CancellationToken;
+
 use super::answer::{Answer, Failure};
 use super::call::Call;
 use super::page::page;
@@ -18,13 +20,12 @@ use crate::sandbox::tokens::bearer_token;
 
 /// The health check.
 const HEALTH: &str = "/healthz";
-/// The `OpenAPI` description of the routes, as `docs/sandbox-control.json` has it.
-pub(super) const DESCRIPTION: &str = include_str!("../../../docs/sandbox-control.json");
-const DESCRIPTION_PATH: &str = "/openapi.json";
+/// The header of a call that belongs to the start of the sandbox, such as a call of a scenario file: a reset repeats it.
+const OF_START: &str = "sandbox-start";
 /// Most bytes of a body.
-pub(super) const BODY_LIMIT: usize = 1024 * 1024;
+const BODY_LIMIT: usize = 1024 * 1024;
 /// Most bytes of a body of rows.
-pub(super) const ROWS_LIMIT: usize = 256 * 1024 * 1024;
+const ROWS_LIMIT: usize = 1024 * 1024 * 1024;
 /// Rows may take this many times longer to arrive than other bodies.
 const ROWS_TAKE: u32 = 20;
 
@@ -73,7 +74,6 @@ fn open(path: &str) -> Option<Response<Body>> {
     const HEALTHY: &str = concat!(r#"{"status":"ok","version":""#, env!("CARGO_PKG_VERSION"), "\"}");
     match (path, path.strip_prefix(PREFIX)) {
         (HEALTH, _) => Some(Response::new(HEALTHY.into())),
-        (_, Some(DESCRIPTION_PATH)) => Some(Response::new(DESCRIPTION.into())),
         (_, Some("" | "/")) => page(),
         _ => None,
     }
@@ -118,7 +118,16 @@ async fn call(shared: &Shared, head: &Parts, body: &mut Body) -> Result<Answer, 
     // The future is dropped when the client goes.
     let _gone = call.cancel_on_drop();
     let service = Arc::clone(&shared.service);
-    let answer = tokio::task::spawn_blocking(move || handle(&service, call)).await;
+    let is_of_start = method != "GET" && head.headers.contains_key(OF_START);
+    let answer = tokio::task::spawn_blocking(move || {
+        let kept = is_of_start.then(|| call.again(CancellationToken::new()));
+        let answer = handle(&service, call);
+        if let Some(kept) = kept.filter(|_| answer.is_ok()) {
+            service.keep(kept);
+        }
+        answer
+    });
+    let answer = answer.await;
     Ok(answer.unwrap_or_else(|_| {
         let problem = "the sandbox failed to answer; this is a bug in it";
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Sandbox, problem).into()

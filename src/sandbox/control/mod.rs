@@ -1,13 +1,12 @@
 //! Control of a running sandbox: data, faults, exports, tokens, the clock and the log, as JSON under `/__sandbox`.
 //!
-//! [`handle`] answers a call. HTTP (`http`) and Python in the same process use it alike.
+//! `http` reads a call, and [`handle`] answers it.
 
 #![expect(clippy::unnecessary_wraps, reason = "all handlers have one type")]
 
 mod answer;
 mod call;
 mod clock;
-mod compose;
 mod exports;
 mod faults;
 mod http;
@@ -22,10 +21,8 @@ mod tokens;
 
 use axum::http::StatusCode;
 
-pub use self::answer::Answer;
-use self::answer::Failure;
-pub use self::call::Call;
-pub use self::compose::Composer;
+use self::answer::{Answer, Failure};
+pub(super) use self::call::Call;
 pub(super) use self::http::{is_control, respond};
 pub(super) use self::token::AdminToken;
 use super::service::Service;
@@ -51,18 +48,17 @@ const ROUTES: &[(&str, &[(&str, Handler)])] = &[
     ("/tokens", &[("POST", tokens::issue)]),
     ("/tokens/revoke", &[("POST", tokens::revoke)]),
     ("/clock", &[("GET", clock::show), ("POST", clock::advance)]),
-    ("/compose", &[("POST", compose::compose)]),
     ("/requests", &[("GET", requests::list), ("DELETE", requests::clear)]),
 ];
 
 /// Answers a call whose sender may control the sandbox.
-pub(super) fn handle(service: &Service, mut call: Call) -> Answer {
+fn handle(service: &Service, mut call: Call) -> Answer {
     let Some((methods, parameter)) = ROUTES.iter().find_map(|(route, methods)| {
         let parameter = parameter(route, call.path())?;
         Some((methods, parameter))
     }) else {
         return Failure::new(StatusCode::NOT_FOUND, Kind::Config, "there is no such route")
-            .with_hint(format!("{PREFIX}/openapi.json describes the routes"))
+            .with_hint("docs/sandbox.md lists the routes")
             .into();
     };
     let Some((_, handler)) = methods.iter().find(|(method, _)| *method == call.method()) else {
@@ -71,11 +67,6 @@ pub(super) fn handle(service: &Service, mut call: Call) -> Answer {
     };
     call.set_parameter(parameter);
     handler(service, &call).unwrap_or_else(Answer::from)
-}
-
-/// Whether a route works after the sandbox was stopped: the log is read then, and faults end.
-pub(super) fn outlives(method: &str, path: &str) -> bool {
-    path == "/requests" || (method != "POST" && path.starts_with("/faults"))
 }
 
 /// The parameter of a path that matches the route, empty for a route without one.
@@ -94,30 +85,7 @@ fn parameter(route: &str, path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use serde_json::Value;
-
-    use super::http::{BODY_LIMIT, DESCRIPTION, ROWS_LIMIT};
     use super::*;
-
-    #[test]
-    fn the_description_has_the_routes_and_limits() {
-        let description: Value = serde_json::from_str(DESCRIPTION).unwrap();
-        assert_eq!(description["info"]["version"], crate::VERSION);
-        let mut described = BTreeSet::new();
-        for (path, item) in description["paths"].as_object().unwrap() {
-            let Some(route) = path.strip_prefix(PREFIX) else { continue };
-            let route = ["{name}", "{id}"].iter().fold(route.to_owned(), |route, name| route.replace(name, "{}"));
-            let methods = item.as_object().unwrap().keys().filter(|key| *key != "parameters");
-            described.extend(methods.map(|method| format!("{} {route}", method.to_uppercase())));
-        }
-        let routes = ROUTES
-            .iter()
-            .flat_map(|(route, methods)| methods.iter().map(move |(method, _)| format!("{method} {route}")));
-        assert_eq!(described, routes.collect());
-        assert!(DESCRIPTION.contains(&format!("larger than {BODY_LIMIT} bytes, or with rows than {ROWS_LIMIT}.")));
-    }
 
     #[test]
     fn a_route_has_its_parameter() {

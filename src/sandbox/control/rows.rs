@@ -57,7 +57,7 @@ pub(super) fn load(service: &Service, call: &Call) -> Result<Answer, Failure> {
     let Replace { replace } = call.query()?;
     let object = named(service, call)?;
     let _no_reset_meanwhile = service.loading.read().unwrap_or_else(PoisonError::into_inner);
-    let mut load = Load::begin(&service.store, &object.name, Some(call.ended()))?;
+    let mut load = Load::begin(&service.store, &object.name, call.ended())?;
     let (mut block, mut count) = (Vec::with_capacity(BLOCK), 0);
     for row in rows(call.body())? {
         let problem = |cause| object.refusal(count, &format!("it is not JSON: {cause}"));

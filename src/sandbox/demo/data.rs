@@ -248,7 +248,7 @@ mod tests {
             *name = "mine".into();
         }
         let store = Arc::new(store);
-        let mut load = crate::sandbox::Load::begin(&store, PROMOTION_CODE_NAME, None).unwrap();
+        let mut load = crate::sandbox::store::Load::begin(&store, PROMOTION_CODE_NAME, &store.stopping).unwrap();
         load.add([row]).unwrap();
         load.finish(true).unwrap();
         data.refresh(&store, &zones(), at("2024-06-01T00:00:00Z")).unwrap();

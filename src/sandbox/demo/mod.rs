@@ -72,7 +72,7 @@ impl Demo {
 
     /// Loads the customers and plans the exports of a service that starts now. [`DemoData`] adds the promotion codes.
     pub(super) fn fill(&self, store: &Arc<Store>, exports: &Exports, now: SystemTime) -> Result<()> {
-        let mut load = Load::begin(store, CUSTOMER_NAME, None)?;
+        let mut load = Load::begin(store, CUSTOMER_NAME, &store.stopping)?;
         load.add((1..=CUSTOMERS).map(customer))?;
         load.finish(false)?;
         for (id, entries) in export_plans(now, self.export_takes) {

@@ -12,24 +12,24 @@ use crate::error::{Error, Kind, Result, excerpt};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// What goes wrong.
-    pub kind: FaultKind,
+    pub(in crate::sandbox) kind: FaultKind,
     /// The path it matches; none is every path.
-    pub path: Option<String>,
+    pub(in crate::sandbox) path: Option<String>,
     /// How many matching requests pass unchanged first.
-    pub after: u64,
+    pub(in crate::sandbox) after: u64,
     /// How many requests it affects; none is unlimited.
-    pub times: Option<u64>,
+    pub(in crate::sandbox) times: Option<u64>,
     /// What the body of a request must contain.
-    pub pattern: BodyPattern,
+    pub(in crate::sandbox) pattern: BodyPattern,
     /// The share of the matching requests that it affects.
-    pub probability: f64,
+    pub(in crate::sandbox) probability: f64,
     /// Decides which requests these are, and how long each delay is.
-    pub seed: u64,
+    pub(in crate::sandbox) seed: u64,
 }
 
 /// What goes wrong with a response. Bytes are counted in its body; without a number not even its head is sent.
 #[derive(Clone, Debug, PartialEq)]
-pub enum FaultKind {
+pub(in crate::sandbox) enum FaultKind {
     /// Resets the connection. A response that is no longer than `after_bytes` passes unchanged.
     Reset {
         /// After this number of bytes.
@@ -100,18 +100,6 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// A response with this status and an envelope.
-    #[must_use]
-    pub const fn status(status: u16) -> Self {
-        Self::Status { status, retry_after: None, body: None, content_type: None, headers: Vec::new() }
-    }
-
-    /// A delay that is always the same.
-    #[must_use]
-    pub const fn delay(delay: Duration) -> Self {
-        Self::Delay { least: delay, most: None }
-    }
-
     /// Whether it takes effect before the first byte of a response.
     pub(in crate::sandbox) const fn applies_before_response(&self) -> bool {
         matches!(
@@ -135,33 +123,8 @@ impl FaultKind {
 
 impl Fault {
     /// A fault that affects every request.
-    #[must_use]
-    pub fn new(kind: FaultKind) -> Self {
+    pub(super) fn new(kind: FaultKind) -> Self {
         Self { kind, path: None, after: 0, times: None, pattern: BodyPattern::default(), probability: 1.0, seed: 0 }
-    }
-
-    /// The same fault for one path only.
-    #[must_use]
-    pub fn on(self, path: &str) -> Self {
-        Self { path: Some(path.to_owned()), ..self }
-    }
-
-    /// The same fault, after this number of requests.
-    #[must_use]
-    pub fn after(self, after: u64) -> Self {
-        Self { after, ..self }
-    }
-
-    /// The same fault, for this number of requests at most.
-    #[must_use]
-    pub fn times(self, times: u64) -> Self {
-        Self { times: Some(times), ..self }
-    }
-
-    /// The same fault, for this share of the requests.
-    #[must_use]
-    pub fn with_probability(self, probability: f64, seed: u64) -> Self {
-        Self { probability, seed, ..self }
     }
 
     /// Rejects a fault that can match nothing or cannot be sent.

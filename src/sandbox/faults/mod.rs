@@ -9,7 +9,6 @@ mod members;
 mod pattern;
 mod presets;
 
-use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -18,8 +17,9 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-pub use fault::{Fault, FaultKind};
-pub use pattern::BodyPattern;
+pub use fault::Fault;
+pub(super) use fault::FaultKind;
+
 pub(super) use pattern::Received;
 
 use crate::error::{Error, Kind, Result};
@@ -172,56 +172,6 @@ impl Faults {
     }
 }
 
-/// An injected fault. Dropping it ends the fault, except in a forked child.
-pub struct Injected {
-    faults: Arc<Faults>,
-    in_force: Arc<ActiveFault>,
-    owner: u32,
-}
-
-impl Injected {
-    /// Activates a fault.
-    pub(super) fn new(faults: &Arc<Faults>, fault: Fault) -> Result<Self> {
-        let in_force = faults.begin(fault)?;
-        Ok(Self { faults: Arc::clone(faults), in_force, owner: std::process::id() })
-    }
-
-    /// Identifies it among the faults of a sandbox.
-    #[must_use]
-    pub fn id(&self) -> u64 {
-        self.in_force.id()
-    }
-
-    /// How many responses it has changed; one that passed unchanged does not count.
-    #[must_use]
-    pub fn hits(&self) -> u64 {
-        self.in_force.hits()
-    }
-
-    /// Ends the fault; stalled responses continue. A second call does nothing.
-    pub fn end(&self) {
-        if std::process::id() == self.owner {
-            self.faults.end(self.id());
-        }
-    }
-}
-
-impl Drop for Injected {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-impl fmt::Debug for Injected {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Injected")
-            .field("fault", &self.in_force.fault)
-            .field("hits", &self.hits())
-            .finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderMap;
@@ -255,29 +205,30 @@ mod tests {
 
     #[test]
     fn a_fault_passes_over_requests_before_after_and_beyond_times() {
-        let faults = Arc::new(Faults::default());
-        let injected = Injected::new(&faults, Fault::new(FaultKind::LateCode(301)).on("/a").after(1).times(2)).unwrap();
+        let faults = Faults::default();
+        let late = json!({"kind": "late_code", "code": 301, "path": "/a", "after": 1, "times": 2});
+        let begun = faults.begin(fault(&late)).unwrap();
         assert_eq!(matched(&faults, &["/a", "/b", "/a", "/a", "/a"]), [0, 0, 301, 301, 0]);
-        assert_eq!(injected.hits(), 2);
+        assert_eq!(begun.hits(), 2);
     }
 
     #[test]
     fn the_first_fault_wins_and_the_next_counts_only_the_rest() {
-        let faults = Arc::new(Faults::default());
-        let outer = Injected::new(&faults, Fault::new(FaultKind::LateCode(1)).times(1)).unwrap();
-        let inner = Injected::new(&faults, Fault::new(FaultKind::LateCode(2)).after(1)).unwrap();
+        let faults = Faults::default();
+        let outer = faults.begin(fault(&json!({"kind": "late_code", "code": 1, "times": 1}))).unwrap();
+        let inner = faults.begin(fault(&json!({"kind": "late_code", "code": 2, "after": 1}))).unwrap();
         assert_eq!(matched(&faults, &["/a", "/a", "/a"]), [1, 0, 2]);
-        drop(inner);
+        faults.end(inner.id());
         assert_eq!(matched(&faults, &["/a"]), [0]);
         assert_eq!(outer.hits(), 1);
     }
 
     #[test]
     fn chance_follows_from_the_seed_and_times_counts_what_it_chose() {
-        let run = |seed, times| {
+        let run = |seed: u64, times: Option<u64>| {
             let faults = Faults::default();
-            let chosen = Fault { times, ..Fault::new(FaultKind::LateCode(1)).with_probability(0.3, seed) };
-            faults.begin(chosen).unwrap();
+            let form = json!({"kind": "late_code", "code": 1, "times": times, "probability": 0.3, "seed": seed});
+            faults.begin(fault(&form)).unwrap();
             matched(&faults, &["/a"; 100])
         };
         let first = run(7, None);
@@ -299,14 +250,14 @@ mod tests {
         assert!(first.iter().all(|each| (1.0..=2.0).contains(&each.as_secs_f64())), "{first:?}");
         assert_eq!(first, delays(3));
         assert_ne!(first, delays(4));
-        let fixed = ActiveFault::new(1, Fault::new(FaultKind::delay(Duration::MAX)));
-        assert_eq!(fixed.next_delay(), Duration::MAX);
+        let fixed = ActiveFault::new(1, fault(&json!({"kind": "delay", "seconds": 1e19})));
+        assert_eq!(fixed.next_delay(), Duration::from_secs(10_000_000_000_000_000_000));
     }
 
     #[test]
     fn an_expired_token_is_the_first_one_and_stays_expired() {
         let faults = Faults::default();
-        faults.begin(Fault::new(FaultKind::ExpiredToken).after(1)).unwrap();
+        faults.begin(fault(&json!({"kind": "expired_token", "after": 1}))).unwrap();
         let refused = |token| next_match(&faults, "/a", token).is_some();
         let tokens = ["Bearer old", "Bearer old", "Bearer new", "Bearer old", "Bearer new"];
         assert_eq!(tokens.map(refused), [false, true, false, true, false]);
@@ -314,10 +265,10 @@ mod tests {
 
     #[test]
     fn active_faults_are_listed_and_ended_by_id() {
-        let faults = Arc::new(Faults::default());
-        let injected = Injected::new(&faults, Fault::new(FaultKind::LateCode(1))).unwrap();
+        let faults = Faults::default();
+        let first = faults.begin(fault(&json!({"kind": "late_code", "code": 1}))).unwrap();
         let second = faults.begin(fault(&json!({"kind": "reset", "path": "search"}))).unwrap();
-        assert_eq!((injected.id(), second.id()), (1, 2));
+        assert_eq!((first.id(), second.id()), (1, 2));
         assert_eq!(
             faults.list().iter().map(|each| each.to_json()).collect::<Value>(),
             json!([{"id": 1, "kind": "late_code", "code": 1, "hits": 0},
@@ -327,20 +278,23 @@ mod tests {
         assert!(faults.end(2).is_some_and(|ended| ended.ended().is_cancelled()));
         assert!(faults.end(2).is_none() && faults.get(2).is_none());
         assert_eq!(faults.end_all().len(), 1);
-        injected.end();
         assert!(faults.list().is_empty());
     }
 
     #[test]
     fn impossible_faults_are_refused() {
-        let faults = Arc::new(Faults::default());
-        let fault = Fault::new(FaultKind::LateCode(1));
-        let status = |status| Fault::new(FaultKind::status(status));
-        let drip = Fault::new(FaultKind::Drip { chunk_bytes: 0, pause: Duration::ZERO });
-        let never = fault.clone().with_probability(0.0, 1);
-        for wrong in [fault.clone().on("search"), fault.times(0), status(99), status(600), drip, never] {
-            assert_eq!(Injected::new(&faults, wrong).unwrap_err().kind(), Kind::Config);
+        let late = json!({"kind": "late_code", "code": 1});
+        let impossible = [
+            ("path", json!("searches")),
+            ("times", json!(0)),
+            ("probability", json!(0)),
+            ("kind", json!("drip")),
+            ("code", json!(200)),
+        ];
+        for (member, value) in impossible {
+            let mut form = late.as_object().unwrap().clone();
+            form.insert(member.to_owned(), value);
+            assert_eq!(Fault::from_form(form).unwrap_err().kind(), Kind::Config, "{member}");
         }
-        assert!(faults.list().is_empty());
     }
 }

@@ -14,7 +14,7 @@ use crate::sandbox::request::{Interpretation, comparison};
 
 /// What the body of a request must contain. Everything that is given must hold; what is none matches every body.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct BodyPattern {
+pub(in crate::sandbox) struct BodyPattern {
     /// `itemTypeId` of a search.
     pub item_type_id: Option<i64>,
     /// `itemTypeName` of a search.

@@ -2,11 +2,10 @@
 //!
 //! Gathering locks nothing: meanwhile the caller can search the store, load other rows into it or stop it.
 
-use std::fmt;
 use std::sync::Arc;
 
 use rusqlite::{Connection, ErrorCode, params_from_iter};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 use super::{Store, catalog, check};
 use crate::error::{Error, Kind, Result, defect};
@@ -14,8 +13,8 @@ use crate::sandbox::objects::{BusinessObject, Cell, shown};
 use crate::sandbox::query::stored;
 use crate::sandbox::reply::json;
 
-/// Rows to be added to an object of a [`Sandbox`](crate::sandbox::Sandbox): all by `finish`, or none.
-pub struct Load {
+/// Rows to be added to an object: all by `finish`, or none.
+pub(in crate::sandbox) struct Load {
     store: Arc<Store>,
     object: BusinessObject,
     /// The valid rows as lines of JSON, which take a fraction of the memory of cells.
@@ -27,12 +26,8 @@ pub struct Load {
 
 impl Load {
     /// Begins to gather rows for an object. It is abandoned when `ended` is cancelled.
-    pub(in crate::sandbox) fn begin(
-        store: &Arc<Store>,
-        object: &str,
-        ended: Option<&CancellationToken>,
-    ) -> Result<Self> {
-        let ended = ended.cloned().unwrap_or_else(|| store.stopping.child_token());
+    pub(in crate::sandbox) fn begin(store: &Arc<Store>, object: &str, ended: &CancellationToken) -> Result<Self> {
+        let ended = ended.clone();
         let object = store.named(object)?;
         Ok(Self { store: Arc::clone(store), object, rows: Vec::new(), count: 0, ended })
     }
@@ -41,7 +36,7 @@ impl Load {
     ///
     /// # Errors
     /// `Sandbox` that names the row which does not fit, or when the sandbox was stopped.
-    pub fn add(&mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<()> {
+    pub(in crate::sandbox) fn add(&mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<()> {
         for row in rows {
             check(&self.ended)?;
             self.object.check_row(self.count, &row)?;
@@ -56,7 +51,7 @@ impl Load {
     ///
     /// # Errors
     /// `Sandbox` that names the row whose identifier is taken, or when the sandbox was stopped.
-    pub fn finish(self, replaces: bool) -> Result<usize> {
+    pub(in crate::sandbox) fn finish(self, replaces: bool) -> Result<usize> {
         self.store.write(&self.ended, |database| {
             if !catalog::read(database)?.contains(&self.object) {
                 let problem = format!("object `{}` was declared again while rows for it were loaded", self.object.name);
@@ -89,17 +84,5 @@ impl Load {
         let problem = format!("its identifier {identifier} is taken");
         let hint = "a load that replaces puts such rows in the place of the present ones";
         self.object.refusal(number, &problem).with_hint(hint)
-    }
-
-    /// A guard that cancels the load when dropped; rows already committed stay.
-    #[must_use]
-    pub fn cancel_on_drop(&self) -> DropGuard {
-        self.ended.clone().drop_guard()
-    }
-}
-
-impl fmt::Debug for Load {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Load").field("object", &self.object.name).finish_non_exhaustive()
     }
 }

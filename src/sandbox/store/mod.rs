@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use self::connection::Database;
-pub use self::load::Load;
+pub(super) use self::load::Load;
 use super::objects::BusinessObject;
 use super::query::{Query, column, joined};
 use super::rows::RowWriter;

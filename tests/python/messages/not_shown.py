@@ -14,7 +14,7 @@ NOT_SHOWN: dict[str, str] = {
     # Hard to reach.
     "_core/paths.py: location: raise invalid": "an object store",
     "_scan/files.py: output_path: raise invalid('storage_options'": "an object store",
-    "_sandbox/control.py: OverHTTP.call: raise SandboxError(f'the rows": "rows of 256 MiB",
+    "_sandbox/control.py: Control._response: raise SandboxError(f'the rows": "rows of 1 GiB",
     "_scan/lazy.py: Source.__init__": "an older polars",
     "cli/scan.py: _into_folder": "Ctrl-C",
     "cli/target.py: target_of: raise click.UsageError('write": "a terminal",
@@ -23,13 +23,12 @@ NOT_SHOWN: dict[str, str] = {
     "cli/profile_file.py": "a terminal",
     "cli/complete_file.py": "Arrow to a link to standard output",
     # Texts of other programs: shells, a page.
-    "_sandbox/composer.py": "the page of the sandbox",
     "cli/completion.py": "a shell without completion",
     # Files and commands of the sandbox with tests of their own.
     "_sandbox/files.py": "seeds",
     "_sandbox/seed.py": "seeds",
     "_sandbox/platforms.py": "the report of a probe",
-    "cli/sandbox/": "commands that serve, or control a sandbox that runs",
+    "cli/sandbox/": "the command that serves",
     # Queries of polars.
     "_scan/lazy.py: Source._checked": "queries of polars",
     "cli/doubts.py: Doubts.check_report": "several files that look wrong together",

@@ -8,6 +8,8 @@ use dataaccess::sandbox::switches::Switches;
 use dataaccess::sandbox::{Clock, Options};
 use serde_json::{Value, json};
 
+use crate::support::Controlled as _;
+
 use super::wire::{DOWNLOAD, Reply, SEARCH, Service, allocated_time, codes, condition, customers, demo};
 
 const DENIED: &str =
@@ -35,8 +37,7 @@ fn every_way_to_lack_permission_gives_the_same_bytes() {
     };
     let service = Service::start(Options { clock, ..demo() });
     let issue = |scopes: &[&str], lifetime: Option<u64>| {
-        let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
-        let token = service.sandbox.issue_token(&scopes, lifetime.map(Duration::from_secs)).unwrap();
+        let token = service.sandbox.issue_token(scopes, lifetime);
         format!("Authorization: Bearer {token}")
     };
     for (path, scope, other, body) in [
@@ -50,7 +51,7 @@ fn every_way_to_lack_permission_gives_the_same_bytes() {
         assert_eq!(send(&expiring).status, 200);
         assert_eq!(send(&revoked).status, 200);
         seconds.fetch_add(60, Ordering::SeqCst);
-        assert!(service.sandbox.revoke(revoked.strip_prefix("Authorization: Bearer ").unwrap()).unwrap());
+        assert!(service.sandbox.revoke(revoked.strip_prefix("Authorization: Bearer ").unwrap()));
         let bad = [
             expiring,
             revoked,
@@ -85,7 +86,7 @@ fn a_token_without_permission_learns_nothing_of_its_mistakes() {
 fn each_scope_opens_its_own_operations() {
     let service = Service::demo();
     let statuses = |scope: &str| {
-        let token = service.sandbox.issue_token(&[scope.to_owned()], None).unwrap();
+        let token = service.sandbox.issue_token(&[scope], None);
         let send = |path: &str, body: Value| {
             service.post_as(&format!("Authorization: Bearer {token}"), path, &body.to_string()).status
         };
@@ -93,8 +94,6 @@ fn each_scope_opens_its_own_operations() {
     };
     assert_eq!(statuses("item"), [200, 200, 403]);
     assert_eq!(statuses("download"), [403, 403, 200]);
-    let unknown = service.sandbox.issue_token(&["admin".to_owned()], None).unwrap_err();
-    assert_eq!(unknown.summary(), "scopes: there is no `admin`; there are item, download");
 }
 
 #[test]
@@ -102,7 +101,7 @@ fn the_open_scopes_can_be_switched() {
     let switches = Switches { generic_scope: "read".into(), download_scope: "segment".into(), ..Switches::default() };
     let service = Service::start(Options { switches, ..demo() });
     let statuses = |scope: &str| {
-        let token = service.sandbox.issue_token(&[scope.to_owned()], None).unwrap();
+        let token = service.sandbox.issue_token(&[scope], None);
         let send = |path: &str, body: Value| {
             service.post_as(&format!("Authorization: Bearer {token}"), path, &body.to_string()).status
         };
@@ -116,7 +115,7 @@ fn the_open_scopes_can_be_switched() {
 #[test]
 fn revoking_says_whether_the_token_was_known() {
     let sandbox = Service::demo().sandbox;
-    let token = sandbox.issue_token(&["item".into()], None).unwrap();
-    assert!(sandbox.revoke(&token).unwrap());
-    assert!(!sandbox.revoke(&token).unwrap());
+    let token = sandbox.issue_token(&["item"], None);
+    assert!(sandbox.revoke(&token));
+    assert!(!sandbox.revoke(&token));
 }

@@ -8,6 +8,8 @@ use dataaccess::sandbox::demo::Demo;
 use dataaccess::sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 
+use crate::support::Controlled as _;
+
 pub const SEARCH: &str = "/access/api/item/search";
 pub const DOWNLOAD: &str = "/access/api/segment/download";
 
@@ -32,7 +34,7 @@ pub struct Reply {
 impl Service {
     pub fn start(options: Options) -> Self {
         let sandbox = Sandbox::start(options).expect("the sandbox starts");
-        let token = sandbox.issue_token(&["item".into(), "download".into()], None).expect("a token");
+        let token = sandbox.issue_token(&["item", "download"], None);
         Self { sandbox, token }
     }
 
@@ -82,11 +84,6 @@ impl Service {
         let reply = self.post(SEARCH, body);
         assert_eq!(reply.status, 200, "{}", reply.body);
         reply.json()["data"]["data"].as_array().expect("an array").clone()
-    }
-
-    /// The strings of one attribute of the records that a search finds.
-    pub fn texts(&self, body: &Value, attribute: &str) -> Vec<String> {
-        self.records(body).iter().map(|record| record[attribute].as_str().expect("a text").to_owned()).collect()
     }
 }
 

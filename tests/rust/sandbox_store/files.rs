@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{FOUND, Folder, all_stores, empty, on, refusal, row, store};
-use crate::support::{SEARCH, items, search, send};
+use super::{FOUND, Folder, STORES, all_stores, empty, on, refusal, row, store};
+use crate::support::{Controlled as _, SEARCH, items, search, send};
 use dataaccess::sandbox::Cell;
 use serde_json::json;
 
@@ -12,17 +12,17 @@ use serde_json::json;
 fn objects_and_rows_of_a_file_survive_and_the_file_is_complete() {
     let folder = Folder::new();
     let sandbox = on(&folder.file("data.db")).unwrap();
-    sandbox.declare(&store()).unwrap();
-    sandbox.load("store", [vec!["b".into(), Cell::Null, Cell::Null]]).unwrap();
-    sandbox.load("store", [row("a", 1.5, "2024-01-31 10:00:00")]).unwrap();
+    sandbox.done("POST", "/objects", &store());
+    sandbox.done("POST", STORES, &json!({"id": "b"}));
+    sandbox.done("POST", STORES, &row("a"));
     sandbox.stop();
     assert_eq!(folder.names(), ["data.db"], "what is beside the file would be missing from a copy of it");
     fs::rename(folder.file("data.db"), folder.file("moved.db")).unwrap();
 
     let again = on(&folder.file("moved.db")).unwrap();
     assert_eq!(all_stores(&again), FOUND);
-    again.declare(&store()).unwrap();
-    assert_eq!(again.load("store", [row("c", 1, "2024-02-01 00:00:00")]).unwrap(), 1);
+    again.done("POST", "/objects", &store());
+    assert_eq!(again.done("POST", STORES, &row("c")), json!({"rows": 1}));
 }
 
 #[test]
@@ -30,9 +30,9 @@ fn two_sandboxes_of_one_file_see_what_either_declares_and_loads() {
     let folder = Folder::new();
     let one = on(&folder.file("data.db")).unwrap();
     let other = on(&folder.file("data.db")).unwrap();
-    one.declare(&store()).unwrap();
-    one.load("store", [row("a", 1.5, "2024-01-31 10:00:00")]).unwrap();
-    other.load("store", [vec!["b".into(), Cell::Null, Cell::Null]]).unwrap();
+    one.done("POST", "/objects", &store());
+    one.done("POST", STORES, &row("a"));
+    other.done("POST", STORES, &json!({"id": "b"}));
     assert_eq!(all_stores(&one), FOUND);
     assert_eq!(all_stores(&other), FOUND);
 }
@@ -91,7 +91,7 @@ fn a_file_that_was_deleted_is_reported_as_such() {
     let folder = Folder::new();
     let sandbox = on(&folder.file("data.db")).unwrap();
     let row = |number: u32| vec![Cell::from(format!("c-{number:06}")), "n".repeat(300).into()];
-    sandbox.load("customer", (0..60_000).map(row)).unwrap();
+    sandbox.load((0..60_000).map(row)).unwrap();
     // One connection is kept from before: while its response waits to be read, the next search opens another.
     let everything = items(-1003, "customer", &["customer_id", "name"], json!([{"AND": []}]));
     let unread = send(&sandbox, SEARCH, "", &everything.to_string());
@@ -122,6 +122,6 @@ fn a_store_in_memory_leaves_nothing_on_disk() {
     };
     let before = left();
     let sandbox = empty();
-    sandbox.load("customer", (0..20_000).map(|number| vec![format!("c-{number:05}").into(), "n".into()])).unwrap();
+    sandbox.load((0..20_000).map(|number| vec![format!("c-{number:05}").into(), "n".into()])).unwrap();
     assert_eq!(left(), before);
 }

@@ -1,8 +1,7 @@
-//! The sandbox's store: its files, its rows, and their use by several at once.
+//! The sandbox's store: its files, and their use by several at once.
 
 mod concurrency;
 mod files;
-mod rows;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::support::{items, search};
 use dataaccess::error::Error;
-use dataaccess::sandbox::{AttributeKind, BusinessObject, Cell, Options, Sandbox};
-use serde_json::json;
+use dataaccess::sandbox::{Options, Sandbox};
+use serde_json::{Value, json};
 
 /// A folder of its own that ends with the test.
 struct Folder(PathBuf);
@@ -53,14 +52,15 @@ fn refusal(path: &Path) -> String {
     on(path).unwrap_err().summary()
 }
 
-fn store() -> BusinessObject {
-    let attributes =
-        [("id", AttributeKind::Text), ("area", AttributeKind::Number), ("opened", AttributeKind::Datetime)];
-    BusinessObject::new(7, "store", &attributes)
+/// The route of the rows of `store`.
+const STORES: &str = "/objects/store/rows";
+
+fn store() -> Value {
+    json!({"name": "store", "item_type_id": 7, "attributes": {"id": "string", "area": "number", "opened": "datetime"}})
 }
 
-fn row(id: &str, area: impl Into<Cell>, opened: &str) -> Vec<Cell> {
-    vec![id.into(), area.into(), opened.into()]
+fn row(id: &str) -> Value {
+    json!({"id": id, "area": 1.5, "opened": "2024-01-31 10:00:00"})
 }
 
 fn all_stores(sandbox: &Sandbox) -> String {

@@ -8,11 +8,10 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use dataaccess::sandbox::Sandbox;
+use dataaccess::sandbox::{Cell, Sandbox};
 use serde_json::{Value, json};
 
 pub const SEARCH: &str = "/access/api/item/search";
-pub const DOWNLOAD: &str = "/access/api/segment/download";
 
 /// A response with its body as it came, without the framing.
 pub struct Reply {
@@ -49,9 +48,95 @@ impl Reply {
     }
 }
 
+/// The control routes of a sandbox.
+pub trait Controlled {
+    /// Calls a route below `/__sandbox`: the status, and the body as JSON.
+    fn control(&self, method: &str, route: &str, body: &str) -> (u16, Value);
+
+    /// The answer of a call that succeeds.
+    fn done(&self, method: &str, route: &str, body: &Value) -> Value {
+        let (status, answer) = self.control(method, route, &body.to_string());
+        assert!(status < 300, "{status} {answer}");
+        answer
+    }
+
+    fn issue_token(&self, scopes: &[&str], expires_in: Option<u64>) -> String {
+        let body = json!({"scopes": scopes, "expires_in": expires_in});
+        self.done("POST", "/tokens", &body)["token"].as_str().unwrap().to_owned()
+    }
+
+    fn revoke(&self, token: &str) -> bool {
+        self.done("POST", "/tokens/revoke", &json!({"token": token}))["revoked"] == true
+    }
+
+    /// Loads customers: the number of rows, or the message of the refusal.
+    fn load(&self, customers: impl IntoIterator<Item = Vec<Cell>>) -> Result<u64, String> {
+        let lines = customers.into_iter().map(|row| line(&row)).collect::<Vec<_>>().join("\n");
+        let (status, answer) = self.control("POST", "/objects/customer/rows", &lines);
+        if status < 300 {
+            return Ok(answer["rows"].as_u64().unwrap());
+        }
+        Err(answer["error"]["message"].as_str().unwrap_or_default().to_owned())
+    }
+
+    fn begin(&self, form: &Value) -> Begun<'_>;
+}
+
+impl Controlled for Sandbox {
+    fn control(&self, method: &str, route: &str, body: &str) -> (u16, Value) {
+        let host = self.base_url().strip_prefix("http://").unwrap();
+        let Ok(mut stream) = TcpStream::connect(host) else { return (0, Value::Null) };
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let (token, kind) = (self.admin_token(), if route.ends_with("/rows") { "x-ndjson" } else { "json" });
+        let head = format!(
+            "{method} /__sandbox{route} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/{kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            body.len()
+        );
+        let mut response = String::new();
+        let exchanged = stream
+            .write_all(head.as_bytes())
+            .and_then(|()| stream.write_all(body.as_bytes()))
+            .and_then(|()| stream.read_to_string(&mut response));
+        let Some((head, body)) = exchanged.ok().and_then(|_| response.split_once("\r\n\r\n")) else {
+            return (0, Value::Null);
+        };
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap())
+    }
+
+    fn begin(&self, form: &Value) -> Begun<'_> {
+        let id = self.done("POST", "/faults", form)["id"].as_u64().unwrap();
+        Begun { sandbox: self, id }
+    }
+}
+
+/// A customer as a line of JSON.
+fn line(row: &[Cell]) -> String {
+    let name = row.get(1).map(|name| format!(",\"name\":{name}")).unwrap_or_default();
+    format!("{{\"customer_id\":{}{name}}}", row[0])
+}
+
+/// A fault, which ends when this is dropped.
+pub struct Begun<'a> {
+    sandbox: &'a Sandbox,
+    id: u64,
+}
+
+impl Begun<'_> {
+    pub fn hits(&self) -> u64 {
+        self.sandbox.done("GET", &format!("/faults/{}", self.id), &json!({}))["hits"].as_u64().unwrap()
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        self.sandbox.control("DELETE", &format!("/faults/{}", self.id), "");
+    }
+}
+
 /// A request with a token of every scope, sent, whose response is not read yet.
 pub fn send(sandbox: &Sandbox, path: &str, headers: &str, body: &str) -> TcpStream {
-    let token = sandbox.issue_token(&["item".to_owned(), "download".to_owned()], None).unwrap();
+    let token = sandbox.issue_token(&["item", "download"], None);
     let host = sandbox.base_url().strip_prefix("http://").unwrap().to_owned();
     let mut stream = TcpStream::connect(&host).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -112,11 +197,6 @@ pub fn codes(attrs: &[&str], and: Value) -> Value {
 pub fn allocated(operator: &str, time: &str) -> Value {
     json!({"type": 2, "column": "allocated_time", "data_type": "datetime", "operator": operator,
            "value": milliseconds(time), "time_unit": "DAY"})
-}
-
-/// A condition of a promotion code search on strings or numbers.
-pub fn code_condition(column: &str, data_type: &str, value: Value) -> Value {
-    json!({"type": 2, "column": column, "data_type": data_type, "operator": "matches", "value": value, "extendValue": []})
 }
 
 /// A search of another object with these groups.

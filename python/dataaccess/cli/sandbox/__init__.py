@@ -1,4 +1,4 @@
-"""`dataaccess sandbox`: serves the sandbox until it is stopped. Its subcommands control one that runs."""
+"""`dataaccess sandbox`: serves the sandbox until it is stopped."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from dataaccess.cli.parts import Command, Commands, option
-from dataaccess.cli.sandbox import control, faults
-from dataaccess.cli.sandbox.running import ADMIN_TOKEN, TOKEN
+from dataaccess.cli.parts import Command, option
 from dataaccess.cli.values import List, Pair, SeedFile, TokenPath, Whole
+
+TOKEN = "DATAACCESS_SANDBOX_TOKEN"  # noqa: S105 - the name of a variable
+ADMIN_TOKEN = "DATAACCESS_SANDBOX_ADMIN_TOKEN"  # noqa: S105 - likewise
 
 _DATA = "Data, one of"
 _BEHAVIOR = "Behavior where the API specification is silent"
@@ -20,15 +21,10 @@ Examples:
   dataaccess sandbox --port 8080
   dataaccess sandbox --seed shop.json --seed customer=customers.csv
   dataaccess sandbox --scenario night.toml
-  dataaccess sandbox fault add status status=503 times=2
 """
 
 
-class _Group(Commands, Command):
-    """A command with options of its own, and subcommands."""
-
-
-@click.group("sandbox", cls=_Group, invoke_without_command=True, epilog=_EPILOG)
+@click.command("sandbox", cls=Command, epilog=_EPILOG)
 @option("--port", type=Whole(0, 65535), default=0, metavar="PORT", help="Port to listen on. [a free one]")
 @option("--scopes", type=List(), multiple=True, metavar="A,B", help="Scopes of the token. [all]")
 @option(
@@ -41,7 +37,7 @@ class _Group(Commands, Command):
     "--admin-token-file",
     type=TokenPath(),
     metavar="FILE",
-    help=f"File with the token of the subcommands; or set {ADMIN_TOKEN}. [a random one]",
+    help=f"File with the token of the control routes; or set {ADMIN_TOKEN}. [a random one]",
 )
 @option("--json", "as_json", is_flag=True, help="Print address, tokens and scopes as JSON in place of shell lines.")
 @option("--quiet", is_flag=True, help="Write no line for each request.")
@@ -91,24 +87,12 @@ class _Group(Commands, Command):
     section=_REACH,
     help="Host names that requests may use besides localhost, such as host.docker.internal.",
 )
-@click.pass_context
-def command(context: click.Context, /, **given: Any) -> None:
-    """Serve the sandbox on this machine, or control one that runs.
+def command(**given: Any) -> None:
+    """Serve the sandbox on this machine.
 
     The sandbox is the whole Data Access API with synthetic data or your own. The address and the tokens are printed as
-    lines for the shell. The service ends with Ctrl-C. The subcommands control a sandbox that runs.
+    lines for the shell. The service ends with Ctrl-C. Routes below /__sandbox control it, with the admin token.
     """
-    if context.invoked_subcommand is None:
-        from dataaccess.cli.sandbox.serving import serve  # `--help` needs no server
+    from dataaccess.cli.sandbox.serving import serve  # `--help` needs no server
 
-        serve(**given)
-        return
-    typed = click.core.ParameterSource.COMMANDLINE
-    for parameter in context.command.params:
-        if context.get_parameter_source(parameter.name or "") is typed:
-            name = max(parameter.opts, key=len)
-            raise click.UsageError(f"{name} starts a sandbox, and {context.invoked_subcommand} controls one that runs")
-
-
-for _subcommand in (faults.command, *control.COMMANDS):
-    command.add_command(_subcommand)
+    serve(**given)

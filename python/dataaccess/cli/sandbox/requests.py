@@ -1,4 +1,4 @@
-"""The requests that a sandbox received, as they end: in lines for people, for the command and its subcommand."""
+"""The requests that a sandbox received, as they end: in lines for people."""
 
 from __future__ import annotations
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import dataaccess as da
 from dataaccess._contract import DOWNLOAD_PATH, SEARCH_PATH
 from dataaccess.cli.ending import USAGE, CommandError
+from dataaccess.cli.sandbox import ADMIN_TOKEN, TOKEN
 from dataaccess.cli.sandbox.data import REPLAYED, ServedData
 from dataaccess.cli.sandbox.requests import EndedRequests, request_line
-from dataaccess.cli.sandbox.running import ADMIN_TOKEN, TOKEN, token_of
 from dataaccess.cli.streams import note
 from dataaccess.cli.values import flat
 from dataaccess.errors import ConfigError
@@ -63,7 +64,7 @@ def serve(
     access = {
         "port": port,
         "token": own,
-        "admin_token": token_of(admin_token_file, ADMIN_TOKEN),
+        "admin_token": _token_of(admin_token_file, ADMIN_TOKEN),
         "host_names": flat(host_names),
         "allow_remote": allow_remote,
         **({"host": host} if host is not None else {}),
@@ -116,4 +117,11 @@ def _stop_by_signals() -> threading.Event:
 def _own_token(file: str | None, *, has_scopes: bool) -> str | None:
     if file is None and has_scopes and os.environ.get(TOKEN):
         raise ConfigError(f"--scopes does not apply to the token of {TOKEN}, which has every scope")
-    return token_of(file, TOKEN)
+    return _token_of(file, TOKEN)
+
+
+def _token_of(file: str | None, variable: str) -> str | None:
+    """The token of the file; without a file, of the variable, if it is set."""
+    if file is None:
+        return os.environ.get(variable) or None
+    return da.token_file(file)()

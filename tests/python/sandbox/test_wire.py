@@ -1,0 +1,138 @@
+"""Responses of the sandbox to the letter, and what a request has of a sandbox that changes meanwhile."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from support.plain_http import DOWNLOAD, SEARCH, PlainService
+
+import dataaccess as da
+
+ALL: dict[str, Any] = {"OR": [{"AND": []}]}
+EVERYBODY = {"itemTypeId": -1003, "itemTypeName": "customer", "attrs": ["customer_id"], "filters": ALL}
+# 2024-01-01 and a day long ago, in milliseconds.
+NEW_YEAR, LONG_AGO = 1704067200000, 946684800000
+
+
+def codes(attrs: list[str], operator: str, value: int, *conditions: dict[str, Any]) -> dict[str, Any]:
+    time = {"column": "allocated_time", "data_type": "datetime", "operator": operator, "value": value}
+    allocated = {"type": 2, **time, "time_unit": "DAY"}
+    filters = {"OR": [{"AND": [*conditions, allocated]}]}
+    return {"itemTypeId": -100, "itemTypeName": "promotion_code", "attrs": attrs, "filters": filters}
+
+
+@pytest.fixture
+def own() -> Iterator[da.Sandbox]:
+    with da.Sandbox.demo(until="2024-02-29") as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def plain(own: da.Sandbox) -> Iterator[PlainService]:
+    with PlainService(own.base_url, own.issue_token()) as service:
+        yield service
+
+
+def test_a_search_is_the_specifications_to_the_letter(plain: PlainService) -> None:
+    success = b'{"code":200,"message":"Search Business Object success","data":{"status":true,"data":['
+    reply = plain.search(codes(["id", "allocated_time"], "equals", NEW_YEAR))
+    first = b'{"id":"demo-code-00001","allocated_time":"2024-01-01 00:00:00"},{"id":'
+    assert reply.body.startswith(success + first)
+    assert reply.body.endswith(b'"}]}}')
+    assert reply.headers["server"] == "dataaccess-sandbox"
+    assert plain.search(codes(["id"], "before_date", LONG_AGO)).body == success + b"]}}"
+
+
+def test_a_download_is_the_specifications_to_the_letter() -> None:
+    with (
+        da.Sandbox(now="2024-03-01T00:00:00") as sandbox,
+        PlainService(sandbox.base_url, sandbox.issue_token()) as plain,
+    ):
+        sandbox.start_export(export_id=7, seconds=3600)
+        reply = plain.post(DOWNLOAD, {"scope": "download", "exportId": 7})
+    expected = (
+        r'{"code":200,"message":"Success","data":{"entries":[{"exportStatus":1,"exportedRows":null,'
+        r'"startTime":"2024-03-01T00:00:0\d.\d{3}Z","endTime":null,"durations":null,"responseCode":null,'
+        r'"responseMessage":null}],"meta":{"total":1}},"codeMessage":null,"duration":"\d+ms"}'
+    )
+    assert re.fullmatch(expected.replace("[{", r"\[{").replace("}]", r"}\]"), reply.body.decode())
+
+
+def test_a_record_has_the_attributes_in_their_order_and_null_where_unset(plain: PlainService) -> None:
+    attrs = ["last_used_time", "channel_id", "code_status", "id", "last_used_source"]
+    sent = {"column": "code_status", "data_type": "number", "operator": "matches", "value": [3]}
+    records = plain.search(codes(attrs, "after_date", LONG_AGO, {"type": 2, **sent, "extendValue": []})).records
+    assert len(records) > 1_000
+    assert {tuple(record) for record in records} == {tuple(attrs)}
+    assert {(each["last_used_time"], each["last_used_source"], each["code_status"]) for each in records} == {
+        (None, None, 3)
+    }
+    ids = [record["id"] for record in records]
+    assert ids == sorted(ids)
+
+
+def test_only_a_promotion_code_search_needs_its_content_type(plain: PlainService) -> None:
+    search = codes(["id"], "equals", NEW_YEAR)
+    for kind, status in (("text/plain", 415), ("", 415), ("application/json; charset=utf-8", 200)):
+        assert plain.post(SEARCH, search, {"Content-Type": kind}).status == status
+    assert plain.post(SEARCH, EVERYBODY, {"Content-Type": "text/plain"}).status == 200
+
+
+def test_a_late_code_is_the_last_member(own: da.Sandbox, plain: PlainService) -> None:
+    records = plain.search(EVERYBODY).records
+    with own.fault("late_code", code=301):
+        reply = plain.search(EVERYBODY)
+        assert plain.search({}).status == 400
+    assert (reply.status, reply.envelope["data"]["data"]) == (200, records)
+    assert reply.body.endswith(b',"code":301}')
+    assert reply.body.count(b'"code"') == 1
+
+
+def test_a_request_has_the_switches_of_its_beginning(own: da.Sandbox, plain: PlainService) -> None:
+    nothing = codes(["id"], "before_date", LONG_AGO)
+    replies = []
+    with own.fault("delay", seconds=60) as delay:
+        thread = threading.Thread(target=lambda: replies.append(plain.search(nothing)))
+        thread.start()
+        while not delay.hits:
+            time.sleep(0.01)
+        own.switch(empty_shape="null")
+    thread.join()
+    assert replies[0].envelope["data"]["data"] == []
+    assert plain.search(nothing).envelope["data"]["data"] is None
+
+
+def test_a_token_of_ones_own_has_a_scope_that_a_switch_names_later() -> None:
+    token = "a-token-of-my-own"
+    with da.Sandbox(token=token) as sandbox:
+        earlier = sandbox.issue_token()
+        sandbox.switch(generic_scope="crm.read")
+        for each, status in ((token, 200), (earlier, 403)):
+            with PlainService(sandbox.base_url, each) as service:
+                assert service.search(EVERYBODY).status == status
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'; DROP TABLE item_0; --",
+        '"; DELETE FROM item_1; --',
+        "sqlite_master",
+        "rowid",
+        'store_id" = "store_id',
+        "' OR '1'='1",
+        "%",
+        "\0",
+        "\u202e\ufeff\x1b[31m",
+    ],
+)
+def test_names_of_objects_and_attributes_may_be_hostile(own: da.Sandbox, plain: PlainService, text: str) -> None:
+    own.declare(text, 7, {text: "string"})
+    own.load(text, [{text: text}])
+    search = {"itemTypeId": 7, "itemTypeName": text, "attrs": [text], "filters": ALL}
+    assert plain.search(search).records == [{text: text}]
