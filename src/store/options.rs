@@ -14,6 +14,7 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::{BackoffConfig, ObjectStore, ObjectStoreScheme, RetryConfig};
+use url::Url;
 
 use super::failure::redact;
 use super::{Bucket, of_library};
@@ -43,6 +44,8 @@ const CREDENTIALS: [&str; 13] = [
     "proxy_url",
 ];
 const ENDPOINTS: [&str; 5] = ["endpoint", "endpoint_url", "aws_endpoint", "aws_endpoint_url", "aws_endpoint_url_s3"];
+
+const OF_ENVIRONMENT: &str = "the environment has options too, as AWS_ENDPOINT_URL: see docs/configuration.md";
 
 /// How to reach a store.
 #[derive(Clone, Default)]
@@ -75,14 +78,14 @@ impl StorageOptions {
             _ => ("AZURE_", |name| AzureConfigKey::from_str(name).is_ok()),
         };
         let settings = self.merged(env_options(prefix, knows));
-        check_tls(&settings)?;
+        check_endpoint(&settings)?;
         let secret = |(name, value): &(String, String)| is_credential(name).then(|| value.clone());
         let secrets: Vec<String> = settings.iter().filter_map(secret).collect();
         let has_credentials = settings.iter().any(|(name, _)| is_credential(name) || name.contains("skip_signature"));
         let failed = |cause: object_store::Error| {
             let text = redact(&cause.to_string(), &secrets);
             Error::new(Kind::Config, format!("storage_options cannot be used for `{url}`: {}", excerpt(&text, 300)))
-                .with_hint("the environment has options too, as AWS_ENDPOINT_URL: see docs/configuration.md")
+                .with_hint(OF_ENVIRONMENT)
         };
         let (retry, address) = (self.retry(), of_library(url));
         let store = match scheme {
@@ -142,9 +145,15 @@ fn is_endpoint(name: &str) -> bool {
     ENDPOINTS.contains(&name)
 }
 
-/// Refuses an endpoint without TLS that is not permitted: requests would fail without a reason.
-fn check_tls(settings: &[(String, String)]) -> Result<()> {
+/// Refuses an endpoint that is no URL, and one without TLS that is not permitted: requests would fail without a reason.
+fn check_endpoint(settings: &[(String, String)]) -> Result<()> {
     let last = |names: fn(&str) -> bool| settings.iter().rev().find(|(name, _)| names(name)).map(|(_, value)| value);
+    let is_url = |text: &str| Url::parse(text.trim()).is_ok_and(|url| ["http", "https"].contains(&url.scheme()));
+    if let Some((name, _)) = settings.iter().find(|(name, value)| is_endpoint(name) && !is_url(value)) {
+        // It may have a password.
+        let problem = format!("storage_options: `{name}` is no URL such as https://store.example.com");
+        return Err(Error::new(Kind::Config, problem).with_hint(OF_ENVIRONMENT));
+    }
     let is_plain = last(is_endpoint).is_some_and(|url| url.trim().to_ascii_lowercase().starts_with("http://"));
     // What is no boolean is refused by the library.
     let is_permitted = last(|name| name.ends_with("allow_http"))

@@ -64,6 +64,7 @@ FILES.add(
         scan.to_csv("s3://bucket/rows.csv", storage_options={"key": 5})
         scan.to_csv("s3://bucket/rows.csv", storage_options={"aws_colour": "red"})
         scan.to_csv("s3://bucket/rows.csv", storage_options={"aws_endpoint_url": "http://store.example.com"})
+        scan.to_csv("s3://bucket/rows.csv", storage_options={"aws_endpoint_url": "not a url"})
         scan.to_csv("s3://bucket/rows.csv", storage_options={"timeout": "soon"})
         scan.to_csv("s3://bucket/rows.csv", storage_options={"aws_checksum_algorithm": "md5"})
         scan.to_csv("s3://bucket/rows.csv", storage_options={"aws_conditional_put": "maybe"})
