@@ -80,7 +80,9 @@ class Control:
             return response.status, response.read()
         except (OSError, HTTPException) as error:
             reason = str(error) or type(error).__name__
-            raise SandboxError(f"the sandbox at {self.base_url} cannot be reached: {reason}") from error
+            # Tracebacks with the values of frames show no token.
+            headers.clear()
+            raise SandboxError(f"the sandbox at {self.base_url} cannot be reached: {reason}") from None
         finally:
             connection.close()
 
