@@ -405,11 +405,11 @@ class SegmentExportError(DataAccessError):
 
 
 class ScanIncompleteError(DataAccessError):
-    """Some tasks of a run failed; the others are done and kept.
+    """Some tasks of a run failed; the others are done and kept. Or a folder that is read lacks days of the scan.
 
     Attributes:
-        failed: The error of each failed task, by task id, which begins with its day.
-        report: The `FolderReport` of the tasks that are done.
+        failed: The error of each failed task, by task id, which begins with its day; empty if a folder is read.
+        report: The `FolderReport` of the run; None if a folder is read.
     """
 
     failed: dict[str, DataAccessError] = {}  # noqa: RUF012 - no error changes it

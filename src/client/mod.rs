@@ -145,15 +145,16 @@ impl Client {
     /// use dataaccess::client::{Client, Delivered, Delivery, DeliveryMode, SearchMode, TimeoutScope};
     /// use dataaccess::config::{Arguments, Settings};
     /// use dataaccess::filter::{Comparison, InputValue, Method, codes};
-    /// use dataaccess::sandbox::{Options, Sandbox, demo::Demo};
+    /// use dataaccess::sandbox::{Access, Options, Sandbox, demo::Demo};
     /// use dataaccess::secret::Secret;
     /// use dataaccess::time::Calendar;
     ///
     /// # #[tokio::main]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let demo = Some(Demo::until("2024-02-29")?);
-    /// let sandbox = Sandbox::start(Options { demo, ..Options::default() })?;
-    /// let token = Secret::try_new(sandbox.issue_token(&sandbox.scopes(), None)?)?;
+    /// let access = Access { token: Some("a-token-of-the-docs".to_owned()), ..Access::default() };
+    /// let sandbox = Sandbox::start(Options { access, demo, ..Options::default() })?;
+    /// let token = Secret::try_new("a-token-of-the-docs".to_owned())?;
     /// let arguments = Arguments { base_url: Some(sandbox.base_url().to_owned()), ..Arguments::default() };
     /// let client = Client::try_new(Settings::resolve(arguments, |_| None)?, Arc::new(token), None)?;
     ///

@@ -105,6 +105,7 @@ pub async fn folder_status(
 fn record(folder: &Folder, name: &PartName, part: Result<Footer>) -> Result<(Footer, Record)> {
     let part = part?;
     let record = Record::of(folder, name, &part)?;
+    record.check_day(folder, name)?;
     if record.figures.rows != part.rows {
         return Err(
             folder.corrupt(name, &format!("it has {} rows, and its record says {}", part.rows, record.figures.rows))

@@ -83,12 +83,13 @@ impl Scan {
 fn lacks(folder: &Folder, missing: &[&Task]) -> Error {
     let mut names: Vec<&str> = missing.iter().filter_map(|task| task.day.as_deref()).collect();
     names.dedup();
-    let what = if names.is_empty() { "tasks" } else { "days" };
+    let mut what = if names.is_empty() { "task" } else { "day" }.to_owned();
     if names.is_empty() {
         names = missing.iter().map(|task| task.id.as_str()).collect();
     }
     let more = if names.len() > NAMED { ", …" } else { "" };
     let count = names.len();
+    what.push_str(if count == 1 { "" } else { "s" });
     names.truncate(NAMED);
     let message = format!("`{}` lacks {count} {what} ({}{more})", folder.path().display(), names.join(", "));
     Error::new(Kind::ScanIncomplete, message)

@@ -68,14 +68,15 @@ impl Scan {
     /// use dataaccess::time::Calendar;
     /// # use dataaccess::client::Client;
     /// # use dataaccess::config::{Arguments, Settings};
-    /// # use dataaccess::sandbox::{Options as SandboxOptions, Sandbox, demo::Demo};
+    /// # use dataaccess::sandbox::{Access, Options as SandboxOptions, Sandbox, demo::Demo};
     /// # use dataaccess::secret::Secret;
     ///
     /// # #[tokio::main]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let demo = Some(Demo::until("2024-02-29")?);
-    /// # let sandbox = Sandbox::start(SandboxOptions { demo, ..SandboxOptions::default() })?;
-    /// # let token = Secret::try_new(sandbox.issue_token(&sandbox.scopes(), None)?)?;
+    /// # let access = Access { token: Some("a-token-of-the-docs".to_owned()), ..Access::default() };
+    /// # let sandbox = Sandbox::start(SandboxOptions { access, demo, ..SandboxOptions::default() })?;
+    /// # let token = Secret::try_new("a-token-of-the-docs".to_owned())?;
     /// # let arguments = Arguments { base_url: Some(sandbox.base_url().to_owned()), ..Arguments::default() };
     /// # let client = Arc::new(Client::try_new(Settings::resolve(arguments, |_| None)?, Arc::new(token), None)?);
     /// let days = Days::Range { start: InputValue::text("2024-01-15"), stop: InputValue::text("2024-01-18") };

@@ -54,6 +54,16 @@ impl Record {
 }
 
 impl Record {
+    /// Refuses the part of another day.
+    pub(super) fn check_day(&self, folder: &Folder, name: &PartName) -> Result<()> {
+        match &name.day {
+            Some(day) if !self.task.starts_with(day.as_str()) => {
+                Err(folder.corrupt(name, &format!("it is the part of {}", self.task)))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// As the judge sees a file with this name, whose days are of this zone.
     pub(super) fn seen(&self, name: &PartName, zone: &Zone, is_other: bool) -> Seen {
         let day = name.day.as_deref().and_then(|day| zone.parse_day(day).ok());

@@ -122,4 +122,4 @@ def width_of(text: str) -> int:
 def open_text(days: list[str]) -> str:
     """Says that days were not over."""
     were, them = ("day was", "it") if len(days) == 1 else ("days were", "them")
-    return f"{len(days)} {were} not over: {shorten(days)}; the next run requests {them} again"
+    return f"{len(days)} {were} not over: {shorten(days)}; the next run requests {them}"

@@ -439,7 +439,8 @@ class Scan(BaseScan):
 
         A response whose data look wrong is written with a warning, but a file of which it has less than half stays. A
         file that stayed, or for which `on_doubt` refused a response, remembers it: it is in `doubtful_days`, and each
-        run requests it again, until a response is written or `accept` takes it.
+        run requests it again, until a response is written or `accept` takes it. A refused day without a file is in
+        `missing_days`.
 
         Args:
             folder: The folder of the files: a path, or a `file://`, `s3://`, `gs://` or `az://` URL; made if it does

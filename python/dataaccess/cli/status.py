@@ -31,7 +31,9 @@ Examples:
     "--settle", type=Settle(), metavar="TIME", help="Time for which a day that is over may still change, as 3d. [1h]"
 )
 @option("--until", metavar="DAY", help="The last day that should be there, such as 2024-01-31, or yesterday.")
-@option("--strict", is_flag=True, help="Exit with 65 if days are missing or open, or rows look wrong.")
+@option(
+    "--strict", is_flag=True, help="Exit with 65 if days are missing or open, rows look wrong, or there is no file."
+)
 @output.JSON
 def command(folder: str, settle: timedelta | None, until: str | None, *, strict: bool, as_json: bool) -> None:
     """Show what a folder of a scan holds.
@@ -50,6 +52,8 @@ def command(folder: str, settle: timedelta | None, until: str | None, *, strict:
 
 
 def _problem(status: FolderReport, *, strict: bool) -> str | None:
+    if strict and not status.files:
+        return "has no files"
     counts = {
         "damaged": sum(file.state == "damaged" for file in status.files),
         "missing": len(status.missing_days) * strict,

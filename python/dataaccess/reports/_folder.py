@@ -31,15 +31,16 @@ class FileReport:
         path: Where it is, in an object store its URL as a string; None if it is not written yet: `on_doubt` is asked
             before, and without any row the types of its columns are not known.
         rows: Its rows; 0 if it is damaged.
-        rows_before: Rows of the file that was there before the run; None if there was none, and in `folder_status`.
-        bytes: Its size.
+        rows_before: Rows of the file that was there before the run; None if there was none, if it was damaged, and in
+            `folder_status`.
+        bytes: Its size; 0 if it is damaged.
         requested_at: When it was requested, in UTC: by the clock of this machine or of the service, whichever was
             earlier. Later changes of its rows are not in it. None if it is damaged.
         is_final: Whether it was requested after its day was over and had settled, and no later response was refused. A
             run requests the others again. True of a scan without days.
         state: `new` or `refreshed` if the run wrote it, `kept` if it is as it was, `damaged` if it cannot be read.
         doubts: What looks wrong in its rows, or in a newer response that was not written, or why it cannot be read.
-        attempts: Requests sent for it, retries included.
+        attempts: Requests that the run that wrote it sent for it, retries included.
         seconds: How long they took.
     """
 
@@ -72,19 +73,20 @@ class FolderReport:
     unsettled or doubtful.
 
     Attributes:
-        folder: The folder, in an object store its URL as a string.
+        folder: The folder as it was given, in an object store its URL as a string.
         service: The address of the service whose rows it has; None if no file can be read.
         query: The query that it belongs to, in words: object, attributes, time zone and filters.
         files: Its files: one a day, or more where lists of values were split.
         warnings: What looks wrong, in words.
         maybe_capped: Whether the numbers of rows look as if the service capped responses. No total is specified, so
             False does not prove that all rows arrived.
-        missing_days: The days that are over and have no file: those whose request failed in the run, or those between
-            the first and the last file and up to `until` in `folder_status`.
+        missing_days: The days that are over and have no file: in a run those whose request failed or whose response was
+            refused, in `folder_status` those between the first and the last file, and up to `until`.
         open_days: The days that were not over when they were requested, or are not over: the next run requests them.
         unsettled_days: The days that were over when they were requested, and may still change: the next run requests
             them again.
-        doubtful_days: The days that are over and look wrong or cannot be read; without days, the names of the files.
+        doubtful_days: The days that are over and look wrong or cannot be read; without days, the names of the files. The
+            next run requests those whose newer response was refused. The others need `refresh` or `accept`.
         requests: Requests that the run sent, retries and failed ones included; 0 in `folder_status`.
         retries: How many of them were retries.
         seconds: How long it took.
@@ -120,7 +122,7 @@ class FolderReport:
 
     @property
     def days(self) -> list[str]:
-        """The days that have a file, in order."""
+        """The days that have a file, also a damaged one, in order."""
         return list(dict.fromkeys(file.day for file in self.files if file.day is not None))
 
     @property
@@ -243,6 +245,9 @@ class FolderReport:
             facts.append(("missing", f"{counted(len(self.missing_days), 'day')}: {shorten(self.missing_days)}"))
         if self.open_days:
             facts.append(("open", open_text(self.open_days)))
+        if self.unsettled_days:
+            days = counted(len(self.unsettled_days), "day")
+            facts.append(("unsettled", f"{days} may still change: {shorten(self.unsettled_days)}"))
         return facts
 
 

@@ -97,6 +97,16 @@ def test_days_end_in_the_zone_of_the_folder(connect: Any, tmp_path: Path) -> Non
             assert da.folder_status(tmp_path / zone.replace("/", "-"), settle=0).open_days == opened
 
 
+def test_the_file_of_another_day_is_damage(connect: Any, tmp_path: Path) -> None:
+    with da.Sandbox(now=NOON) as service:
+        service.load("promotion_code", [row(day, f"{day}") for day in (1, 2)])
+        fill(connect(service), tmp_path, 1, 3)
+    one, other = (tmp_path / f"day=2024-03-0{day}" / "part-0.parquet" for day in (1, 2))
+    other.write_bytes(one.read_bytes())
+    status = da.folder_status(tmp_path)
+    assert ([file.day for file in damaged(status)], status.doubtful_days) == (["2024-03-02"], ["2024-03-02"])
+
+
 @pytest.mark.filterwarnings("ignore::dataaccess.DataAccessWarning")
 def test_what_looks_wrong_is_named_and_damage_hides_nothing_else(connect: Any, tmp_path: Path) -> None:
     with da.Sandbox(switches={"day_zone": "Asia/Tokyo"}) as service:
