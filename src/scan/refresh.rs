@@ -11,9 +11,8 @@ use crate::filter::InputValue;
 use crate::time::Moment;
 
 const ALL: &str = "all";
-const FORMS: &str = "write \"all\", a day as \"2024-01-15\", da.days(\"2024-01-15\", \"2024-01-20\"), da.month(\"2024-01\"), \
-                     da.last_days(3) or da.yesterday(), one of these as text, or a list of them; to request the last days \
-                     again each time, set settle";
+const FORMS: &str = "write \"all\", a day as \"2024-01-15\", \"last_days(3)\", \"yesterday()\", \
+                     da.days(\"2024-01-15\", \"2024-01-20\") or a list of these; settle requests the last days each time";
 
 impl Scan {
     /// The tasks that an argument names: `all`, a day, days, or a list of these.

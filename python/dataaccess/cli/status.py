@@ -32,7 +32,7 @@ Examples:
 )
 @option("--until", metavar="DAY", help="The last day that should be there, such as 2024-01-31, or yesterday.")
 @option(
-    "--strict", is_flag=True, help="Exit with 65 if days are missing or open, rows look wrong, or there is no file."
+    "--strict", is_flag=True, help="Exit with 65 if days are missing or open, rows look wrong, or no file is there."
 )
 @output.JSON
 def command(folder: str, settle: timedelta | None, until: str | None, *, strict: bool, as_json: bool) -> None:

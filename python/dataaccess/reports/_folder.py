@@ -85,8 +85,8 @@ class FolderReport:
         open_days: The days that were not over when they were requested, or are not over: the next run requests them.
         unsettled_days: The days that were over when they were requested, and may still change: the next run requests
             them again.
-        doubtful_days: The days that are over and look wrong or cannot be read; without days, the names of the files. The
-            next run requests those whose newer response was refused. The others need `refresh` or `accept`.
+        doubtful_days: The days that are over and look wrong or cannot be read; without days, the names of the files.
+            The next run requests those whose newer response was refused. The others need `refresh` or `accept`.
         requests: Requests that the run sent, retries and failed ones included; 0 in `folder_status`.
         retries: How many of them were retries.
         seconds: How long it took.
@@ -246,8 +246,8 @@ class FolderReport:
         if self.open_days:
             facts.append(("open", open_text(self.open_days)))
         if self.unsettled_days:
-            days = counted(len(self.unsettled_days), "day")
-            facts.append(("unsettled", f"{days} may still change: {shorten(self.unsettled_days)}"))
+            count = counted(len(self.unsettled_days), "day")
+            facts.append(("unsettled", f"{count} may still change: {shorten(self.unsettled_days)}"))
         return facts
 
 
