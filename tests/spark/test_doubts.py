@@ -57,6 +57,17 @@ def lines(spark: Any, part: str) -> list[str]:
     return [line for row in rows for line in row.msg.splitlines() if part in line]
 
 
+RESPONSE: dict[str, Any] = {
+    "warnings": [],
+    "reasons": [],
+    "split": None,
+    "rows": 50,
+    "other_total": None,
+    "absent": [],
+    "extra_keys": [],
+}
+
+
 def first_line(error: BaseException) -> str:
     """The first line of an error that names one of ours."""
     return next(line for line in str(error).splitlines() if "dataaccess." in line)
@@ -74,14 +85,7 @@ def test_equal_counts_of_a_month_are_an_error_of_the_driver(read: Read, of_cappe
 def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path, client: da.Client) -> None:
     days = da.days("2024-01-01", "2024-03-01")
     tasks = client.scan_codes(["id"], allocated_time=days).tasks()
-    response: dict[str, Any] = {
-        "warnings": [],
-        "split": None,
-        "rows": 50,
-        "other_total": None,
-        "absent": [],
-        "extra_keys": [],
-    }
+    response = RESPONSE
     plan = Doubts("error", len(tasks))
     processes = [pickle.loads(pickle.dumps(plan)) for _ in range(4)]
 
@@ -100,14 +104,7 @@ def test_the_processes_of_an_executor_compare_all_its_responses(tmp_path: Path, 
 
 def test_one_of_the_responses_that_come_at_once_warns(tmp_path: Path, client: da.Client) -> None:
     tasks = client.scan_codes(["id"], allocated_time=da.days("2024-01-01", "2024-03-01")).tasks()[:12]
-    response: dict[str, Any] = {
-        "warnings": [],
-        "split": None,
-        "rows": 50,
-        "other_total": None,
-        "absent": [],
-        "extra_keys": [],
-    }
+    response = RESPONSE
     for _ in range(30):
         plan, barrier = Doubts("warn", 60), threading.Barrier(len(tasks))
 
@@ -121,16 +118,20 @@ def test_one_of_the_responses_that_come_at_once_warns(tmp_path: Path, client: da
         assert [warning.category for warning in caught] == [da.IncompleteWarning]
 
 
+def test_a_response_without_data_is_a_doubt_of_its_request(tmp_path: Path, client: da.Client) -> None:
+    tasks = client.scan_codes(["id"], allocated_time=WEEK).tasks()
+    text = "the response has no `data`: nothing says whether there are records"
+    warned = [{"category": "IncompleteWarning", "message": text}]
+    response = {**RESPONSE, "rows": 0, "warnings": warned}
+    with pytest.raises(da.DoubtfulDataError, match="no `data`"):
+        Doubts("error", 7).check(tasks[0], 0, response, str(tmp_path))
+    with pytest.warns(da.IncompleteWarning, match="no `data`"):
+        Doubts("warn", 7).check(tasks[0], 0, response, str(tmp_path))
+
+
 def test_responses_that_cannot_be_compared_are_a_doubt(tmp_path: Path, client: da.Client) -> None:
     tasks = client.scan_codes(["id"], allocated_time=WEEK).tasks()
-    response: dict[str, Any] = {
-        "warnings": [],
-        "split": None,
-        "rows": 50,
-        "other_total": None,
-        "absent": [],
-        "extra_keys": [],
-    }
+    response = RESPONSE
     with pytest.raises(da.DoubtfulDataError, match=str(tmp_path / "gone")):
         Doubts("error", 7).check(tasks[0], 0, response, str(tmp_path / "gone"))
     with pytest.warns(da.DataAccessWarning, match=str(tmp_path / "gone")):

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     _Responses = dict[int, tuple[str, dict[str, Any]]]
     _Found = list[tuple[type[DataAccessWarning], str]]
 
-# What alone says less than beside other responses.
-_COMPARED = (AbsentAttributeWarning, IncompleteWarning)
 _FIGURES = ("rows", "other_total", "absent", "extra_keys")
 
 
@@ -54,7 +52,10 @@ class Doubts:
         day = task._raw.day(0)
         found = _with_classes(outcome["warnings"])
         if self.requests > 1 and outcome["split"] is None:
-            found = [doubt for doubt in found if doubt[0] not in _COMPARED]
+            # These say less alone than beside other responses.
+            caps = outcome["reasons"]
+            found = [(kind, text) for kind, text in found if not any(reason in text for reason in caps)]
+            found = [doubt for doubt in found if doubt[0] is not AbsentAttributeWarning]
             found += self._beside(task, index, day or f"request {index + 1}", outcome, folder)
         if not found:
             return
