@@ -99,7 +99,7 @@ impl Scan {
 }
 
 impl Scan {
-    /// What looks wrong in each of these responses: those of a scan of `requests` requests that one process knows, each
+    /// What looks wrong in each of these responses: the ones of a scan of `requests` requests that one process knows, each
     /// with its name, in the order of the plan. May be asked after each of them: chance then makes counts equal as rarely
     /// as in one call for all.
     #[must_use]

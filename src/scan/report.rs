@@ -81,7 +81,7 @@ pub struct FolderReport {
     pub service: Option<String>,
     /// The query that it belongs to, in words.
     pub query: BTreeMap<String, Value>,
-    /// Its files, in the order of their days; after a run those of its scan.
+    /// Its files, in the order of their days; after a run the files of its scan.
     pub files: Vec<FileReport>,
     /// What looks wrong in the files together.
     pub warnings: Vec<DataWarning>,

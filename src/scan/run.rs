@@ -408,7 +408,7 @@ impl Run {
         self.before.of(task)
     }
 
-    /// Adds requests that were sent, and got so many responses.
+    /// Adds requests that were sent, and how many responses they got.
     fn add_sent(&self, attempts: u64, responses: u64) {
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         sent.requests += attempts;

@@ -31,7 +31,7 @@ pub struct RunOptions {
     pub requested_at: bool,
 }
 
-/// The service whose rows a folder has: those of another one are not mixed with them.
+/// The service whose rows a folder has. Rows of another service are not mixed with them.
 #[derive(Clone, Debug)]
 pub struct Service {
     /// Its address, or the name of the sandbox.

@@ -118,7 +118,7 @@ pub(super) struct Done {
     pub(super) verdict: Verdict,
     /// Bytes of its part. None for a task without rows while the types of a part are not known.
     pub(super) bytes: Option<u64>,
-    /// Whether its part is that of an earlier run.
+    /// Whether an earlier run wrote its part.
     pub(super) is_kept: bool,
 }
 
@@ -374,7 +374,7 @@ impl Tasks {
             begun.remove(TZ);
             asked.remove(TZ);
         }
-        // A process does not know the sandboxes of others.
+        // A process does not know which services are sandboxes of other processes.
         if self.has_time.is_none() || asked.get(SERVICE) == begun.get(SERVICE) {
             asked.remove(SYNTHETIC);
             begun.remove(SYNTHETIC);

@@ -69,8 +69,8 @@ class FileReport:
 class FolderReport:
     """What a folder holds: what `Scan.to_folder` and `folder_status` return. `print` shows it in lines.
 
-    After a run it is of the days of its scan. A day that is not as it should be is in one of four lists: missing, open,
-    unsettled or doubtful.
+    After a run it has the days of its scan. A day that is not as it should be is in one of four lists: missing, open,
+    unsettled or doubtful; a day with several files may be in more.
 
     Attributes:
         folder: The folder as it was given, in an object store its URL as a string.
