@@ -27,7 +27,7 @@ impl<'a> KnownAttributes<'a> {
     pub(super) fn declared(object: Option<&'a str>, declared: &'a InputValue) -> Option<Self> {
         let InputValue::Map(declared) = declared else { return None };
         let names = declared.iter().map(|(name, _)| name.as_str());
-        let strings = declared.iter().filter(|(_, kind)| *kind == InputValue::text("string"));
+        let strings = declared.iter().filter(|(_, kind)| kind.is_text("string"));
         let strings = strings.map(|(name, _)| name.as_str()).collect();
         Some(Self { object: Some(object?), names: names.collect(), strings })
     }
@@ -52,7 +52,7 @@ pub(super) fn names(
     known: Option<&KnownAttributes<'_>>,
     problems: &mut Problems,
 ) -> Option<Arc<[String]>> {
-    let place = Place::argument("attrs", "attrs");
+    let place = || Place::argument("attrs", "attrs");
     let message = match input {
         InputValue::Null => "is required: name the attributes to return, such as [\"id\", \"name\"]".to_owned(),
         InputValue::List(values) if values.is_empty() => "an empty list: name at least one attribute".to_owned(),
@@ -61,17 +61,17 @@ pub(super) fn names(
             format!("is one string with commas: write the list [{}]", names.join(", "))
         }
         _ => {
-            let names = problems.keep_each(&place, input, |value| name(value, known))?;
-            let mut seen = HashSet::new();
+            let names = problems.keep_each(place, input, |value| name(value, known))?;
+            let mut seen = HashSet::with_capacity(names.len());
             let repeated: Vec<_> = names.iter().enumerate().filter(|(_, name)| !seen.insert(name.as_str())).collect();
             for (index, name) in &repeated {
                 let message = format!("\"{name}\" is named twice");
-                problems.add(&place.element(*index), &InputValue::text(name.as_str()), message);
+                problems.add(&place().element(*index), &InputValue::text(name.as_str()), message);
             }
             return repeated.is_empty().then(|| names.into());
         }
     };
-    problems.add(&place, input, message);
+    problems.add(&place(), input, message);
     None
 }
 

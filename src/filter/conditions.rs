@@ -1,8 +1,6 @@
 //! Checks conditions as they were given and makes the filters of a body: of a promotion code search (4.2, 8), or of any
 //! other (4.1).
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::attributes::KnownAttributes;
@@ -30,7 +28,8 @@ pub(super) enum Shape<'a> {
 /// The check of one condition.
 struct Check<'a> {
     given: &'a Given,
-    place: Place,
+    /// The numbers of its group, and of the condition in it.
+    position: (usize, usize),
     shape: &'a Shape<'a>,
     times: &'a Times<'a>,
     problems: &'a mut Problems,
@@ -113,22 +112,21 @@ pub(super) fn filters(
         group.sort_by_key(rank);
     }
     let [types, ids, ..] = POSITIONS;
-    let has = |name: &str| given.iter().any(|given| given.column == InputValue::text(name));
+    let has = |name: &str| given.iter().any(|given| given.column.is_text(name));
     if matches!(shape, Shape::Codes) && groups.len() == OR_GROUPS && has(types) && !has(ids) {
         // The service returns no rows for them (4.2).
         let message = format!("{types} without {ids} silently matches nothing: add the ids, or leave {types} out");
         problems.add(&place, &shown, message);
     }
-    let mut checked = BTreeMap::new();
+    let mut checked: Vec<Option<Option<Condition>>> = vec![None; given.len()];
     let mut columns = Vec::new();
     let mut or = Vec::with_capacity(groups.len());
     for (number, group) in groups.iter().enumerate() {
         let mut and = Vec::with_capacity(group.len());
         for (position, index) in group.iter().enumerate() {
-            let Some(given) = given.get(*index) else { continue };
-            let condition = checked.entry(*index).or_insert_with(|| {
-                let path = format!("filters.OR[{number}].AND[{position}]");
-                Check { given, place: Place { path, ..given.place.clone() }, shape, times, problems }.condition()
+            let Some((given, checked)) = given.get(*index).zip(checked.get_mut(*index)) else { continue };
+            let condition = checked.get_or_insert_with(|| {
+                Check { given, position: (number, position), shape, times, problems }.condition()
             });
             // A condition written twice is one condition.
             if condition.as_ref().is_none_or(|condition| !and.contains(condition)) {
@@ -138,7 +136,7 @@ pub(super) fn filters(
         }
         or.push(Group { and });
     }
-    let all = Place::argument(&place.argument, "filters.OR");
+    let all = Place { path: "filters.OR".into(), ..place.clone() };
     match shape {
         Shape::Codes if or.len() == OR_GROUPS => {
             for message in together(&columns) {
@@ -171,7 +169,7 @@ fn position(column: &InputValue) -> Option<usize> {
 /// What is wrong with the columns of a promotion code search taken together: each may be there once, and one is required.
 fn together(columns: &[&InputValue]) -> Vec<String> {
     let mut messages = Vec::new();
-    let counts = POSITIONS.map(|name| columns.iter().filter(|column| **column == &InputValue::text(name)).count());
+    let counts = POSITIONS.map(|name| columns.iter().filter(|column| column.is_text(name)).count());
     let all: usize = counts.iter().sum();
     if all > MAX_CONDITIONS {
         messages.push(format!("has {all} conditions, and a promotion code search takes {MAX_CONDITIONS}"));
@@ -267,23 +265,28 @@ impl Check<'_> {
 
     /// The value of a field that was read; adds the problem otherwise.
     fn keep<T>(&mut self, field: &str, value: &InputValue, read: Result<T, String>) -> Option<T> {
-        self.problems.keep(&self.place.field(field), value, read)
+        read.map_err(|message| self.problems.add(&self.place(field), value, message)).ok()
+    }
+
+    /// Where a field of the condition is.
+    fn place(&self, field: &str) -> Place {
+        self.given.place_in(self.position).field(field)
     }
 
     /// Whether a condition of a body has the fields that 2.4 requires; others have them.
     fn is_complete(&mut self) -> bool {
         let Given { column, comparison: Comparison { method, value, data_type, .. }, .. } = self.given;
-        let (Notation::Body, Method::Operator(operator)) = (&self.place.notation, method) else { return true };
+        let (Notation::Body, Method::Operator(operator)) = (&self.given.place.notation, method) else { return true };
         let known_problems = self.problems.len();
         for (name, input) in COMMON_FIELDS.into_iter().zip([column, data_type, operator, value]) {
             if input.is_null() {
-                self.problems.add(&self.place.field(name), input, "is required in a condition");
+                self.problems.add(&self.place(name), input, "is required in a condition");
             }
         }
-        let is_list = matches!(value, InputValue::List(_)) || *data_type == InputValue::text(DATETIME);
+        let is_list = matches!(value, InputValue::List(_)) || data_type.is_text(DATETIME);
         if self.problems.len() == known_problems && !is_list {
             let message = format!("must be a list: write [{}]", value.shown());
-            self.problems.add(&self.place.field("value"), value, message);
+            self.problems.add(&self.place("value"), value, message);
         }
         self.problems.len() == known_problems
     }
@@ -294,7 +297,7 @@ impl Check<'_> {
             Shape::Codes => (CODE_FIELDS, ITEM_FIELDS, "a generic search"),
             Shape::Items(..) => (ITEM_FIELDS, CODE_FIELDS, "the promotion code search"),
         };
-        let is_time = self.given.column == InputValue::text(REQUIRED_COLUMN);
+        let is_time = self.given.column.is_text(REQUIRED_COLUMN);
         let [mut value_type, mut condition_type] = [None, None];
         for (name, value) in &self.given.others {
             let only = |specified: &InputValue| {
@@ -329,10 +332,10 @@ impl Check<'_> {
             (Shape::Codes, input) => {
                 let kind = CODE_COLUMNS.into_iter().nth(position(&self.given.column)?)?;
                 let data_type = kind.data_type()?;
-                if !input.is_null() && *input != InputValue::text(data_type) {
+                if !input.is_null() && !input.is_text(data_type) {
                     let (shown, column) = (input.shown(), column?);
                     let message = format!("{shown} is not the data_type of {column}: write \"{data_type}\"");
-                    self.problems.add(&self.place.field("data_type"), input, message);
+                    self.problems.add(&self.place("data_type"), input, message);
                 }
                 kind
             }
@@ -371,14 +374,15 @@ impl Check<'_> {
         }
         let values = self.has_values(column);
         self.keep("value", input, values)?;
-        let place = self.place.field("value");
-        let values = self.problems.keep_each(&place, input, |value| kind.read(value, column, method))?;
+        let (given, position) = (self.given, self.position);
+        let place = || given.place_in(position).field("value");
+        let values = self.problems.keep_each(place, input, |value| kind.read(value, column, method))?;
         let is_string = values.first().is_some_and(Value::is_string);
         let other = values.iter().position(|other| other.is_string() != is_string);
         if let (Kind::Any, Some(other)) = (kind, other) {
             let message =
                 format!("has both {STRING} and {NUMBER} values: a condition has one data_type, so write all alike");
-            self.problems.add(&place.element(other), input, message);
+            self.problems.add(&place().element(other), input, message);
             return None;
         }
         Some(Value::Array(values))
@@ -406,7 +410,7 @@ impl Check<'_> {
     fn time(&self) -> Result<Value, String> {
         let Comparison { method, value: input, .. } = &self.given.comparison;
         // What the caller writes before the name of a comparison: `da.after(t)`, or `.after(t)` on a column.
-        let (is, range) = match self.place.notation {
+        let (is, range) = match self.given.place.notation {
             Notation::Arguments => ("da.", "da.days(start, stop)"),
             _ => (".", ".on(da.days(start, stop))"),
         };

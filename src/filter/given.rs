@@ -34,7 +34,7 @@ pub(super) struct Conditions {
 
 impl Given {
     /// What the column of an argument is compared with.
-    pub(super) fn argument(column: &str, input: InputValue) -> Self {
+    pub(super) fn argument(column: &'static str, input: InputValue) -> Self {
         let comparison = match input {
             InputValue::Comparison(comparison) => *comparison,
             InputValue::Days(_) if column == REQUIRED_COLUMN => Comparison::new(Method::On, input),
@@ -57,6 +57,11 @@ impl Given {
         });
         let comparison = Comparison { method: Method::Operator(operator), value, unit, data_type };
         Self { column, comparison, others: fields, place }
+    }
+
+    /// Where it is, by the numbers of its group and of the condition in it.
+    pub(super) fn place_in(&self, (group, position): (usize, usize)) -> Place {
+        Place { path: format!("filters.OR[{group}].AND[{position}]").into(), ..self.place.clone() }
     }
 }
 

@@ -133,6 +133,11 @@ impl InputValue {
         Self::Text(text.into())
     }
 
+    /// Whether it is this string.
+    pub(super) fn is_text(&self, text: &str) -> bool {
+        matches!(self, Self::Text(own) if own == text)
+    }
+
     /// Whether it is null or was left out.
     #[must_use]
     pub const fn is_null(&self) -> bool {

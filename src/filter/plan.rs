@@ -41,7 +41,7 @@ impl Plan {
     pub(super) fn check(
         search: Option<Search>,
         values_per_request: usize,
-        argument: &str,
+        argument: &'static str,
         problems: &mut Problems,
     ) -> Option<Self> {
         let mut search = search?;
@@ -173,7 +173,7 @@ fn refuse_ranges(search: &Search, problems: &mut Problems) {
     let groups = &search.body.filters.or;
     for (group, conditions) in groups.iter().enumerate() {
         for (position, condition) in conditions.and.iter().enumerate().filter(|(_, condition)| condition.is_range()) {
-            let location = Place::argument("where", &format!("filters.OR[{group}].AND[{position}].value"));
+            let location = Place::argument("where", format!("filters.OR[{group}].AND[{position}].value"));
             let message = format!(
                 "{} has a range of days in one of {} groups joined by OR, so rows could come twice: use a scan for each \
                  group",

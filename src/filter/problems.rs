@@ -2,6 +2,7 @@
 //!
 //! A check adds its problems and goes on, so that one error reports all of them.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
 
@@ -15,9 +16,9 @@ const LISTED_OF_A_KIND: usize = 3;
 /// Where a value is: in the arguments of the caller, and in the body as sent.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    pub(super) argument: String,
+    pub(super) argument: Cow<'static, str>,
     /// Empty for an argument that is not sent.
-    pub(super) path: String,
+    pub(super) path: Cow<'static, str>,
     pub(super) notation: Notation,
 }
 
@@ -34,26 +35,26 @@ pub(super) enum Notation {
 
 impl Place {
     /// An argument.
-    pub(super) fn argument(argument: &str, path: &str) -> Self {
-        Self { argument: argument.to_owned(), path: path.to_owned(), notation: Notation::Arguments }
+    pub(super) fn argument(argument: &'static str, path: impl Into<Cow<'static, str>>) -> Self {
+        Self { argument: argument.into(), path: path.into(), notation: Notation::Arguments }
     }
 
     /// A field of this object.
     pub(super) fn field(&self, name: &str) -> Self {
         let argument = match self.notation {
-            Notation::Body => format!("{}[\"{name}\"]", self.argument),
+            Notation::Body => format!("{}[\"{name}\"]", self.argument).into(),
             _ => self.argument.clone(),
         };
-        Self { argument, path: format!("{}.{name}", self.path), notation: self.notation.clone() }
+        Self { argument, path: format!("{}.{name}", self.path).into(), notation: self.notation.clone() }
     }
 
     /// An element of this list.
     pub(super) fn element(&self, index: usize) -> Self {
         let mut place = self.clone();
-        place.path = format!("{}[{index}]", self.path);
+        place.path = format!("{}[{index}]", self.path).into();
         match &mut place.notation {
             Notation::Expression(condition) => *condition = format!("{condition}[{index}]"),
-            _ => place.argument = format!("{}[{index}]", self.argument),
+            _ => place.argument = format!("{}[{index}]", self.argument).into(),
         }
         place
     }
@@ -101,12 +102,18 @@ impl Problems {
     /// Reads one value or several; `None` when any of them has a problem.
     pub(super) fn keep_each<T>(
         &mut self,
-        place: &Place,
+        place: impl Fn() -> Place,
         value: &InputValue,
         read: impl Fn(&InputValue) -> Result<T, String>,
     ) -> Option<Vec<T>> {
         let InputValue::List(values) = value else {
-            return self.keep(place, value, read(value)).map(|value| vec![value]);
+            return match read(value) {
+                Ok(value) => Some(vec![value]),
+                Err(message) => {
+                    self.add(&place(), value, message);
+                    None
+                }
+            };
         };
         let mut good = Vec::with_capacity(values.len());
         let mut bad: HashMap<Discriminant<InputValue>, usize> = HashMap::new();
@@ -117,14 +124,14 @@ impl Problems {
                     let count = bad.entry(discriminant(value)).or_default();
                     *count += 1;
                     if *count <= LISTED_OF_A_KIND {
-                        self.add(&place.element(index), value, message);
+                        self.add(&place().element(index), value, message);
                     }
                 }
             }
         }
         let more: usize = bad.values().map(|count| count.saturating_sub(LISTED_OF_A_KIND)).sum();
         if more > 0 {
-            self.add(place, value, format!("{more} more of its {} values have such problems", values.len()));
+            self.add(&place(), value, format!("{more} more of its {} values have such problems", values.len()));
         }
         bad.is_empty().then_some(good)
     }

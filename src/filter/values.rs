@@ -43,7 +43,13 @@ pub(super) fn id(value: &InputValue, what: &str) -> Result<i64, String> {
 }
 
 /// An argument that counts from 1 and is not sent. None when it is left out, and `default` says what that means.
-fn count(argument: &str, value: &InputValue, what: &str, default: &str, problems: &mut Problems) -> Option<u64> {
+fn count(
+    argument: &'static str,
+    value: &InputValue,
+    what: &str,
+    default: &str,
+    problems: &mut Problems,
+) -> Option<u64> {
     let message = match value {
         InputValue::Null => return None,
         InputValue::Integer(number) => match u64::try_from(*number) {
