@@ -80,10 +80,11 @@ fn unread(body: &[u8], error: &serde_path_to_error::Error<serde_json::Error>) ->
     let text = text.trim_end_matches(&format!(" at line {} column {}", cause.line(), cause.column()));
     let (found, expected) = text.rsplit_once(", expected ").unwrap_or((text, ""));
     let path = error.path().to_string();
-    if let (true, Some(Segment::Map { key })) = (found.starts_with("unknown field"), error.path().iter().last()) {
+    if let (true, Some(Segment::Map { key })) = (found.starts_with("unknown field"), error.path().iter().next_back()) {
         let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-        let object = path.strip_suffix(key.as_str()).unwrap_or_default();
-        return refused(object.trim_end_matches('.'), &unknown_member(key, &known));
+        let object = path.strip_suffix(key.as_str()).unwrap_or_default().trim_end_matches('.');
+        let problem = format!("`{}` is not known here{}", excerpt(key, MAX_QUOTED), instead(key, known));
+        return refused(object, &problem);
     }
     let problem = match found.strip_prefix("missing field ") {
         Some(name) => format!("{name} is required"),
@@ -97,11 +98,6 @@ fn unread(body: &[u8], error: &serde_path_to_error::Error<serde_json::Error>) ->
     refused(path.trim_start_matches('.'), &problem)
 }
 
-fn unknown_member(name: &str, known: &[&str]) -> String {
-    let hint = did_you_mean(name, known.iter().copied());
-    format!("`{}` is not known here{hint}; known are {}", excerpt(name, MAX_QUOTED), known.join(", "))
-}
-
 /// The known name that an unknown one probably is, whatever their case.
 pub(super) fn nearest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let unknown = excerpt(unknown, MAX_QUOTED).to_lowercase();
@@ -110,9 +106,13 @@ pub(super) fn nearest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str
     similar.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
 }
 
-/// The question after an unknown name; empty if no known one is similar.
-fn did_you_mean<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(unknown, known).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+/// What a refusal says after an unknown name: the similar known one, or all.
+fn instead<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    match nearest(unknown, known.iter().copied()) {
+        Some(name) => format!("; did you mean `{}`?", excerpt(name, MAX_QUOTED)),
+        None => format!("; known are {}", excerpt(&known.join(", "), MAX_QUOTED * 3)),
+    }
 }
 
 /// A refusal that names a path; the path of the body is empty.

@@ -7,9 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::{
-    Interpretation, MAX_QUOTED, Object, constant, did_you_mean, given, integer, mismatch, read, refused, whole,
-};
+use super::{Interpretation, MAX_QUOTED, Object, constant, given, instead, integer, mismatch, read, refused, whole};
 use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::contract::codes::{self, AUDIENCE_TYPES, OR_GROUPS, POSITIONS, REQUIRED_COLUMN, STATUSES};
 use crate::contract::condition::{
@@ -70,13 +68,13 @@ struct Filters {
 #[serde(deny_unknown_fields)]
 struct Group {
     #[serde(rename = "AND")]
-    and: Vec<Object<Condition>>,
+    and: Vec<Object<SearchCondition>>,
 }
 
-/// A condition (section 2.4) with the members of both shapes; [`Condition::check_members`] has their rules.
+/// A condition (section 2.4) with the members of both shapes; [`SearchCondition::check_members`] has their rules.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Condition {
+struct SearchCondition {
     #[serde(rename = "type", default, deserialize_with = "given")]
     kind: Option<Value>,
     column: String,
@@ -127,7 +125,8 @@ pub(in crate::sandbox) fn query(
 ) -> Result<Query, Refusal> {
     let Search { attrs, filters: Object(Filters { or }), .. } = read(body)?;
     let switches = &interpretation.switches;
-    let has_generic_shape = |condition: &Condition| condition.condition_type.is_some() && condition.kind.is_none();
+    let has_generic_shape =
+        |condition: &SearchCondition| condition.condition_type.is_some() && condition.kind.is_none();
     let is_codes = object.id == PROMOTION_CODE_ID
         && !(switches.generic_codes == GenericCodes::Accepted && conditions(&or).all(has_generic_shape));
     // Rule 2 of section 4.2 allows the array only.
@@ -156,7 +155,7 @@ pub(in crate::sandbox) fn query(
     Ok(Query { attributes, groups, order: switches.row_order, limit: switches.maximum_rows.map(NonZeroU64::get) })
 }
 
-fn conditions(or: &[Object<Group>]) -> impl Iterator<Item = &Condition> {
+fn conditions(or: &[Object<Group>]) -> impl Iterator<Item = &SearchCondition> {
     or.iter().flat_map(|Object(group)| &group.and).map(|Object(condition)| condition)
 }
 
@@ -201,7 +200,7 @@ fn attributes(
 }
 
 fn unknown_attribute(path: &str, name: &str, object: &BusinessObject) -> Refusal {
-    let hint = did_you_mean(name, object.attributes.iter().map(|attribute| attribute.name.as_str()));
+    let hint = instead(name, object.attributes.iter().map(|attribute| attribute.name.as_str()));
     refused(path, &format!("`{}` has no attribute `{}`{hint}", object.name, excerpt(name, MAX_QUOTED)))
 }
 
@@ -215,24 +214,21 @@ fn check_positions(or: &[Object<Group>]) -> Result<bool, Refusal> {
     if count > most {
         return Err(refused(path, &format!("{count} conditions; a promotion code search has at most {most}")));
     }
-    let mut last = None;
+    let position = |name: &str| POSITIONS.iter().position(|column| *column == name);
+    let mut last: Option<&str> = None;
     for (number, name) in conditions(or).map(|condition| condition.column.as_str()).enumerate() {
-        let (path, order) = (format!("{path}[{number}].column"), POSITIONS.join(", "));
-        let position = POSITIONS.iter().position(|column| *column == name);
-        if position.is_none() {
-            let hint = did_you_mean(name, POSITIONS);
-            return Err(mismatch(
-                &path,
-                &name,
-                &format!("a column of a promotion code filter; these are {order}{hint}"),
-            ));
+        let path = format!("{path}[{number}].column");
+        if position(name).is_none() {
+            let expected = format!("a column of a promotion code filter{}", instead(name, POSITIONS));
+            return Err(mismatch(&path, &name, &expected));
         }
-        if let Some(previous) = last.filter(|last| *last >= position).flatten().and_then(|last| POSITIONS.get(last)) {
+        if let Some(last) = last.filter(|last| position(last) >= position(name)) {
+            let order = POSITIONS.join(", ");
             let problem =
-                format!("`{name}` comes after `{previous}`; each column comes at most once, in the order {order}");
+                format!("`{name}` comes after `{last}`; each column comes at most once, in the order {order}");
             return Err(refused(&path, &problem));
         }
-        last = Some(position);
+        last = Some(name);
     }
     let has = |column: &str| conditions(or).any(|condition| condition.column == column);
     if !has(REQUIRED_COLUMN) {
@@ -242,7 +238,7 @@ fn check_positions(or: &[Object<Group>]) -> Result<bool, Refusal> {
     Ok(has(audience_type) && !has(allocated_audience))
 }
 
-impl Condition {
+impl SearchCondition {
     /// Checks the members whose rules the shape decides: of section 4.2 for promotion codes, else of 4.1.
     fn check_members(&self, at: &str, is_codes: bool, interpretation: &Interpretation) -> Result<(), Refusal> {
         let switches = &interpretation.switches;
@@ -402,8 +398,7 @@ fn undocumented(
     if interpretation.switches.operators == Undocumented::Unmatched {
         return Ok(Comparison::Among(Vec::new()));
     }
-    let hint = did_you_mean(operator, documented.iter().copied());
-    let expected = format!("an operator of a {data_type}: {}{hint}", documented.join(" or "));
+    let expected = format!("an operator of a {data_type}{}", instead(operator, documented.iter().copied()));
     Err(mismatch(&format!("{at}.operator"), &operator, &expected))
 }
 

@@ -270,8 +270,9 @@ def test_the_order_of_the_checks_of_a_download(taken: str, status: int) -> None:
     ("members", "near"),
     [
         ({"colum": "id"}, "`colum` is not known here; did you mean `column`?"),
-        ({"operator": "after-date"}, "after_date; did you mean `after_date`?"),
+        ({"operator": "after-date"}, "is not an operator of a datetime; did you mean `after_date`?"),
         ({"column": "allocated"}, "; did you mean `allocated_time`?"),
+        ({"operator": "above"}, "is not an operator of a datetime; known are before_date, equals, after_date"),
         ({"value": 1705276800}, "; did you mean 1705276800000?"),
     ],
     ids=str,
