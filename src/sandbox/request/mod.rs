@@ -86,14 +86,17 @@ fn unread(body: &[u8], error: &serde_path_to_error::Error<serde_json::Error>) ->
         let problem = format!("`{}` is not known here{}", excerpt(key, MAX_QUOTED), instead(key, known));
         return refused(object, &problem);
     }
-    let problem = match found.strip_prefix("missing field ") {
-        Some(name) => format!("{name} is required"),
-        None if expected.is_empty() => excerpt(found, MAX_QUOTED * 2),
-        None => {
-            let found = found.replacen("invalid type: sequence", "invalid type: array", 1);
-            let found = found.replacen("invalid type: map", "invalid type: object", 1);
-            format!("{}, expected {}", excerpt(&found, MAX_QUOTED * 2), expected.replace("a sequence", "an array"))
-        }
+    let problem = if let Some(name) = found.strip_prefix("missing field ") {
+        format!("{name} is required")
+    } else if let Some(name) = found.strip_prefix("duplicate field ") {
+        format!("{name} occurs twice")
+    } else if expected.is_empty() {
+        excerpt(found, MAX_QUOTED * 2)
+    } else {
+        let found = found.replacen("invalid type: sequence", "invalid type: array", 1);
+        let found = found.replacen("invalid type: map", "invalid type: object", 1);
+        let expected = expected.replace("a sequence", "an array").replace("a JSON number", "an integer");
+        format!("{}, expected {expected}", excerpt(&found, MAX_QUOTED * 2))
     };
     refused(path.trim_start_matches('.'), &problem)
 }
