@@ -32,8 +32,8 @@ impl DownloadBody {
 pub struct ExportEntry {
     /// [`STATUS_RUNNING`], or a value that is not specified.
     pub export_status: i64,
-    /// Null while unfinished.
-    pub exported_rows: Option<u64>,
+    /// Null while unfinished; a number by 2.5, and its later type is not specified by 2.4.
+    pub exported_rows: Value,
     /// ISO 8601, UTC, with milliseconds.
     pub start_time: String,
     /// Null while unfinished; a string by 2.5, and its later type is not specified by 2.4.

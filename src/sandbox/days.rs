@@ -23,6 +23,11 @@ pub(super) struct Zones {
 }
 
 impl Zones {
+    /// The zones with these IANA names: of the days, and of the times in records.
+    pub(super) fn named(days: &str, records: &str) -> Result<Self> {
+        Ok(Self { days: zone(days)?, records: zone(records)? })
+    }
+
     /// A UTC time, as records have it.
     pub(super) fn record_time(&self, utc: DateTime) -> DateTime {
         in_zone(utc, &self.records)
@@ -39,9 +44,7 @@ impl RecordZone {
     /// # Errors
     /// `Sandbox` for an unknown name.
     pub fn named(name: &str) -> Result<Self> {
-        let unknown =
-            |cause| Error::new(Kind::Sandbox, format!("`{name}` is not an IANA time zone")).with_source(cause);
-        TimeZone::get(name).map(Self).map_err(unknown)
+        zone(name).map(Self)
     }
 
     /// A UTC time `YYYY-MM-DD HH:MM:SS` as records have it. Any other string stays as it is.
@@ -50,6 +53,15 @@ impl RecordZone {
         let Ok(time) = DateTime::strptime(TIME_FORMAT, utc) else { return utc.to_owned() };
         in_zone(time, &self.0).strftime(TIME_FORMAT).to_string()
     }
+}
+
+/// The zone of an IANA name.
+fn zone(name: &str) -> Result<TimeZone> {
+    TimeZone::get(name).map_err(|cause| {
+        Error::new(Kind::Sandbox, format!("`{name}` is not an IANA time zone"))
+            .with_hint("write it as Asia/Ho_Chi_Minh, or UTC")
+            .with_source(cause)
+    })
 }
 
 /// A UTC time in a zone.

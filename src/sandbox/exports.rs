@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::switches::{EndTimeType, ScalarType, Switches};
 use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNING};
@@ -121,7 +121,7 @@ impl PlannedEntry {
             Stage::Waiting => return None,
             Stage::Running => ExportEntry {
                 export_status: STATUS_RUNNING,
-                exported_rows: None,
+                exported_rows: Value::Null,
                 start_time: formatted(self.starts),
                 end_time: Value::Null,
                 durations: Value::Null,
@@ -130,10 +130,6 @@ impl PlannedEntry {
             },
             Stage::Ended(end) => {
                 let milliseconds = i64::try_from(self.takes.as_millis()).unwrap_or(i64::MAX);
-                let typed = |number: i64| match switches.finished_types {
-                    ScalarType::Number => number.into(),
-                    ScalarType::String => number.to_string().into(),
-                };
                 let (export_status, code, message) = if self.succeeds {
                     (switches.finished_status, 200, "OK")
                 } else {
@@ -141,18 +137,26 @@ impl PlannedEntry {
                 };
                 ExportEntry {
                     export_status,
-                    exported_rows: Some(self.rows),
+                    exported_rows: typed(self.rows.into(), switches.exported_rows_type),
                     start_time: formatted(self.starts),
                     end_time: match switches.end_time_type {
                         EndTimeType::String => formatted(end).into(),
                         EndTimeType::Number => timestamp(end).as_millisecond().into(),
                     },
-                    durations: typed(milliseconds),
-                    response_code: typed(self.code.unwrap_or(code)),
+                    durations: typed(milliseconds.into(), switches.finished_types),
+                    response_code: typed(self.code.unwrap_or(code).into(), switches.finished_types),
                     response_message: self.message.as_deref().unwrap_or(message).into(),
                 }
             }
         })
+    }
+}
+
+/// A number with the type that a switch chooses.
+fn typed(number: Number, kind: ScalarType) -> Value {
+    match kind {
+        ScalarType::Number => number.into(),
+        ScalarType::String => number.to_string().into(),
     }
 }
 

@@ -20,6 +20,7 @@ use super::reply::{Refusal, Reply, SERVER};
 use super::request::Interpretation;
 use super::response_writer::ResponseWriter;
 use super::service::Service;
+use super::switches::QueryString;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 
 /// State of every route.
@@ -51,8 +52,11 @@ pub(super) fn router(shared: Shared) -> Router {
 
 fn operations() -> Router<Shared> {
     Router::new()
-        .route(SEARCH_PATH, post(|state, now, headers, body| run(state, now, headers, body, Service::search)))
-        .route(DOWNLOAD_PATH, post(|state, now, headers, body| run(state, now, headers, body, Service::download)))
+        .route(SEARCH_PATH, post(|state, now, uri, headers, body| run(state, now, uri, headers, body, Service::search)))
+        .route(
+            DOWNLOAD_PATH,
+            post(|state, now, uri, headers, body| run(state, now, uri, headers, body, Service::download)),
+        )
         .route(openapi::PATH, get(description))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
@@ -85,10 +89,15 @@ async fn method_not_allowed(Extension(now): Now) -> Reply {
 async fn run(
     State(shared): State<Shared>,
     Extension(now): Now,
+    uri: Uri,
     headers: HeaderMap,
     body: Bytes,
     operation: Operation,
 ) -> Reply {
+    if now.switches.query_string == QueryString::Refused && uri.query().is_some() {
+        let problem = "the path: it has a query string; the specification shows none";
+        return Refusal::malformed(problem).reply(&now.switches);
+    }
     let (mut response_writer, pending) = ResponseWriter::new();
     let during = Arc::clone(&now);
     tokio::task::spawn_blocking(move || {

@@ -20,7 +20,7 @@ use super::request_log::Log;
 use super::response_writer::ResponseWriter;
 use super::rows::RowWriter;
 use super::store::Store;
-use super::switches::{EmptyShape, Switches, UnknownExport};
+use super::switches::{BearerCase, DownloadOrder, EmptyShape, Switches, UnknownExport};
 use super::tokens::{Grant, Tokens, bearer_token};
 use crate::contract::SCOPE_ITEM;
 use crate::contract::business_object::PROMOTION_CODE_NAME;
@@ -170,20 +170,20 @@ impl Service {
         body: &[u8],
         response_writer: &mut ResponseWriter,
     ) -> Result<(), Refusal> {
-        let grant = self.grant(headers)?;
-        let generic_scope = &interpretation.switches.generic_scope;
+        let switches = &interpretation.switches;
+        let grant = self.grant(headers, switches)?;
+        let generic_scope = &switches.generic_scope;
         if !grant.allows(SCOPE_ITEM) && !grant.allows(generic_scope) {
             return Err(Refusal::Permission);
         }
-        let body = request::parse(body)?;
-        let target = Target::read(&body)?;
+        let target = Target::read(body)?;
         if target.is_promotion_codes() {
             require(&grant, SCOPE_ITEM)?;
             require_json(headers)?;
         } else {
             require(&grant, generic_scope)?;
         }
-        self.records(interpretation, &body, &target, response_writer)
+        self.records(interpretation, body, &target, response_writer)
     }
 
     /// The segment download (section 4.3).
@@ -195,10 +195,14 @@ impl Service {
         response_writer: &mut ResponseWriter,
     ) -> Result<(), Refusal> {
         let started = Instant::now();
-        require(&self.grant(headers)?, &interpretation.switches.download_scope)?;
-        let id = request::export_id(&request::parse(body)?)?;
-        let known = self.exports.at(id, self.clock.now(), &interpretation.switches);
-        let data = match (known, interpretation.switches.unknown_export) {
+        let switches = &interpretation.switches;
+        let grant = self.grant(headers, switches)?;
+        let scope = || require(&grant, &switches.download_scope);
+        if switches.download_order == DownloadOrder::ScopeFirst {
+            scope()?;
+        }
+        let id = request::export_id(body)?;
+        let data = match (self.exports.at(id, self.clock.now(), switches), switches.unknown_export) {
             (Some(data), _) => data,
             (None, UnknownExport::NoEntries) => export_data(Vec::new()),
             (None, UnknownExport::NotFound) => {
@@ -206,6 +210,7 @@ impl Service {
                 return Err(Refusal::Problem(StatusCode::NOT_FOUND, problem));
             }
         };
+        scope()?;
         let duration = json(&format!("{}ms", started.elapsed().as_millis()));
         let after = [(field::CODE_MESSAGE, json(&Value::Null)), (field::DURATION, duration)];
         let envelope = success(MESSAGE_DOWNLOAD, json(&data), &after);
@@ -216,12 +221,12 @@ impl Service {
     fn records(
         &self,
         interpretation: &Interpretation,
-        body: &Value,
-        target: &Target<'_>,
+        body: &[u8],
+        target: &Target,
         response_writer: &mut ResponseWriter,
     ) -> Result<(), Refusal> {
         let known = self.store.objects().map_err(|cause| unavailable(&cause))?;
-        let found = known.iter().find(|object| target.is(object)).ok_or_else(|| target.unknown())?;
+        let found = known.iter().find(|object| target.is(object)).ok_or_else(|| target.unknown(&known))?;
         let query = request::query(body, found, interpretation)?;
         self.refresh_demo().map_err(|cause| unavailable(&cause))?;
         let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
@@ -255,12 +260,13 @@ impl Service {
         Ok(())
     }
 
-    /// The grant of the bearer token. The scheme is case-insensitive (RFC 9110, section 11.1).
-    fn grant(&self, headers: &HeaderMap) -> Result<Grant, Refusal> {
+    /// The grant of the bearer token.
+    fn grant(&self, headers: &HeaderMap, switches: &Switches) -> Result<Grant, Refusal> {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
         let (Some(value), None) = (given.next(), given.next()) else { return Err(Refusal::Permission) };
-        let token = value.to_str().ok().and_then(bearer_token).map(|(_, token)| token);
-        token.and_then(|token| self.tokens.grant(token, self.clock.now())).ok_or(Refusal::Permission)
+        let token = value.to_str().ok().and_then(bearer_token);
+        let token = token.filter(|(scheme, _)| switches.bearer_case == BearerCase::Any || *scheme == "Bearer");
+        token.and_then(|(_, token)| self.tokens.grant(token, self.clock.now())).ok_or(Refusal::Permission)
     }
 }
 

@@ -10,6 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::request::nearest;
 use crate::contract::{SCOPE_DOWNLOAD, SCOPE_ITEM};
 use crate::error::{Error, Kind, Result, excerpt};
 
@@ -50,7 +51,9 @@ switches! {
     /// Treatment of undocumented time units.
     time_unit: Undocumented = Undocumented::Refused, "\"refused\", \"unmatched\"";
     /// Treatment of `value_type` in a condition of a promotion code search.
-    value_type: CodeValueType = CodeValueType::Optional, "\"optional\", \"required\", \"refused\"";
+    value_type: Member = Member::Optional, "\"optional\", \"required\", \"refused\"";
+    /// Treatment of `condition_type` in a condition of a promotion code search.
+    code_condition_type: Member = Member::Optional, "\"optional\", \"required\", \"refused\"";
     /// Which forms of `attrs` are accepted.
     attrs_format: AttrsFormat = AttrsFormat::Both, "\"both\", \"array\", \"string\"";
     /// Treatment of an attribute in `attrs` that the object does not have.
@@ -75,10 +78,18 @@ switches! {
     failed_status: i64 = 3, "an integer";
     /// Types of `durations` and `responseCode` once set.
     finished_types: ScalarType = ScalarType::Number, "\"number\", \"string\"";
+    /// Type of `exportedRows` once set.
+    exported_rows_type: ScalarType = ScalarType::Number, "\"number\", \"string\"";
     /// Type of `endTime` once set.
     end_time_type: EndTimeType = EndTimeType::String, "\"string\", \"number\"";
     /// The response for an unknown `exportId`.
     unknown_export: UnknownExport = UnknownExport::NotFound, "\"not_found\", \"no_entries\"";
+    /// Whether a download checks the scope of the token or the export first.
+    download_order: DownloadOrder = DownloadOrder::ScopeFirst, "\"scope_first\", \"export_first\"";
+    /// Whether the scheme `Bearer` may be written in another case.
+    bearer_case: BearerCase = BearerCase::Any, "\"any\", \"exact\"";
+    /// Treatment of a query string on the path of an operation.
+    query_string: QueryString = QueryString::Ignored, "\"ignored\", \"refused\"";
     /// How a malformed request is reported; the envelope's code is always 400.
     malformed_request: MalformedRequest = MalformedRequest::Status, "\"status\", \"code_only\"";
     /// The order of the records.
@@ -108,9 +119,8 @@ words! {
     DayEquals { Day, Window }
     /// An undocumented value is refused, or accepted without a match.
     Undocumented { Refused, Unmatched }
-    /// `value_type` in a condition of a promotion code search: optional, as sections 2.4 and 4.1 contradict each other;
-    /// required, as section 4.1 lists it; refused, as section 2.4 lists it for the generic search only.
-    CodeValueType { Optional, Required, Refused }
+    /// A member that sections 2.4 and 4.1 have and section 4.2 does not name: optional, required, or refused.
+    Member { Optional, Required, Refused }
     /// A search of promotion codes in the shape of section 4.1 is refused, or accepted beside the shape of 4.2.
     GenericCodes { Refused, Accepted }
     /// `last_used_source` and `last_used_time` are strings, or objects that hold the string as `value`.
@@ -127,6 +137,12 @@ words! {
     EmptyShape { Array, Object, Null, Absent }
     /// An unknown `exportId`: HTTP 404 with code 404, or a success without entries, as before an export begins.
     UnknownExport { NotFound, NoEntries }
+    /// A token without the scope gets 403 for every export, or 404 for an unknown one.
+    DownloadOrder { ScopeFirst, ExportFirst }
+    /// `bearer` is `Bearer`, or the permission failure.
+    BearerCase { Any, Exact }
+    /// A query string is ignored, or the request is malformed.
+    QueryString { Ignored, Refused }
     /// A malformed request is reported also by HTTP status 400, or by the code 400 alone.
     MalformedRequest { Status, CodeOnly }
     /// Records by their identifying attribute, ascending or descending.
@@ -182,9 +198,7 @@ impl Switches {
 
 fn unknown(name: &str) -> Error {
     let names = || SWITCHES.iter().map(|(name, _)| *name);
-    let likeness = |other: &str| strsim::jaro_winkler(name, other);
-    let nearest = names().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
-    let hint = match nearest.filter(|nearest| likeness(nearest) > 0.8) {
+    let hint = match nearest(name, names()) {
         Some(nearest) => format!("did you mean {nearest}?"),
         None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
     };

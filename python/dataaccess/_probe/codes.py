@@ -183,8 +183,9 @@ def seconds(session: Session) -> tuple[str, str]:
 
 
 def code_condition_type(session: Session) -> tuple[str, str]:
-    """A condition type, which the specification shows for the generic search."""
-    return accepted(session.codes_with(condition_type="comp_attr"))
+    """Whether conditions of codes may have a `condition_type`. The searches before this one have none."""
+    value, seen = accepted(session.codes_with(condition_type="comp_attr"))
+    return "refused" if value == "refused" else "optional", seen
 
 
 def extend_value(session: Session) -> tuple[str, str]:

@@ -75,19 +75,20 @@ def finished_types(session: Session) -> tuple[str, str]:
 
 def end_time_type(session: Session) -> tuple[str, str]:
     """Type of the end."""
-    kind, seen = _type_at_end(session, "endTime")
-    if kind not in {"a string", "a number"}:
-        raise NotSettledError(f"endTime is {kind} {seen}")
-    return kind.removeprefix("a "), f"endTime is {kind} {seen}"
+    return _scalar_at_end(session, "endTime")
 
 
 def exported_rows_type(session: Session) -> tuple[str, str]:
     """Type of the number of rows."""
-    return _type_at_end(session, "exportedRows")
+    return _scalar_at_end(session, "exportedRows")
 
 
-def _type_at_end(session: Session, name: str) -> tuple[str, str]:
-    return json_type(member(session.entries()[0], name, "an entry")), "in an entry that has ended"
+def _scalar_at_end(session: Session, name: str) -> tuple[str, str]:
+    kind = json_type(member(session.entries()[0], name, "an entry"))
+    seen = f"{name} is {kind} in an entry that has ended"
+    if kind not in {"a string", "a number"}:
+        raise NotSettledError(seen)
+    return kind.removeprefix("a "), seen
 
 
 def _status(session: Session, state: str) -> tuple[int, str]:

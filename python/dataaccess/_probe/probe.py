@@ -119,6 +119,8 @@ NOT_ASKED = {
     "generic_codes": "the search could find every promotion code",
     "pool_id_fraction": "the codes of one day do not show it",
     "bearer_case": "a client sends Bearer",
+    "query_string": "a client sends none",
+    "download_order": "a probe does not ask with a token without the scope",
     "other_statuses": "a client sends no such request",
     "positions": "a client sends conditions in the order of their positions",
     "null_values": "an empty response does not show a null",

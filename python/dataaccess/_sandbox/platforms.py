@@ -23,13 +23,11 @@ PLATFORMS: dict[str, dict[str, str]] = {
 FACTS = {
     "key_order": "code_first",
     "failed_code": "500",
-    "exported_rows_type": "a number",
     "attrs_separator": "comma",
     "unknown_object": "refused",
     "generic_operators": "accepted",
     "value_types": "refused",
     "condition_type": "refused",
-    "code_condition_type": "refused",
     "extend_value": "refused",
     "data_types": "refused",
     "string_comparison": "case counts",

@@ -1,29 +1,30 @@
-//! Parses and validates the bodies of requests (sections 4.1 to 4.3).
+//! Reads the bodies of requests (sections 4.1 to 4.3) into types. A refusal names the path in the body and the rule.
 //!
-//! Written from the specification: only constants are shared with the client. A refusal names the path in the body.
+//! Written from the specification: only constants are shared with the client.
 
-mod body_value;
-mod codes;
-mod condition;
 mod search;
-mod strict;
 
 #[cfg(test)]
 pub(super) use search::MAX_CONDITIONS;
-pub(super) use search::{Target, query};
+pub(super) use search::{Target, comparison, query};
 
-use jiff::tz::TimeZone;
-use serde_json::Value;
+use std::fmt;
+use std::marker::PhantomData;
 
-use self::body_value::BodyValue;
-use self::strict::Strict;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Number, Value};
+use serde_path_to_error::Segment;
+
 use super::days::Zones;
-use super::query::Comparison;
-use super::reply::Refusal;
+use super::reply::{Refusal, json};
 use super::switches::Switches;
 use crate::contract::SCOPE_DOWNLOAD;
-use crate::contract::condition::DATETIME;
-use crate::error::{Error, Kind};
+use crate::error::{Error, excerpt};
+
+/// Most characters of a quoted value.
+const MAX_QUOTED: usize = 60;
 
 /// How this service interprets what the specification leaves open. A request has one from its head to its response.
 #[derive(Debug)]
@@ -35,60 +36,142 @@ pub(super) struct Interpretation {
 
 impl Interpretation {
     pub(super) fn new(switches: Switches) -> Result<Self, Error> {
-        let zones = Zones {
-            days: zone("day_zone", &switches.day_zone)?,
-            records: zone("source_timezone", &switches.source_timezone)?,
-        };
+        let zones = Zones::named(&switches.day_zone, &switches.source_timezone)?;
         Ok(Self { switches, zones })
     }
 }
 
-/// The zone that a switch names.
-fn zone(switch: &str, name: &str) -> Result<TimeZone, Error> {
-    TimeZone::get(name).map_err(|cause| {
-        Error::new(Kind::Sandbox, format!("switch {switch}: `{name}` is not an IANA time zone"))
-            .with_hint("write it as Asia/Ho_Chi_Minh, or UTC")
-            .with_source(cause)
-    })
+/// The body of a download (section 4.3).
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Download {
+    scope: String,
+    #[serde(rename = "exportId", deserialize_with = "integer")]
+    export_id: i64,
 }
 
-/// Deepest nesting of a body; valid ones have at most seven levels.
-const MAX_DEPTH: usize = 32;
+/// The export that the body of a download names.
+pub(super) fn export_id(body: &[u8]) -> Result<i64, Refusal> {
+    let Download { scope, export_id } = read(body)?;
+    constant("scope", &scope, SCOPE_DOWNLOAD)?;
+    Ok(export_id)
+}
 
-/// A body as JSON.
-pub(super) fn parse(body: &[u8]) -> Result<Value, Refusal> {
-    let Strict(value) = serde_json::from_slice(body).map_err(|cause| {
-        let problem = if cause.is_data() { "the body" } else { "the body is not JSON" };
-        Refusal::malformed(format!("{problem}: {cause}"))
-    })?;
-    if depth(&value) > MAX_DEPTH {
-        return Err(Refusal::malformed(format!("the body is nested more than {MAX_DEPTH} levels deep")));
-    }
+/// Reads a body, which is an object.
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| unread(body, &error));
+    let Object(value) = read?;
+    reader.end().map_err(|cause| no_json(&cause))?;
     Ok(value)
 }
 
-/// The nesting depth of a value. The parser stops at 128 levels, which bounds the recursion.
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
-        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
-        _ => 0,
+fn no_json(cause: &serde_json::Error) -> Refusal {
+    Refusal::malformed(format!("the body is not JSON: {cause}"))
+}
+
+/// The refusal of a body that does not have the types of the specification.
+fn unread(body: &[u8], error: &serde_path_to_error::Error<serde_json::Error>) -> Refusal {
+    if let Err(cause) = serde_json::from_slice::<Value>(body) {
+        return no_json(&cause);
+    }
+    let cause = error.inner();
+    let text = cause.to_string();
+    let text = text.trim_end_matches(&format!(" at line {} column {}", cause.line(), cause.column()));
+    let (found, expected) = text.rsplit_once(", expected ").unwrap_or((text, ""));
+    let path = error.path().to_string();
+    if let (true, Some(Segment::Map { key })) = (found.starts_with("unknown field"), error.path().iter().next_back()) {
+        let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        let object = path.strip_suffix(key.as_str()).unwrap_or_default().trim_end_matches('.');
+        let problem = format!("`{}` is not known here{}", excerpt(key, MAX_QUOTED), instead(key, known));
+        return refused(object, &problem);
+    }
+    let problem = if let Some(name) = found.strip_prefix("missing field ") {
+        format!("{name} is required")
+    } else if let Some(name) = found.strip_prefix("duplicate field ") {
+        format!("{name} occurs twice")
+    } else if expected.is_empty() {
+        excerpt(found, MAX_QUOTED * 2)
+    } else {
+        let found = found.replacen("invalid type: sequence", "invalid type: array", 1);
+        let found = found.replacen("invalid type: map", "invalid type: object", 1);
+        let expected = expected.replace("a sequence", "an array").replace("a JSON number", "an integer");
+        format!("{}, expected {expected}", excerpt(&found, MAX_QUOTED * 2))
+    };
+    refused(path.trim_start_matches('.'), &problem)
+}
+
+/// The known name that an unknown one probably is, whatever their case.
+pub(super) fn nearest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let unknown = excerpt(unknown, MAX_QUOTED).to_lowercase();
+    let compared = known.into_iter().map(|name| (strsim::jaro_winkler(&unknown, &name.to_lowercase()), name));
+    let similar = compared.filter(|(likeness, _)| *likeness > 0.8);
+    similar.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
+}
+
+/// What a refusal says after an unknown name: the similar known one, or all.
+fn instead<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    match nearest(unknown, known.iter().copied()) {
+        Some(name) => format!("; did you mean `{}`?", excerpt(name, MAX_QUOTED)),
+        None => format!("; known are {}", excerpt(&known.join(", "), MAX_QUOTED * 3)),
     }
 }
 
-/// The times that a condition of a valid body compares with; none for a condition that is not on a time.
-pub(super) fn comparison(condition: &Value, interpretation: &Interpretation) -> Option<Comparison> {
-    let condition = BodyValue::body(condition);
-    let is_on_time = condition.member("data_type").is_ok_and(|kind| kind.constant(DATETIME).is_ok());
-    let members = is_on_time.then(|| Some((condition.optional("operator")?, condition.optional("value")?)));
-    let (operator, value) = members.flatten()?;
-    condition::day(&operator, &value, interpretation).ok()
+/// A refusal that names a path; the path of the body is empty.
+fn refused(path: &str, problem: &str) -> Refusal {
+    let path = if path.is_empty() { "the body" } else { path };
+    Refusal::malformed(format!("{path}: {problem}"))
 }
 
-/// The export that the body of a download names (section 4.3).
-pub(super) fn export_id(body: &Value) -> Result<i64, Refusal> {
-    let body = BodyValue::body(body);
-    body.object(&["scope", "exportId"])?;
-    body.member("scope")?.constant(SCOPE_DOWNLOAD)?;
-    body.member("exportId")?.integer()
+/// A refusal that names a path and quotes the value.
+fn mismatch(path: &str, value: &impl Serialize, expected: &str) -> Refusal {
+    refused(path, &format!("{} is not {expected}", excerpt(&json(value), MAX_QUOTED)))
+}
+
+/// Checks that a value is the only one that is documented.
+fn constant(path: &str, given: &str, expected: &str) -> Result<(), Refusal> {
+    if given == expected {
+        return Ok(());
+    }
+    Err(mismatch(path, &given, &format!("`{expected}`, the only documented value")))
+}
+
+/// A type that is read from a JSON object only: derived structs are also read from arrays.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        input.deserialize_map(ObjectVisitor(PhantomData)).map(Self)
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(members))
+    }
+}
+
+/// An integer; JSON has one number type, so `4.0` is one too.
+fn integer<'de, D: Deserializer<'de>>(input: D) -> Result<i64, D::Error> {
+    let number = Number::deserialize(input)?;
+    whole(&number).ok_or_else(|| D::Error::custom(format_args!("{number} is not an integer of 64 bits")))
+}
+
+fn whole(number: &Number) -> Option<i64> {
+    let whole = |number: f64| (number.fract() == 0.0).then(|| format!("{number:.0}").parse().ok()).flatten();
+    number.as_i64().or_else(|| number.as_f64().and_then(whole))
+}
+
+/// A member that may be absent, but not null.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(input: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(input).map(Some)
 }

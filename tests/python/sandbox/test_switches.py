@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from support.open_points import TABLE
-from support.plain_http import PlainService
+from support.plain_http import DOWNLOAD, SEARCH, PlainService
 from support.raw_server import always, http, serving
 
 import dataaccess as da
@@ -180,3 +180,109 @@ def test_a_malformed_request_reported_by_its_code_only_is_an_error_too() -> None
         with pytest.raises(da.ApiError) as caught:
             sandbox.client().post("/access/api/item/search", {"attrs": []})
         assert caught.value.code == 400
+
+
+def search_of_codes(**members: Any) -> dict[str, Any]:
+    """A search of the codes of a day, whose condition has these members too."""
+    body: dict[str, Any] = da.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
+    body["filters"]["OR"][0]["AND"][-1].update(members)
+    return body
+
+
+@pytest.mark.parametrize(
+    ("switch", "member"),
+    [("value_type", {"value_type": "normal"}), ("code_condition_type", {"condition_type": "comp_attr"})],
+)
+@pytest.mark.parametrize(
+    ("taken", "with_it", "without_it"), [("optional", 200, 200), ("required", 200, 400), ("refused", 400, 200)]
+)
+def test_a_condition_of_codes_may_need_or_refuse_a_member_of_the_generic_shape(
+    switch: str, member: dict[str, str], taken: str, with_it: int, without_it: int
+) -> None:
+    with (
+        da.Sandbox(switches={switch: taken}) as sandbox,
+        PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service,
+    ):
+        replies = {with_it: service.search(search_of_codes(**member)), without_it: service.search(search_of_codes())}
+        for status, reply in replies.items():
+            assert reply.status == status
+            if status == 400:
+                (name,) = member
+                assert re.match(rf"filters\.OR\[0\]\.AND\[0\]: `{name}` is (required$|not known here)", reply.refusal)
+
+
+def test_a_condition_of_codes_may_have_both_members_of_the_generic_shape() -> None:
+    with da.Sandbox() as sandbox, PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
+        assert service.search(search_of_codes(value_type="normal", condition_type="comp_attr")).status == 200
+        refusal = service.search(search_of_codes(condition_type="Comp_attr")).refusal
+        assert refusal.startswith('filters.OR[0].AND[0].condition_type: "Comp_attr" is not `comp_attr`')
+
+
+@pytest.mark.parametrize("form", [int, str])
+def test_the_rows_of_an_export_have_the_type_of_the_switch(form: type) -> None:
+    name = "string" if form is str else "number"
+    with da.Sandbox(switches={"exported_rows_type": name}) as sandbox:
+        export = sandbox.start_export(rows=7, seconds=0)
+        entry: dict[str, Any] = dict(sandbox.client().download_segment(export)["entries"][0])
+        assert entry["exportedRows"] == form(7)
+        running = sandbox.client().download_segment(sandbox.start_export(rows=7, seconds=60))["entries"][0]
+        assert running["exportedRows"] is None
+
+
+@pytest.mark.parametrize(("taken", "status"), [("any", 200), ("exact", 403)])
+def test_the_scheme_of_the_token_in_another_case(taken: str, status: int) -> None:
+    with da.Sandbox(switches={"bearer_case": taken}) as sandbox:
+        token = sandbox.issue_token(["item"])
+        with PlainService(sandbox.base_url, token) as service:
+            assert service.search(search_of_codes()).status == 200
+            for scheme in ("bearer", "BEARER"):
+                reply = service.post(SEARCH, search_of_codes(), {"Authorization": f"{scheme} {token}"})
+                assert reply.status == status, scheme
+
+
+@pytest.mark.parametrize(("taken", "status"), [("ignored", 200), ("refused", 400)])
+@pytest.mark.parametrize("query", ["?limit=10", "?"])
+def test_a_query_string_on_the_path(taken: str, status: int, query: str) -> None:
+    with (
+        da.Sandbox(switches={"query_string": taken}) as sandbox,
+        PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service,
+    ):
+        reply = service.post(f"{SEARCH}{query}", search_of_codes())
+        assert reply.status == status
+        assert status == 200 or reply.refusal == "the path: it has a query string; the specification shows none"
+
+
+@pytest.mark.parametrize(("taken", "status"), [("scope_first", 403), ("export_first", 404)])
+def test_the_order_of_the_checks_of_a_download(taken: str, status: int) -> None:
+    with da.Sandbox(switches={"download_order": taken}) as sandbox:
+        known, unknown = ({"scope": "download", "exportId": each} for each in (sandbox.start_export(), 1))
+        with PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
+            assert service.post(DOWNLOAD, unknown).status == status
+            assert service.post(DOWNLOAD, known).status == 403
+        with PlainService(sandbox.base_url, sandbox.issue_token(["download"])) as service:
+            assert service.post(DOWNLOAD, unknown).status == 404
+            assert service.post(DOWNLOAD, known).status == 200
+        with PlainService(sandbox.base_url, "no-token") as service:
+            assert service.post(DOWNLOAD, unknown).status == 403
+
+
+@pytest.mark.parametrize(
+    ("members", "near"),
+    [
+        ({"colum": "id"}, "`colum` is not known here; did you mean `column`?"),
+        ({"operator": "after-date"}, "is not an operator of a datetime; did you mean `after_date`?"),
+        ({"column": "allocated"}, "; did you mean `allocated_time`?"),
+        ({"operator": "above"}, "is not an operator of a datetime; known are before_date, equals, after_date"),
+        ({"value": 1705276800}, "; did you mean 1705276800000?"),
+    ],
+    ids=str,
+)
+def test_a_refusal_names_the_nearest_legal_form(members: dict[str, Any], near: str) -> None:
+    with da.Sandbox() as sandbox, PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
+        refusal = service.search(search_of_codes(**members)).refusal
+        assert refusal.startswith("filters.OR[0].AND[0]")
+        assert near in refusal
+        wrong = search_of_codes() | {"attrs": ["id", "chanel_id"]}
+        assert service.search(wrong).refusal.endswith("`chanel_id`; did you mean `channel_id`?")
+        customer = {"itemTypeId": -1004, "itemTypeName": "customer", "attrs": ["name"], "filters": {"OR": []}}
+        assert service.search(customer).refusal.endswith("; `customer` has the id -1003")
