@@ -18,11 +18,9 @@ use serde_json::Value;
 use self::body_value::BodyValue;
 use self::strict::Strict;
 use super::days::Zones;
-use super::query::Comparison;
 use super::reply::Refusal;
 use super::switches::Switches;
 use crate::contract::SCOPE_DOWNLOAD;
-use crate::contract::condition::DATETIME;
 use crate::error::{Error, Kind};
 
 /// How this service interprets what the specification leaves open. A request has one from its head to its response.
@@ -74,15 +72,6 @@ fn depth(value: &Value) -> usize {
         Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
         _ => 0,
     }
-}
-
-/// The times that a condition of a valid body compares with; none for a condition that is not on a time.
-pub(super) fn comparison(condition: &Value, interpretation: &Interpretation) -> Option<Comparison> {
-    let condition = BodyValue::body(condition);
-    let is_on_time = condition.member("data_type").is_ok_and(|kind| kind.constant(DATETIME).is_ok());
-    let members = is_on_time.then(|| Some((condition.optional("operator")?, condition.optional("value")?)));
-    let (operator, value) = members.flatten()?;
-    condition::day(&operator, &value, interpretation).ok()
 }
 
 /// The export that the body of a download names (section 4.3).
