@@ -194,7 +194,7 @@ impl Fault {
             form.extend(members(options));
         }
         let defaults = json!(Choice::default());
-        form.extend(members(json!(self.choice)).into_iter().filter(|(name, value)| defaults[name] != *value));
+        form.extend(members(json!(self.choice)).into_iter().filter(|(name, value)| defaults.get(name) != Some(value)));
         form.retain(|_, value| !value.is_null() && *value != json!({}));
         form
     }
@@ -271,6 +271,7 @@ fn read_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, 
     Option::deserialize(deserializer)?.map(read).transpose()
 }
 
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn write_day<S: Serializer>(day: &Option<Date>, serializer: S) -> Result<S::Ok, S::Error> {
     day.map(|day| day.to_string()).serialize(serializer)
 }
