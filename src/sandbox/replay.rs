@@ -135,7 +135,7 @@ impl Recording {
         };
         let incomplete = match self.incomplete {
             0 => String::new(),
-            lines => format!("; {lines} of its lines have no end"),
+            lines => format!("; lines left out, as they have no end: {lines}"),
         };
         format!("the recording has no response to this request: {about}{incomplete}")
     }

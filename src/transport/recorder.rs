@@ -262,9 +262,7 @@ mod tests {
     #[test]
     fn a_body_that_is_too_large_is_left_out() {
         let mebibyte = vec![b' '; 1 << 20];
-        let most = MOST_OF_BODY >> 20;
-        assert_eq!(recorded(&vec![&mebibyte[..]; most], "secret-token-3").len(), MOST_OF_BODY);
-        assert!(recorded(&vec![&mebibyte[..]; most + 1], "secret-token-4").is_empty());
+        assert!(recorded(&vec![&mebibyte[..]; (MOST_OF_BODY >> 20) + 1], "secret-token-3").is_empty());
     }
 
     #[test]

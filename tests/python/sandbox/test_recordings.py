@@ -163,6 +163,9 @@ def test_a_recording_that_ends_in_the_middle_of_a_line_is_replayed(sandbox: da.S
 
     with da.Sandbox.replay(path) as replay:
         assert replay.client().search_codes(allocated_time=DAY) == rows
+        with pytest.raises(da.RequestRejectedError, match=r" no end: 1$"):
+            replay.client().download_segment(1)
+        assert [request.message is None for request in replay.requests] == [True, False]
 
 
 def test_a_body_that_is_no_text_is_replayed(path: Path) -> None:
