@@ -1,66 +1,42 @@
-//! A recording: the exchanges of a client as lines of JSON. The client writes it and the sandbox replays it.
-//!
-//! Lines of exchanges that were in flight together are mixed, so each names its exchange: the value of `X-Request-Id`.
+//! A recording: the exchanges of a client, each as one line of JSON. The client writes it and the sandbox replays it.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The version of this format, in the first line.
-pub const VERSION: u32 = 1;
+/// The version of this format.
+pub const VERSION: u32 = 2;
+/// How each line begins.
+pub const BEGIN: &[u8] = br#"{"recording":2,"#;
+/// Most bytes of the body of a response. A line has none of a larger one.
+pub const MOST_OF_BODY: usize = 64 << 20;
 
 /// One line of a recording.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Line {
-    /// The first line. Another one follows wherever a client has opened the file again.
-    Recording {
-        /// Version of the format.
-        version: u32,
-        /// Base URL of the client.
-        base_url: String,
-    },
-    /// A request, without its token.
-    Request {
-        /// The exchange.
-        id: String,
-        /// When it was sent, in milliseconds since 1970.
-        unix_ms: u64,
-        /// HTTP method.
-        method: String,
-        /// Path below the base URL.
-        path: String,
-        /// JSON.
-        body: Value,
-    },
-    /// The head of the response.
-    Response {
-        /// The exchange.
-        id: String,
-        /// Milliseconds since the request.
-        ms: u64,
-        /// HTTP status.
-        status: u16,
-        /// Names and values, without those that may hold secrets or that describe the connection.
-        headers: Vec<(String, String)>,
-    },
-    /// The next bytes of the body, decompressed.
-    Body {
-        /// The exchange.
-        id: String,
-        /// The bytes, if they are UTF-8.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        text: Option<String>,
-        /// The bytes, if they are not.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        bytes: Option<Vec<u8>>,
-    },
-    /// The end of the exchange.
-    End {
-        /// The exchange.
-        id: String,
-        /// Milliseconds since the request.
-        ms: u64,
-        /// Why the response is not complete; none if it is.
-        failure: Option<String>,
-    },
+pub struct Line {
+    /// Version of the format.
+    pub recording: u32,
+    /// Value of `X-Request-Id`.
+    pub id: String,
+    /// When the request was sent, in milliseconds since 1970.
+    pub unix_ms: u64,
+    /// Milliseconds from the request to the end of the response.
+    pub ms: u64,
+    /// Path below the base URL.
+    pub path: String,
+    /// The body of the request, without its token.
+    pub request: Value,
+    /// HTTP status of the response; none if there was no response.
+    pub status: Option<u16>,
+    /// Headers of the response, without those that may hold secrets or that describe the connection.
+    pub headers: BTreeMap<String, String>,
+    /// The body of the response, decompressed, as far as it came.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body: String,
+    /// The same in base64, if it is not UTF-8.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub base64: String,
+    /// Why the response is not complete; none if it is.
+    pub failure: Option<String>,
 }

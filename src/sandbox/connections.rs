@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use bytes::Bytes;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -39,12 +40,14 @@ pub(super) struct Connection {
 }
 
 /// How a fault closes a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// Properly, with FIN.
     Close,
     /// With RST.
     Reset,
+    /// Properly, behind these bytes.
+    Garbage(Bytes),
 }
 
 impl Connection {
@@ -60,7 +63,7 @@ impl Connection {
 
     /// Waits until a fault closes the connection.
     pub(super) async fn ended(&self) -> Ending {
-        *self.ending.wait().await
+        self.ending.wait().await.clone()
     }
 
     /// Closes the connection, which drops this future.
@@ -127,9 +130,14 @@ async fn serve_connection(socket: TcpStream, router: Router, limits: Limits, sto
             let _ = socket.shutdown().await;
             let _ = timeout(limits.head, tokio::io::copy(&mut socket, &mut tokio::io::sink())).await;
         },
-        ending = connection.ended() => if ending == Ending::Reset {
-            // If it fails, the connection is closed properly instead.
-            let _ = http.into_parts().io.into_inner().set_zero_linger();
+        ending = connection.ended() => {
+            let mut socket = http.into_parts().io.into_inner();
+            // If one fails, the connection is closed properly instead.
+            let _ = match ending {
+                Ending::Close => Ok(()),
+                Ending::Reset => socket.set_zero_linger(),
+                Ending::Garbage(bytes) => socket.write_all(&bytes).await,
+            };
         },
         () = stalled => {}
     }

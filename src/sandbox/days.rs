@@ -2,7 +2,7 @@
 //!
 //! The service's own implementation of `time_unit` DAY (section 2.4), independent of the client's.
 
-use jiff::civil::{Date, DateTime};
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
@@ -81,11 +81,6 @@ impl Day {
     /// The day of a Unix timestamp in milliseconds; none beyond four-digit years.
     pub(super) fn of(milliseconds: i64, zones: &Zones) -> Option<Self> {
         Self::with(&Timestamp::from_millisecond(milliseconds).ok()?.to_zoned(zones.days.clone()), zones)
-    }
-
-    /// A day of the calendar.
-    pub(super) fn of_date(date: Date, zones: &Zones) -> Option<Self> {
-        Self::with(&date.to_zoned(zones.days.clone()).ok()?, zones)
     }
 
     fn with(time: &Zoned, zones: &Zones) -> Option<Self> {

@@ -12,15 +12,13 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Frame;
 
-use super::connections::{Connection, Ending};
+use super::connections::Connection;
 use super::control;
-use super::fault_body::with_fault;
-use super::faults::{ActiveFault, FaultKind, Received};
+use super::faults::{self, Received};
 use super::reply::Refusal;
 use super::request::Interpretation;
 use super::request_log::Entry;
 use super::routes::Shared;
-use super::synthetic_response;
 
 /// Most bytes of a body; the rest is not read.
 pub(super) const BODY_LIMIT: usize = 4 * 1024 * 1024;
@@ -47,7 +45,7 @@ pub(super) async fn receive(
         let response = serve(&shared, &interpretation, &connection, &entry, head, body, next).await;
         entry.set_status(response.status().as_u16());
         response.map(|body| {
-            let logged = move |frame: &Frame<Bytes>| entry.add_sent(frame.data_ref().map_or(0, Bytes::len));
+            let logged = move |frame: &Frame<Bytes>| entry.add_sent(frame.data_ref().map_or(&[], Bytes::as_ref));
             Body::new(body.inspect_frame(logged))
         })
     };
@@ -74,16 +72,14 @@ async fn serve(
         Err(refusal) => return refused(shared, interpretation, &refusal, body),
     };
     entry.set_body(&body);
-    let fault = shared.service.faults.next_match(&Received::new(head.uri.path(), &head.headers, &body, interpretation));
-    if let Some(fault) = &fault {
-        entry.set_fault(fault.id());
-    }
+    let Interpretation { switches, zones } = interpretation;
+    let (path, headers, day_zone) = (head.uri.path(), &head.headers, &zones.days);
+    let fault = shared.service.faults.next_match(&Received { path, headers, body: &body, switches, day_zone });
     let request = Request::from_parts(head, body.into());
-    let response = respond(shared, interpretation, connection, fault.as_deref(), next.run(request)).await;
-    match fault {
-        Some(fault) => with_fault(response, fault, Arc::clone(connection)),
-        None => response,
-    }
+    let response = respond(shared, interpretation, next.run(request));
+    let Some(fault) = fault else { return response.await };
+    entry.set_fault(fault.id());
+    faults::respond(&fault, connection, switches, response).await
 }
 
 /// Reads a body of at most `limit` bytes within a time limit.
@@ -131,43 +127,17 @@ pub(super) fn close_after(shared: &Shared, response: &mut Response, mut rest: Bo
     response.headers_mut().insert(header::CONNECTION, CLOSE);
 }
 
-/// The response of the service within its time limit, or of a fault.
+/// The response of the service within its time limit.
 async fn respond(
     shared: &Shared,
     interpretation: &Interpretation,
-    connection: &Connection,
-    fault: Option<&ActiveFault>,
     service: impl Future<Output = Response>,
 ) -> Response {
-    if let Some(fault) = fault.filter(|fault| fault.fault.kind.applies_before_response()) {
-        fault.record_hit();
-    }
-    match fault.map(|fault| (&fault.fault.kind, fault.ended())) {
-        Some((FaultKind::Reset { after_bytes: None }, _)) => connection.end(Ending::Reset).await,
-        Some((FaultKind::Cut { after_bytes: None }, _)) => connection.end(Ending::Close).await,
-        Some((FaultKind::Stall { after_bytes: None }, ended)) => ended.cancelled().await,
-        // Ending the fault ends the delay.
-        Some((FaultKind::Delay { .. }, ended)) => {
-            let delay = fault.map(ActiveFault::next_delay).unwrap_or_default();
-            drop(tokio::time::timeout(delay, ended.cancelled()).await);
-        }
-        _ => {}
-    }
-    let synthetic = |fault: &ActiveFault| synthetic_response::response(&fault.fault.kind, &interpretation.switches);
-    if let Some(response) = fault.and_then(synthetic) {
-        return response;
-    }
     // Configured latency does not count towards the time limit.
     tokio::time::sleep(interpretation.switches.latency).await;
-    let response = tokio::time::timeout(shared.limits.response, service).await.unwrap_or_else(|_| {
+    tokio::time::timeout(shared.limits.response, service).await.unwrap_or_else(|_| {
         let problem = format!("the sandbox sent no response within {} seconds", shared.limits.response.as_secs_f64());
         let refusal = Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem);
         refusal.reply(&interpretation.switches).into_response()
-    });
-    let Some(fault) = fault.filter(|fault| fault.fault.kind.rewrites_envelope()) else { return response };
-    let (response, is_changed) = synthetic_response::rewritten(response, &fault.fault.kind).await;
-    if is_changed {
-        fault.record_hit();
-    }
-    response
+    })
 }

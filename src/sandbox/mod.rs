@@ -10,7 +10,6 @@ mod control;
 mod days;
 pub mod demo;
 mod exports;
-mod fault_body;
 mod faults;
 #[cfg(feature = "testing")]
 mod in_memory;
@@ -30,7 +29,6 @@ mod server;
 mod service;
 mod store;
 pub mod switches;
-mod synthetic_response;
 mod tokens;
 
 use std::fmt;

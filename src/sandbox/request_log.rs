@@ -8,13 +8,18 @@ use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderName, HeaderValue, header};
 use bytes::Bytes;
+use serde::Deserialize;
 
 use super::tokens::bearer_token;
+use crate::contract::envelope::CODE_SUCCESS;
+use crate::error::excerpt;
 
 /// Most requests that are kept.
 const REQUESTS: usize = 10_000;
 /// Most bytes that are kept, of paths, headers and bodies.
 const BYTES: usize = 64 * 1024 * 1024;
+/// Most bytes of an envelope whose message is kept.
+const ENVELOPE: usize = 4 * 1024;
 
 /// A request as it was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +42,8 @@ pub(super) struct LoggedRequest {
     pub sent: u64,
     /// The id of the fault that it got.
     pub fault: Option<u64>,
+    /// The message of a response that reports failure.
+    pub message: Option<String>,
 }
 
 /// The requests, oldest first.
@@ -66,8 +73,8 @@ impl Log {
         let (method, path) = (head.method.to_string(), path.to_owned());
         let mut entries = self.lock();
         let number = entries.before + entries.requests.len();
-        let (body, status, duration, sent, fault) = Default::default();
-        entries.add(LoggedRequest { time, method, path, headers, body, status, duration, sent, fault });
+        let (body, status, duration, sent, fault, message) = Default::default();
+        entries.add(LoggedRequest { time, method, path, headers, body, status, duration, sent, fault, message });
         Entry { log: Arc::clone(self), number, began: Instant::now() }
     }
 
@@ -114,7 +121,8 @@ impl LoggedRequest {
     fn bytes(&self) -> usize {
         let headers: usize = self.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
         let entries = size_of::<Self>() + self.headers.len() * size_of::<(String, String)>();
-        entries + self.method.len() + self.path.len() + headers + self.body.as_ref().map_or(0, Bytes::len)
+        let message = self.message.as_ref().map_or(0, String::len);
+        entries + self.method.len() + self.path.len() + headers + message + self.body.as_ref().map_or(0, Bytes::len)
     }
 }
 
@@ -133,8 +141,13 @@ impl Entry {
     }
 
     /// Adds bytes of the response that are sent.
-    pub(super) fn add_sent(&self, bytes: usize) {
-        self.update(0, |request| request.sent += bytes as u64);
+    pub(super) fn add_sent(&self, sent: &[u8]) {
+        let message = failure(sent);
+        let bytes = message.as_ref().map_or(0, String::len);
+        self.update(bytes, |request| {
+            request.sent += sent.len() as u64;
+            request.message = message.or(request.message.take());
+        });
     }
 
     /// Adds the status of the response.
@@ -161,6 +174,18 @@ impl Drop for Entry {
         let duration = self.began.elapsed();
         self.update(0, |request| request.duration = Some(duration));
     }
+}
+
+/// The message of an envelope that reports failure, which is small and sent in one piece.
+fn failure(envelope: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Envelope {
+        code: i64,
+        message: String,
+    }
+    let envelope = Some(envelope).filter(|envelope| envelope.len() <= ENVELOPE)?;
+    let Envelope { code, message } = serde_json::from_slice(envelope).ok()?;
+    (code != CODE_SUCCESS).then(|| excerpt(&message, ENVELOPE))
 }
 
 /// A header as it may be shown.
@@ -194,7 +219,7 @@ mod tests {
     fn a_request_has_a_duration_once_its_response_has_ended() {
         let log = Arc::new(Log::default());
         let entry = open(&log, "/");
-        entry.add_sent(5);
+        entry.add_sent(b"12345");
         let shown = || requests(&log).pop().map(|request| (request.sent, request.duration.is_some()));
         assert_eq!(shown(), Some((5, false)));
         drop(entry);

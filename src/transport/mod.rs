@@ -145,11 +145,7 @@ impl Transport {
             route: Route::new(settings),
             timeouts: settings.timeouts.clone(),
             meter,
-            recorder: settings
-                .record
-                .as_ref()
-                .map(|path| Recorder::open(path, &settings.base_url, settings.secrets()))
-                .transpose()?,
+            recorder: settings.record.as_ref().map(|path| Recorder::open(path, settings.secrets())).transpose()?,
             last: Arc::default(),
             #[cfg(any(test, feature = "testing"))]
             service: None,
@@ -207,10 +203,10 @@ impl Transport {
         let Some(recorder) = &self.recorder else {
             return self.send(request).await.map(|sent| Response::new(sent, self));
         };
-        let mut exchange = recorder.begin(&request)?;
+        let mut exchange = recorder.begin(&request);
         match self.send(request).await {
             Ok(sent) => {
-                exchange.responded(sent.status().as_u16(), sent.headers())?;
+                exchange.responded(sent.status().as_u16(), sent.headers());
                 Ok(Response { exchange: Some(exchange), ..Response::new(sent, self) })
             }
             Err(error) => exchange.end(Some(error.message())).and(Err(error)),

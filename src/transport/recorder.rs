@@ -1,24 +1,25 @@
-//! Records exchanges into a file: requests without their token, and responses as they arrive.
+//! Records exchanges into a file: requests without their token, and responses as far as they arrived.
 //!
-//! Each line is one write to a file that is only appended to, so exchanges, clients and forked children do not mix
-//! within a line. A recording holds customer data, so its file is for its owner alone.
+//! Each exchange is one line and one write to a file that is only appended to, so exchanges, clients and forked children
+//! do not mix within a line. A recording holds customer data, so its file is for its owner alone.
 
+use std::collections::BTreeMap;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::header::HeaderMap;
-use url::Url;
+use serde_json::Value;
 
 use super::Request;
-use crate::contract::recording::{Line, VERSION};
-use crate::error::{Error, Kind, MAX_ESCAPED, Result, hide, occurrences};
+use crate::contract::recording::{BEGIN, Line, MOST_OF_BODY, VERSION};
+use crate::error::{Error, Kind, Result, hide};
 use crate::secret::Secret;
 
-/// Bytes of a body that one line holds.
-const PIECE: usize = 64 << 10;
 /// The headers that are recorded. Others may hold secrets, or describe the connection.
 const HEADERS: [&str; 6] = ["content-type", "date", "location", "retry-after", "server", "via"];
 /// Replacement of the token, where the service repeats it.
@@ -39,17 +40,18 @@ pub(super) struct Recorder {
 #[derive(Debug)]
 pub(super) struct Exchange {
     recorder: Arc<Recorder>,
-    id: String,
     token: Secret,
     began: Instant,
-    /// Bytes of the body that are not written yet.
-    held: Vec<u8>,
+    /// Its line, without the body until it is written.
+    line: Line,
+    /// The body so far; none if it is too large.
+    body: Option<Vec<u8>>,
     has_ended: bool,
 }
 
 impl Recorder {
     /// Opens a recording, or begins one.
-    pub(super) fn open(path: &Path, base_url: &Url, secrets: Vec<String>) -> Result<Arc<Self>> {
+    pub(super) fn open(path: &Path, secrets: Vec<String>) -> Result<Arc<Self>> {
         let refused = |problem: &str| {
             Error::new(Kind::Config, format!("record `{}` {problem}", path.display()))
                 .with_hint("name a file that does not exist")
@@ -64,7 +66,7 @@ impl Recorder {
             return Err(refused("is not a regular file"));
         }
         if !is_recording(&file).map_err(failed)? {
-            return Err(refused("has other content than a recording"));
+            return Err(refused("has other content than a recording of this version"));
         }
         if let Some(problem) = shared(&found) {
             return Err(refused(&problem));
@@ -72,31 +74,28 @@ impl Recorder {
         if ends_within_line(&file).map_err(failed)? {
             (&file).write_all(b"\n").map_err(failed)?;
         }
-        let recorder = Self { file, path: path.to_owned(), secrets };
-        recorder.write(&Line::Recording { version: VERSION, base_url: base_url.as_str().to_owned() })?;
-        Ok(Arc::new(recorder))
+        Ok(Arc::new(Self { file, path: path.to_owned(), secrets }))
     }
 
-    /// Records a request that is about to be sent.
-    pub(super) fn begin(self: &Arc<Self>, request: &Request<'_>) -> Result<Exchange> {
+    /// Begins with a request that is about to be sent.
+    pub(super) fn begin(self: &Arc<Self>, request: &Request<'_>) -> Exchange {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let body = serde_json::from_slice(&request.body)
-            .map_err(|error| Error::new(Kind::Internal, "the body of a request is not JSON").with_source(error))?;
-        self.write(&Line::Request {
+        let text = || String::from_utf8_lossy(&request.body).into_owned();
+        let line = Line {
+            recording: VERSION,
             id: request.request_id.to_owned(),
             unix_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
-            method: "POST".to_owned(),
+            ms: 0,
             path: request.path.to_owned(),
-            body,
-        })?;
-        Ok(Exchange {
-            recorder: Arc::clone(self),
-            id: request.request_id.to_owned(),
-            token: request.token.clone(),
-            began: Instant::now(),
-            held: Vec::new(),
-            has_ended: false,
-        })
+            request: serde_json::from_slice(&request.body).unwrap_or_else(|_| Value::String(text())),
+            status: None,
+            headers: BTreeMap::new(),
+            body: String::new(),
+            base64: String::new(),
+            failure: None,
+        };
+        let (recorder, token, began) = (Arc::clone(self), request.token.clone(), Instant::now());
+        Exchange { recorder, token, began, line, body: Some(Vec::new()), has_ended: false }
     }
 
     fn write(&self, line: &Line) -> Result<()> {
@@ -136,77 +135,50 @@ fn shared(found: &Metadata) -> Option<String> {
 }
 
 impl Exchange {
-    /// Records the head of the response.
-    pub(super) fn responded(&self, status: u16, headers: &HeaderMap) -> Result<()> {
+    /// Takes the head of the response.
+    pub(super) fn responded(&mut self, status: u16, headers: &HeaderMap) {
         let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let headers = HEADERS.iter().filter_map(|name| Some(((*name).to_owned(), self.redact(value(name)?)))).collect();
-        self.recorder.write(&Line::Response { id: self.id.clone(), ms: self.elapsed(), status, headers })
+        let kept = HEADERS.iter().filter_map(|name| Some(((*name).to_owned(), self.redact(value(name)?))));
+        self.line.headers = kept.collect();
+        self.line.status = Some(status);
     }
 
-    /// Records the next bytes of the body, its end, or its failure.
+    /// Takes the next bytes of the body. Its end, or its failure, is that of the exchange.
     pub(super) fn received(&mut self, chunk: &Result<Option<&[u8]>>) -> Result<()> {
         match chunk {
             Ok(Some(bytes)) => {
-                self.held.extend_from_slice(bytes);
-                // What is held back may be the beginning of a secret, or of a character.
-                let kept = MAX_ESCAPED * self.secrets().map(|(secret, _)| secret.len()).max().unwrap_or_default();
-                if self.held.len() < PIECE + kept {
-                    return Ok(());
-                }
-                self.write_held(self.held.len() - kept)
+                self.body = self.body.take().filter(|body| body.len() + bytes.len() <= MOST_OF_BODY);
+                self.body.iter_mut().for_each(|body| body.extend_from_slice(bytes));
+                Ok(())
             }
             Ok(None) => self.end(None),
             Err(error) => self.end(Some(error.message())),
         }
     }
 
-    /// Records the end.
+    /// Writes the exchange.
     pub(super) fn end(&mut self, failure: Option<&str>) -> Result<()> {
         self.has_ended = true;
-        if !self.held.is_empty() {
-            self.write_held(self.held.len())?;
+        let too_large = format!("the body is larger than {} MiB and was not recorded", MOST_OF_BODY >> 20);
+        let failure = if self.body.is_none() { Some(too_large.as_str()) } else { failure };
+        self.line.failure = failure.map(|text| self.redact(text));
+        let body = self.body.take().unwrap_or_default();
+        match String::from_utf8(self.redact_bytes(body)) {
+            Ok(text) => self.line.body = text,
+            Err(error) => self.line.base64 = STANDARD.encode(error.into_bytes()),
         }
-        let (id, ms) = (self.id.clone(), self.elapsed());
-        self.recorder.write(&Line::End { id, ms, failure: failure.map(|text| self.redact(text)) })
-    }
-
-    /// What is replaced, and by what.
-    fn secrets(&self) -> impl Iterator<Item = (&str, &'static str)> {
-        let others = self.recorder.secrets.iter().map(|secret| (secret.as_str(), SECRET));
-        [(self.token.expose(), TOKEN)].into_iter().chain(others)
-    }
-
-    /// Writes the first `most` of the bytes held, and the rest of a secret or character that they would cut.
-    fn write_held(&mut self, most: usize) -> Result<()> {
-        let secrets = self.secrets();
-        let found: Vec<_> = secrets.flat_map(|(secret, _)| occurrences(&self.held, secret.as_bytes())).collect();
-        let mut end = most;
-        // Secrets may overlap.
-        while let Some(found) = found.iter().find(|found| found.start < end && end < found.end) {
-            end = found.end;
-        }
-        while self.held.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
-            end += 1;
-        }
-        let rest = self.held.split_off(end.min(self.held.len()));
-        let bytes = std::mem::replace(&mut self.held, rest);
-        let (text, bytes) = match String::from_utf8(self.redact_bytes(&bytes)) {
-            Ok(text) => (Some(text), None),
-            Err(error) => (None, Some(error.into_bytes())),
-        };
-        self.recorder.write(&Line::Body { id: self.id.clone(), text, bytes })
+        self.line.ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.recorder.write(&self.line)
     }
 
     fn redact(&self, text: &str) -> String {
-        String::from_utf8_lossy(&self.redact_bytes(text.as_bytes())).into_owned()
+        String::from_utf8_lossy(&self.redact_bytes(text.as_bytes().to_vec())).into_owned()
     }
 
-    fn redact_bytes(&self, bytes: &[u8]) -> Vec<u8> {
-        self.secrets().fold(bytes.to_vec(), |bytes, (secret, shown)| hide(&bytes, secret.as_bytes(), shown))
-    }
-
-    fn elapsed(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    fn redact_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
+        let others = self.recorder.secrets.iter().map(|secret| (secret.as_str(), SECRET));
+        let secrets = [(self.token.expose(), TOKEN)].into_iter().chain(others);
+        secrets.fold(bytes, |bytes, (secret, shown)| hide(&bytes, secret.as_bytes(), shown))
     }
 }
 
@@ -222,11 +194,10 @@ impl Drop for Exchange {
 /// Whether a file is empty or begins as a recording does.
 fn is_recording(mut file: &File) -> io::Result<bool> {
     use std::io::{Read, Seek};
-    let begin = br#"{"recording":{"#;
     let mut found = Vec::new();
     file.rewind()?;
-    file.take(begin.len() as u64).read_to_end(&mut found)?;
-    Ok(found.is_empty() || found == begin)
+    file.take(BEGIN.len() as u64).read_to_end(&mut found)?;
+    Ok(found.is_empty() || found == BEGIN)
 }
 
 /// Whether the process that wrote a file was killed in the middle of a line, or its disk was full.
@@ -264,47 +235,34 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("dataaccess-recorder-{}-{}", std::process::id(), pieces.len()));
         let path = folder.with_extension(token.replace('/', "-"));
         let token = Secret::try_new(token.to_owned()).unwrap();
-        let recorder = Recorder::open(&path, &Url::parse("http://127.0.0.1").unwrap(), Vec::new()).unwrap();
+        let recorder = Recorder::open(&path, Vec::new()).unwrap();
         let request = Request { path: "/p", body: Bytes::from_static(b"{}"), token: &token, request_id: "one" };
-        let mut exchange = recorder.begin(&request).unwrap();
+        let mut exchange = recorder.begin(&request);
         for piece in pieces {
             exchange.received(&Ok(Some(piece))).unwrap();
         }
         exchange.received(&Ok(None)).unwrap();
-        let lines = std::fs::read_to_string(&path).unwrap();
+        let Line { body, base64, .. } = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         std::fs::remove_file(&path).unwrap();
-        lines
-            .lines()
-            .flat_map(|line| match serde_json::from_str(line).unwrap() {
-                Line::Body { text: Some(text), .. } => text.into_bytes(),
-                Line::Body { bytes: Some(bytes), .. } => bytes,
-                _ => Vec::new(),
-            })
-            .collect()
+        if base64.is_empty() { body.into_bytes() } else { STANDARD.decode(base64).unwrap() }
     }
 
     #[test]
     fn a_token_is_redacted_wherever_the_pieces_are_cut() {
-        let token = "secret-token-1";
-        for before in PIECE - 20..PIECE + 20 {
-            let body = [&vec![b'x'; before][..], token.as_bytes(), "é".as_bytes(), token.as_bytes()].concat();
-            let expected = [&vec![b'x'; before][..], b"[token]", "é".as_bytes(), b"[token]"].concat();
-            for piece in [1000, PIECE - 3, body.len()] {
-                assert_eq!(recorded(&body.chunks(piece).collect::<Vec<_>>(), token), expected, "{before} {piece}");
+        for (token, written) in [("secret-token-1", "secret-token-1"), ("aa/bb+cc/dd", r"aa\/bb\u002Bcc\/dd")] {
+            let body = format!(r#"{{"before": "{written}", "é": "{written}"}}"#);
+            let expected = r#"{"before": "[token]", "é": "[token]"}"#;
+            for piece in 1..=body.len() {
+                let pieces: Vec<_> = body.as_bytes().chunks(piece).collect();
+                assert_eq!(recorded(&pieces, token), expected.as_bytes(), "{piece}");
             }
         }
     }
 
     #[test]
-    fn a_token_that_json_escapes_is_redacted_wherever_the_pieces_are_cut() {
-        for before in PIECE - 60..PIECE + 20 {
-            let body = [&vec![b'x'; before][..], br#""aa\/bb\u002Bcc\/dd" and more"#].concat();
-            let expected = [&vec![b'x'; before][..], br#""[token]" and more"#].concat();
-            for piece in [1000, PIECE - 3, body.len()] {
-                let pieces: Vec<_> = body.chunks(piece).collect();
-                assert_eq!(recorded(&pieces, "aa/bb+cc/dd"), expected, "{before} {piece}");
-            }
-        }
+    fn a_body_that_is_too_large_is_left_out() {
+        let mebibyte = vec![b' '; 1 << 20];
+        assert!(recorded(&vec![&mebibyte[..]; (MOST_OF_BODY >> 20) + 1], "secret-token-3").is_empty());
     }
 
     #[test]

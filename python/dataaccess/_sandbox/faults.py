@@ -8,19 +8,17 @@ from base64 import b64decode
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime
-from math import isfinite
+from datetime import date, datetime, timedelta
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, get_args
 
-from dataaccess._core.checks import duration, string
+from dataaccess._core.checks import duration
 from dataaccess._core.embedded import ProcessLock
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import check_fault
 from dataaccess.errors import ClientClosedError, ConfigError, DataAccessWarning, SandboxError
 
 if TYPE_CHECKING:
-    from datetime import timedelta
     from types import TracebackType
 
     from dataaccess._sandbox.control import Control
@@ -42,6 +40,7 @@ class ReceivedRequest:
         seconds: From its headers to the last byte of the response, or to the end of the connection; None until then.
         bytes_sent: Bytes of the body of the response that were sent.
         fault: Id of the fault that it got, if any.
+        message: Message of a response that reports failure: why the request was refused.
     """
 
     time: datetime
@@ -54,6 +53,7 @@ class ReceivedRequest:
     seconds: float | None
     bytes_sent: int
     fault: int | None
+    message: str | None
 
     @property
     def body(self) -> Any:
@@ -81,6 +81,7 @@ def received(request: Mapping[str, Any]) -> ReceivedRequest:
         seconds=None if duration is None else duration / 1000,
         bytes_sent=request["bytes"],
         fault=request["fault"],
+        message=request["message"],
     )
 
 
@@ -88,6 +89,7 @@ FaultKind = Literal[
     "reset",
     "cut",
     "stall",
+    "garbage",
     "status",
     "redirect",
     "code",
@@ -99,7 +101,29 @@ FaultKind = Literal[
 ]
 FaultPreset = Literal["flaky", "slow", "throttled", "expired-token", "shrinking"]
 
-_DURATIONS = {"seconds", "max_seconds", "retry_after"}
+
+class FaultOptions(TypedDict, total=False):
+    """Options of `Sandbox.fault`, which describes them."""
+
+    path: str | None
+    where: Mapping[str, object] | None
+    times: int | None
+    after: int | None
+    probability: float | None
+    seed: int | None
+    after_bytes: int | None
+    status: int | None
+    retry_after: float | timedelta | None
+    body: str | None
+    content_type: str | None
+    headers: Mapping[str, str] | None
+    location: str | None
+    code: int | None
+    message: str | None
+    seconds: float | timedelta | None
+    max_seconds: float | timedelta | None
+    chunk_bytes: int | None
+    keep: float | None
 
 
 class Fault:
@@ -174,36 +198,34 @@ class Fault:
 def _form(kind: object, options: Mapping[str, object]) -> dict[str, Any]:
     """The JSON form of a fault, or of a preset."""
     kinds, presets = get_args(FaultKind), get_args(FaultPreset)
-    if kind not in kinds and kind not in presets:
-        kinds_and_presets = ", ".join(map(repr, kinds + presets))
-        raise ConfigError(f"kind must be one of {kinds_and_presets}, not {kind!r}")
+    if kind not in kinds + presets:
+        raise ConfigError(f"kind must be one of {', '.join(map(repr, kinds + presets))}, not {kind!r}")
     given = {name: _plain(name, value) for name, value in options.items() if value is not None}
     return {"preset" if kind in presets else "kind": kind, **given}
 
 
 def _plain(name: str, value: object) -> Any:
     """An option as JSON has it."""
-    if isinstance(value, Mapping):
-        return {_plain(name, key): _plain(name, each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(name, each) for each in value]
-    if isinstance(value, str):
-        return string(name, value)
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return value.isoformat()
-    return duration(name, value) if name in _DURATIONS else _number(name, value)
+    if name in {"seconds", "max_seconds", "retry_after"}:
+        seconds = duration(name, value)
+        return int(seconds) if seconds.is_integer() else seconds
 
+    def plain(each: Any) -> Any:
+        if isinstance(each, Mapping):
+            return dict(each)
+        if isinstance(each, date) and not isinstance(each, datetime):
+            return each.isoformat()
+        try:
+            return operator.index(each)
+        except TypeError:
+            raise TypeError(f"not of type {type(each).__name__}") from None
 
-def _number(name: str, value: object) -> Any:
-    """A number, a bool or None."""
-    if isinstance(value, float) and not isfinite(value):
-        raise ConfigError(f"{name} must be a finite number, not {value!r}")
-    if value is None or isinstance(value, bool | float):
-        return value
     try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise ConfigError(f"{name} must be of JSON, not of type {type(value).__name__}") from None
+        return json.loads(json.dumps(value, default=plain, ensure_ascii=False, allow_nan=False).encode())
+    except TypeError as error:
+        raise ConfigError(f"{name} must be of JSON, {error}") from None
+    except ValueError:
+        raise ConfigError(f"{name} must have finite numbers and valid Unicode") from None
 
 
 class Faults:
@@ -211,30 +233,7 @@ class Faults:
 
     _control: Control
 
-    def fault(
-        self,
-        kind: FaultKind | FaultPreset,
-        *,
-        path: str | None = None,
-        where: Mapping[str, object] | None = None,
-        times: int | None = None,
-        after: int | None = None,
-        probability: float | None = None,
-        seed: int | None = None,
-        after_bytes: int | None = None,
-        status: int | None = None,
-        retry_after: float | timedelta | None = None,
-        body: str | None = None,
-        content_type: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        location: str | None = None,
-        code: int | None = None,
-        message: str | None = None,
-        seconds: float | timedelta | None = None,
-        max_seconds: float | timedelta | None = None,
-        chunk_bytes: int | None = None,
-        keep: float | None = None,
-    ) -> Fault:
+    def fault(self, kind: FaultKind | FaultPreset, **options: Unpack[FaultOptions]) -> Fault:
         """Makes responses fail in a `with` block, on the real connection.
 
         Kinds, with their options:
@@ -242,8 +241,10 @@ class Faults:
         - `reset`, `cut`, `stall`: the connection is reset, closed properly, or silent until the block ends. With
           `after_bytes`, the headers and that many bytes of the body are sent before; a shorter response passes
           unchanged. Without it nothing of the response is sent.
-        - `status`: a response with `status` and, if given, `retry_after`, `body`, `content_type` and `headers`. The
-          default body is an envelope; for 403 it is the permission failure of the API specification.
+        - `garbage`: random bytes that are no HTTP, decided by `seed`; then the connection is closed.
+        - `status`: a response with `status` (200 to 599) and, if given, `retry_after` in whole seconds, `body`,
+          `content_type` and `headers`. The default body is an envelope; for 403 it is the permission failure of the
+          API specification.
         - `redirect`: a response with `location`, `status` (302 by default) and, if given, `headers`.
         - `code`: HTTP 200 with a failure in the envelope: `code` and `message`.
         - `expired_token`: the token of the first affected request is refused from then on; other tokens are accepted.
@@ -253,42 +254,23 @@ class Faults:
           its end: the last member of the body is `code`, with the given value, such as 500.
         - `shrink`: a search succeeds with the first rows alone: the share `keep` of them, a quarter by default.
 
-        Presets are lists of faults that take `path`, `where`, `times`, `after`, `probability` and `seed`:
+        Presets are lists of faults: `flaky` (a 502 with HTML, a reset or a cut now and then), `slow` (0.5 to 3
+        seconds), `throttled` (429 for two of five requests), `expired-token`, `shrinking` (searches).
 
-        - `flaky`: now and then a 502 with HTML, a reset, or a response that is cut off.
-        - `slow`: each response starts after 0.5 to 3 seconds.
-        - `throttled`: two of five requests get 429 with `Retry-After: 1`.
-        - `expired-token`: as `expired_token`.
-        - `shrinking`: as `shrink`, for searches.
+        These options choose the requests, of kinds and presets alike:
 
-        A fault that is never entered has no effect, and warns of that. The first active fault that matches gets the
-        request. Requests that are refused for their host or size get none.
+        - `path`: "search", "download" or a path.
+        - `where`: what the body contains, all of it. `{"day": "2024-01-15"}`: a datetime condition that includes this
+          day, in the sandbox's zone of days. `{"contains": '"exportId":5637051'}`: text of the body as it was sent.
+        - `after`: number of matching requests that pass before; `times`: number of requests that it applies to.
+        - `probability`: share of the matching requests that it applies to. `seed` decides which ones, and all else
+          that varies: the same seed decides the same.
+
+        The first active fault that matches gets the request. Requests that are refused for their host or size get none.
 
         Args:
             kind: What goes wrong, or a preset.
-            path: "search", "download" or a path; None is all paths.
-            where: What the body of a request must contain, all of it. `{"day": "2024-01-15"}`: a datetime condition
-                that includes this day, in the sandbox's zone of days. `{"column": "code_status", "value": 3}`: a
-                condition on the column, with this value; one of both is enough, and `day` may come with `column`.
-                `{"item_type_name": "customer"}`, `{"item_type_id": -1003}`, `{"export_id": 5637051}`: the object or
-                the export. `{"contains": "text"}`: text of the body as it was sent.
-            times: Number of requests it applies to; None is no limit.
-            after: Number of matching requests that pass before it applies.
-            probability: Share of the matching requests that it applies to.
-            seed: Decides which requests these are, and how long varying delays are. The same seed decides the same.
-            after_bytes: Bytes of the body that are sent before.
-            status: HTTP status, from 200 to 599.
-            retry_after: Whole seconds for `Retry-After`.
-            body: The body as a string; responses of status 204 and 304 have none.
-            content_type: `Content-Type`, such as "text/html".
-            headers: More headers of the response.
-            location: `Location` of a redirect.
-            code: `code` of the envelope.
-            message: `message` of the envelope.
-            seconds: Seconds, or a timedelta.
-            max_seconds: The longest delay.
-            chunk_bytes: Bytes of a piece, at most.
-            keep: Share of the rows that stay, from 0 to below 1, rounded down.
+            options: Its options, and those that choose requests; None is as if left out.
 
         Returns:
             A context manager; its `hits` counts the responses it has changed.
@@ -317,27 +299,6 @@ class Faults:
             ...             print("hits:", fault.hits)
             hits: 1
         """
-        options = {
-            "path": path,
-            "where": where,
-            "times": times,
-            "after": after,
-            "probability": probability,
-            "seed": seed,
-            "after_bytes": after_bytes,
-            "status": status,
-            "retry_after": retry_after,
-            "body": body,
-            "content_type": content_type,
-            "headers": headers,
-            "location": location,
-            "code": code,
-            "message": message,
-            "seconds": seconds,
-            "max_seconds": max_seconds,
-            "chunk_bytes": chunk_bytes,
-            "keep": keep,
-        }
         return Fault(self._control, kind, options)
 
     @property

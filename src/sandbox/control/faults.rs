@@ -18,18 +18,7 @@ pub(super) fn list(service: &Service, _: &Call) -> Result<Answer, Failure> {
 pub(super) fn begin(service: &Service, call: &Call) -> Result<Answer, Failure> {
     let form: Map<String, Value> = call.json()?;
     let is_preset = form.get("preset").is_some_and(|preset| !preset.is_null());
-    let mut begun = Vec::new();
-    for fault in Fault::from_form(form)? {
-        match service.faults.begin(fault) {
-            Ok(fault) => begun.push(fault),
-            Err(error) => {
-                for fault in &begun {
-                    service.faults.end(fault.id());
-                }
-                return Err(error.into());
-            }
-        }
-    }
+    let begun: Vec<_> = Fault::from_form(form)?.into_iter().map(|fault| service.faults.begin(fault)).collect();
     Ok(Answer::created(match &begun[..] {
         [fault] if !is_preset => fault.to_json().into(),
         _ => shown(&begun),

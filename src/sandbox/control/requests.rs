@@ -58,5 +58,6 @@ fn shown(number: u64, request: &LoggedRequest) -> Value {
         "duration_ms": request.duration.map(|duration| duration.as_secs_f64() * 1e3),
         "bytes": request.sent,
         "fault": request.fault,
+        "message": request.message,
     })
 }

@@ -6,7 +6,7 @@ mod search;
 
 #[cfg(test)]
 pub(super) use search::MAX_CONDITIONS;
-pub(super) use search::{Target, comparison, query};
+pub(super) use search::{Target, query};
 
 use std::fmt;
 use std::marker::PhantomData;

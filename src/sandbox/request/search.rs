@@ -401,9 +401,3 @@ fn undocumented(
     let expected = format!("an operator of a {data_type}{}", instead(operator, documented.iter().copied()));
     Err(mismatch(&format!("{at}.operator"), &operator, &expected))
 }
-
-/// The times that a condition of a valid body compares with; none for a condition that is not on a time.
-pub(in crate::sandbox) fn comparison(condition: &Value, interpretation: &Interpretation) -> Option<Comparison> {
-    let operator = condition.get("operator").filter(|_| condition.get("data_type") == Some(&DATETIME.into()));
-    day("", operator?.as_str()?, condition.get("value")?, interpretation).ok()
-}

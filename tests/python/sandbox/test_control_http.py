@@ -241,14 +241,6 @@ def test_control_is_neither_logged_nor_broken_by_faults(call: Caller) -> None:
     assert call("GET", "/faults")[1] == []
 
 
-def test_faults_are_limited(call: Caller) -> None:
-    for _ in range(1000):
-        assert call.sandbox._control.call("POST", "/faults", {"kind": "delay", "seconds": 0})["id"]
-    status, message = refusal(call("POST", "/faults", {"kind": "delay", "seconds": 0}))
-    assert (status, "1000" in message) == (409, True)
-    assert len(call("DELETE", "/faults")[1]) == 1000
-
-
 def test_switches_change_all_or_none(call: Caller) -> None:
     before = call("GET", "/switches")[1]
     assert before["empty_shape"] == "array"
@@ -261,15 +253,12 @@ def test_switches_change_all_or_none(call: Caller) -> None:
     assert call("GET", "/switches")[1] == before
 
 
-def test_a_preset_begins_several_faults_or_none(call: Caller) -> None:
+def test_a_preset_begins_several_faults(call: Caller) -> None:
     begun = call("POST", "/faults", {"preset": "flaky", "path": "search"})[1]
     assert len(begun) > 1
     assert call("GET", "/faults")[1] == begun
     assert {fault["path"] for fault in begun} == {"search"}
-    for _ in range(1000 - len(begun) - 1):
-        call.sandbox._control.call("POST", "/faults", {"kind": "delay", "seconds": 0})
-    assert call("POST", "/faults", {"preset": "flaky"})[0] == 409
-    assert len(call("DELETE", "/faults")[1]) == 999
+    assert len(call("DELETE", "/faults")[1]) == len(begun)
 
 
 def test_rows_are_listed_by_window_and_text(call: Caller) -> None:

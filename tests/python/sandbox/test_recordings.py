@@ -27,10 +27,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "exchanges.jsonl"
 
 
-def lines(path: Path, kind: str) -> list[dict[str, Any]]:
-    """The lines of one kind."""
-    read = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [line[kind] for line in read if kind in line]
+def lines(path: Path) -> list[dict[str, Any]]:
+    """The exchanges."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture
@@ -42,14 +41,12 @@ def sandbox() -> Iterator[da.Sandbox]:
 def test_a_recording_has_each_request_and_its_response(sandbox: da.Sandbox, path: Path) -> None:
     rows = sandbox.client(record=path).search_codes(["id"], allocated_time=DAY)
 
-    (request,) = lines(path, "request")
-    assert request["path"] == "/access/api/item/search"
-    assert request["body"] == da.validate_codes(["id"], allocated_time=DAY)
-    (response,) = lines(path, "response")
-    assert (response["id"], response["status"]) == (request["id"], 200)
-    body = "".join(piece["text"] for piece in lines(path, "body"))
-    assert json.loads(body)["data"]["data"] == rows
-    assert lines(path, "end")[0]["failure"] is None
+    (exchange,) = lines(path)
+    assert exchange["path"] == "/access/api/item/search"
+    assert exchange["request"] == da.validate_codes(["id"], allocated_time=DAY)
+    assert (exchange["status"], exchange["failure"]) == (200, None)
+    assert exchange["headers"]["content-type"] == "application/json"
+    assert json.loads(exchange["body"])["data"]["data"] == rows
 
 
 def test_a_recording_warns_and_only_its_owner_can_read_it(sandbox: da.Sandbox, path: Path) -> None:
@@ -124,20 +121,29 @@ def test_a_failure_is_replayed_in_its_turn(sandbox: da.Sandbox, path: Path) -> N
 def test_a_response_that_was_cut_off_is_cut_off_again(sandbox: da.Sandbox, path: Path) -> None:
     with sandbox.fault("cut", after_bytes=300), pytest.raises(da.TransportError):
         sandbox.client(record=path, retry_for=0).search_codes(allocated_time=DAY)
-    assert " 300 " in lines(path, "end")[0]["failure"]
+    assert " 300 " in lines(path)[0]["failure"]
 
     with da.Sandbox.replay(path) as replay, pytest.raises(da.TransportError):
         replay.client(retry_for=0).search_codes(allocated_time=DAY)
 
 
-def test_a_request_that_was_not_recorded_is_refused(sandbox: da.Sandbox, path: Path) -> None:
-    sandbox.client(record=path).search_codes(allocated_time=DAY)
+def test_a_request_that_was_not_recorded_is_refused_with_the_closest_one(sandbox: da.Sandbox, path: Path) -> None:
+    client = sandbox.client(record=path)
+    client.search_codes(["id", "name", "code_status"], allocated_time=da.on("2024-01-20"))
+    client.search_codes(allocated_time=DAY)
 
-    with da.Sandbox.replay(path) as replay, pytest.raises(da.RequestRejectedError) as caught:
-        replay.client().search_codes(allocated_time=da.on("2024-01-16"))
+    with da.Sandbox.replay(path) as replay:
+        with pytest.raises(da.RequestRejectedError) as caught:
+            replay.client().search_codes(allocated_time=da.on("2024-01-16"))
+        with pytest.raises(da.RequestRejectedError, match="/access/api/segment/download"):
+            replay.client().download_segment(1)
+        refused, of_other_path = replay.requests
 
     assert caught.value.status == 404
-    assert "/access/api/item/search" in str(caught.value)
+    first = r"line 2, differs in filters\.OR\[0\]\.AND\[0\]\.value: 1705276800000 is recorded, 1705363200000 was sent$"
+    for message in (caught.value.api_message, refused.message):
+        assert re.search(first, str(message)), message
+    assert "2 requests" in str(of_other_path.message)
 
 
 def test_a_client_that_opens_a_recording_again_appends(sandbox: da.Sandbox, path: Path) -> None:
@@ -153,16 +159,29 @@ def test_a_client_that_opens_a_recording_again_appends(sandbox: da.Sandbox, path
 def test_a_recording_that_ends_in_the_middle_of_a_line_is_replayed(sandbox: da.Sandbox, path: Path) -> None:
     rows = sandbox.client(record=path).search_codes(allocated_time=DAY)
     with path.open("a") as file:
-        file.write('{"request":{"id":"killed')
+        file.write('{"recording":2,"id":"killed')
 
     with da.Sandbox.replay(path) as replay:
         assert replay.client().search_codes(allocated_time=DAY) == rows
+        with pytest.raises(da.RequestRejectedError, match=r" no end: 1$"):
+            replay.client().download_segment(1)
+        assert [request.message is None for request in replay.requests] == [True, False]
+
+
+def test_a_body_that_is_no_text_is_replayed(path: Path) -> None:
+    with serving(always(http(b"\xff\xfe{}", "500 Oh"))) as server:
+        client = da.Client(server.base_url, token="a-token-for-tests", record=path, retry_for=0)
+        with pytest.raises(da.ServerError) as recorded:
+            client.search_codes(["id"], allocated_time=DAY)
+    with da.Sandbox.replay(path) as replay, pytest.raises(da.ServerError) as replayed:
+        replay.client(retry_for=0).search_codes(["id"], allocated_time=DAY)
+    assert replayed.value.body_excerpt == recorded.value.body_excerpt
 
 
 def test_a_client_appends_behind_a_line_that_was_cut_off(sandbox: da.Sandbox, path: Path) -> None:
     first = sandbox.client(record=path).search_codes(["id"], allocated_time=DAY)
     with path.open("a") as file:
-        file.write('{"request":{"id":"killed')
+        file.write('{"recording":2,"id":"killed')
     second = sandbox.client(record=path).search_codes(["name"], allocated_time=DAY)
 
     with da.Sandbox.replay(path) as replay:
@@ -172,25 +191,22 @@ def test_a_client_appends_behind_a_line_that_was_cut_off(sandbox: da.Sandbox, pa
 
 
 def _response(status: int, headers: dict[str, str]) -> str:
-    """A recording whose third line is this response."""
-    lines = [
-        {"recording": {"version": 1, "base_url": ""}},
-        {"request": {"id": "a", "unix_ms": 0, "method": "POST", "path": "/", "body": {}}},
-        {"response": {"id": "a", "ms": 0, "status": status, "headers": list(headers.items())}},
-    ]
-    return "".join(json.dumps(line) + "\n" for line in lines)
+    """A recording with this response."""
+    exchange = {"recording": 2, "id": "a", "unix_ms": 0, "ms": 0, "path": "/", "request": {}}
+    return json.dumps({**exchange, "status": status, "headers": headers, "body": "{}", "failure": None}) + "\n"
 
 
 @pytest.mark.parametrize(
     ("content", "datum"),
     [
         ("not a recording\n", "line 1"),
-        ('{"recording":{"version":1,"base_url":""}}\n{"requ\n{"end":{"id":"a","ms":0,"failure":null}}\n', "line 2"),
-        ('{"recording":{"version":1,"base_url":""}}\n{}\n', "line 2"),
-        ('{"recording":{"version":2,"base_url":""}}\n', "version 2"),
-        *((_response(status, {}), "line 3") for status in (0, 99, 101, 1000, 65535)),
-        (_response(200, {"server": "a\r\nx: y"}), "line 3"),
-        (_response(200, {"se rver": "a"}), "line 3"),
+        ("{\n}\n", "line 2"),
+        (_response(200, {}) + '{"recording":2,"id":1}\n', "line 2"),
+        ('{"recording":{"version":1,"base_url":""}}\n', "another version"),
+        ('{"recording":3,"id":""}\n', "another version"),
+        *((_response(status, {}), "line 1") for status in (0, 99, 101, 1000, 65535)),
+        (_response(200, {"server": "a\r\nx: y"}), "line 1"),
+        (_response(200, {"se rver": "a"}), "line 1"),
         (None, "exchanges.jsonl"),
     ],
 )
@@ -208,11 +224,13 @@ def of(path: Path) -> str:
     return rf"\brecord `{re.escape(str(path))}`"
 
 
-def test_record_does_not_touch_another_file(sandbox: da.Sandbox, path: Path) -> None:
-    path.write_text("my notes")
+@pytest.mark.parametrize("content", ["my notes", '{"recording":{"version":1,"base_url":""}}\n'])
+def test_record_does_not_touch_another_file(sandbox: da.Sandbox, path: Path, content: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(content)
     with pytest.raises(da.ConfigError, match=of(path)):
         sandbox.client(record=path)
-    assert path.read_text() == "my notes"
+    assert path.read_text() == content
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no FIFO in a folder")

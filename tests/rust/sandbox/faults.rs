@@ -74,19 +74,6 @@ fn whole(service: &Service) -> Vec<u8> {
 }
 
 #[test]
-fn a_reset_or_a_cut_before_the_response_sends_nothing() {
-    let service = Service::demo();
-    let reset = fault(&service, &json!({"kind": "reset"}));
-    let taken = take(send(&service));
-    assert_eq!((taken.bytes, taken.end), (vec![], Some(ErrorKind::ConnectionReset)));
-    assert_eq!(reset.hits(), 1);
-    drop(reset);
-    let _cut = fault(&service, &json!({"kind": "cut"}));
-    let taken = take(send(&service));
-    assert_eq!((taken.bytes, taken.end), (vec![], None));
-}
-
-#[test]
 fn a_reset_or_a_cut_sends_so_many_bytes_with_the_full_content_length() {
     let service = Service::demo();
     let whole = whole(&service);

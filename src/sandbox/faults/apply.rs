@@ -1,0 +1,262 @@
+//! What a fault does with a response: in place of it, before it, with its body.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, BodyDataStream, HttpBody};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream::{StreamExt, unfold};
+use http_body_util::BodyExt;
+use serde_json::value::RawValue;
+use tokio::time::{sleep, timeout};
+
+use super::active::ActiveFault;
+use super::chance;
+use super::kind::FaultKind;
+use crate::contract::envelope::{CODE_PERMISSION, DATA_PERMISSION, MESSAGE_PERMISSION, field};
+use crate::sandbox::connections::{Connection, Ending};
+use crate::sandbox::reply::{Refusal, Reply, SERVER, json, object};
+use crate::sandbox::switches::Switches;
+
+/// The problem of an envelope that a fault sends.
+const REQUESTED: &str = "a fault that was asked for";
+/// Time for the client to receive what was sent: a reset discards what is still in flight.
+const BEFORE_END: Duration = Duration::from_millis(100);
+/// Bytes in place of a response.
+const GARBAGE: u64 = 512;
+
+/// The response with the effect of a fault. `service` is not run where the fault sends its own.
+pub(in crate::sandbox) async fn respond(
+    fault: &Arc<ActiveFault>,
+    connection: &Arc<Connection>,
+    switches: &Switches,
+    service: impl Future<Output = Response>,
+) -> Response {
+    let hit = || fault.record_hit();
+    match &fault.fault.kind {
+        FaultKind::Reset { after_bytes: None } => {
+            hit();
+            connection.end(Ending::Reset).await;
+        }
+        FaultKind::Cut { after_bytes: None } => {
+            hit();
+            connection.end(Ending::Close).await;
+        }
+        FaultKind::Garbage {} => {
+            hit();
+            connection.end(Ending::Garbage(garbage(fault))).await;
+        }
+        FaultKind::Stall { after_bytes: None } => {
+            hit();
+            fault.ended().cancelled().await;
+        }
+        FaultKind::Delay { seconds: least, max_seconds } => {
+            hit();
+            let (seed, number) = (fault.fault.choice.seed, fault.next_number());
+            let most = seconds(max_seconds.unwrap_or(*least));
+            // Ending the fault ends the delay.
+            drop(timeout(chance::duration(seed, number, seconds(*least), most), fault.ended().cancelled()).await);
+        }
+        FaultKind::Status { status, retry_after, body, content_type, headers } => {
+            hit();
+            let retry_after = retry_after.map(|seconds| ("retry-after", seconds.to_string()));
+            let content_type = content_type.clone().map(|media_type| ("content-type", media_type));
+            let response = self::status(*status, body.clone(), switches);
+            return with(with(response, retry_after.into_iter().chain(content_type)), headers.clone());
+        }
+        FaultKind::Redirect { status, location, headers } => {
+            hit();
+            let response = (http_status(*status), [(header::SERVER, SERVER)]).into_response();
+            return with(with(response, [("location", location.clone())]), headers.clone());
+        }
+        FaultKind::Code { code, message } => {
+            hit();
+            return self::code(*code, message.as_deref());
+        }
+        FaultKind::ExpiredToken {} => {
+            hit();
+            return Refusal::Permission.reply(switches).into_response();
+        }
+        FaultKind::LateCode { code } => return rewritten(service.await, fault, |body| late_code(body, *code)).await,
+        FaultKind::Shrink { keep } => return rewritten(service.await, fault, |body| fewer_rows(body, *keep)).await,
+        FaultKind::Reset { after_bytes: Some(left) }
+        | FaultKind::Cut { after_bytes: Some(left) }
+        | FaultKind::Stall { after_bytes: Some(left) } => return in_pieces(service.await, *left, fault, connection),
+        FaultKind::Drip { .. } => return in_pieces(service.await, usize::MAX, fault, connection),
+    }
+    service.await
+}
+
+/// Seconds; what no duration can hold never ends.
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+/// Bytes that the seed decides, and that do not begin as a response.
+fn garbage(fault: &ActiveFault) -> Bytes {
+    let (seed, number) = (fault.fault.choice.seed, fault.next_number());
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
+    let byte = |index: u64| (chance::share(seed, number * GARBAGE + index) * 256.0) as u8;
+    [0].into_iter().chain((1..GARBAGE).map(byte)).collect()
+}
+
+/// A response with this status. Without `body` it has an envelope: of 403 the one in section 7.
+fn status(status: u16, body: Option<String>, switches: &Switches) -> Response {
+    let status = http_status(status);
+    let mut response = match body {
+        _ if matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) => {
+            (status, [(header::SERVER, SERVER)]).into_response()
+        }
+        Some(text) => (status, [(header::SERVER, SERVER)], text).into_response(),
+        None if status == StatusCode::FORBIDDEN => Refusal::Permission.reply(switches).into_response(),
+        None => Refusal::Problem(status, REQUESTED.to_owned()).reply(switches).into_response(),
+    };
+    response.headers_mut().remove(header::RETRY_AFTER);
+    response
+}
+
+/// HTTP 200 with a failure in its envelope. The permission failure has the texts of section 7.
+fn code(code: i64, message: Option<&str>) -> Response {
+    let (default, data) = match code {
+        CODE_PERMISSION => (MESSAGE_PERMISSION, DATA_PERMISSION),
+        _ => (REQUESTED, message.unwrap_or(REQUESTED)),
+    };
+    let message = message.unwrap_or(default);
+    let members = [(field::CODE, json(&code)), (field::MESSAGE, json(&message)), (field::DATA, json(&data))];
+    let body = Body::from(object(&members));
+    Reply { status: StatusCode::OK, body }.into_response()
+}
+
+fn http_status(status: u16) -> StatusCode {
+    StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// The response with headers, which a fault has checked.
+fn with<N: AsRef<str>>(mut response: Response, headers: impl IntoIterator<Item = (N, String)>) -> Response {
+    for (name, text) in headers {
+        if let (Ok(name), Ok(text)) = (HeaderName::try_from(name.as_ref()), HeaderValue::try_from(text)) {
+            response.headers_mut().insert(name, text);
+        }
+    }
+    response
+}
+
+/// A success with its envelope rewritten. A response that stays the same is no hit.
+async fn rewritten(response: Response, fault: &ActiveFault, rewrite: impl FnOnce(&[u8]) -> Option<String>) -> Response {
+    if response.status() != StatusCode::OK {
+        return response;
+    }
+    let (mut head, body) = response.into_parts();
+    let Ok(body) = body.collect().await else {
+        return Refusal::internal().reply(&Switches::default()).into_response();
+    };
+    let body = body.to_bytes();
+    head.headers.remove(header::CONTENT_LENGTH);
+    let Some(changed) = rewrite(&body) else { return Response::from_parts(head, body.into()) };
+    fault.record_hit();
+    Response::from_parts(head, changed.into())
+}
+
+/// The members of a JSON object, with their values as they are written.
+type Members<'a> = BTreeMap<&'a str, &'a RawValue>;
+
+/// The envelope with its `code` changed and moved to the end.
+fn late_code(envelope: &[u8], code: i64) -> Option<String> {
+    let mut members: Members<'_> = serde_json::from_slice(envelope).ok()?;
+    members.remove(field::CODE)?;
+    Some(with_last(&members, field::CODE, code.to_string()))
+}
+
+/// The envelope of a search with this share of its rows; none if it lacks none.
+fn fewer_rows(envelope: &[u8], keep: f64) -> Option<String> {
+    let mut members: Members<'_> = serde_json::from_slice(envelope).ok()?;
+    let mut data: Members<'_> = serde_json::from_str(members.remove(field::DATA)?.get()).ok()?;
+    let rows: Vec<&RawValue> = serde_json::from_str(data.remove(field::RECORDS)?.get()).ok()?;
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
+    let kept = rows.get(..(rows.len() as f64 * keep) as usize).filter(|kept| kept.len() < rows.len())?;
+    let kept: Vec<&str> = kept.iter().map(|row| row.get()).collect();
+    let data = with_last(&data, field::RECORDS, format!("[{}]", kept.join(",")));
+    Some(with_last(&members, field::DATA, data))
+}
+
+/// An object of these members and one more.
+fn with_last(members: &Members<'_>, name: &str, value: String) -> String {
+    let members = members.iter().map(|(name, value)| (*name, value.to_string()));
+    object(&members.chain([(name, value)]).collect::<Vec<_>>())
+}
+
+/// The response with a body that the fault slows down, or stops after `left` bytes.
+fn in_pieces(response: Response, left: usize, fault: &Arc<ActiveFault>, connection: &Arc<Connection>) -> Response {
+    if response.body().is_end_stream() {
+        return response;
+    }
+    let (mut head, body) = response.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        head.headers.insert(header::CONTENT_LENGTH, length.into());
+    }
+    let (fault, connection) = (Arc::clone(fault), Arc::clone(connection));
+    let pieces =
+        Pieces { body: body.into_data_stream(), held: Bytes::new(), left, has_dripped: false, fault, connection };
+    Response::from_parts(head, Body::from_stream(unfold(pieces, Pieces::next)))
+}
+
+/// The pieces of a body that a fault affects.
+struct Pieces {
+    body: BodyDataStream,
+    /// Bytes read from the body and not yet sent.
+    held: Bytes,
+    /// Bytes until the fault takes effect.
+    left: usize,
+    has_dripped: bool,
+    fault: Arc<ActiveFault>,
+    connection: Arc<Connection>,
+}
+
+impl Pieces {
+    async fn next(mut self) -> Option<(Result<Bytes, axum::Error>, Self)> {
+        // A fault takes effect only if more bytes follow: a body that ends here is complete.
+        while self.held.is_empty() {
+            match self.body.next().await? {
+                Ok(bytes) => self.held = bytes,
+                failure => return Some((failure, self)),
+            }
+        }
+        let size = self.allowed().await.min(self.held.len());
+        self.left -= size;
+        Some((Ok(self.held.split_to(size)), self))
+    }
+
+    /// Waits until more may be sent, and returns how many bytes.
+    async fn allowed(&mut self) -> usize {
+        let (fault, ended) = (&self.fault, self.fault.ended());
+        match &fault.fault.kind {
+            FaultKind::Drip { chunk_bytes, seconds } if !ended.is_cancelled() => {
+                if self.has_dripped {
+                    // Ending the fault ends the pause.
+                    let _ = timeout(self::seconds(*seconds), ended.cancelled()).await;
+                } else {
+                    fault.record_hit();
+                    self.has_dripped = true;
+                }
+                return chunk_bytes.get();
+            }
+            FaultKind::Stall { .. } if ended.is_cancelled() => self.left = usize::MAX,
+            _ if self.left > 0 => {}
+            FaultKind::Stall { .. } => {
+                fault.record_hit();
+                ended.cancelled().await;
+                self.left = usize::MAX;
+            }
+            kind => {
+                fault.record_hit();
+                sleep(BEFORE_END).await;
+                let is_reset = matches!(kind, FaultKind::Reset { .. });
+                self.connection.end(if is_reset { Ending::Reset } else { Ending::Close }).await;
+            }
+        }
+        self.left
+    }
+}
