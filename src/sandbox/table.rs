@@ -218,11 +218,11 @@ mod tests {
             }
         }
         for (one, other) in
-            [(json!(4), json!(4.0)), (json!(0), json!(-0.0)), (json!(i64::MIN), json!(-9.223_372_036_854_775_808e18))]
+            [(json!(4), json!(4.0)), (json!(0), json!(-0.0)), (json!(i64::MIN), json!(-9.223_372_036_854_776e18))]
         {
             assert_eq!(Value::from(one), Value::from(other));
         }
-        assert_ne!(Value::from(json!(i64::MAX)), Value::from(json!(9.223_372_036_854_775_807e18)));
+        assert_ne!(Value::from(json!(i64::MAX)), Value::from(json!(9.223_372_036_854_776e18)));
     }
 
     #[test]

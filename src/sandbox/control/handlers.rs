@@ -61,8 +61,8 @@ pub(super) async fn reset(state: State<Shared>) -> Answer {
 pub(super) async fn objects(State(Shared { service, .. }): State<Shared>) -> Answer {
     let shown = |Object { declared, rows }: &Object| {
         let mut shown = described(declared);
-        shown["rows"] = rows.len().into();
-        shown
+        shown.insert("rows".to_owned(), rows.len().into());
+        Value::Object(shown)
     };
     Ok(Json(service.objects().iter().map(shown).collect()))
 }
@@ -93,13 +93,17 @@ pub(super) async fn declare(State(Shared { service, .. }): State<Shared>, body: 
     object.check().map_err(|error| Failure::of_body(&error))?;
     let shown = described(&object);
     service.declare(object)?;
-    Ok((StatusCode::CREATED, Json(shown)))
+    Ok((StatusCode::CREATED, Json(shown.into())))
 }
 
-fn described(object: &BusinessObject) -> Value {
+fn described(object: &BusinessObject) -> Map<String, Value> {
     let kind = |attribute: &Attribute| (attribute.name.clone(), Value::from(attribute.kind.data_type()));
     let attributes: Map<String, Value> = object.attributes.iter().map(kind).collect();
-    json!({"name": object.name, "item_type_id": object.id, "attributes": attributes})
+    Map::from_iter([
+        ("name".to_owned(), object.name.clone().into()),
+        ("item_type_id".to_owned(), object.id.into()),
+        ("attributes".to_owned(), attributes.into()),
+    ])
 }
 
 #[derive(Deserialize)]
