@@ -14,7 +14,7 @@ use crate::sandbox::query::{Predicate, Query};
 use crate::sandbox::reply::Refusal;
 use crate::sandbox::switches::{AttrsFormat, GenericCodes, UnknownAttribute};
 
-/// Most conditions of one search, well below the limits of `SQLite`.
+/// Most conditions of one search.
 pub(in crate::sandbox) const MAX_CONDITIONS: usize = 10_000;
 /// Most values of all conditions of one search together.
 const MAX_VALUES: usize = 100_000;
