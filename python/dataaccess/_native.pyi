@@ -246,7 +246,7 @@ class RawSandbox:
         demo: tuple[float | None, str | None] | None,
         port: int,
         now: float | None,
-        files: tuple[str | None, str | None],
+        replay: str | None,
         switches: dict[str, Any],
         access: tuple[IPv4Address | IPv6Address, bool, str | None, str | None, list[str]] | None,
     ) -> RawSandbox: ...

@@ -41,12 +41,10 @@ _EARLIEST = 1971
 class Sandbox(Seeds, Access, Exports, Faults):
     """The whole service in this process, without data. `Sandbox.demo()` has data.
 
-    Each sandbox has its own store, tokens and port. Where the API specification is silent, `switches` choose the
-    behaviour. Exports, tokens and the request log are kept in memory only.
+    Each sandbox has its own rows, tokens and port, all in memory. Where the API specification is silent, `switches`
+    choose the behaviour.
 
     Args:
-        db: File that keeps objects and rows for the next start. It is made, readable by its owner only, if it does
-            not exist. Without it they are kept in memory.
         port: Port to listen on; 0 takes a free one.
         platform: Switches of a kind of platform: `all-utc` (the default), `local-times` (days and times of Vietnam),
             `other-zone-inclusive` (days of India, which `after_date` and `before_date` include), or the file that
@@ -67,8 +65,7 @@ class Sandbox(Seeds, Access, Exports, Faults):
     Raises:
         ConfigError: An argument is invalid, the file of a platform cannot be read, or other machines can reach `host`
             without `allow_remote`.
-        SandboxError: The port is in use, the file is not a store of a sandbox, or a switch is unknown or has an
-            invalid value.
+        SandboxError: The port is in use, or a switch is unknown or has an invalid value.
 
     Examples:
         >>> import dataaccess as da
@@ -83,7 +80,6 @@ class Sandbox(Seeds, Access, Exports, Faults):
     def __init__(
         self,
         *,
-        db: str | os.PathLike[str] | None = None,
         port: int = 0,
         platform: str | os.PathLike[str] | None = None,
         switches: Mapping[str, Any] | None = None,
@@ -97,7 +93,7 @@ class Sandbox(Seeds, Access, Exports, Faults):
         """Starts the service."""
         access = _access(host, token, admin_token, host_names, allow_remote=allow_remote)
         chosen = _switches(platform, switches)
-        self._start(port=port, files=(_path("db", db), None), switches=chosen, access=access, now=_now(now))
+        self._start(port=port, switches=chosen, access=access, now=_now(now))
 
     def _start(self, *, port: int, **settings: Any) -> None:
         self._control = OwnControl(start_sandbox(port=integer("port", port, 0, 65535), **settings))
@@ -194,7 +190,7 @@ class Sandbox(Seeds, Access, Exports, Faults):
         """
         sandbox = object.__new__(cls)
         access: tuple[Any, ...] = (_address(LOOPBACK), False, None, None, [])
-        sandbox._start(port=port, access=access, files=(None, _path("replay", path)))
+        sandbox._start(port=port, access=access, replay=_path("replay", path))
         return sandbox
 
     @classmethod
@@ -302,7 +298,7 @@ class Sandbox(Seeds, Access, Exports, Faults):
         """Puts data, exports, faults, switches, clock and request log back to the start. Tokens stay valid.
 
         Raises:
-            SandboxError: The rows are in a file (`db=`), or the sandbox is stopped.
+            SandboxError: The sandbox is stopped.
             ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
@@ -340,7 +336,7 @@ class Sandbox(Seeds, Access, Exports, Faults):
             days: Days, which are added.
 
         Raises:
-            ConfigError: One is negative, or it is more than a thousand years in all.
+            ConfigError: One is negative, or the clock would be beyond the year 9999.
             ClientClosedError: The sandbox belongs to the parent process.
             SandboxError: The sandbox is stopped.
 

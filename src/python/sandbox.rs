@@ -19,29 +19,24 @@ type RawAccess = (IpAddr, bool, Option<String>, Option<String>, Vec<String>);
 /// Of demo data: the seconds until the export that runs at the start ends, and the last day.
 type RawDemo = (Option<f64>, Option<String>);
 
-/// The file of objects and rows, and a recording to replay.
-type RawFiles = (Option<PathBuf>, Option<PathBuf>);
-
 /// A running sandbox. It stops when it is dropped, but never in a forked child.
 #[pyclass(frozen, weakref, module = "dataaccess._native")]
 pub(super) struct RawSandbox(pub(super) Sandbox);
 
 #[pymethods]
 impl RawSandbox {
-    /// Starts a sandbox: with demo data, with the data of a file, with the responses of a recording, or
-    /// empty.
+    /// Starts a sandbox: with demo data, with the responses of a recording, or empty.
     #[new]
     fn new(
         py: Python<'_>,
         demo: Option<RawDemo>,
         port: u16,
         now: Option<f64>,
-        files: RawFiles,
+        replay: Option<PathBuf>,
         switches: &Bound<'_, PyDict>,
         access: Option<RawAccess>,
     ) -> PyResult<Self> {
-        let (db, replay) = files;
-        let mut options = Options { db, port, replay, ..Options::default() };
+        let mut options = Options { port, replay, ..Options::default() };
         let switches = depythonize(switches)
             .map_err(|cause| Error::new(Kind::Config, format!("switches: {cause}")))
             .and_then(|switches| options.switches.with(&switches));

@@ -3,7 +3,6 @@
 //! Nothing runs in the background: the state of an entry is computed from its plan and the clock.
 
 use std::collections::BTreeMap;
-use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -50,47 +49,28 @@ pub(super) fn share(takes: Duration, number: u32, count: u32) -> Duration {
 }
 
 /// The exports by their id.
-#[derive(Default)]
-pub(super) struct Exports(RwLock<BTreeMap<i64, Vec<PlannedEntry>>>);
+#[derive(Clone, Default)]
+pub(super) struct Exports(pub(super) BTreeMap<i64, Vec<PlannedEntry>>);
 
 impl Exports {
-    /// Plans an export; it replaces one with the same id.
-    pub(super) fn plan(&self, id: i64, entries: Vec<PlannedEntry>) {
-        self.write().insert(id, entries);
-    }
-
-    /// Plans an export with the given id or a free one, and returns the id.
-    pub(super) fn start(&self, id: Option<i64>, entries: Vec<PlannedEntry>) -> i64 {
-        let mut plans = self.write();
-        let id = id.or_else(|| (FIRST_ID..i64::MAX).find(|id| !plans.contains_key(id))).unwrap_or(FIRST_ID);
-        plans.insert(id, entries);
+    /// Plans an export with the given id, where it replaces another, or with a free one, and returns the id.
+    pub(super) fn start(&mut self, id: Option<i64>, entries: Vec<PlannedEntry>) -> i64 {
+        let id = id.or_else(|| (FIRST_ID..i64::MAX).find(|id| !self.0.contains_key(id))).unwrap_or(FIRST_ID);
+        self.0.insert(id, entries);
         id
     }
 
-    /// The plans of all exports.
-    pub(super) fn all(&self) -> BTreeMap<i64, Vec<PlannedEntry>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Removes an export and returns its plan; none for an unknown id.
-    pub(super) fn remove(&self, id: i64) -> Option<Vec<PlannedEntry>> {
-        self.write().remove(&id)
-    }
-
-    /// Removes all exports.
-    pub(super) fn clear(&self) {
-        self.write().clear();
+    /// All exports, later.
+    pub(super) fn later(&mut self, by: Duration) {
+        for entry in self.0.values_mut().flatten() {
+            entry.starts = entry.starts.checked_add(by).unwrap_or(entry.starts);
+        }
     }
 
     /// The state of an export at this time; none for an unknown id.
     pub(super) fn at(&self, id: i64, now: SystemTime, switches: &Switches) -> Option<ExportData> {
-        let plans = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let entries = plans.get(&id)?.iter().filter_map(|entry| entry.at(now, switches));
+        let entries = self.0.get(&id)?.iter().filter_map(|entry| entry.at(now, switches));
         Some(export_data(entries.collect()))
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<i64, Vec<PlannedEntry>>> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

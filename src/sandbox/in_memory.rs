@@ -10,21 +10,17 @@ use hyper::Request;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
 use super::connections::Connection;
 use super::options::Options;
+use super::prepare;
 use super::routes::{self, Shared};
-use super::service::Service;
-use super::store::Load;
-use super::{BusinessObject, Cell, prepare};
 use crate::error::Result;
 
 /// A service that a caller reaches by a function.
 pub struct InMemory {
     router: TowerToHyperService<Router>,
     shared: Shared,
-    admin_token: String,
 }
 
 impl InMemory {
@@ -33,39 +29,14 @@ impl InMemory {
     /// # Errors
     /// As [`Sandbox::start`](super::Sandbox::start).
     pub fn start(options: Options) -> Result<Self> {
-        let (shared, admin_token) = prepare(options, &CancellationToken::new())?;
-        let router = TowerToHyperService::new(routes::router(shared.clone()));
-        Ok(Self { router, shared, admin_token })
-    }
-
-    fn service(&self) -> &Arc<Service> {
-        &self.shared.service
+        let shared = prepare(options)?;
+        Ok(Self { router: TowerToHyperService::new(routes::router(shared.clone())), shared })
     }
 
     /// The token of the control routes.
     #[must_use]
     pub fn admin_token(&self) -> &str {
-        &self.admin_token
-    }
-
-    /// Issues a token with all scopes.
-    ///
-    /// # Errors
-    /// `Internal` without random numbers.
-    pub fn issue_token(&self) -> Result<String> {
-        let (service, scopes) = (self.service(), self.service().interpretation().switches.scopes());
-        service.tokens.issue(&scopes, service.clock.now(), None)
-    }
-
-    /// Declares an object and loads rows, one cell for each attribute.
-    ///
-    /// # Errors
-    /// `Sandbox` when the object or a row is invalid.
-    pub fn fill(&self, object: &BusinessObject, rows: Vec<Vec<Cell>>) -> Result<usize> {
-        self.service().store.declare(object)?;
-        let mut load = Load::begin(&self.service().store, &object.name, &self.service().store.stopping)?;
-        load.add(rows)?;
-        load.finish(false)
+        &self.shared.admin.0
     }
 
     /// The status and the body of the response. None if the target or a header is not HTTP, or a fault closes the

@@ -36,7 +36,7 @@ pub(super) async fn receive(
     head.extensions.insert(Arc::clone(&interpretation));
     let checked = shared.access.check_request(&head, connection.local);
     let response = if control::is_control(head.uri.path()) {
-        control::respond(&shared, checked, head, body).await
+        control::respond(&shared, checked, head, body, next).await
     } else if let Err(refusal) = checked {
         // Not logged: foreign pages could push the requests of a test out of the log.
         refused(&shared, &interpretation, &refusal, body)
@@ -51,7 +51,7 @@ pub(super) async fn receive(
     };
     let mut response = response.map(|body| Body::new(body.inspect_frame(move |_| connection.on_progress())));
     // The service has the clock of the sandbox.
-    if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(shared.service.clock.now())) {
+    if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(shared.service.now())) {
         response.headers_mut().entry(header::DATE).or_insert(date);
     }
     response

@@ -2,7 +2,8 @@
 //!
 //! It shares only `contract` and `error` with the client, so that a misreading of the specification shows. From outside
 //! to inside: `server` and `connections` (sockets), `middleware` and `routes` (HTTP), `service` (operations),
-//! `request` (parsing and validation), `store`, `exports`, `tokens`. `control` changes all of these while it runs.
+//! `request` (parsing and validation), `search`, `table` (rows), `exports`, `tokens`. `state` holds what `control` changes
+//! while it runs.
 
 mod access;
 mod connections;
@@ -22,13 +23,13 @@ mod replay;
 mod reply;
 mod request;
 mod request_log;
-mod response_writer;
 mod routes;
-mod rows;
+mod search;
 mod server;
 mod service;
-mod store;
+mod state;
 pub mod switches;
+mod table;
 mod tokens;
 
 use std::fmt;
@@ -46,34 +47,21 @@ pub use in_memory::InMemory;
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
 pub use options::{Clock, Limits, Options};
 
-use self::control::AdminToken;
 use self::replay::Recording;
 use self::routes::Shared;
 use self::server::Server;
-use self::service::Service;
-use self::store::Store;
+use self::state::Service;
+use self::tokens::AdminToken;
 use crate::error::{Error, Kind, Result};
 
 /// A running service. Dropping it stops it in the background; `stop` also waits.
 ///
 /// [`control`] changes it while it runs, over HTTP with the admin token. In a forked child dropping it leaves the parent's service alone.
 pub struct Sandbox {
-    running: Arc<Running>,
+    server: Arc<Server>,
     base_url: String,
     admin_token: String,
     owner: u32,
-}
-
-struct Running {
-    service: Arc<Service>,
-    server: Server,
-}
-
-impl Running {
-    fn stop(&self) {
-        self.server.stop();
-        self.service.store.close();
-    }
 }
 
 impl Sandbox {
@@ -85,13 +73,12 @@ impl Sandbox {
     pub fn start(options: Options) -> Result<Self> {
         let stopping = CancellationToken::new();
         let at = SocketAddr::new(options.access.address, options.port);
-        let (shared, admin_token) = prepare(options, &stopping)?;
-        let service = Arc::clone(&shared.service);
+        let shared = prepare(options)?;
+        let (service, admin_token) = (Arc::clone(&shared.service), shared.admin.0.clone());
         let server = Server::start(at, shared, stopping)?;
         let base_url = format!("http://{}", server.address());
         service.set_base_url(&base_url);
-        let running = Arc::new(Running { service, server });
-        Ok(Self { running, base_url, admin_token, owner: std::process::id() })
+        Ok(Self { server: Arc::new(server), base_url, admin_token, owner: std::process::id() })
     }
 
     /// The base URL, without a path.
@@ -115,8 +102,8 @@ impl Sandbox {
             let problem = format!("this sandbox runs in process {}, not in this fork of it", self.owner);
             return Err(Error::new(Kind::ClientClosed, problem).with_hint("start a sandbox in this process"));
         }
-        if self.running.server.is_stopped() {
-            return Err(stopped());
+        if self.server.is_stopped() {
+            return Err(Error::new(Kind::Sandbox, "this sandbox was stopped").with_hint("start another one"));
         }
         Ok(())
     }
@@ -127,7 +114,7 @@ impl Sandbox {
     pub fn stop(&self) -> bool {
         let is_own = !self.is_forked();
         if is_own {
-            self.running.stop();
+            self.server.stop();
         }
         is_own
     }
@@ -137,41 +124,26 @@ impl Sandbox {
     }
 }
 
-/// What the routes share, and the admin token.
-fn prepare(options: Options, stopping: &CancellationToken) -> Result<(Shared, String)> {
+/// What the routes share.
+fn prepare(options: Options) -> Result<Shared> {
     options.access.check()?;
-    let store = Store::open(options.db.as_deref(), stopping.clone())?;
-    for object in BusinessObject::of_the_specification() {
-        // A customer in an existing store may have more attributes.
-        if !store.objects()?.iter().any(|known| known.id == object.id || known.name == object.name) {
-            store.declare(&object)?;
-        }
-    }
-    let (switches, clock, demo) = (options.switches, options.clock, options.demo);
-    let mut service = Service::new(store, switches, clock, demo, options.search_timeout)?;
-    service.has_file = options.db.is_some();
-    let service = Arc::new(service);
-    let admin_token = options.access.admin_token.clone().map_or_else(AdminToken::random, Ok)?;
+    let service = Arc::new(Service::new(&options)?);
+    let admin = Arc::new(AdminToken::new(options.access.admin_token.clone())?);
     if let Some(token) = &options.access.token {
         service.tokens.add(token);
     }
     let recording = options.replay.as_deref().map(Recording::open).transpose()?.map(Arc::new);
-    let (access, admin) = (Arc::new(options.access), Arc::new(AdminToken::new(&admin_token)));
-    Ok((Shared { service, access, admin, limits: options.limits, recording }, admin_token))
-}
-
-fn stopped() -> Error {
-    Error::new(Kind::Sandbox, "this sandbox was stopped").with_hint("start another one")
+    Ok(Shared { service, access: Arc::new(options.access), admin, limits: options.limits, recording })
 }
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
         if self.is_forked() {
             // The threads of the runtime do not exist in the child: dropping it could block.
-            std::mem::forget(Arc::clone(&self.running));
+            std::mem::forget(Arc::clone(&self.server));
         } else {
             // No waiting here: the thread may hold the GIL.
-            self.running.server.cancel();
+            self.server.cancel();
         }
     }
 }

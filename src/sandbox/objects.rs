@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// One value of a row, in the form of JSON.
 pub use serde_json::Value as Cell;
 
+use super::table::{Row, Value};
 use crate::contract::condition::{DATETIME, NUMBER, STRING};
 use crate::contract::{business_object, codes};
 use crate::error::{Error, Kind, Result, excerpt};
@@ -12,7 +13,7 @@ use crate::error::{Error, Kind, Result, excerpt};
 /// The format of times on the wire: `YYYY-MM-DD HH:MM:SS`.
 pub(super) const TIME_FORMAT: &str = "%Y-%m-%d %H:%M:%S";
 
-/// Most attributes of an object: below the column limit of every `SQLite` build.
+/// Most attributes of an object.
 const MAX_ATTRIBUTES: usize = 1_000;
 
 /// A business object that can be searched.
@@ -206,27 +207,25 @@ impl BusinessObject {
         Error::new(Kind::Sandbox, format!("object `{}`, row {row}: {problem}", self.name))
     }
 
-    /// The cells of a row in JSON, an object. A member that is absent is null; one that is not declared is refused.
-    ///
-    /// # Errors
-    /// `Sandbox` that names the row by its number and the attribute.
-    pub fn cells(&self, number: usize, row: Cell) -> Result<Vec<Cell>> {
+    /// A row of this JSON text, an object. A member that is absent is null; one that is not declared is refused.
+    pub(super) fn row(&self, number: usize, text: &str) -> Result<Row> {
+        let row =
+            serde_json::from_str(text).map_err(|cause| self.refusal(number, &format!("it is not JSON: {cause}")))?;
         let Cell::Object(mut members) = row else {
             return Err(self.refusal(number, &format!("a row is an object, not {}", shown(&row))));
         };
-        let cells = self.attributes.iter().map(|each| members.remove(&each.name).unwrap_or_default()).collect();
-        match members.keys().next() {
-            Some(unknown) => Err(self.refusal(number, &format!("it has no attribute `{}`", excerpt(unknown, 60)))),
-            None => Ok(cells),
+        let cells: Vec<Cell> =
+            self.attributes.iter().map(|each| members.remove(&each.name).unwrap_or_default()).collect();
+        if let Some(unknown) = members.keys().next() {
+            return Err(self.refusal(number, &format!("it has no attribute `{}`", excerpt(unknown, 60))));
         }
+        self.check_row(number, &cells)?;
+        Ok(cells.into_iter().map(Value::from).collect())
     }
 
-    /// Rejects a row that does not match the declaration.
-    pub(super) fn check_row(&self, number: usize, row: &[Cell]) -> Result<()> {
+    /// Rejects cells that do not match the declaration.
+    fn check_row(&self, number: usize, row: &[Cell]) -> Result<()> {
         let refused = |problem: &str| Err(self.refusal(number, problem));
-        if row.len() != self.attributes.len() {
-            return refused(&format!("{} cells for {} attributes", row.len(), self.attributes.len()));
-        }
         if row.first() == Some(&Cell::Null) {
             return refused("the identifying attribute is null");
         }

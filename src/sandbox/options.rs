@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::access::Access;
@@ -12,8 +12,6 @@ use super::switches::Switches;
 /// Settings of a [`Sandbox`](super::Sandbox).
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Database file for objects and rows, created when missing; none keeps them in memory.
-    pub db: Option<PathBuf>,
     /// Where to listen, and who may connect.
     pub access: Access,
     /// Port; 0 takes a free one.
@@ -24,20 +22,17 @@ pub struct Options {
     pub switches: Switches,
     /// Time source of exports, tokens and demo data.
     pub clock: Clock,
-    /// Demo data to load into an empty store; none leaves the two objects of the specification empty.
+    /// Demo data; none leaves the two objects of the specification empty.
     pub demo: Option<Demo>,
     /// Recording whose responses are served.
     pub replay: Option<PathBuf>,
-    /// How long a search may run before it fails with 503; waiting for a slow reader does not count.
-    pub search_timeout: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let (switches, clock) = (Switches::default(), Clock::default());
         let (access, limits) = (Access::default(), Limits::default());
-        let search_timeout = Duration::from_secs(60);
-        Self { db: None, access, port: 0, limits, switches, clock, demo: None, replay: None, search_timeout }
+        Self { access, port: 0, limits, switches, clock, demo: None, replay: None }
     }
 }
 
@@ -69,17 +64,14 @@ impl Default for Limits {
     }
 }
 
-/// A source of the current time; by default the system clock. It can be advanced.
+/// A source of the current time; by default the system clock.
 #[derive(Clone)]
-pub struct Clock {
-    source: Arc<dyn Fn() -> SystemTime + Send + Sync>,
-    advanced: Arc<Mutex<Duration>>,
-}
+pub struct Clock(Arc<dyn Fn() -> SystemTime + Send + Sync>);
 
 impl Clock {
     /// A clock that calls this function.
     pub fn new(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        Self { source: Arc::new(now), advanced: Arc::default() }
+        Self(Arc::new(now))
     }
 
     /// A clock that shows this time now.
@@ -92,28 +84,9 @@ impl Clock {
     /// The current time.
     #[must_use]
     pub fn now(&self) -> SystemTime {
-        let advanced = *self.advanced.lock().unwrap_or_else(PoisonError::into_inner);
-        (self.source)() + advanced
-    }
-
-    /// Moves the time forward, unless that is too far.
-    pub(super) fn advance(&self, by: Duration) -> bool {
-        let mut advanced = self.advanced.lock().unwrap_or_else(PoisonError::into_inner);
-        let sum = advanced.checked_add(by).filter(|sum| *sum <= MOST_ADVANCED);
-        *advanced = sum.unwrap_or(*advanced);
-        sum.is_some()
+        (self.0)()
     }
 }
-
-impl Clock {
-    /// Takes back all that it was moved forward.
-    pub(super) fn reset(&self) {
-        *self.advanced.lock().unwrap_or_else(PoisonError::into_inner) = Duration::ZERO;
-    }
-}
-
-/// A thousand years: times of exports have four digits for the year.
-const MOST_ADVANCED: Duration = Duration::from_secs(365_000 * 24 * 60 * 60);
 
 impl Default for Clock {
     fn default() -> Self {

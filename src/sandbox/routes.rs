@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Extension, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
@@ -11,16 +11,16 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use super::access::Access;
-use super::control::AdminToken;
+use super::control;
 use super::middleware;
 use super::openapi;
 use super::options::Limits;
 use super::replay::Recording;
 use super::reply::{Refusal, Reply, SERVER};
 use super::request::Interpretation;
-use super::response_writer::ResponseWriter;
-use super::service::Service;
+use super::state::Service;
 use super::switches::QueryString;
+use super::tokens::AdminToken;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 
 /// State of every route.
@@ -38,12 +38,13 @@ pub(super) struct Shared {
 type Now = Extension<Arc<Interpretation>>;
 
 /// An operation of the service.
-type Operation = fn(&Service, &Interpretation, &HeaderMap, &[u8], &mut ResponseWriter) -> Result<(), Refusal>;
+type Operation = fn(&Service, &Interpretation, &HeaderMap, &[u8]) -> Result<Body, Refusal>;
 
 /// The routes of the specification; everything else is refused with an envelope.
 pub(super) fn router(shared: Shared) -> Router {
     let routes = if shared.recording.is_some() { Router::new().fallback(replay) } else { operations() };
     routes
+        .merge(control::routes())
         // The middleware reads the body with its own limit.
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(shared.clone(), middleware::receive))
@@ -98,12 +99,10 @@ async fn run(
         let problem = "the path: it has a query string; the specification shows none";
         return Refusal::malformed(problem).reply(&now.switches);
     }
-    let (mut response_writer, pending) = ResponseWriter::new();
     let during = Arc::clone(&now);
-    tokio::task::spawn_blocking(move || {
-        let outcome = operation(&shared.service, &during, &headers, &body, &mut response_writer);
-        // Fails only when the client has gone.
-        let _ = response_writer.close(outcome, &during.switches);
-    });
-    pending.await.unwrap_or_else(|| Refusal::internal().reply(&now.switches))
+    let outcome = tokio::task::spawn_blocking(move || operation(&shared.service, &during, &headers, &body)).await;
+    match outcome.unwrap_or_else(|_| Err(Refusal::internal())) {
+        Ok(body) => Reply { status: StatusCode::OK, body },
+        Err(refusal) => refusal.reply(&now.switches),
+    }
 }

@@ -34,7 +34,7 @@ impl Server {
         };
         let runtime = RuntimeBuilder::new_current_thread()
             .enable_all()
-            // A slow client blocks its search, so each connection can have a thread. Idle threads end.
+            // A search does not wait for loads, so each connection can have a thread. Idle threads end.
             .max_blocking_threads(shared.limits.connections as usize)
             .thread_name("dataaccess-sandbox-search")
             .build()

@@ -1,25 +1,20 @@
-//! Access tokens with scopes and expiry (section 5). Only their digests are kept.
+//! Access tokens with scopes and expiry (section 5), and the admin token.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
-
-use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Kind, Result};
 
 /// Prefix of every token, so that one found in a file is recognized.
 const PREFIX: &str = "sbx_";
 
-/// Most valid tokens.
-const MAX_TOKENS: usize = 10_000;
-
-/// The SHA-256 digest of a token.
-pub(super) type Fingerprint = [u8; 32];
+/// Prefix of a random admin token.
+const ADMIN_PREFIX: &str = "sbx_admin_";
 
 /// The valid tokens.
 #[derive(Default)]
-pub(super) struct Tokens(Mutex<HashMap<Fingerprint, Token>>);
+pub(super) struct Tokens(Mutex<HashMap<String, Token>>);
 
 struct Token {
     /// None has every scope, also one that a switch names later.
@@ -50,32 +45,27 @@ impl Tokens {
         let expires_at = expires_in.and_then(|lifetime| now.checked_add(lifetime));
         let mut tokens = self.lock();
         tokens.retain(|_, token| token.is_valid(now));
-        if tokens.len() >= MAX_TOKENS {
-            let problem = format!("this sandbox has {MAX_TOKENS} valid tokens, which is the limit");
-            return Err(Error::new(Kind::Sandbox, problem)
-                .with_hint("revoke those that are not needed, or issue them with expires_in"));
-        }
-        tokens.insert(fingerprint(&token), Token { scopes: Some(scopes.to_vec()), expires_at });
+        tokens.insert(token.clone(), Token { scopes: Some(scopes.to_vec()), expires_at });
         Ok(token)
     }
 
     /// Adds a given token, with every scope and without expiry.
     pub(super) fn add(&self, token: &str) {
-        self.lock().insert(fingerprint(token), Token { scopes: None, expires_at: None });
+        self.lock().insert(token.to_owned(), Token { scopes: None, expires_at: None });
     }
 
     /// Revokes a token. Returns whether it was known.
     pub(super) fn revoke(&self, token: &str) -> bool {
-        self.lock().remove(&fingerprint(token)).is_some()
+        self.lock().remove(token).is_some()
     }
 
     /// The grant of a valid token.
     pub(super) fn grant(&self, token: &str, now: SystemTime) -> Option<Grant> {
         let tokens = self.lock();
-        tokens.get(&fingerprint(token)).filter(|token| token.is_valid(now)).map(|token| Grant(token.scopes.clone()))
+        tokens.get(token).filter(|token| token.is_valid(now)).map(|token| Grant(token.scopes.clone()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Fingerprint, Token>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Token>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -96,9 +86,20 @@ pub(super) fn random(prefix: &str) -> Result<String> {
     Ok(format!("{prefix}{}", random.map(|byte| format!("{byte:02x}")).concat()))
 }
 
-/// The digest of a token.
-pub(super) fn fingerprint(token: &str) -> Fingerprint {
-    Sha256::digest(token.as_bytes()).into()
+/// The token of the control routes.
+pub(super) struct AdminToken(pub(super) String);
+
+impl AdminToken {
+    /// The given token, or a random one.
+    pub(super) fn new(given: Option<String>) -> Result<Self> {
+        given.map_or_else(|| random(ADMIN_PREFIX), Ok).map(Self)
+    }
+
+    /// Whether it is this one. The comparison takes the same time wherever they differ.
+    pub(super) fn is(&self, token: &str) -> bool {
+        let differences = self.0.bytes().zip(token.bytes()).fold(0, |all, (one, other)| all | (one ^ other));
+        self.0.len() == token.len() && differences == 0
+    }
 }
 
 #[cfg(test)]
@@ -106,30 +107,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_unique_and_is_not_kept() {
+    fn a_token_is_unique_and_an_expired_one_is_dropped() {
         let tokens = Tokens::default();
-        let issue = || tokens.issue(&["item".to_owned()], SystemTime::UNIX_EPOCH, None).unwrap();
-        let (first, second) = (issue(), issue());
+        let issue = |now: u64| {
+            let now = SystemTime::UNIX_EPOCH + Duration::from_secs(now);
+            tokens.issue(&["item".to_owned()], now, Some(Duration::from_secs(60))).unwrap()
+        };
+        let (first, second) = (issue(0), issue(0));
         assert_ne!(first, second);
         assert!(first.starts_with("sbx_") && first.len() == 68);
-        assert!(tokens.lock().keys().all(|fingerprint| fingerprint[..] != first.as_bytes()[4..36]));
+        issue(60);
+        assert_eq!(tokens.lock().len(), 1);
     }
 
     #[test]
-    fn the_number_of_tokens_is_limited() {
-        let tokens = Tokens::default();
-        let issue = |seconds| {
-            tokens.issue(&[], SystemTime::UNIX_EPOCH + Duration::from_secs(seconds), Some(Duration::from_secs(60)))
-        };
-        let first = issue(0).unwrap();
-        for _ in 1..MAX_TOKENS {
-            issue(0).unwrap();
-        }
-        assert_eq!(issue(59).unwrap_err().kind(), Kind::Sandbox);
-        assert!(tokens.revoke(&first));
-        issue(59).unwrap();
-        issue(60).unwrap();
-        assert_eq!(tokens.lock().len(), 2);
+    fn the_admin_token_is_compared_whole() {
+        let admin = AdminToken::new(None).unwrap();
+        assert!(admin.0.starts_with("sbx_admin_") && admin.is(&admin.0.clone()));
+        assert!(!admin.is(&admin.0[1..]) && !admin.is("") && !admin.is(&format!("{}x", admin.0)));
     }
 
     #[test]

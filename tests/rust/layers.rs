@@ -75,7 +75,7 @@ const MODULES: [(&str, &[&str]); 20] = [
 ];
 
 /// External crates that only some modules may name.
-const ALONE: [(&str, &[&str]); 28] = [
+const ALONE: [(&str, &[&str]); 27] = [
     // The bindings read Arrow streams that other libraries load into the sandbox.
     ("arrow_array", &["columns", "files", "folder", "scan", "python"]),
     ("arrow_buffer", &["columns"]),
@@ -96,11 +96,10 @@ const ALONE: [(&str, &[&str]); 28] = [
     ("pyo3", &["python"]),
     ("pythonize", &["python"]),
     ("reqwest", &["transport"]),
-    ("rusqlite", &["sandbox"]),
     ("rustix", &["transport"]),
     // `config` asks for the names of hosts that TLS takes.
     ("rustls", &["config", "transport"]),
-    ("sha2", &["folder", "sandbox"]),
+    ("sha2", &["folder"]),
     ("tokio", &["observe", "transport", "store", "files", "client", "scan", "sandbox", "python"]),
     ("tower", &["sandbox"]),
     ("tower_layer", &["transport"]),

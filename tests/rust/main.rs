@@ -15,7 +15,6 @@ mod layers;
 mod open_points;
 mod overload;
 mod sandbox;
-mod sandbox_store;
 mod sandbox_streaming;
 
 mod support;

@@ -47,7 +47,7 @@ _without_zone: WeakSet[Any] | None = WeakSet()
 
 def start_sandbox(**options: Any) -> RawSandbox:
     """Starts a sandbox."""
-    sandbox = RawSandbox(**{"demo": None, "port": 0, "now": None, "files": (None, None), "switches": {}, **options})
+    sandbox = RawSandbox(**{"demo": None, "port": 0, "now": None, "replay": None, "switches": {}, **options})
     count_as_sandbox(sandbox.base_url, sandbox)
     return sandbox
 

@@ -30,7 +30,7 @@ pub(in crate::sandbox) struct Faults {
 /// An active fault with its counters.
 #[derive(Debug)]
 pub(in crate::sandbox) struct ActiveFault {
-    pub(super) fault: Fault,
+    pub(in crate::sandbox) fault: Fault,
     id: u64,
     seen: AtomicU64,
     chosen: AtomicU64,

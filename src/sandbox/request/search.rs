@@ -108,8 +108,8 @@ impl Target {
     }
 
     /// The refusal of an unknown object.
-    pub(in crate::sandbox) fn unknown(&self, known: &[BusinessObject]) -> Refusal {
-        let near = known.iter().find(|object| self.id == object.id || self.name == object.name);
+    pub(in crate::sandbox) fn unknown<'a>(&self, known: impl IntoIterator<Item = &'a BusinessObject>) -> Refusal {
+        let near = known.into_iter().find(|object| self.id == object.id || self.name == object.name);
         let hint = near.map(|object| format!("; `{}` has the id {}", excerpt(&object.name, MAX_QUOTED), object.id));
         let (id, name, hint) = (self.id, excerpt(&self.name, MAX_QUOTED), hint.unwrap_or_default());
         let problem = format!("itemTypeId: there is no object with id {id} and itemTypeName `{name}`{hint}");

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use dataaccess::sandbox::{BusinessObject, Cell, Clock, InMemory, Options};
+use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 /// Path of the search.
@@ -22,18 +23,32 @@ impl Default for Service {
         let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_705_320_000);
         let options = Options { clock: Clock::new(move || start), ..Options::default() };
         let sandbox = InMemory::start(options).expect("a sandbox");
-        let token = format!("Bearer {}", sandbox.issue_token().expect("a token"));
         let admin = format!("Bearer {}", sandbox.admin_token());
         // Where all wait, time passes at once.
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
-        Self { sandbox, runtime, token, admin }
+        let mut service = Self { sandbox, runtime, token: String::new(), admin };
+        let issued = service.done("/__sandbox/tokens", &json!({}));
+        service.token = format!("Bearer {}", issued["token"].as_str().expect("a token"));
+        service
     }
 }
 
 impl Service {
     /// Declares an object and loads rows.
     pub fn fill(&self, object: &BusinessObject, rows: Vec<Vec<Cell>>) {
-        self.sandbox.fill(object, rows).expect("rows of the object");
+        let kinds = object.attributes.iter().map(|each| (each.name.clone(), each.kind.data_type().into()));
+        let attributes: Map<String, Value> = kinds.collect();
+        let declared = json!({"name": object.name, "item_type_id": object.id, "attributes": attributes});
+        self.done("/__sandbox/objects", &declared);
+        let named = |row: Vec<Cell>| attributes.keys().cloned().zip(row).collect::<Map<String, Value>>();
+        let rows: Vec<_> = rows.into_iter().map(named).collect();
+        self.done(&format!("/__sandbox/objects/{}/rows", object.name), &json!(rows));
+    }
+
+    fn done(&self, target: &str, body: &Value) -> Value {
+        let (status, answer) = self.control("POST", target, body.to_string().as_bytes()).expect("a response");
+        assert!(status < 300, "{}", String::from_utf8_lossy(&answer));
+        serde_json::from_slice(&answer).expect("JSON")
     }
 
     /// The response to a body of an operation.

@@ -40,7 +40,7 @@ def test_seeds_take_the_place_of_the_demo_data_unless_it_is_named(tmp_path: Path
             assert str(shop) in reported
 
 
-def test_seeds_come_back_with_a_reset_and_fit_a_file_that_has_them(tmp_path: Path) -> None:
+def test_seeds_come_back_with_a_reset(tmp_path: Path) -> None:
     shop = tmp_path / "shop.json"
     shop.write_text(json.dumps(SHOP), encoding="utf-8")
     with serving("--seed", str(shop)) as served:
@@ -49,9 +49,6 @@ def test_seeds_come_back_with_a_reset_and_fit_a_file_that_has_them(tmp_path: Pat
             sandbox.clear("store")
             assert stores(served.client()) == []
             sandbox.reset()
-            assert stores(served.client()) == [{"store_id": "s-1"}]
-    for _ in range(2):
-        with serving("--db", str(tmp_path / "a.db"), "--seed", str(shop)) as served:
             assert stores(served.client()) == [{"store_id": "s-1"}]
 
 

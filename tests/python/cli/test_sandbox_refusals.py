@@ -12,15 +12,6 @@ OWN = "a-token-of-thirty-two-characters-1"
 ADMIN = "an-admin-token-of-thirty-two-characters"
 
 
-def test_a_file_that_is_no_store_is_refused(run_here: RunHere, tmp_path: Path) -> None:
-    file = tmp_path / "notes.txt"
-    file.write_text("not a database, but long enough to be read as one\n" * 100, encoding="utf-8")
-    code, output, reported = run_here("sandbox", "--db", str(file))
-    assert (code, output) == (69, "")
-    assert reported.startswith("dataaccess: ")
-    assert reported.count("\n") == 1
-
-
 @pytest.mark.parametrize("port", ["65536", "-1", "http", "8 0", ""])
 def test_a_port_that_is_none_is_refused(run_here: RunHere, port: str) -> None:
     code, output, reported = run_here("sandbox", f"--port={port}")
@@ -29,7 +20,7 @@ def test_a_port_that_is_none_is_refused(run_here: RunHere, port: str) -> None:
     assert reported.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [("--demo", "--empty"), ("--demo", "--db", "x.db"), ("--empty", "--replay", "x")])
+@pytest.mark.parametrize("words", [("--demo", "--empty"), ("--demo", "--scenario", "x"), ("--empty", "--replay", "x")])
 def test_the_data_is_one_of(
     run_here: RunHere, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

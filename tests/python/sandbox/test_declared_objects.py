@@ -1,13 +1,12 @@
-"""Objects declared from Python, and files that keep them."""
+"""Objects declared from Python."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
-from support.stores import EXPECTED, STORE, service, stored
+from support.stores import STORE, service
 
 import dataaccess as da
 
@@ -35,28 +34,6 @@ def test_declarations_that_cannot_be_are_refused(service: da.Sandbox) -> None:
     with pytest.raises(da.SandboxError, match=r"`shop`.* promotion_code, customer\b"):
         service.load("shop", [])
     service.declare("store", 7, STORE)
-
-
-def test_a_file_keeps_objects_and_rows(tmp_path: Path) -> None:
-    path = tmp_path / "data.db"
-    with da.Sandbox(db=path) as sandbox:
-        sandbox.declare("store", 7, STORE)
-        sandbox.load("store", [{"store_id": "a", "area": 250, "opened": "2024-01-31 10:00:00"}])
-    assert [entry.name for entry in tmp_path.iterdir()] == ["data.db"]
-    with da.Sandbox(db=str(path)) as sandbox:
-        assert stored(sandbox) == EXPECTED[:1]
-
-
-def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
-    notes = tmp_path / "notes.txt"
-    notes.write_text("my notes " * 200, encoding="utf-8")
-    with pytest.raises(da.SandboxError, match=re.escape(str(notes))):
-        da.Sandbox(db=notes)
-    link = tmp_path / "link.db"
-    link.symlink_to(tmp_path / "data.db")
-    with pytest.raises(da.SandboxError, match=re.escape(str(link))):
-        da.Sandbox(db=link)
-    assert notes.read_text(encoding="utf-8") == "my notes " * 200
 
 
 def test_a_stopped_service_loads_nothing() -> None:

@@ -43,7 +43,7 @@ def test_a_token_expires_by_the_clock_of_the_sandbox(connect: Any, own: da.Sandb
         client.search_codes(allocated_time=da.on("2024-01-15"))
 
 
-@pytest.mark.parametrize("seconds", [-1, "1", 1e11])
+@pytest.mark.parametrize("seconds", [-1, "1", 1e12])
 def test_a_clock_is_not_moved_back_or_too_far(sandbox: da.Sandbox, seconds: Any) -> None:
     with pytest.raises(da.ConfigError, check=about("seconds")):
         sandbox.advance(seconds)

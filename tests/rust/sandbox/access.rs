@@ -111,11 +111,3 @@ fn the_open_scopes_can_be_switched() {
     assert_eq!(statuses("read"), [403, 200, 403]);
     assert_eq!(statuses("segment"), [403, 403, 200]);
 }
-
-#[test]
-fn revoking_says_whether_the_token_was_known() {
-    let sandbox = Service::demo().sandbox;
-    let token = sandbox.issue_token(&["item"], None);
-    assert!(sandbox.revoke(&token));
-    assert!(!sandbox.revoke(&token));
-}

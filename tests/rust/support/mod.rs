@@ -31,11 +31,6 @@ impl Reply {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    /// The envelope's message.
-    pub fn message(&self) -> String {
-        self.json()["message"].as_str().unwrap().to_owned()
-    }
-
     /// The records of a search.
     pub fn records(&self) -> Vec<Value> {
         assert_eq!(self.status, 200, "{}", self.text());

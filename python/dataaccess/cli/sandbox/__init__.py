@@ -44,7 +44,6 @@ Examples:
 @option("--demo", is_flag=True, section=_DATA, help="Synthetic data of the last 60 days; the default.")
 @option("--until", metavar="DAY", section=_DATA, help="Synthetic data up to this day, the same each time.")
 @option("--empty", is_flag=True, section=_DATA, help="No data.")
-@option("--db", metavar="FILE", section=_DATA, help="The data of this file; made if it does not exist.")
 @option("--scenario", metavar="FILE", section=_DATA, help="Rows, switches, faults and exports of a TOML or JSON file.")
 @option("--replay", metavar="FILE", section=_DATA, help="The responses that Client(record=FILE) recorded.")
 @option(

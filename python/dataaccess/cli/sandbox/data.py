@@ -1,4 +1,4 @@
-"""What the command serves: demo data, no data, a file, a scenario or a recording, and the rows of seeds."""
+"""What the command serves: demo data, no data, a scenario or a recording, and the rows of seeds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ class ServedData:
     demo: bool
     until: str | None
     empty: bool
-    db: str | None
     scenario: str | None
     replay: str | None
     seeds: tuple[tuple[str | None, str], ...]
@@ -39,14 +38,14 @@ class ServedData:
     def is_demo(self) -> bool:
         """Whether the demo data is named, or nothing else is."""
         named = self.demo or self.until is not None
-        return named or not (self.empty or self.seeds or self.db or self.scenario or self.replay)
+        return named or not (self.empty or self.seeds or self.scenario or self.replay)
 
     def check(self) -> None:
         """Refuses options that exclude each other."""
         named = self.demo or self.until is not None
-        files = [file is not None for file in (self.db, self.scenario, self.replay)]
+        files = [file is not None for file in (self.scenario, self.replay)]
         if sum([named, self.empty, *files]) > 1:
-            names = "--demo or --until, --empty, --db, --scenario and --replay"
+            names = "--demo or --until, --empty, --scenario and --replay"
             raise click.UsageError(f"{names} exclude each other: write one")
         if self.seeds or self.platform is not None or self.switches:
             if self.scenario is not None:
@@ -68,12 +67,11 @@ class ServedData:
                 behavior |= {} if self.until is None else {"until": self.until}
                 made = da.Sandbox.demo(**behavior, **access)
             else:
-                made = da.Sandbox(db=self.db, **behavior, **access)
+                made = da.Sandbox(**behavior, **access)
         with made as sandbox:
             with self._typed_wrong(), sandbox._starting():
                 for name, path in self.seeds:
-                    # A file of a store has the rows of an earlier start.
-                    sandbox.seed(path, name=name, replace=self.db is not None)
+                    sandbox.seed(path, name=name)
             yield sandbox
 
     def __str__(self) -> str:
@@ -83,9 +81,8 @@ class ServedData:
         if self.scenario is not None:
             return f"the scenario {self.scenario}"
         demo = f"synthetic data{'' if self.until is None else f' up to {self.until}'}" if self.is_demo else ""
-        file = "" if self.db is None else f"the data of {self.db}"
         rows = f"the rows of {', '.join(path for _, path in self.seeds)}" if self.seeds else ""
-        return " and ".join(filter(None, (demo, file, rows))) or "no data"
+        return " and ".join(filter(None, (demo, rows))) or "no data"
 
     @contextmanager
     def _typed_wrong(self) -> Iterator[None]:

@@ -1,0 +1,218 @@
+//! A search of rows, and its response: whole while it is small, else piece by piece as the client takes them.
+//!
+//! It reads a snapshot. No piece takes long, and a client that has gone asks for no other.
+
+use std::future::ready;
+use std::io;
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::stream::{self, StreamExt};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use super::objects::BusinessObject;
+use super::query::{Comparison, Predicate, Query};
+use super::reply::{json, object, opened};
+use super::switches::{EmptyShape, LastUsedType, RowOrder, ScalarType, Switches};
+use super::table::{Row, Rows, Value};
+use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_SEARCH, field};
+
+/// Bytes of a piece: a smaller response is sent whole.
+const PIECE: usize = 64 * 1024;
+/// Most comparisons for a piece, which has fewer bytes then.
+const COMPARISONS: usize = 1_000_000;
+
+/// A search under way.
+pub(super) struct Search {
+    rows: Rows,
+    /// The indexes of rows that are not compared yet.
+    rest: Box<dyn Iterator<Item = usize> + Send>,
+    groups: Vec<Vec<Test>>,
+    records: Records,
+    /// How many records may still be written.
+    limit: u64,
+}
+
+/// A predicate with its values in order.
+struct Test {
+    attribute: usize,
+    comparison: Compared,
+}
+
+enum Compared {
+    Among(Vec<Value>),
+    Within(Option<String>, Option<String>),
+}
+
+impl Search {
+    /// A search of these rows. Records of promotion codes have the types that switches choose.
+    pub(super) fn new(
+        rows: Rows,
+        object: &BusinessObject,
+        query: Query,
+        switches: &Switches,
+        has_promotion_codes: bool,
+    ) -> Self {
+        let groups: Vec<Vec<Test>> =
+            query.groups.into_iter().map(|group| group.into_iter().map(Test::new).collect()).collect();
+        let indexes: Box<dyn DoubleEndedIterator<Item = usize> + Send> = match identifiers(&groups) {
+            Some(values) => {
+                let found: Vec<usize> = values.iter().filter_map(|value| rows.find(value)).collect();
+                Box::new(found.into_iter())
+            }
+            None => Box::new(0..rows.len()),
+        };
+        let rest: Box<dyn Iterator<Item = usize> + Send> = match query.order {
+            RowOrder::Id => indexes,
+            RowOrder::Reverse => Box::new(indexes.rev()),
+        };
+        let records = Records::new(object, query.attributes, switches, has_promotion_codes);
+        Self { rows, rest, groups, records, limit: query.limit.unwrap_or(u64::MAX) }
+    }
+
+    /// The next piece of the response, and the search if that is not the last one.
+    pub(super) fn piece(mut self) -> (Bytes, Option<Self>) {
+        let comparisons = 1 + self.groups.iter().map(Vec::len).sum::<usize>();
+        let (mut piece, mut compared) = (Vec::new(), 0);
+        while self.limit > 0
+            && let Some(row) = self.rest.next().and_then(|index| self.rows.get(index))
+        {
+            if self.groups.iter().any(|group| group.iter().all(|test| test.holds(row))) {
+                self.records.write(row, &mut piece);
+                self.limit -= 1;
+            }
+            compared += comparisons;
+            if piece.len() >= PIECE || compared >= COMPARISONS {
+                return (piece.into(), Some(self));
+            }
+        }
+        piece.extend_from_slice(self.records.end().as_bytes());
+        (piece.into(), None)
+    }
+
+    /// A body that begins with a piece and has the pieces of the search after it.
+    pub(super) fn body((piece, rest): (Bytes, Option<Self>)) -> Body {
+        let Some(rest) = rest else { return Body::from(piece) };
+        // One piece is made while another is sent.
+        let pieces = stream::try_unfold(Some(rest.next()), |next| async {
+            let Some(next) = next else { return Ok(None) };
+            let (piece, rest) = next.await.map_err(io::Error::other)?;
+            Ok(Some((piece, rest.map(Self::next))))
+        });
+        Body::from_stream(stream::once(ready(Ok::<_, io::Error>(piece))).chain(pieces))
+    }
+
+    fn next(self) -> JoinHandle<(Bytes, Option<Self>)> {
+        spawn_blocking(|| self.piece())
+    }
+}
+
+/// The identifiers of all rows that can match, in order, if the only group names some.
+fn identifiers(groups: &[Vec<Test>]) -> Option<&[Value]> {
+    let [group] = groups else { return None };
+    group.iter().find_map(|test| match &test.comparison {
+        Compared::Among(values) if test.attribute == 0 => Some(values.as_slice()),
+        _ => None,
+    })
+}
+
+impl Test {
+    fn new(Predicate { attribute, comparison }: Predicate) -> Self {
+        let comparison = match comparison {
+            Comparison::Among(values) => {
+                let mut values: Vec<Value> = values.into_iter().map(Value::from).collect();
+                values.sort();
+                values.dedup();
+                Compared::Among(values)
+            }
+            Comparison::Within(start, end) => Compared::Within(start, end),
+        };
+        Self { attribute, comparison }
+    }
+
+    fn holds(&self, row: &Row) -> bool {
+        match (row.get(self.attribute), &self.comparison) {
+            (None | Some(Value::Null), _) => false,
+            (Some(cell), Compared::Among(values)) => values.binary_search(cell).is_ok(),
+            (Some(Value::Text(time)), Compared::Within(start, end)) => {
+                let is_after = |start: &String| **start <= **time;
+                start.as_ref().is_none_or(is_after) && end.as_ref().is_none_or(|end| **time < **end)
+            }
+            (Some(_), Compared::Within(..)) => false,
+        }
+    }
+}
+
+/// Writes the records of a response, and what is around them.
+struct Records {
+    columns: Vec<Column>,
+    /// The response before its first record.
+    start: String,
+    /// The response without records.
+    empty: String,
+    is_empty: bool,
+}
+
+struct Column {
+    attribute: usize,
+    /// The text before each value: a comma but for the first, name and colon.
+    lead: String,
+    /// Around each value that is set.
+    around: (&'static str, &'static str),
+}
+
+impl Records {
+    fn new(found: &BusinessObject, attributes: Vec<usize>, switches: &Switches, has_promotion_codes: bool) -> Self {
+        let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
+        let status = [(field::STATUS, json(&true))];
+        let start = opened(&members, field::DATA);
+        let data = opened(&status, field::RECORDS);
+        let empty = match switches.empty_shape {
+            EmptyShape::Array => format!("{start}{data}[]}}}}"),
+            EmptyShape::Object => format!("{start}{data}{{}}}}}}"),
+            EmptyShape::Null => format!("{start}{data}null}}}}"),
+            EmptyShape::Absent => format!("{start}{}}}", object(&status)),
+        };
+        let named =
+            attributes.into_iter().filter_map(|index| Some((index, found.attributes.get(index)?.name.as_str())));
+        let columns = named.enumerate().map(|(place, (attribute, name))| Column {
+            attribute,
+            lead: format!("{}{}:", if place == 0 { "" } else { "," }, json(&name)),
+            around: if has_promotion_codes { around(name, switches) } else { ("", "") },
+        });
+        Self { columns: columns.collect(), start: format!("{start}{data}["), empty, is_empty: true }
+    }
+
+    fn write(&mut self, row: &Row, out: &mut Vec<u8>) {
+        let lead = if self.is_empty { self.start.as_str() } else { "," };
+        out.extend_from_slice(lead.as_bytes());
+        self.is_empty = false;
+        out.push(b'{');
+        for Column { attribute, lead, around } in &self.columns {
+            let value = row.get(*attribute).unwrap_or(&Value::Null);
+            let (before, after) = if matches!(value, Value::Null) { ("", "") } else { *around };
+            out.extend_from_slice(lead.as_bytes());
+            out.extend_from_slice(before.as_bytes());
+            // Nothing fails in memory.
+            let _ = serde_json::to_writer(&mut *out, value);
+            out.extend_from_slice(after.as_bytes());
+        }
+        out.push(b'}');
+    }
+
+    /// What comes after the last record.
+    fn end(&self) -> &str {
+        if self.is_empty { &self.empty } else { "]}}" }
+    }
+}
+
+/// What is around the values of a promotion code's attribute.
+fn around(name: &str, switches: &Switches) -> (&'static str, &'static str) {
+    match name {
+        "channel_id" if switches.channel_id_type == ScalarType::String => ("\"", "\""),
+        "last_used_source" | "last_used_time" if switches.last_used_type == LastUsedType::Object => {
+            ("{\"value\":", "}")
+        }
+        _ => ("", ""),
+    }
+}

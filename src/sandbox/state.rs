@@ -1,0 +1,275 @@
+//! The state of a running service, behind one lock, and its start, to which a reset goes back.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::demo::{Demo, DemoCodes};
+use super::exports::Exports;
+use super::faults::{Fault, Faults};
+use super::objects::{BusinessObject, shown};
+use super::options::{Clock, Options};
+use super::request::Interpretation;
+use super::request_log::Log;
+use super::table::{Row, Rows};
+use super::tokens::Tokens;
+use crate::contract::business_object::{CUSTOMER_NAME, PROMOTION_CODE_ID};
+use crate::error::{Error, Kind, Result, excerpt};
+
+/// What a running service has and what changes it.
+pub(super) struct Service {
+    state: Mutex<State>,
+    start: Mutex<Start>,
+    clock: Clock,
+    pub(super) demo: Option<Demo>,
+    pub(super) tokens: Tokens,
+    pub(super) faults: Arc<Faults>,
+    pub(super) log: Arc<Log>,
+    base_url: OnceLock<String>,
+}
+
+/// What a reset puts back. Rows are snapshots, so a copy is quick.
+#[derive(Clone)]
+pub(super) struct State {
+    /// In the order of their declaration.
+    objects: Vec<Object>,
+    pub(super) exports: Exports,
+    interpretation: Arc<Interpretation>,
+    /// How far the clock was moved forward.
+    advanced: Duration,
+    /// The promotion codes of demo data, unless the user has removed them.
+    codes: Option<DemoCodes>,
+}
+
+/// A business object with its rows.
+#[derive(Clone)]
+pub(super) struct Object {
+    pub(super) declared: Arc<BusinessObject>,
+    pub(super) rows: Rows,
+}
+
+/// The state at the start, with its faults and its time.
+struct Start {
+    state: State,
+    faults: Vec<Fault>,
+    time: SystemTime,
+}
+
+impl Service {
+    /// A service with the two objects of the specification, and demo data if options have it.
+    pub(super) fn new(options: &Options) -> Result<Self> {
+        let (demo, time) = (options.demo.clone(), options.clock.now());
+        let objects = BusinessObject::of_the_specification().map(Object::new);
+        let mut state = State {
+            objects: objects.into(),
+            exports: demo.as_ref().map(|demo| demo.exports(time)).unwrap_or_default(),
+            interpretation: Arc::new(Interpretation::new(options.switches.clone())?),
+            advanced: Duration::ZERO,
+            codes: demo.as_ref().map(DemoCodes::new),
+        };
+        if demo.is_some() {
+            let customers = Rows::default().with(&Demo::customers(), true).unwrap_or_default();
+            state.set_rows(CUSTOMER_NAME, customers);
+        }
+        state.refresh(time);
+        let start = Mutex::new(Start { state: state.clone(), faults: Vec::new(), time });
+        let (tokens, faults, log, base_url) = Default::default();
+        let clock = options.clock.clone();
+        Ok(Self { state: Mutex::new(state), start, clock, demo, tokens, faults, log, base_url })
+    }
+
+    /// The state of now. Demo data is that of the time of the clock.
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        let time = self.clock.now();
+        let mut state = lock(&self.state);
+        let now = time + state.advanced;
+        state.refresh(now);
+        state
+    }
+
+    /// The time of the service.
+    pub(super) fn now(&self) -> SystemTime {
+        self.clock.now() + lock(&self.state).advanced
+    }
+
+    /// Moves the clock forward, unless it would leave the calendar.
+    pub(super) fn advance(&self, by: Duration) -> Result<()> {
+        let time = self.clock.now();
+        let mut state = lock(&self.state);
+        let sum = state.advanced.checked_add(by);
+        let is_in_calendar =
+            |sum: &Duration| time.checked_add(*sum).is_some_and(|now| Timestamp::try_from(now).is_ok());
+        state.advanced = sum
+            .filter(is_in_calendar)
+            .ok_or_else(|| Error::new(Kind::Config, "seconds: the clock would be beyond the year 9999"))?;
+        Ok(())
+    }
+
+    /// The switches of now, with the zones that they name.
+    pub(super) fn interpretation(&self) -> Arc<Interpretation> {
+        Arc::clone(&lock(&self.state).interpretation)
+    }
+
+    /// Changes switches for the requests that come next, all or none.
+    pub(super) fn switch(&self, changes: &Map<String, Value>) -> Result<()> {
+        let mut state = lock(&self.state);
+        state.interpretation = Arc::new(Interpretation::new(state.interpretation.switches.with(changes)?)?);
+        if let Some(codes) = &mut state.codes {
+            codes.expire();
+        }
+        Ok(())
+    }
+
+    /// The address, empty before the service listens.
+    pub(super) fn base_url(&self) -> &str {
+        self.base_url.get().map_or("", String::as_str)
+    }
+
+    /// Sets the address once the port is known.
+    pub(super) fn set_base_url(&self, base_url: &str) {
+        self.base_url.get_or_init(|| base_url.to_owned());
+    }
+
+    /// All objects, in the order of their declaration.
+    pub(super) fn objects(&self) -> Vec<Object> {
+        self.state().objects.clone()
+    }
+
+    /// The object of this name.
+    pub(super) fn object(&self, name: &str) -> Result<Object> {
+        let state = self.state();
+        state.objects.iter().find(|object| object.declared.name == name).cloned().ok_or_else(|| {
+            let names: Vec<&str> = state.objects.iter().map(|object| object.declared.name.as_str()).collect();
+            Error::new(Kind::Sandbox, format!("business object `{}` is not declared", excerpt(name, 60)))
+                .with_hint(format!("known: {}; add it with declare()", names.join(", ")))
+        })
+    }
+
+    /// Declares an object. Declaring it again changes nothing; one without rows can be replaced.
+    pub(super) fn declare(&self, object: BusinessObject) -> Result<()> {
+        let refused = |problem: &str| Err(Error::new(Kind::Sandbox, format!("object `{}`: {problem}", object.name)));
+        let mut state = lock(&self.state);
+        let is_known = |known: &Object| known.declared.id == object.id || known.declared.name == object.name;
+        if let Some(Object { declared: known, rows }) = state.objects.iter().find(|known| is_known(known)) {
+            if **known == object {
+                return Ok(());
+            }
+            if (known.id, &known.name) != (object.id, &object.name) {
+                let (id, name) = (known.id, &known.name);
+                return refused(&format!("its name or its id {} is taken by `{name}` with id {id}", object.id));
+            }
+            // The attributes of promotion codes are fixed by the specification.
+            if known.id == PROMOTION_CODE_ID || rows.len() > 0 {
+                return refused("it is declared already with other attributes");
+            }
+        }
+        state.objects.retain(|known| known.declared.name != object.name);
+        state.objects.push(Object::new(object));
+        Ok(())
+    }
+
+    /// Adds rows of an object as it was declared when they were checked, all or none. With `replaces` a row replaces
+    /// an earlier one with the same identifier.
+    pub(super) fn load(&self, declared: &Arc<BusinessObject>, added: &[Row], replaces: bool) -> Result<()> {
+        loop {
+            let known = self.object(&declared.name)?;
+            if !Arc::ptr_eq(&known.declared, declared) {
+                let problem = format!("object `{}` was declared again while rows for it were loaded", declared.name);
+                return Err(Error::new(Kind::Sandbox, problem).with_hint("load them again"));
+            }
+            let rows = known.rows.with(added, replaces).map_err(|number| {
+                let identifier = added.get(number).and_then(|row| serde_json::to_value(row.first()).ok());
+                let problem = format!("its identifier {} is taken", shown(&identifier.unwrap_or_default()));
+                let hint = "a load that replaces puts such rows in the place of the present ones";
+                declared.refusal(number, &problem).with_hint(hint)
+            })?;
+            let mut state = lock(&self.state);
+            // Rows that came meanwhile would be lost.
+            if state.objects.iter().any(|object| object.is(&known)) {
+                state.set_rows(&declared.name, rows);
+                if let Some(codes) = state.codes.as_mut().filter(|_| declared.id == PROMOTION_CODE_ID) {
+                    codes.keep(added);
+                }
+                return Ok(());
+            }
+        }
+    }
+
+    /// Removes all rows of an object and returns their number. Promotion codes of demo data do not return.
+    pub(super) fn clear(&self, name: &str) -> Result<usize> {
+        let declared = self.object(name)?.declared;
+        let mut state = self.state();
+        if declared.id == PROMOTION_CODE_ID {
+            state.codes = None;
+        }
+        Ok(state.set_rows(name, Rows::default()).len())
+    }
+
+    /// Makes the state of now the start.
+    pub(super) fn keep_start(&self) {
+        let time = self.now();
+        let state = lock(&self.state).clone();
+        let faults = self.faults.list().iter().map(|active| active.fault.clone()).collect();
+        *lock(&self.start) = Start { state, faults, time };
+    }
+
+    /// Puts data, exports, faults, switches, clock and log back to the start, as if it were now. Tokens stay valid.
+    pub(super) fn reset(&self) -> Result<()> {
+        let time = self.clock.now();
+        let start = lock(&self.start);
+        let mut state = start.state.clone();
+        let passed = (time + state.advanced).duration_since(start.time).unwrap_or_default();
+        state.exports.later(passed);
+        state.objects.iter_mut().for_each(Object::renew);
+        if let Some(codes) = &mut state.codes {
+            codes.restart();
+        }
+        *lock(&self.state) = state;
+        self.faults.end_all();
+        for fault in &start.faults {
+            self.faults.begin(fault.clone());
+        }
+        self.log.clear();
+        Ok(())
+    }
+}
+
+impl State {
+    /// Computes the demo data of this time.
+    fn refresh(&mut self, now: SystemTime) {
+        let codes = self.codes.as_mut();
+        if let Some(rows) = codes.and_then(|codes| codes.due(now, &self.interpretation.zones))
+            && let Some(object) = self.objects.iter_mut().find(|object| object.declared.id == PROMOTION_CODE_ID)
+        {
+            object.rows = rows;
+        }
+    }
+
+    /// Sets the rows of an object and returns those that it had.
+    fn set_rows(&mut self, name: &str, rows: Rows) -> Rows {
+        let object = self.objects.iter_mut().find(|object| object.declared.name == name);
+        object.map(|object| std::mem::replace(&mut object.rows, rows)).unwrap_or_default()
+    }
+}
+
+impl Object {
+    fn new(declared: BusinessObject) -> Self {
+        Self { declared: Arc::new(declared), rows: Rows::default() }
+    }
+
+    /// Whether it has still the same declaration and rows.
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.declared, &other.declared) && self.rows.is(&other.rows)
+    }
+
+    /// Ends the loads that are under way.
+    fn renew(&mut self) {
+        self.declared = Arc::new(BusinessObject::clone(&self.declared));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,242 @@
+//! The rows of an object as a snapshot: a search reads it, however rows are loaded meanwhile.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::objects::Cell;
+
+/// A cell as it is kept and compared. Null comes first, then numbers by their value, then strings by code point.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(Box<str>),
+    /// A boolean or a list, as JSON.
+    Json(Box<str>),
+}
+
+/// The cells of a record; the first one identifies it.
+pub(super) type Row = Arc<[Value]>;
+
+/// Rows in the order of their identifiers, which are unique.
+#[derive(Clone, Default)]
+pub(super) struct Rows(Arc<Vec<Row>>);
+
+impl Rows {
+    /// These rows and others, all or none.
+    ///
+    /// # Errors
+    /// The number of the first one whose identifier is taken, unless it `replaces` the row that has it.
+    pub(super) fn with(&self, added: &[Row], replaces: bool) -> Result<Self, usize> {
+        let mut added: Vec<(usize, &Row)> = added.iter().enumerate().collect();
+        added.sort_by(|(_, one), (_, other)| one.first().cmp(&other.first()));
+        let mut rows: Vec<Row> = Vec::with_capacity(self.0.len() + added.len());
+        let (mut rest, mut taken) = (self.0.as_slice(), None);
+        for (number, row) in added {
+            let is_same = |other: Option<&Row>| other.is_some_and(|other| other.first() == row.first());
+            let (before, after) = rest.split_at(rest.partition_point(|each| each.first() < row.first()));
+            rows.extend_from_slice(before);
+            // Of rows to add with one identifier the last one wins.
+            let (is_present, is_repeated) = (is_same(after.first()), is_same(rows.last()));
+            if is_present || is_repeated {
+                taken = Some(taken.map_or(number, |earlier: usize| earlier.min(number)));
+            }
+            rest = after.get(usize::from(is_present)..).unwrap_or_default();
+            rows.truncate(rows.len() - usize::from(is_repeated));
+            rows.push(Arc::clone(row));
+        }
+        rows.extend_from_slice(rest);
+        match taken {
+            Some(number) if !replaces => Err(number),
+            _ => Ok(Self(Arc::new(rows))),
+        }
+    }
+
+    /// Whether it is the same snapshot.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<&Row> {
+        self.0.get(index)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Row> {
+        self.0.iter()
+    }
+
+    /// The index of the row with this identifier.
+    pub(super) fn find(&self, identifier: &Value) -> Option<usize> {
+        self.0.binary_search_by(|row| row.first().cmp(&Some(identifier))).ok()
+    }
+
+    /// The rows in which a value has a text, in any case of ASCII letters.
+    pub(super) fn containing(&self, text: &str) -> impl Iterator<Item = &Row> {
+        let text = text.to_ascii_lowercase();
+        let has_text = move |cell: &Value| cell.shown().is_some_and(|shown| shown.to_ascii_lowercase().contains(&text));
+        self.0.iter().filter(move |row| row.iter().any(&has_text))
+    }
+}
+
+impl Value {
+    /// Its text; none for null.
+    fn shown(&self) -> Option<String> {
+        match self {
+            Self::Null => None,
+            Self::Text(text) | Self::Json(text) => Some(text.to_string()),
+            number => serde_json::to_string(number).ok(),
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Null => 0,
+            Self::Integer(_) | Self::Real(_) => 1,
+            Self::Text(_) => 2,
+            Self::Json(_) => 3,
+        }
+    }
+}
+
+impl From<Cell> for Value {
+    fn from(cell: Cell) -> Self {
+        match cell {
+            Cell::String(text) => Self::Text(text.into_boxed_str()),
+            Cell::Bool(_) | Cell::Array(_) => Self::Json(cell.to_string().into_boxed_str()),
+            cell => cell.as_i64().map(Self::Integer).or_else(|| cell.as_f64().map(Self::Real)).unwrap_or(Self::Null),
+        }
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => output.serialize_unit(),
+            Self::Integer(number) => output.serialize_i64(*number),
+            Self::Real(number) => output.serialize_f64(*number),
+            Self::Text(text) => output.serialize_str(text),
+            Self::Json(json) => {
+                serde_json::from_str::<&RawValue>(json).map_err(serde::ser::Error::custom)?.serialize(output)
+            }
+        }
+    }
+}
+
+impl Ord for Value {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Integer(one), Self::Integer(other)) => one.cmp(other),
+            (Self::Real(one), Self::Real(other)) => one.partial_cmp(other).unwrap_or(Ordering::Equal),
+            (Self::Integer(one), Self::Real(other)) => compared(*one, *other),
+            (Self::Real(one), Self::Integer(other)) => compared(*other, *one).reverse(),
+            (Self::Text(one), Self::Text(other)) | (Self::Json(one), Self::Json(other)) => one.cmp(other),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Value {}
+
+/// Compares by value, without rounding either.
+fn compared(integer: i64, real: f64) -> Ordering {
+    /// 2 to the power of 63, which every integer is below.
+    const END: f64 = 9_223_372_036_854_775_808.0;
+    if real >= END {
+        return Ordering::Less;
+    }
+    if real < -END {
+        return Ordering::Greater;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "it is in the range, and its fraction is compared next")]
+    let whole = real.trunc() as i64;
+    integer.cmp(&whole).then_with(|| 0.0.partial_cmp(&real.fract()).unwrap_or(Ordering::Equal))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(cells: Cell) -> Row {
+        let Cell::Array(cells) = cells else { panic!("an array") };
+        cells.into_iter().map(Value::from).collect()
+    }
+
+    fn shown(rows: &Rows) -> String {
+        serde_json::to_string(&rows.0.iter().map(|row| row.iter().collect()).collect::<Vec<Vec<&Value>>>()).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_compared_by_value_and_without_rounding() {
+        let ascending = [
+            json!(null),
+            json!(-1e300),
+            json!(i64::MIN),
+            json!(-1.5),
+            json!(-1),
+            json!(0),
+            json!(0.5),
+            json!(4),
+            json!(4.5),
+            json!(9_007_199_254_740_992_i64),
+            json!(9_007_199_254_740_993_i64),
+            json!(i64::MAX),
+            json!(u64::MAX),
+            json!(""),
+            json!("10"),
+            json!("9"),
+            json!("a"),
+            json!("ñ"),
+            json!("\u{ffff}"),
+            json!("🎁"),
+        ];
+        let values = ascending.map(Value::from);
+        for (index, one) in values.iter().enumerate() {
+            for (other_index, other) in values.iter().enumerate() {
+                assert_eq!(one.cmp(other), index.cmp(&other_index), "{one:?} {other:?}");
+            }
+        }
+        for (one, other) in
+            [(json!(4), json!(4.0)), (json!(0), json!(-0.0)), (json!(i64::MIN), json!(-9.223_372_036_854_776e18))]
+        {
+            assert_eq!(Value::from(one), Value::from(other));
+        }
+        assert_ne!(Value::from(json!(i64::MAX)), Value::from(json!(9.223_372_036_854_776e18)));
+    }
+
+    #[test]
+    fn rows_are_added_all_or_none_and_a_snapshot_stays() {
+        let first = Rows::default().with(&[row(json!(["b", 1])), row(json!(["a", 2.0]))], false).unwrap();
+        assert_eq!(shown(&first), r#"[["a",2.0],["b",1]]"#);
+        let more =
+            [row(json!(["c", [true, "x"]])), row(json!(["b", null])), row(json!(["c", 3])), row(json!(["a", 4]))];
+        assert_eq!(first.with(&more, false).err(), Some(1));
+        assert_eq!(first.with(&[more[0].clone(), more[2].clone()], false).err(), Some(1));
+        let second = first.with(&more, true).unwrap();
+        assert_eq!(shown(&second), r#"[["a",4],["b",null],["c",3]]"#);
+        assert_eq!(shown(&first), r#"[["a",2.0],["b",1]]"#);
+        assert_eq!(second.find(&Value::from(json!("b"))), Some(1));
+        assert_eq!(second.find(&Value::from(json!("bb"))), None);
+    }
+}
