@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from dataaccess._client.asynchronous import AsyncClient
 from dataaccess._client.client import Client
 from dataaccess._core.checks import duration, string
+from dataaccess._sandbox.options import strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import timedelta
 
     from dataaccess._sandbox.control import Control
@@ -182,15 +182,6 @@ class Access:
         # A sandbox that only its client refers to lives as long as the client.
         client._service = self
         return client
-
-
-def strings(name: str, values: object) -> list[str]:
-    """Several strings."""
-    if isinstance(values, str):
-        raise TypeError(f"{name} takes several strings: write {name}=[{values!r}]")
-    if not isinstance(values, Iterable):
-        raise TypeError(f"{name} takes several strings, not a value of type {type(values).__name__}")
-    return [string(f"{name}[{index}]", value) for index, value in enumerate(values)]
 
 
 def _without_tls(options: ClientOptions) -> ClientOptions:

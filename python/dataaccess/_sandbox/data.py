@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 from dataaccess._core.checks import boolean, integer, optional, string
-from dataaccess._core.progress import follow
 from dataaccess._native import row_lines
 from dataaccess._sandbox.control import query, segment
 from dataaccess._scan.scan import Scan
 from dataaccess._scan.table import Table
 from dataaccess.errors import ConfigError
-from dataaccess.reports import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from dataaccess._sandbox.control import Control
-    from dataaccess.reports import ProgressArgument
 
-# Rows between two reports, and rows of a table that are dicts at once.
+# Rows of a table that are dicts at once.
 _BLOCK = 1_000
 # What pandas calls the column of an index without a name.
 _PANDAS_INDEX = "__index_level_"
-
-
-def load_progress(rows: object) -> Callable[[int], Progress]:
-    """Makes the progress of a load of a number of rows."""
-    total, began = len(rows) if isinstance(rows, Sized) else None, monotonic()
-    return lambda done: Progress(unit="rows", total=total, done=done, rows=done, seconds=monotonic() - began)
-
-
-def counted(rows: Iterable[Any], report: Callable[[int], object]) -> Iterator[Any]:
-    """The same rows, counted as they are taken."""
-    report(0)
-    for number, row in enumerate(rows, 1):
-        yield row
-        if number % _BLOCK == 0:
-            report(number)
 
 
 def rows_of(rows: Any, zone: str) -> Iterable[Any]:
@@ -53,7 +34,12 @@ def rows_of(rows: Any, zone: str) -> Iterable[Any]:
     if isinstance(rows, Table):
         return rows.to_pylist()
     if not hasattr(rows, "__arrow_c_stream__"):
-        return rows  # type: ignore[no-any-return]  # its rows are checked one by one
+        if isinstance(rows, Iterable):
+            return rows
+        kind = type(rows).__name__
+        advice = f"; collect() the {kind} first" if hasattr(rows, "collect") else ""
+        expected = "rows must be an iterable of dicts, or a table with __arrow_c_stream__"
+        raise TypeError(f"{expected}, not of type {kind}{advice}")
     found = _of_polars(rows, zone) if hasattr(rows, "iter_slices") else _of_arrow(rows)
     return ({name: _number(value) for name, value in row.items()} for row in found)
 
@@ -126,11 +112,10 @@ class Data:
         """
         if not isinstance(attributes, Mapping):
             raise ConfigError(f"attributes must be a dict of names and types, not of type {type(attributes).__name__}")
-        kinds = [(string("attributes", key), string(f"attributes[{key!r}]", kind)) for key, kind in attributes.items()]
         declared = {
             "name": string("name", name),
             "item_type_id": integer("item_type_id", item_type_id, -(2**63)),
-            "attributes": dict(kinds),
+            "attributes": dict(attributes),
         }
         self._control.call("POST", "/objects", declared)
 
@@ -140,7 +125,6 @@ class Data:
         rows: Iterable[Mapping[str, Any]] | Any,
         *,
         replace: bool = False,
-        progress: ProgressArgument = None,
     ) -> int:
         """Adds rows to an object, all or none.
 
@@ -154,8 +138,6 @@ class Data:
                 switch `source_timezone` unless they have one), dates, or strings `YYYY-MM-DD HH:MM:SS`. An unknown
                 `code_status` or `audience_type` of a promotion code is refused.
             replace: Whether a row replaces an earlier one with the same identifier, which otherwise is an error.
-            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
-                gets a `Progress` every thousand rows.
 
         Returns:
             The number of rows loaded.
@@ -177,22 +159,11 @@ class Data:
             >>> count
             3
         """
-        if not hasattr(rows, "__arrow_c_stream__") and not isinstance(rows, Iterable):
-            kind = type(rows).__name__
-            advice = f"; collect() the {kind} first" if hasattr(rows, "collect") else ""
-            expected = "rows must be an iterable of dicts, or a table with __arrow_c_stream__"
-            raise TypeError(f"{expected}, not of type {kind}{advice}")
         name, replace = string("name", name), boolean("replace", replace)
-        with follow(progress, f"load {name}", lambda: load_progress(rows)) as report:
-            zone = self._control.call("GET", "/state")["record_zone"]
-            dicts = rows_of(rows, zone)
-            dicts = dicts if report is None else counted(dicts, report)
-            lines = row_lines(name, self._kinds(name), zone, dicts, self._control.raw)
-            target = f"/objects/{segment(name)}/rows{query(replace=replace)}"
-            count = int(self._control.call("POST", target, lines)["rows"])
-            if report is not None:
-                report(count)
-            return count
+        zone = self._control.call("GET", "/state")["record_zone"]
+        lines = row_lines(name, self._kinds(name), zone, rows_of(rows, zone), self._control.raw)
+        target = f"/objects/{segment(name)}/rows{query(replace=replace)}"
+        return int(self._control.call("POST", target, lines)["rows"])
 
     def _kinds(self, name: str) -> list[tuple[str, str]]:
         """The attributes of an object with their kinds; none of one that is not declared, which a load refuses."""

@@ -42,8 +42,6 @@ def test_every_path_may_begin_with_the_home_folder(home: Path, sandbox: da.Sandb
     client.close()
     with da.Sandbox.replay("~/exchanges.jsonl") as replayed:
         assert replayed.client().search_codes(["id"], allocated_time=DAY) == rows
-    with da.Sandbox(db=Path("~/store.db")):
-        assert (home / "store.db").exists()
     code, printed, reported = run_here(
         "codes", "--on", "2024-01-15", "--attrs", "id", "--json", "--token-file=~/token", "--base-url", sandbox.base_url
     )
@@ -87,7 +85,6 @@ MAKERS: dict[str, Callable[[Any], object]] = {
     "token_file": da.token_file,
     "ca_bundle": lambda path: da.Client("https://x", token="t", ca_bundle=path),
     "record": lambda path: da.Client("https://x", token="t", record=path),
-    "db": lambda path: da.Sandbox(db=path),
     "replay": da.Sandbox.replay,
 }
 

@@ -102,7 +102,7 @@ def test_every_switch_is_offered_and_nothing_else(complete: Any) -> None:
     assert offered == [f"plain,{name}=" for name, takes in TABLE.items() if takes]
 
 
-@pytest.mark.parametrize("line", ["sandbox --db ", "codes --attrs ", "scan codes --profile "])
+@pytest.mark.parametrize("line", ["sandbox --replay ", "codes --attrs ", "scan codes --profile "])
 def test_the_core_is_not_imported_while_somebody_types(line: str) -> None:
     words = f"dataaccess {line}"
     typed = {"_DATAACCESS_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}

@@ -63,24 +63,6 @@ def test_a_recording_is_replayed(tmp_path: Path) -> None:
         assert served.client().search_codes(["id"], allocated_time=da.on("2024-01-15")) == rows
 
 
-def test_a_file_keeps_its_data(tmp_path: Path) -> None:
-    file = tmp_path / "service.db"
-    with da.Sandbox(db=file) as sandbox:
-        sandbox.load("customer", [{"customer_id": "17", "name": "Ada"}])
-    for _ in range(2):
-        with serving("--db", str(file)) as served:
-            rows = served.client().search_items("customer", ["name"], da.col("customer_id").equals("17"))
-            assert rows == [{"name": "Ada"}]
-            _, reported = served.stop()
-            assert str(file) in reported
-
-
-def test_a_file_is_made(tmp_path: Path) -> None:
-    with serving("--db", str(tmp_path / "new.db")) as served:
-        assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
-    assert (tmp_path / "new.db").exists()
-
-
 def test_a_port_can_be_chosen() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -196,7 +178,7 @@ def test_it_helps(run_here: RunHere) -> None:
     _, reported, _ = run_here("sandbox", "--help")
     assert all(
         option in reported
-        for option in ["--port", "--scopes", "--token-file", "--host-names", "--switch", "--demo", "--empty", "--db"]
+        for option in ["--port", "--scopes", "--token-file", "--host-names", "--switch", "--demo", "--empty"]
     )
     code, output, reported = run_here()
     assert (code, output) == (2, "")

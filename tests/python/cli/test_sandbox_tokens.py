@@ -28,16 +28,13 @@ def token_file(tmp_path: Path) -> str:
     return str(file)
 
 
-def test_a_token_of_the_caller_outlives_a_restart_and_comes_by_file_or_environment(
-    tmp_path: Path, token_file: str
-) -> None:
-    data = ["--db", str(tmp_path / "data.db")]
+def test_a_token_of_the_caller_outlives_a_restart_and_comes_by_file_or_environment(token_file: str) -> None:
     for words, environment in (
         (["--token-file", token_file], {}),
         ([], {"DATAACCESS_SANDBOX_TOKEN": OWN}),
         (["--token-file", token_file], {"DATAACCESS_SANDBOX_TOKEN": "the-file-wins-over-this"}),
     ):
-        with serving(*data, *words, **environment) as served:
+        with serving("--empty", *words, **environment) as served:
             assert served.exports["DATAACCESS_TOKEN"] == OWN
             assert served.client().search_codes(allocated_time=da.after("2000-01-01")) == []
             _, reported = served.stop()

@@ -111,15 +111,18 @@ def test_it_grows_and_requests_days_for_three_nights(tmp_path: Path) -> None:
 
 
 def test_it_outlasts_an_outage(tmp_path: Path) -> None:
-    port, token, store = free_port(), "a-token-of-the-tests", tmp_path / "store"
+    port, token = free_port(), "a-token-of-the-tests"
     job = Job(f"http://127.0.0.1:{port}", str(tmp_path / "codes"), tmp_path / "token", dict(os.environ))
     job.give(token)
-    with da.Sandbox(port=port, db=store, token=token) as service:
+    with da.Sandbox(port=port, token=token) as service:
         service.load("promotion_code", CODES)
         with held(service, job) as (night, _):
             service.stop()
             time.sleep(1.5)
-            with da.Sandbox(port=port, db=store, token=token):
+            # No request is answered before the rows are there.
+            with da.Sandbox(port=port, token=token, switches={"latency": 2}) as again:
+                again.load("promotion_code", CODES)
+                again.switch(latency=0)
                 night.succeeds()
     assert_complete(job)
     # It does not wait for ever.

@@ -9,15 +9,12 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from support.arguments import about
-from support.commands import run
 
 import dataaccess as da
 
@@ -99,21 +96,6 @@ def test_another_day_is_refused(until: str) -> None:
             start()
 
 
-def test_what_is_no_day_is_refused() -> None:
-    with pytest.raises(da.ConfigError, check=about("until")):
-        da.Sandbox.demo(until=datetime(2024, 2, 29, tzinfo=UTC))
-    with pytest.raises(da.ConfigError, match=r"sandbox:demo\?until=2024-02-29"):
-        da.Client("sandbox:demo?from=2024-02-29")
-
-
-def test_the_command_takes_a_day() -> None:
-    assert run("sandbox", "--until", "2024-02-29", "--empty").returncode == 2
-    ended = run("sandbox", "--until", "soon")
-    assert ended.returncode != 0
-    assert "--until" in ended.stderr
-    assert "2024-01-01" in ended.stderr
-
-
 @example(shift=0)
 @example(shift=59)
 @settings(max_examples=8)
@@ -165,27 +147,6 @@ def test_the_clock_moves_the_date_of_responses() -> None:
         with urlopen(f"{sandbox.base_url}/openapi.json") as response:
             passed = parsedate_to_datetime(response.headers["Date"]) - datetime(2026, 5, 22, 13, 30, tzinfo=UTC)
     assert timedelta(0) <= passed < timedelta(minutes=1)
-
-
-@pytest.mark.parametrize("given", [{"hours": -1}, {"days": "1"}, {"hours": timedelta(hours=1)}, {"days": 10**9}])
-def test_a_length_of_another_kind_is_refused(given: dict[str, Any]) -> None:
-    with da.Sandbox() as sandbox, pytest.raises(da.ConfigError):
-        sandbox.advance(**given)
-
-
-def test_a_folder_gets_stale_and_a_refresh_finds_it(now: Callable[[str], None], tmp_path: Path) -> None:
-    with da.Sandbox.demo(now=NOON) as sandbox:
-        now(f"{NOON}+00:00")
-        days = da.days("2026-05-10", "2026-05-20")
-        scan = sandbox.client().scan_codes(["id", "code_status"], allocated_time=days)
-        scan.to_folder(tmp_path)
-        first = scan.read_folder(tmp_path).to_dicts()
-        sandbox.advance(days=4)
-        now("2026-05-24T12:00:00+00:00")
-        assert scan.to_folder(tmp_path).kept == 10
-        assert scan.read_folder(tmp_path).to_dicts() == first
-        assert scan.to_folder(tmp_path, refresh="all").refreshed == 10
-        assert scan.read_folder(tmp_path).to_dicts() == scan.to_dicts() != first
 
 
 def test_rows_of_the_user_stay_and_removed_ones_do_not_return() -> None:

@@ -190,23 +190,3 @@ def test_refusals_have_their_shape(sandbox: da.Sandbox) -> None:
         assert problem.is_valid(envelope)
         assert envelope["data"] == envelope["message"] == reply.refusal
         assert not problem.is_valid(envelope | {"data": None}), "section 2.1: an object, an array or a string"
-
-
-def test_requests_that_the_client_makes_have_their_shape() -> None:
-    search = shape("PromotionCodeSearch")
-    full = da.validate_codes(
-        allocated_time=da.before("2024-01-15"), audience_type="visitor", allocated_audience="v", code_status="used"
-    )
-    assert search.is_valid(full)
-    conditions = full["filters"]["OR"][0]["AND"]
-    conditions.reverse()
-    assert not search.is_valid(full), "the order of the positions is fixed"
-    customers = da.validate_items(
-        "customer", ["name"], da.col("customer_id").matches(["1", "2"]) | da.col("name").equals("x")
-    )
-    assert shape("CustomerSearch").is_valid(customers)
-    vouchers = da.validate_items(
-        "voucher", ["id"], (da.col("cost").matches([1, 2.5])) & da.col("made").on("2024-01-15"), item_type_id=-7
-    )
-    assert shape("ItemSearch").is_valid(vouchers)
-    assert not shape("CustomerSearch").is_valid(vouchers)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import http.client
 import socket
-import sys
 import time
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -145,20 +143,6 @@ def test_a_sandbox_for_others_serves_its_own_token_and_names(connect: Any) -> No
 def test_it_takes_an_address_to_be_reached_from_elsewhere() -> None:
     with da.Sandbox.demo(allow_remote=True, **TOKENS) as sandbox:
         assert address(sandbox)[0] == "127.0.0.1"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="modes say nothing of who may read a file")
-def test_a_file_that_is_there_keeps_its_mode_and_holds_no_token(tmp_path: Path) -> None:
-    file = tmp_path / "data.db"
-    for mode in (0o600, 0o644):
-        with da.Sandbox(db=file, token=TOKEN) as sandbox:
-            token = sandbox.issue_token()
-            sandbox.client().search_codes(["id"], allocated_time=da.on("2024-01-15"))
-            assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {mode}
-        content = file.read_bytes()
-        assert TOKEN.encode() not in content
-        assert token.encode() not in content
-        file.chmod(0o644)
 
 
 def test_the_other_loopback_address_is_served(connect: Any) -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 import time
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import polars as pl
 import pytest
+from support.arguments import about
 from support.open_points import TABLE
 from support.plain_http import PlainService
-from support.raw_server import always, http, serving
 
 import dataaccess as da
+from dataaccess._probe.findings import ProbeReport
+from dataaccess._probe.probe import probe
+from dataaccess._sandbox.platforms import PLATFORMS
 from dataaccess.types import Schema
 
 
@@ -75,11 +80,6 @@ def test_a_load_writes_times_in_the_zone_of_records(form: str) -> None:
             other.declare("visit", 7, {"visit_id": "string", "time": "timestamp"})
             other.load("visit", table)
             assert other.client().search_items("visit", ["time"], item_type_id=7) == [{"time": "2024-01-14 20:30:00"}]
-
-
-def test_what_has_no_switch_is_in_the_table_too() -> None:
-    names = ["value_types", "condition_type", "refusal_data", "empty_values", "attrs_separator"]
-    assert {name: TABLE[name] for name in names} == dict.fromkeys(names, "")
 
 
 @pytest.mark.parametrize("form", ["both", "array", "string"])
@@ -150,23 +150,6 @@ def test_a_client_copes_with_every_shape_of_a_response(shape: str) -> None:
         assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) > 20
 
 
-def test_a_zone_of_the_service_cuts_other_days() -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": "Asia/Ho_Chi_Minh"}) as sandbox:
-        client = sandbox.client(timezone="Asia/Ho_Chi_Minh")
-        rows = client.search_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
-    times = sorted(row["allocated_time"] for row in rows)
-    assert "2024-01-14 17:00:00" <= times[0] < "2024-01-15 00:00:00"
-    assert times[-1] < "2024-01-15 17:00:00"
-
-
-def test_values_of_another_type_come_through_as_they_are() -> None:
-    rows = [{"last_used_source": {"value": "till"}, "channel_id": "7"}]
-    envelope = {"data": {"data": rows, "status": True}, "message": "Search Business Object success", "code": 200}
-    with serving(always(http(envelope))) as server:
-        client = da.Client(server.base_url, token="t")
-        assert client.search_codes(["last_used_source", "channel_id"], allocated_time=da.on("2024-01-15")) == rows
-
-
 def test_the_latency_may_be_a_timedelta() -> None:
     with da.Sandbox(switches={"latency": dt.timedelta(seconds=0.3)}) as sandbox:
         client = sandbox.client()
@@ -180,3 +163,87 @@ def test_a_malformed_request_reported_by_its_code_only_is_an_error_too() -> None
         with pytest.raises(da.ApiError) as caught:
             sandbox.client().post("/access/api/item/search", {"attrs": []})
         assert caught.value.code == 400
+
+
+DAY = dt.date(2024, 1, 15)
+EXPORT = 5637054
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_a_platform_has_its_switches(name: str) -> None:
+    with da.Sandbox.demo(until="2024-02-29", platform=name) as sandbox:
+        found = sandbox._control.call("GET", "/switches")
+        zone = found["day_zone"]
+        rows = sandbox.client(timezone=zone, source_timezone=found["source_timezone"]).search_codes(
+            ["allocated_time"], allocated_time=da.on("2024-01-15")
+        )
+    defaults = {"day_zone": "UTC", "source_timezone": "UTC", "day_comparison": "exclusive"}
+    assert {each: found[each] for each in defaults} == {**defaults, **PLATFORMS[name]}
+    if name == "local-times":
+        assert {row["allocated_time"][:10] for row in rows} == {"2024-01-15"}
+
+
+def test_switches_win_over_the_platform(tmp_path: Path) -> None:
+    file = tmp_path / "platform.toml"
+    file.write_text('[switches]\nempty_shape = "absent"\nlatency = 60\n', encoding="utf-8")
+    with da.Sandbox(platform=file, switches={"empty_shape": "null", "latency": 0}) as sandbox:
+        body = da.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert sandbox.client().post("/access/api/item/search", {**body})["data"] == {"status": True, "data": None}
+
+
+# Each differs from the default.
+OTHERS: dict[str, Any] = {
+    "day_zone": "Asia/Ho_Chi_Minh",
+    "source_timezone": "Asia/Kolkata",
+    "day_comparison": "instants",
+    "operators": "unmatched",
+    "time_unit": "unmatched",
+    "seconds": "unmatched",
+    "value_type": "required",
+    "attrs_format": "string",
+    "unknown_attribute": "ignored",
+    "empty_shape": "absent",
+    "last_used_type": "object",
+    "channel_id_type": "string",
+    "finished_types": "string",
+    "end_time_type": "number",
+    "finished_status": 7,
+    "failed_status": 9,
+    "unknown_export": "no_entries",
+    "malformed_request": "code_only",
+    "row_order": "reverse",
+    "maximum_rows": 60,
+}
+
+
+@pytest.mark.parametrize("form", ["json", "toml"])
+def test_what_a_probe_found_is_found_again_at_a_sandbox_with_its_file(form: str, tmp_path: Path) -> None:
+    def probed(sandbox: da.Sandbox) -> ProbeReport:
+        client = sandbox.client(timezone="Asia/Ho_Chi_Minh", source_timezone="Asia/Kolkata")
+        return probe(client, DAY, export_id=EXPORT)
+
+    file = tmp_path / f"platform.{form}"
+    with da.Sandbox.demo(until="2024-02-29", switches=OTHERS) as service:
+        first = probed(service)
+    file.write_text(json.dumps(first.to_dict()) if form == "json" else first.to_toml(), encoding="utf-8")
+    with da.Sandbox.demo(until="2024-02-29", platform=str(file)) as sandbox:
+        again = probed(sandbox)
+    assert OTHERS.items() <= first.switches.items()
+    assert {**again.switches, "latency": 0} == {**first.switches, "latency": 0}
+    assert again.settings == first.settings
+
+
+@pytest.mark.parametrize(
+    ("platform", "data"),
+    [
+        *(("utc-all", "one of all-utc, .*'utc-all'"), (Path(), "one of all-utc"), (5, "platform must be a string")),
+        *((text, r"\bplatform\.json\b") for text in ("{", "[]", "{}", '{"switches": []}', "\x80")),
+    ],
+)
+def test_another_platform_is_refused(platform: Any, data: str, tmp_path: Path) -> None:
+    if "platform" in data and isinstance(platform, str):
+        file = tmp_path / "platform.json"
+        file.write_bytes(platform.encode("latin-1"))
+        platform = file
+    with pytest.raises(da.ConfigError, check=about("platform"), match=data):
+        da.Sandbox(platform=platform)
