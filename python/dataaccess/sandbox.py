@@ -30,7 +30,7 @@ class Sandbox(Data, Access, Exports, Faults):
     """The whole service in this process, without data. `Sandbox.demo()` has data.
 
     Each sandbox has its own rows, tokens and port, all in memory. Where the API specification is silent, `switches`
-    choose the behaviour.
+    choose the behaviour. Methods raise `SandboxError` once it is stopped, and `ClientClosedError` in a forked child.
 
     Args:
         port: Port to listen on; 0 takes a free one.
@@ -93,14 +93,6 @@ class Sandbox(Data, Access, Exports, Faults):
                 three.
             **options: Arguments of `Sandbox`; the times of the demo data follow the platform.
 
-        Returns:
-            A running service.
-
-        Raises:
-            ConfigError: An argument is invalid, the file of a platform cannot be read, or other machines can reach
-                `host` without `allow_remote`.
-            SandboxError: The port is in use, or a switch is unknown or has an invalid value.
-
         Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
@@ -158,12 +150,9 @@ class Sandbox(Data, Access, Exports, Faults):
             path: The file, whose suffix is .toml or .json.
             **access: `port`, `host`, `allow_remote`, `token`, `admin_token` and `host_names` of `Sandbox`.
 
-        Returns:
-            A running service.
-
         Raises:
-            ConfigError: An argument is invalid; or the file cannot be read, or has an unknown key or a value of another
-                type. The message names the file and the path of the key.
+            ConfigError: The file cannot be read, or has an unknown key or a value of another type. The message names
+                the file and the path of the key.
             SandboxError: The port is in use, or a row or switch of the file does not fit.
 
         Examples:
@@ -218,10 +207,6 @@ class Sandbox(Data, Access, Exports, Faults):
     def reset(self) -> None:
         """Puts data, exports, faults, switches, clock and request log back to the start. Tokens stay valid.
 
-        Raises:
-            SandboxError: The sandbox is stopped.
-            ClientClosedError: The sandbox belongs to the parent process.
-
         Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
@@ -258,8 +243,6 @@ class Sandbox(Data, Access, Exports, Faults):
 
         Raises:
             ConfigError: One is negative, or it is more than a thousand years in all.
-            ClientClosedError: The sandbox belongs to the parent process.
-            SandboxError: The sandbox is stopped.
 
         Examples:
             >>> import dataaccess as da
@@ -281,8 +264,7 @@ class Sandbox(Data, Access, Exports, Faults):
             **changes: Values by the names of the switches, as in `switches=`. Rows stay as they are.
 
         Raises:
-            SandboxError: A switch is unknown or has an invalid value, or the sandbox is stopped.
-            ClientClosedError: The sandbox belongs to the parent process.
+            SandboxError: A switch is unknown or has an invalid value.
 
         Examples:
             >>> import dataaccess as da

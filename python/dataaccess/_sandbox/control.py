@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
 from dataaccess._core.checks import string
 from dataaccess._core.embedded import stop_sandbox
@@ -55,12 +55,18 @@ class Control:
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Calls a route below `/__sandbox` and returns the answer; `bytes` are sent as lines of JSON."""
-        status, answer = self._response(method, path, body)
+        status, content = self._response(method, path, body)
         try:
-            return _answer(status, answer)
-        except _NoAnswerError:
+            answer = json.loads(content)
+            error = answer["error"] if status >= _REFUSED else None
+            if error is None:
+                return answer
+            message, hint, kind = error["message"], error["hint"], error["kind"]
+        except (LookupError, TypeError, ValueError):
             problem = f"there is no sandbox at {self.base_url}: {method} {_PREFIX}{path} got HTTP status {status}"
             raise SandboxError(problem) from None
+        raised = ConfigError if kind == "ConfigError" else SandboxError
+        raise raised(f"{message}; {hint}" if hint else message, hint=hint)
 
     def stop(self) -> None:
         """Leaves the service running: who started it stops it."""
@@ -138,26 +144,3 @@ class OwnControl(Control):
 def segment(name: str) -> str:
     """A name, which was checked, as one segment of a path."""
     return quote(name, safe="")
-
-
-def query(**parameters: object) -> str:
-    """The query of a path."""
-    return "?" + urlencode({name: json.dumps(value) for name, value in parameters.items()})
-
-
-class _NoAnswerError(Exception):
-    """The response is not of a sandbox."""
-
-
-def _answer(status: int, content: bytes) -> Any:
-    """The answer of a call; an error is raised as the service names it."""
-    try:
-        answer = json.loads(content)
-        error = answer["error"] if status >= _REFUSED else None
-        if error is None:
-            return answer
-        message, hint, kind = error["message"], error["hint"], error["kind"]
-    except (LookupError, TypeError, ValueError):
-        raise _NoAnswerError from None
-    raised = ConfigError if kind == "ConfigError" else SandboxError
-    raise raised(f"{message}; {hint}" if hint else message, hint=hint)

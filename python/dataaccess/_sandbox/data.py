@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from dataaccess._core.checks import boolean, integer, optional, string
 from dataaccess._native import row_lines
-from dataaccess._sandbox.control import query, segment
+from dataaccess._sandbox.control import segment
 from dataaccess._scan.scan import Scan
 from dataaccess._scan.table import Table
 from dataaccess.errors import ConfigError
@@ -96,8 +97,6 @@ class Data:
 
         Raises:
             SandboxError: The name or id is taken, or an attribute is invalid.
-            ConfigError: An argument is invalid.
-            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da
@@ -128,7 +127,7 @@ class Data:
     ) -> int:
         """Adds rows to an object, all or none.
 
-        Searches find the rows once all are loaded. The iterable may use the sandbox itself.
+        Searches find the rows once all are loaded.
 
         Args:
             name: Name of the object: `promotion_code`, `customer` or a declared one.
@@ -143,12 +142,9 @@ class Data:
             The number of rows loaded.
 
         Raises:
-            SandboxError: A value does not fit its attribute or an identifier is taken, with the index of the row; or
-                the sandbox was stopped meanwhile.
-            ConfigError: `name` is not a string, or `replace` is not True or False.
+            SandboxError: A value does not fit its attribute or an identifier is taken, with the index of the row.
             TypeError: `rows` is neither an iterable nor a table.
             ImportError: `rows` is a table that needs pyarrow, which is not installed.
-            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da
@@ -162,7 +158,7 @@ class Data:
         name, replace = string("name", name), boolean("replace", replace)
         zone = self._control.call("GET", "/state")["record_zone"]
         lines = row_lines(name, self._kinds(name), zone, rows_of(rows, zone), self._control.raw)
-        target = f"/objects/{segment(name)}/rows{query(replace=replace)}"
+        target = f"/objects/{segment(name)}/rows?replace={json.dumps(replace)}"
         return int(self._control.call("POST", target, lines)["rows"])
 
     def _kinds(self, name: str) -> list[tuple[str, str]]:
@@ -170,7 +166,7 @@ class Data:
         for declared in self._control.call("GET", "/objects"):
             if declared["name"] == name:
                 return list(declared["attributes"].items())
-        self._control.call("GET", f"/objects/{segment(name)}/rows{query(limit=0)}")
+        self._control.call("GET", f"/objects/{segment(name)}/rows?limit=0")
         return []
 
     def clear(self, name: str) -> int:
@@ -183,9 +179,7 @@ class Data:
             The number of rows removed.
 
         Raises:
-            SandboxError: There is no such object, or the sandbox is stopped.
-            ConfigError: `name` is not a string.
-            ClientClosedError: The sandbox belongs to the parent process.
+            SandboxError: There is no such object.
 
         Examples:
             >>> import dataaccess as da

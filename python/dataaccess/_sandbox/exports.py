@@ -49,8 +49,6 @@ class Exports:
 
         Raises:
             ConfigError: A number is out of range, or `rows`, `seconds`, `delay` or `succeeds` is given beside a list.
-            ClientClosedError: The sandbox belongs to the parent process.
-            SandboxError: The sandbox is stopped.
 
         Examples:
             >>> import dataaccess as da

@@ -38,8 +38,6 @@ _NAMES = {
     int: "an integer",
     float: "a number",
     bool: "true or false",
-    datetime: "a datetime",
-    date: "a date",
     type(None): "null",
 }
 SUFFIXES = (".toml", ".json")
@@ -73,7 +71,7 @@ def read_document(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise ConfigError(f"{path} is not {'TOML' if is_toml else 'JSON'}: {error}") from None
     if not isinstance(content, dict):
-        raise ConfigError(f"{path} must be an object, not {_name_of(content)}")
+        raise ConfigError(f"{path} must be an object, not {_name_of(type(content))}")
     return content
 
 
@@ -199,12 +197,12 @@ def _problems(path: str, value: object, kinds: tuple[Any, ...]) -> Iterator[str]
         # A bool is an integer in Python, and a datetime is a date.
         if kind is type(value):
             return
-    expected = " or ".join(_NAMES[kind if isinstance(kind, type) else type(kind)] for kind in kinds)
-    yield f"{path} must be {expected}, not {_name_of(value)}"
+    expected = " or ".join(_name_of(kind if isinstance(kind, type) else type(kind)) for kind in kinds)
+    yield f"{path} must be {expected}, not {_name_of(type(value))}"
 
 
-def _name_of(value: object) -> str:
-    return _NAMES.get(type(value), type(value).__name__)
+def _name_of(kind: type) -> str:
+    return _NAMES.get(kind, f"a {kind.__name__}")
 
 
 def _id_of(sandbox: Any, seed: dict[str, Any]) -> int:
