@@ -102,6 +102,7 @@ def codes_of(*conditions: Body) -> Body:
 
 KNOWN = "demo-customer-0001"
 STATUS: Body = {"type": 2, "column": "code_status", "data_type": "number", "operator": "matches", "extendValue": []}
+AUDIENCE: Body = {**STATUS, "column": "allocated_audience", "data_type": "string"}
 EXPORT = {"scope": "download", "exportId": 5637051}
 MANY = [ids()] * 10_001
 
@@ -131,8 +132,13 @@ CASES: list[tuple[str, Any, str, int]] = [
     (SEARCH, customers_of(*[[each] for each in MANY]), r"filters\.OR: .*\b10000\b", 400),
     (SEARCH, customers_of(MANY), r"filters\.OR: .*\b10000\b", 400),
     (SEARCH, customers_of(*[[]] * 10_001), r"filters\.OR: .*\b10000\b", 400),
-    (SEARCH, customers_of([ids(*["a"] * 1_000_000)]), r"filters\.OR\b", 400),
+    (SEARCH, customers_of([ids(*["a"] * 100_001)]), r"filters\.OR: .*\b100000\b", 400),
     (SEARCH, customers_of([ids(*[7] * 1_000_000)]), r"filters\.OR\b", 400),
+    (SEARCH, codes_of({**AUDIENCE, "value": ["a"] * 100_001}), r"filters\.OR: .*\b100000\b", 400),
+    (SEARCH, b"[" * 32 + b"]" * 32, "the body: ", 400),
+    (SEARCH, b"[" * 33 + b"]" * 33, "the body is nested more than 32 levels", 400),
+    (SEARCH, b'{"itemTypeId":-100,"itemTypeId":-100}', "the body: member `itemTypeId` occurs twice", 400),
+    (SEARCH, b'{"filters":{"OR":[{"AND":[],"AND":[]}]}}', "the body: member `AND` occurs twice", 400),
 ]
 
 
@@ -204,7 +210,7 @@ def test_b3_anything_in_any_place_of_a_filter_is_answered(service: PlainService,
 BODIES: dict[str, tuple[str, Body]] = {
     "customers": (SEARCH, customers_of([ids(KNOWN)], [ids(KNOWN, column="name", operator="equals")])),
     "codes": (SEARCH, codes_of({**STATUS, "value": [3]})),
-    "audience": (SEARCH, codes_of({**STATUS, "column": "allocated_audience", "data_type": "string", "value": [KNOWN]})),
+    "audience": (SEARCH, codes_of({**AUDIENCE, "value": [KNOWN]})),
     "download": (DOWNLOAD, EXPORT),
 }
 # Where a text is a value that is searched.

@@ -33,33 +33,14 @@ def test_every_value_of_the_table_is_taken() -> None:
     da.Sandbox(switches=others).stop()
 
 
-HANOI = dt.timezone(dt.timedelta(hours=7))
-
-
-def test_records_have_times_of_their_zone_and_days_are_cut_elsewhere(sandbox: da.Sandbox) -> None:
-    day: dict[str, Any] = {"attrs": ["id", "allocated_time"], "allocated_time": da.on("2024-01-15")}
-    in_utc = {row["id"]: row["allocated_time"] for row in sandbox.client().search_codes(**day)}
-    later = {name: str(dt.datetime.fromisoformat(time) + dt.timedelta(hours=7)) for name, time in in_utc.items()}
-    with da.Sandbox.demo(until="2024-02-29", switches={"source_timezone": "Asia/Ho_Chi_Minh"}) as elsewhere:
-        client = elsewhere.client(source_timezone="Asia/Ho_Chi_Minh")
-        assert {row["id"]: row["allocated_time"] for row in client.search_codes(**day)} == later
-    with da.Sandbox.demo(
-        until="2024-02-29", switches={"source_timezone": "Asia/Ho_Chi_Minh", "day_zone": "Asia/Ho_Chi_Minh"}
-    ) as local:
-        rows = local.client(timezone="Asia/Ho_Chi_Minh", source_timezone="Asia/Ho_Chi_Minh").search_codes(**day)
-        assert {row["allocated_time"][:10] for row in rows} == {"2024-01-15"}
-
-
 TIME = dt.datetime(2024, 1, 14, 20, 30, tzinfo=dt.UTC)
 WRITTEN = "2024-01-15 03:30:00"
 NAIVE = dt.datetime.fromisoformat(WRITTEN)
 ROWS: dict[str, Any] = {
     "aware": [{"visit_id": "1", "time": TIME}],
-    "elsewhere": [{"visit_id": "1", "time": TIME.astimezone(HANOI)}],
     "naive": [{"visit_id": "1", "time": NAIVE}],
     "text": [{"visit_id": "1", "time": WRITTEN}],
     "polars": pl.DataFrame({"visit_id": ["1"], "time": [TIME]}),
-    "polars-naive": pl.DataFrame({"visit_id": ["1"], "time": [NAIVE]}),
     "pandas": pd.DataFrame({"visit_id": ["1"], "time": [pd.Timestamp(TIME)]}),
 }
 
@@ -98,11 +79,8 @@ def test_promotion_codes_take_attributes_as_an_array_whatever_the_switch(form: s
     [
         ({"empty_shpae": "null"}, "`empty_shpae`.* empty_shape\\?$"),
         ({"empty_shape": "nil"}, 'empty_shape: `nil` .*"array", "object", "null", "absent"$'),
-        ({"empty_shape": None}, "empty_shape: none "),
         ({"day_zone": "Hanoi"}, 'day_zone: `Hanoi` .*"UTC"'),
         ({"maximum_rows": 0}, "maximum_rows: 0 .* 1$"),
-        ({"maximum_rows": True}, "maximum_rows: true "),
-        ({"finished_status": 1.5}, "finished_status: 1.5 "),
         ({"latency": -1}, "latency: -1 .* 0$"),
         ({"generic_scope": [1]}, r"generic_scope: \[1\] "),
         ({"generic_scope": ""}, "generic_scope: ``"),

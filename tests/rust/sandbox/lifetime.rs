@@ -1,6 +1,5 @@
 //! Start, stop, and what the service survives.
 
-use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,33 +9,7 @@ use dataaccess::error::Kind;
 use dataaccess::sandbox::{Clock, Options, Sandbox};
 use serde_json::json;
 
-use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, customers, demo};
-
-#[test]
-fn a_sandbox_can_be_shared_between_threads() {
-    fn is_shared<T: Send + Sync>() {}
-    is_shared::<Sandbox>();
-    let service = Service::demo();
-    std::thread::scope(|scope| {
-        let search = || (0..5).map(|_| service.records(&customers(&[vec![]])).len()).collect::<Vec<_>>();
-        let threads: Vec<_> = (0..8).map(|_| scope.spawn(search)).collect();
-        for thread in threads {
-            assert_eq!(thread.join().unwrap(), [2_025; 5]);
-        }
-    });
-}
-
-#[test]
-fn the_demo_is_the_same_at_every_start() {
-    let body = codes(
-        &json!(
-            "id,name,pool_id,date_created,allocated_time,allocated_audience,audience_type,code_status,last_used_source,last_used_time,channel_id"
-        ),
-        &[allocated_time("after_date", "2000-01-01T00:00:00Z")],
-    );
-    let first = Service::demo().post(SEARCH, &body).body;
-    assert_eq!(first, Service::demo().post(SEARCH, &body).body);
-}
+use super::wire::{DOWNLOAD, Service, allocated_time, codes, demo};
 
 #[test]
 fn the_demo_has_codes_on_every_day_and_some_that_are_free() {
@@ -54,34 +27,6 @@ fn the_demo_has_codes_on_every_day_and_some_that_are_free() {
     assert!((100..200).contains(&available.len()), "{} available codes", available.len());
     assert!(available.iter().all(|record| record["allocated_audience"].is_null()));
     assert!(records.iter().any(|record| !record["name"].as_str().unwrap().is_ascii()));
-}
-
-#[test]
-fn stopping_is_quick_while_clients_hold_sockets_and_closes_the_port() {
-    let service = Service::demo();
-    let idle = service.connect();
-    let mut half_a_head = service.connect();
-    half_a_head.write_all(b"POST / HTTP/1.1\r\nHost: local").unwrap();
-    let mut half_a_body = service.connect();
-    write!(half_a_body, "POST {SEARCH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{{").unwrap();
-    let mut kept = service.connect();
-    kept.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-    assert!(kept.read(&mut [0; 4096]).unwrap() > 0);
-    let address = service.address().to_owned();
-    let started = Instant::now();
-    service.sandbox.stop();
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
-    assert!(TcpStream::connect(&address).is_err(), "the port is closed");
-    service.sandbox.stop();
-    let stopped = service.sandbox.check_running().unwrap_err();
-    assert_eq!((stopped.kind(), stopped.message()), (Kind::Sandbox, "this sandbox was stopped"));
-    for mut stream in [idle, kept, half_a_head, half_a_body] {
-        let mut rest = Vec::new();
-        // A cut connection ends or is reset; either way no one waits any longer.
-        let _ = stream.read_to_end(&mut rest);
-        assert_eq!(rest, b"");
-    }
-    TcpListener::bind(address).expect("the port is free again");
 }
 
 #[test]
@@ -126,21 +71,4 @@ fn a_panic_is_a_response_and_the_service_continues() {
         service.post(DOWNLOAD, &body).refuses(500, "the sandbox failed to respond");
     }
     assert_eq!(service.post(DOWNLOAD, &body).status, 200);
-}
-
-#[test]
-fn a_slow_head_is_cut_off_and_others_are_served_meanwhile() {
-    let service = Service::demo();
-    let mut slow: Vec<TcpStream> = (0..50).map(|_| service.connect()).collect();
-    for stream in &mut slow {
-        stream.write_all(b"POST / HTTP/1.1\r\nX: ").unwrap();
-    }
-    assert_eq!(service.records(&customers(&[vec![]])).len(), 2_025);
-    let started = Instant::now();
-    for stream in &mut slow {
-        // The service closes; a drip would otherwise hold the connection for ever.
-        let _ = stream.read_to_end(&mut Vec::new());
-    }
-    let waited = started.elapsed();
-    assert!((Duration::from_secs(3)..Duration::from_secs(9)).contains(&waited), "{waited:?}");
 }
