@@ -253,12 +253,6 @@ def test_a_string_with_a_zero_character_is_found_by_itself(service: da.Sandbox) 
     assert found == [{"store_id": "a\0b"}]
 
 
-def test_integers_are_compared_as_integers(service: da.Sandbox) -> None:
-    service.load("store", [{"store_id": "even", "area": 2**53}, {"store_id": "odd", "area": 2**53 + 1}])
-    found = service.client().search_items("store", ["area"], da.col("area").equals(2**53 + 1), item_type_id=7)
-    assert found == [{"area": 2**53 + 1}]
-
-
 TAGGED: dict[str, Any] = {"id": "string", "is_open": "bool", "tags": "list"}
 
 
@@ -307,13 +301,6 @@ def test_rows_are_replaced_and_taken_away(service: da.Sandbox) -> None:
     assert [row["store_id"] for row in stored(service)] == ["1", "2"]
     assert service.clear("store") == 2
     assert stored(service) == []
-
-
-def test_a_scan_is_loaded_into_another_service(sandbox: da.Sandbox) -> None:
-    scan = sandbox.client().scan_codes(["id", "name", "pool_id"], allocated_time=da.on("2024-01-15"))
-    with da.Sandbox() as other:
-        other.declare("copy", 7, {"id": "string", "name": "string", "pool_id": "number"})
-        assert other.load("copy", scan) == scan.collect().num_rows
 
 
 def as_stream(rows: Iterator[dict[str, Any]]) -> pa.RecordBatchReader:

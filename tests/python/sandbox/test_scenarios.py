@@ -107,9 +107,7 @@ WRONG: list[tuple[str, object, str]] = [
     ("a.json", {"demo": 1}, "demo must be true or false or an object, not an integer"),
     ("a.json", {"demo": {"untill": "2024-02-29"}}, r"no key demo\.untill; did you mean 'until'\?"),
     ("a.json", {"demo": {"until": None}}, r"demo\.until must be a string or a date, not null"),
-    ("a.json", {"demo": {"until": "soon"}}, r": until .*2024-02-29"),
     ("a.json", {"seeds": [STORE, 5]}, r"seeds\[1\] must be an object, not an integer"),
-    ("a.json", {"seeds": ["shop.json"]}, r"seeds\[0\] must be an object, not a string"),
     (
         "a.json",
         {"seeds": [STORE, {"objct": "a"}]},
@@ -126,7 +124,6 @@ WRONG: list[tuple[str, object, str]] = [
     ("a.json", {"seeds": [{**STORE, "attributes": {"store_id": "text"}}]}, r"seeds\[0\]: .*`store_id`.*`text`"),
     ("a.json", {"seeds": [{"object": "store", "item_type_id": 7}]}, r"seeds\[0\]: item_type_id .* attributes"),
     ("a.json", {"seeds": [{"object": "shop", "attributes": {"id": "string"}}]}, r"seeds\[0\]: item_type_id is missing"),
-    ("a.json", {"faults": [{"kind": "statsu"}]}, r"faults\[0\]: .*statsu"),
     ("a.json", {"faults": [{"kind": "status", "status": 503, "tmies": 2}]}, r"faults\[0\]: .*tmies"),
     ("a.json", {"exports": [{"rows": 5, "second": 2}]}, r"exports\[0\]: .*second"),
     ("a.json", {"platform": "utc-all"}, r": platform .*'utc-all'"),
