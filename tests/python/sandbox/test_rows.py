@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import os
-import re
 import signal
 import sys
 import threading
@@ -90,43 +89,28 @@ def test_tables_are_loaded_by_the_names_of_their_columns(service: da.Sandbox, ta
     assert stored(service) == EXPECTED
 
 
-@pytest.mark.parametrize(
-    ("area", "expected"),
-    [
-        (pa.array([-128], pa.int8()), -128),
-        (pa.array([2**63 - 1], pa.uint64()), 2**63 - 1),
-        (pa.array([0.1], pa.float64()), 0.1),
-        (pa.array([decimal.Decimal("12.50")]), 12.5),
-        (pa.array([decimal.Decimal("9007199254740993.00")]), 9007199254740993),
-        (pa.array([None], pa.int64()), None),
-    ],
-    ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
-)
-def test_numbers_of_any_column_come_back_exactly(service: da.Sandbox, area: Any, expected: Any) -> None:
-    table = arrow(area=area)
-    for frame in (table, pl.DataFrame(table)):
+# A column of one cell, and the cell as it comes back.
+CELLS: list[tuple[dict[str, Any], Any]] = [
+    ({"area": pa.array([-128], pa.int8())}, -128),
+    ({"area": pa.array([2**63 - 1], pa.uint64())}, 2**63 - 1),
+    ({"area": pa.array([0.1], pa.float64())}, 0.1),
+    ({"area": pa.array([decimal.Decimal("12.50")])}, 12.5),
+    ({"area": pa.array([decimal.Decimal("9007199254740993.00")])}, 9007199254740993),
+    ({"area": pa.array([None], pa.int64())}, None),
+    ({"opened": pa.array([dt.date(2024, 2, 29)])}, "2024-02-29 00:00:00"),
+    ({"opened": pa.array([1706702400], pa.timestamp("s"))}, "2024-01-31 12:00:00"),
+    ({"opened": pa.array([1706702400000], pa.timestamp("ms", "Asia/Ho_Chi_Minh"))}, "2024-01-31 12:00:00"),
+    ({"opened": pa.array([1706702400 * 10**9], pa.timestamp("ns"))}, "2024-01-31 12:00:00"),
+    ({"opened": pa.array([-62135596800], pa.timestamp("s"))}, "0001-01-01 00:00:00"),
+]
+
+
+@pytest.mark.parametrize(("column", "expected"), CELLS, ids=lambda value: str(value)[:40])
+def test_cells_of_any_column_come_back_exactly(service: da.Sandbox, column: dict[str, Any], expected: Any) -> None:
+    for frame in (arrow(**column), pl.DataFrame(arrow(**column))):
         assert service.load("store", frame, replace=True) == 1
-        found = stored(service)[0]["area"]
+        found = stored(service)[0][next(iter(column))]
         assert (found, type(found)) == (expected, type(expected))
-
-
-@pytest.mark.parametrize(
-    ("opened", "expected"),
-    [
-        (pa.array([dt.date(2024, 2, 29)]), "2024-02-29 00:00:00"),
-        (pa.array([1706702400], pa.timestamp("s")), "2024-01-31 12:00:00"),
-        (pa.array([1706702400000], pa.timestamp("ms", "Asia/Ho_Chi_Minh")), "2024-01-31 12:00:00"),
-        (pa.array([1706702400 * 10**9], pa.timestamp("ns")), "2024-01-31 12:00:00"),
-        (pa.array([-62135596800], pa.timestamp("s")), "0001-01-01 00:00:00"),
-        (pa.array(["2024-01-31 12:00:00"], pa.large_string()), "2024-01-31 12:00:00"),
-    ],
-    ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
-)
-def test_times_of_any_column_are_formatted_as_specified(service: da.Sandbox, opened: Any, expected: str) -> None:
-    table = arrow(opened=opened)
-    for frame in (table, pl.DataFrame(table)):
-        assert service.load("store", frame, replace=True) == 1
-        assert stored(service)[0]["opened"] == expected
 
 
 @pytest.mark.parametrize("make", [lambda table: table, pl.DataFrame], ids=["pyarrow", "polars"])
@@ -194,26 +178,18 @@ def test_a_row_that_does_not_fit_is_named_and_none_is_loaded(
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "known"),
-    [
-        ("code_status", 2, ["1", "3", "4"]),
-        ("audience_type", -100, ["-1003", "-1007"]),
-    ],
+    ("column", "value", "known"), [("code_status", 2, "1 .* 3 .* 4 "), ("audience_type", -100, "-1003 .*-1007")]
 )
-def test_a_status_or_an_audience_type_that_does_not_exist_is_refused(
-    column: str, value: float, known: list[str]
-) -> None:
+def test_a_status_or_an_audience_type_that_does_not_exist_is_refused(column: str, value: float, known: str) -> None:
     """Section 8."""
     good: dict[str, Any] = {"id": "first", "code_status": 1, "audience_type": -1003}
     bad = good | {"id": "second", column: value}
-    rows: list[Any] = [[good, bad], pa.Table.from_pylist([good, bad | {column: float(value)}])]
     with da.Sandbox() as sandbox:
-        for each in rows:
-            with pytest.raises(da.SandboxError) as caught:
-                sandbox.load("promotion_code", each)
+        for rows in ([good, bad], pa.Table.from_pylist([good, bad | {column: float(value)}])):
+            with pytest.raises(da.SandboxError, match=known) as caught:
+                sandbox.load("promotion_code", rows)
             assert place(caught.value) == ("promotion_code", 1, column)
-            assert re.findall(r"-?\d[\d.]*", str(caught.value)) == ["1", str(value), *known]
-            assert sandbox.client().search_codes(allocated_time=da.after("1980-01-01")) == []
+        assert sandbox.clear("promotion_code") == 0
 
 
 def test_numpy_and_zones_are_understood(service: da.Sandbox) -> None:
