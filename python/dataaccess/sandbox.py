@@ -15,7 +15,7 @@ from dataaccess._sandbox.control import Control, OwnControl
 from dataaccess._sandbox.data import Data
 from dataaccess._sandbox.exports import Exports
 from dataaccess._sandbox.faults import Fault, FaultKind, Faults, ReceivedRequest
-from dataaccess._sandbox.options import SandboxAccess, SandboxOptions, path_of, plain_switches, started_with
+from dataaccess._sandbox.options import SandboxAccess, SandboxOptions, known, path_of, plain_switches, started_with
 
 if TYPE_CHECKING:
     import os
@@ -67,7 +67,7 @@ class Sandbox(Data, Access, Exports, Faults):
 
     def __init__(self, **options: Unpack[SandboxOptions]) -> None:
         """Starts the service."""
-        self._start(**options)
+        self._start(**known(options, SandboxOptions))
 
     def _start(self, **settings: Any) -> None:
         self._control = OwnControl(start_sandbox(**started_with(**settings)))
@@ -106,7 +106,7 @@ class Sandbox(Data, Access, Exports, Faults):
         """
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else duration("export_seconds", export_seconds)
-        sandbox._start(demo=(ends, None if until is None else str(until)), **options)
+        sandbox._start(demo=(ends, None if until is None else str(until)), **known(options, SandboxOptions))
         return sandbox
 
     @classmethod
@@ -168,7 +168,7 @@ class Sandbox(Data, Access, Exports, Faults):
         """
         from dataaccess._sandbox.scenario import Scenario
 
-        return Scenario.read(path_of("path", path)).started(cls, **access)
+        return Scenario.read(path_of("path", path)).started(cls, **known(access, SandboxAccess))
 
     @classmethod
     def connect(cls, url: str, admin_token: str) -> Self:

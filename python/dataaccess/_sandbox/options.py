@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 from dataaccess._core.checks import boolean, integer, string
 from dataaccess._core.embedded import LOOPBACK
 from dataaccess._core.paths import local_path
+from dataaccess._public import did_you_mean
 from dataaccess._sandbox.platforms import switches_of
 from dataaccess.errors import ConfigError
 
@@ -32,6 +33,15 @@ class SandboxOptions(SandboxAccess, total=False):
     platform: str | os.PathLike[str] | None
     switches: Mapping[str, Any] | None
     now: datetime | str | None
+
+
+def known(options: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    """The options, none of which is unknown."""
+    names = kind.__annotations__
+    for name in options:
+        if name not in names:
+            raise TypeError(f"a Sandbox takes no argument {name!r} here{did_you_mean(name, names)}")
+    return dict(options)
 
 
 def started_with(

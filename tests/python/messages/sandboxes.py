@@ -21,6 +21,7 @@ SANDBOXES = Cases()
 SANDBOXES.add(
     calls(
         """
+        da.Sandbox(prot=8000)
         da.Sandbox(port="8000")
         da.Sandbox(port=70_000)
         da.Sandbox(port=int(user.sandbox.base_url.rpartition(":")[2]))

@@ -165,3 +165,9 @@ def test_an_error_of_its_access_is_none_of_the_file(tmp_path: Path) -> None:
     path.write_text("{}", encoding="utf-8")
     with pytest.raises(da.ConfigError, match=r"^port "):
         da.Sandbox.scenario(path, port=70_000)
+    with pytest.raises(TypeError, match="'now'"):
+        da.Sandbox.scenario(path, now="2024-03-01")  # type: ignore[call-arg]
+    starts: list[Any] = [da.Sandbox, da.Sandbox.demo]
+    for start in starts:
+        with pytest.raises(TypeError, match=r"'prot'.* 'port'"):
+            start(prot=8000)
