@@ -61,15 +61,6 @@ def test_two_processes_have_the_same_rows() -> None:
     assert there.stdout.strip() == here
 
 
-def test_a_job_of_yesterday_finds_rows() -> None:
-    with da.Sandbox.demo() as sandbox:
-        client = sandbox.client()
-        assert len(client.search_codes(allocated_time=da.yesterday())) > 60
-        assert len(client.search_codes(allocated_time=da.last_days(60))) > 3_600
-        assert client.scan_codes(["id"], allocated_time=da.last_days(30)).to_dicts()
-        assert sum(row["code_status"] == 4 for row in rows_of(sandbox)) > 1_000
-
-
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 def test_the_address_chooses_the_days(monkeypatch: pytest.MonkeyPatch) -> None:
     fixed, others = da.Client("sandbox:demo?until=2024-02-29"), da.Client("sandbox:demo?until=2024-03-01")

@@ -93,18 +93,6 @@ def test_an_error_names_the_valid_names_or_values(switches: dict[str, Any], data
             start(switches=switches)
 
 
-def test_an_unknown_attribute_that_the_service_ignores_causes_a_warning() -> None:
-    where = da.col("customer_id").matches(["demo-customer-0001"])
-    with da.Sandbox.demo(until="2024-02-29", switches={"unknown_attribute": "ignored"}) as sandbox:
-        client = sandbox.client()
-        with pytest.warns(da.AbsentAttributeWarning, match="emial"):
-            rows = client.search_items("customer", ["customer_id", "emial"], where)
-        assert rows == [{"customer_id": "demo-customer-0001", "emial": None}]
-        with pytest.warns(da.AbsentAttributeWarning, match="emial"):
-            frame = client.scan_items("customer", ["emial"], where).to_polars()
-        assert frame.rows() == [(None,)]
-
-
 def test_a_platform_that_wants_a_value_type_for_codes_can_be_searched_by_a_raw_filter() -> None:
     condition: dict[str, Any] = {
         "column": "allocated_time",
@@ -134,13 +122,6 @@ def test_the_latency_may_be_a_timedelta() -> None:
         since = time.monotonic()
         client.search_codes(allocated_time=da.on("2024-01-15"))
         assert time.monotonic() - since >= 0.3
-
-
-def test_a_malformed_request_reported_by_its_code_only_is_an_error_too() -> None:
-    with da.Sandbox(switches={"malformed_request": "code_only"}) as sandbox:
-        with pytest.raises(da.ApiError) as caught:
-            sandbox.client().post("/access/api/item/search", {"attrs": []})
-        assert caught.value.code == 400
 
 
 DAY = dt.date(2024, 1, 15)
