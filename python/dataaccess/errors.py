@@ -528,7 +528,7 @@ class TimezoneWarning(DataAccessWarning):
 
 
 class SandboxWarning(DataAccessWarning):
-    """The data is synthetic: it comes from the sandbox. Or the sandbox cannot behave as a platform in every point."""
+    """The data is synthetic: it comes from the sandbox."""
 
 
 for _name in __all__:

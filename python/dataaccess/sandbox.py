@@ -5,50 +5,38 @@ It listens on the loopback address by default, and runs on threads of its own.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta
-from ipaddress import ip_address
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from dataaccess._core.checks import boolean, duration, integer, string
-from dataaccess._core.embedded import LOOPBACK, count_as_sandbox, start_sandbox
-from dataaccess._core.paths import local_path
+from dataaccess._core.checks import duration
+from dataaccess._core.embedded import count_as_sandbox, start_sandbox
 from dataaccess._public import public
-from dataaccess._sandbox.access import Access, strings
+from dataaccess._sandbox.access import Access
 from dataaccess._sandbox.control import Control, OwnControl
+from dataaccess._sandbox.data import Data
 from dataaccess._sandbox.exports import Exports
 from dataaccess._sandbox.faults import Fault, FaultKind, Faults, ReceivedRequest
-from dataaccess._sandbox.platforms import switches_of
-from dataaccess._sandbox.scenario import read_scenario
-from dataaccess._sandbox.seed import Seeds
-from dataaccess.errors import ConfigError
+from dataaccess._sandbox.options import SandboxAccess, SandboxOptions, known, path_of, plain_switches, started_with
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from ipaddress import IPv4Address, IPv6Address
+    import os
+    from datetime import date, timedelta
     from types import TracebackType
 
 __all__ = ["Fault", "FaultKind", "ReceivedRequest", "Sandbox"]
 
-# The first year of Unix time.
-_EARLIEST = 1971
-
 
 @public
-class Sandbox(Seeds, Access, Exports, Faults):
+class Sandbox(Data, Access, Exports, Faults):
     """The whole service in this process, without data. `Sandbox.demo()` has data.
 
     Each sandbox has its own rows, tokens and port, all in memory. Where the API specification is silent, `switches`
-    choose the behaviour.
+    choose the behaviour. Methods raise `SandboxError` once it is stopped, and `ClientClosedError` in a forked child.
 
     Args:
         port: Port to listen on; 0 takes a free one.
         platform: Switches of a kind of platform: `all-utc` (the default), `local-times` (days and times of Vietnam),
             `other-zone-inclusive` (days of India, which `after_date` and `before_date` include), or the file that
-            `dataaccess probe` wrote of yours. A `SandboxWarning` names what no switch can imitate.
+            `dataaccess probe` wrote of yours.
         switches: Behaviour where the API specification is silent, by the names in `docs/open-points.md`. They win over
             the platform.
         host: Address to listen on. One that other machines can reach needs `allow_remote`.
@@ -77,42 +65,20 @@ class Sandbox(Seeds, Access, Exports, Faults):
 
     _control: Control
 
-    def __init__(
-        self,
-        *,
-        port: int = 0,
-        platform: str | os.PathLike[str] | None = None,
-        switches: Mapping[str, Any] | None = None,
-        host: str = "127.0.0.1",
-        allow_remote: bool = False,
-        token: str | None = None,
-        admin_token: str | None = None,
-        host_names: Iterable[str] = (),
-        now: datetime | str | None = None,
-    ) -> None:
+    def __init__(self, **options: Unpack[SandboxOptions]) -> None:
         """Starts the service."""
-        access = _access(host, token, admin_token, host_names, allow_remote=allow_remote)
-        chosen = _switches(platform, switches)
-        self._start(port=port, switches=chosen, access=access, now=_now(now))
+        self._start(**known(options, SandboxOptions))
 
-    def _start(self, *, port: int, **settings: Any) -> None:
-        self._control = OwnControl(start_sandbox(port=integer("port", port, 0, 65535), **settings))
+    def _start(self, **settings: Any) -> None:
+        self._control = OwnControl(start_sandbox(**started_with(**settings)))
 
     @classmethod
     def demo(
         cls,
         *,
         until: date | str | None = None,
-        port: int = 0,
         export_seconds: float | timedelta | None = None,
-        platform: str | os.PathLike[str] | None = None,
-        switches: Mapping[str, Any] | None = None,
-        host: str = LOOPBACK,
-        allow_remote: bool = False,
-        token: str | None = None,
-        admin_token: str | None = None,
-        host_names: Iterable[str] = (),
-        now: datetime | str | None = None,
+        **options: Unpack[SandboxOptions],
     ) -> Self:
         """Starts the service with demo data, in which a day has the same promotion codes always.
 
@@ -123,25 +89,9 @@ class Sandbox(Seeds, Access, Exports, Faults):
         Args:
             until: The last day of promotion codes, from 2024-01-01 on: a date or text; then no day is added. None is
                 yesterday, by the clock of the sandbox.
-            port: Port to listen on; 0 takes a free one.
             export_seconds: Seconds, or a timedelta, until the export that is running at the start ends; default:
                 three.
-            platform: As in `Sandbox`; the times of the demo data follow it.
-            switches: As in `Sandbox`.
-            host: As in `Sandbox`.
-            allow_remote: As in `Sandbox`.
-            token: As in `Sandbox`.
-            admin_token: As in `Sandbox`.
-            host_names: As in `Sandbox`.
-            now: As in `Sandbox`.
-
-        Returns:
-            A running service.
-
-        Raises:
-            ConfigError: An argument is invalid, the file of a platform cannot be read, or other machines can reach
-                `host` without `allow_remote`.
-            SandboxError: The port is in use, or a switch is unknown or has an invalid value.
+            **options: Arguments of `Sandbox`; the times of the demo data follow the platform.
 
         Examples:
             >>> import dataaccess as da
@@ -156,10 +106,7 @@ class Sandbox(Seeds, Access, Exports, Faults):
         """
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else duration("export_seconds", export_seconds)
-        access = _access(host, token, admin_token, host_names, allow_remote=allow_remote)
-        demo = (ends, _until(until))
-        chosen = _switches(platform, switches)
-        sandbox._start(demo=demo, port=port, now=_now(now), switches=chosen, access=access)
+        sandbox._start(demo=(ends, None if until is None else str(until)), **known(options, SandboxOptions))
         return sandbox
 
     @classmethod
@@ -189,42 +136,23 @@ class Sandbox(Seeds, Access, Exports, Faults):
             True
         """
         sandbox = object.__new__(cls)
-        access: tuple[Any, ...] = (_address(LOOPBACK), False, None, None, [])
-        sandbox._start(port=port, access=access, replay=_path("replay", path))
+        sandbox._start(port=port, replay=path)
         return sandbox
 
     @classmethod
-    def scenario(
-        cls,
-        path: str | os.PathLike[str],
-        *,
-        port: int = 0,
-        host: str = LOOPBACK,
-        allow_remote: bool = False,
-        token: str | None = None,
-        admin_token: str | None = None,
-        host_names: Iterable[str] = (),
-    ) -> Self:
+    def scenario(cls, path: str | os.PathLike[str], **access: Unpack[SandboxAccess]) -> Self:
         r"""Starts the service with what a file says: rows, switches, exports, faults and the clock.
 
-        The members of the file, in TOML or JSON, are `demo`, `now`, `platform`, `switches`, `seeds`, `exports` and
+        The keys of the file, in TOML or JSON, are `demo`, `now`, `platform`, `switches`, `seeds`, `exports` and
         `faults`; the page on the sandbox describes them. `reset` comes back to the scenario.
 
         Args:
-            path: The file, whose suffix is .toml or .json. Paths in it are relative to its folder.
-            port: Port to listen on; 0 takes a free one.
-            host: As in `Sandbox`.
-            allow_remote: As in `Sandbox`.
-            token: As in `Sandbox`.
-            admin_token: As in `Sandbox`.
-            host_names: As in `Sandbox`.
-
-        Returns:
-            A running service.
+            path: The file, whose suffix is .toml or .json.
+            **access: `port`, `host`, `allow_remote`, `token`, `admin_token` and `host_names` of `Sandbox`.
 
         Raises:
-            ConfigError: An argument is invalid; or the file cannot be read, or has an unknown member or a value of
-                another type. The message names the file and the place.
+            ConfigError: The file cannot be read, or has an unknown key or a value of another type. The message names
+                the file and the path of the key.
             SandboxError: The port is in use, or a row or switch of the file does not fit.
 
         Examples:
@@ -238,27 +166,9 @@ class Sandbox(Seeds, Access, Exports, Faults):
             >>> customers
             [{'customer_id': '17'}]
         """
-        found = read_scenario(Path(local_path(path)))
-        access: dict[str, Any] = {"port": port, "host": host, "allow_remote": allow_remote, "host_names": host_names}
-        access |= {"token": token, "admin_token": admin_token}
-        with found.errors_of_start():
-            sandbox = cls.demo(**found.start, **access) if found.is_demo else cls(**found.start, **access)
-        try:
-            with sandbox._starting():
-                found.fill(sandbox)
-        except BaseException:
-            sandbox.stop()
-            raise
-        return sandbox
+        from dataaccess._sandbox.scenario import Scenario
 
-    @contextmanager
-    def _starting(self) -> Iterator[None]:
-        """What is changed in the block belongs to the start, so that a reset comes back to it."""
-        self._control.is_starting = True
-        try:
-            yield
-        finally:
-            self._control.is_starting = False
+        return Scenario.read(path_of("path", path)).started(cls, **known(access, SandboxAccess))
 
     @classmethod
     def connect(cls, url: str, admin_token: str) -> Self:
@@ -297,10 +207,6 @@ class Sandbox(Seeds, Access, Exports, Faults):
     def reset(self) -> None:
         """Puts data, exports, faults, switches, clock and request log back to the start. Tokens stay valid.
 
-        Raises:
-            SandboxError: The sandbox is stopped.
-            ClientClosedError: The sandbox belongs to the parent process.
-
         Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
@@ -337,8 +243,6 @@ class Sandbox(Seeds, Access, Exports, Faults):
 
         Raises:
             ConfigError: One is negative, or the clock would be beyond the year 9999.
-            ClientClosedError: The sandbox belongs to the parent process.
-            SandboxError: The sandbox is stopped.
 
         Examples:
             >>> import dataaccess as da
@@ -360,8 +264,7 @@ class Sandbox(Seeds, Access, Exports, Faults):
             **changes: Values by the names of the switches, as in `switches=`. Rows stay as they are.
 
         Raises:
-            SandboxError: A switch is unknown or has an invalid value, or the sandbox is stopped.
-            ClientClosedError: The sandbox belongs to the parent process.
+            SandboxError: A switch is unknown or has an invalid value.
 
         Examples:
             >>> import dataaccess as da
@@ -372,7 +275,7 @@ class Sandbox(Seeds, Access, Exports, Faults):
             >>> status
             7
         """
-        self._control.call("PATCH", "/switches", {name: _switch(name, value) for name, value in changes.items()})
+        self._control.call("PATCH", "/switches", plain_switches(changes))
 
     def stop(self) -> None:
         """Stops the service within two seconds. Stopping twice has no effect; a forked child cannot stop it.
@@ -405,73 +308,3 @@ class Sandbox(Seeds, Access, Exports, Faults):
     def __reduce__(self) -> tuple[Any, ...]:
         """Raises: a running service cannot be pickled."""
         raise TypeError("a Sandbox does not pickle: pass its base_url and a token")
-
-
-def _switches(platform: str | os.PathLike[str] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Switches as the core takes them: the switches of the platform, and the given ones in their place."""
-    if not isinstance(given, Mapping | None):
-        raise ConfigError(f"switches must be a dict of names and values, not of type {type(given).__name__}")
-    chosen = {**switches_of(platform), **(given or {})}
-    return {string("switches", name): _switch(name, value) for name, value in chosen.items()}
-
-
-def _switch(name: str, value: object) -> object:
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    return string(f"switches[{name!r}]", value) if isinstance(value, str) else value
-
-
-def _now(given: object) -> float | None:
-    """Unix seconds of the time at which the clock starts."""
-    try:
-        time = datetime.fromisoformat(given) if isinstance(given, str) else given
-    except ValueError:
-        time = None
-    if given is None:
-        return None
-    if not isinstance(time, datetime) or time.year < _EARLIEST:
-        raise ConfigError(f"now must be a datetime from {_EARLIEST} on, or one in ISO format, not {given!r}")
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-
-
-def _until(given: object) -> str | None:
-    """The day as text, which the core checks."""
-    if given is None or isinstance(given, str):
-        return given
-    if isinstance(given, date) and not isinstance(given, datetime):
-        return given.isoformat()
-    raise ConfigError(f"until must be a date or text such as 2024-02-29, not {given!r}")
-
-
-def _access(
-    host: object, token: str | None, admin_token: str | None, host_names: Iterable[str], *, allow_remote: bool
-) -> tuple[Any, ...]:
-    """Where it listens and who may connect, as the core takes it."""
-    return (
-        _address(host),
-        boolean("allow_remote", allow_remote),
-        _token("token", token),
-        _token("admin_token", admin_token),
-        strings("host_names", host_names),
-    )
-
-
-def _token(name: str, given: str | None) -> str | None:
-    return None if given is None else string(name, given)
-
-
-def _path(name: str, given: object) -> str | None:
-    path = os.fspath(given) if isinstance(given, os.PathLike) else given
-    if path is None:
-        return None
-    if isinstance(path, str) and path:
-        return local_path(path)
-    what = "empty" if path == "" else f"of type {type(given).__name__}"
-    raise ConfigError(f"{name} must be the path of a file, not {what}")
-
-
-def _address(host: object) -> IPv4Address | IPv6Address:
-    try:
-        return ip_address(LOOPBACK if host == "localhost" else str(host))
-    except ValueError:
-        raise ConfigError(f"host must be an address such as 127.0.0.1 or ::1, not {host!r}") from None

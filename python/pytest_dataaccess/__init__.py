@@ -1,10 +1,10 @@
 """Fixtures and a marker for tests of jobs that use this package. pytest finds them by itself.
 
-A sandbox starts in a few hundredths of a second, and only for a test that uses a fixture. Each test has its own: no
-data, token, fault or logged request of one test reaches another. `dataaccess_session_sandbox` alone is shared.
+Each test has a sandbox of its own, which starts in a few hundredths of a second: no data, token, fault or logged
+request of one test reaches another. `dataaccess_session_sandbox` is shared.
 
-pytest imports this module in every run where the package is installed. So it is not a part of `dataaccess`, and only
-the fixtures import that: a run that does not use them is not slower, and does not fail if the package cannot be loaded.
+pytest imports this module in every run where the package is installed. So only the fixtures import the package: a run
+that does not use them is not slower, and does not fail if the package cannot be loaded.
 """
 
 from __future__ import annotations
@@ -14,33 +14,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_dataaccess._options import options_of, started, with_paths
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataaccess import AsyncClient, Client, Sandbox
     from pytest_dataaccess._guard import Guard
 
-# What has the sandbox of a test.
-_OF_A_TEST = {"dataaccess_sandbox", "dataaccess_empty_sandbox"}
 _MARKER = (
-    "dataaccess(seed=, scenario=, platform=, switches=, until=, faults=): what the sandbox of the test has: files of "
-    "rows, a scenario file, the behaviour of a platform, the last day of the demo data, faults"
+    "dataaccess(seed=, scenario=, platform=, switches=, until=, faults=): what the sandbox of the test has: objects "
+    "and rows, a scenario file, the behaviour of a platform, the last day of the demo data, faults"
 )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Registers the marker."""
     config.addinivalue_line("markers", _MARKER)
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Refuses a marker of a test that would have no effect: only a sandbox of the test alone has what it says."""
-    is_marked = any(marker.name == "dataaccess" for marker in item.own_markers)
-    if is_marked and not _OF_A_TEST.intersection(getattr(item, "fixturenames", ())):
-        raise pytest.UsageError(
-            "the marker dataaccess has no effect on a test that uses neither dataaccess_sandbox nor "
-            "dataaccess_empty_sandbox, nor a client of one"
-        )
 
 
 @pytest.fixture(scope="session")
@@ -64,8 +54,6 @@ def dataaccess_sandbox(
     the functions of the module, uses the sandbox and not your platform. Other settings of the environment, such as
     `DATAACCESS_CA_BUNDLE`, are removed.
     """
-    from pytest_dataaccess._options import options_of, started
-
     with started(options_of(request, dataaccess_options), is_demo=True) as sandbox:
         _set_environment(monkeypatch, sandbox)
         yield sandbox
@@ -76,8 +64,6 @@ def dataaccess_empty_sandbox(
     request: pytest.FixtureRequest, dataaccess_options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Sandbox]:
     """A sandbox without demo data, for this test alone; with marker and environment as `dataaccess_sandbox`."""
-    from pytest_dataaccess._options import options_of, started
-
     with started(options_of(request, dataaccess_options), is_demo=False) as sandbox:
         _set_environment(monkeypatch, sandbox)
         yield sandbox
@@ -90,8 +76,6 @@ def dataaccess_session_sandbox(request: pytest.FixtureRequest, dataaccess_option
     Tests share its rows, faults and log. The environment does not name it: use its `client()`, or its `environment()`
     as a context manager. It takes no marker, only `dataaccess_options`.
     """
-    from pytest_dataaccess._options import started, with_paths
-
     with started(with_paths(dataaccess_options, request.config.rootpath), is_demo=True) as sandbox:
         yield sandbox
 
@@ -118,10 +102,10 @@ def dataaccess_async_client(dataaccess_sandbox: Sandbox) -> Iterator[AsyncClient
 
 @pytest.fixture
 def dataaccess_guard(monkeypatch: pytest.MonkeyPatch) -> Guard:
-    """Fails a test that makes a client of anything but a sandbox, or connects a Python socket to another machine.
+    """Fails a test that makes a client of anything but a sandbox.
 
     `dataaccess_guard.allow("http://127.0.0.1:8080")` allows an address. For all tests set
-    `usefixtures = dataaccess_guard` in the configuration of pytest. The page on testing says what the guard cannot see.
+    `usefixtures = dataaccess_guard` in the configuration of pytest.
     """
     from pytest_dataaccess._guard import guarding
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+
+    import pytest
 
     from dataaccess import Sandbox
 
-_NAMES = ("seed", "scenario", "platform", "switches", "until", "faults")
 _OF_SCENARIO = ("platform", "switches", "until")
-# A test does the same every day.
-_UNTIL = "2024-02-29"
 
 
 def options_of(request: pytest.FixtureRequest, of_all: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,9 +22,6 @@ def options_of(request: pytest.FixtureRequest, of_all: Mapping[str, Any]) -> dic
     """
     options = with_paths(of_all, request.config.rootpath)
     for marker in reversed(list(request.node.iter_markers("dataaccess"))):
-        if marker.args:
-            raise pytest.UsageError("the marker dataaccess takes names: @pytest.mark.dataaccess(seed=…)")
-        _refuse_unknown(marker.kwargs)
         if "scenario" in marker.kwargs:
             # The file decides about these, whatever other tests have.
             options = {name: value for name, value in options.items() if name not in _OF_SCENARIO}
@@ -37,57 +30,36 @@ def options_of(request: pytest.FixtureRequest, of_all: Mapping[str, Any]) -> dic
 
 
 def with_paths(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The options, with relative paths below a folder."""
-    found = dict(options)
-    if found.get("scenario") is not None:
-        found["scenario"] = folder / found["scenario"]
-    if "seed" in found:
-        found["seed"] = [seed if isinstance(seed, dict) else folder / seed for seed in _several(found["seed"])]
-    platform = found.get("platform")
-    # The name of a platform has no suffix.
-    if isinstance(platform, str | Path) and Path(platform).suffix:
-        found["platform"] = folder / platform
-    return found
+    """The options, with relative paths below a folder. The name of a platform has no suffix."""
+    return {
+        name: str(folder / value)
+        if name == "scenario" or (name == "platform" and value and Path(value).suffix)
+        else value
+        for name, value in options.items()
+    }
 
 
-@contextmanager
-def started(options: dict[str, Any], *, is_demo: bool) -> Iterator[Sandbox]:
-    """A sandbox with these options, while the block runs."""
+def started(options: Mapping[str, Any], *, is_demo: bool) -> Sandbox:
+    """A sandbox with these options."""
     from dataaccess import Sandbox
+    from dataaccess._sandbox.scenario import Scenario
 
-    _refuse_unknown(options)
-    given = {name: options[name] for name in _OF_SCENARIO if name in options}
-    if options.get("scenario") is not None:
-        if given:
-            raise pytest.UsageError(f"scenario has {', '.join(given)} in its file: leave {', '.join(given)} out")
-        made = Sandbox.scenario(options["scenario"])
-    elif is_demo:
-        made = Sandbox.demo(**{"until": _UNTIL, **given})
+    given = dict(options)
+    if "scenario" in given:
+        scenario = Scenario.read(given.pop("scenario"))
     else:
-        given.pop("until", None)
-        made = Sandbox(**given)
-    with made as sandbox:
-        with sandbox._starting():
-            for seed in _several(options.get("seed")):
-                sandbox.seed(seed)
-            for fault in _several(options.get("faults")):
-                # For the whole test: a preset by its name, or a fault as in a scenario file.
-                body = {"preset": fault} if isinstance(fault, str) else fault
-                sandbox._control.call("POST", "/faults", body)
-        yield sandbox
+        # A test does the same every day.
+        until = given.pop("until", "2024-02-29")
+        demo = is_demo and (True if until is None else {"until": until})
+        scenario = Scenario("the marker dataaccess", {"demo": demo})
+    faults = [{"preset": fault} if isinstance(fault, str) else fault for fault in _several(given.pop("faults", []))]
+    for name, added in (("seeds", _several(given.pop("seed", []))), ("faults", faults)):
+        scenario.content[name] = [*scenario.content.get(name, []), *added]
+    # The table of keys refuses other names.
+    scenario.content.update(given)
+    return scenario.started(Sandbox)
 
 
 def _several(given: Any) -> list[Any]:
     """One or several."""
-    if given is None:
-        return []
-    return [given] if isinstance(given, str | dict | Path) else list(given)
-
-
-def _refuse_unknown(options: Mapping[str, Any]) -> None:
-    from dataaccess._public import did_you_mean
-
-    for name in options:
-        if name not in _NAMES:
-            advice = did_you_mean(name, _NAMES) or f"; there are {', '.join(_NAMES)}"
-            raise pytest.UsageError(f"the marker dataaccess has no argument {name!r}{advice}")
+    return [given] if isinstance(given, str | dict) else list(given)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from dataaccess._client.asynchronous import AsyncClient
 from dataaccess._client.client import Client
 from dataaccess._core.checks import duration, string
+from dataaccess._sandbox.options import strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import timedelta
 
     from dataaccess._sandbox.control import Control
@@ -50,8 +50,7 @@ class Access:
 
         Raises:
             ConfigError: There is no such scope, or `expires_in` is not a duration.
-            ClientClosedError: The sandbox belongs to the parent process.
-            SandboxError: 10,000 tokens are valid already, or the sandbox is stopped.
+            SandboxError: 10,000 tokens are valid already.
             TypeError: `scopes` is one string instead of several.
 
         Examples:
@@ -72,10 +71,6 @@ class Access:
 
         Args:
             token: The token; an unknown one is not an error.
-
-        Raises:
-            ConfigError: The token is not a string.
-            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da
@@ -101,17 +96,12 @@ class Access:
         Returns:
             A client.
 
-        Raises:
-            ClientClosedError: The sandbox belongs to the parent process.
-            ConfigError: An option is invalid.
-
         Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.client(scopes=["item"], timeout=10)
         """
-        token = self.issue_token(scopes)
-        return self._kept_by(Client(self._control.base_url, token=token, profile=profile, **_without_tls(options)))
+        return self._made(Client, scopes, profile, options)
 
     def async_client(
         self,
@@ -123,24 +113,19 @@ class Access:
         """Makes an asynchronous client of this sandbox with a token of its own.
 
         Args:
-            scopes: Scopes of the token; None is all of them.
-            profile: Name of a profile; None: neither a profile nor the environment counts.
-            **options: Other arguments of `AsyncClient`, but `base_url` and `token`.
+            scopes: As in `client`.
+            profile: As in `client`.
+            **options: As in `client`.
 
         Returns:
             A client.
-
-        Raises:
-            ClientClosedError: The sandbox belongs to the parent process.
-            ConfigError: An option is invalid.
 
         Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo() as sandbox:
             ...     client = sandbox.async_client(scopes=["item"])
         """
-        token = self.issue_token(scopes)
-        return self._kept_by(AsyncClient(self._control.base_url, token=token, profile=profile, **_without_tls(options)))
+        return self._made(AsyncClient, scopes, profile, options)
 
     @contextmanager
     def environment(self, *, scopes: Iterable[str] | None = None) -> Iterator[None]:
@@ -154,11 +139,6 @@ class Access:
 
         Yields:
             Nothing.
-
-        Raises:
-            ConfigError: There is no such scope.
-            ClientClosedError: The sandbox belongs to the parent process.
-            SandboxError: The sandbox is stopped.
 
         Examples:
             >>> import dataaccess as da
@@ -178,24 +158,13 @@ class Access:
             _replace(before)
             self.revoke(token)
 
-    def _kept_by(self, client: _C) -> _C:
+    def _made(self, kind: type[_C], scopes: Iterable[str] | None, profile: str | None, options: ClientOptions) -> _C:
+        # A sandbox on another machine has synthetic data, and no TLS of its own.
+        plain: ClientOptions = {"allow_http": True, **options}
+        client = kind(self._control.base_url, token=self.issue_token(scopes), profile=profile, **plain)
         # A sandbox that only its client refers to lives as long as the client.
         client._service = self
         return client
-
-
-def strings(name: str, values: object) -> list[str]:
-    """Several strings."""
-    if isinstance(values, str):
-        raise TypeError(f"{name} takes several strings: write {name}=[{values!r}]")
-    if not isinstance(values, Iterable):
-        raise TypeError(f"{name} takes several strings, not a value of type {type(values).__name__}")
-    return [string(f"{name}[{index}]", value) for index, value in enumerate(values)]
-
-
-def _without_tls(options: ClientOptions) -> ClientOptions:
-    # A sandbox on another machine has synthetic data, and no TLS of its own.
-    return {"allow_http": True, **options}
 
 
 def _variables() -> dict[str, str]:

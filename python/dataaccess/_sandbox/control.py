@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
 from dataaccess._core.checks import string
 from dataaccess._core.embedded import stop_sandbox
+from dataaccess._native import origin
 from dataaccess.errors import ClientClosedError, ConfigError, SandboxError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dataaccess._native import RawSandbox
 
 _PREFIX = "/__sandbox"
@@ -29,33 +32,41 @@ class Control:
     """A sandbox of any process or machine. Each call has a connection of its own, so any thread may call."""
 
     raw: RawSandbox | None = None
-    # While it is true, a reset of the sandbox repeats the calls.
-    is_starting = False
+    _is_starting = False
 
-    def __init__(self, url: object, admin_token: object) -> None:
+    def __init__(self, url: str, admin_token: str) -> None:
         """Checks the address; nothing is sent yet."""
-        given = string("url", url)
-        parts = urlsplit(given)
-        try:
-            port = parts.port
-        except ValueError:
-            port = -1
-        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or "@" in parts.netloc:
+        if origin(url) is None:
             example = "http://127.0.0.1:8080"
-            raise ConfigError(f"url must be the address of a sandbox, such as {example}, not {given!r}")
-        self.base_url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+            raise ConfigError(f"url must be the address of a sandbox, such as {example}, not {url!r}")
+        self.base_url = url.rstrip("/")
         self.admin_token = string("admin_token", admin_token)
         if not self.admin_token.isascii() or not self.admin_token.isprintable():
             raise ConfigError("admin_token must be visible ASCII characters")
 
+    @contextmanager
+    def starting(self) -> Iterator[None]:
+        """What is changed in the block belongs to the start, so that a reset comes back to it."""
+        self._is_starting = True
+        try:
+            yield
+        finally:
+            self._is_starting = False
+
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Calls a route below `/__sandbox` and returns the answer; `bytes` are sent as lines of JSON."""
-        status, answer = self._response(method, path, body)
+        status, content = self._response(method, path, body)
         try:
-            return _answer(status, answer)
-        except _NoAnswerError:
+            answer = json.loads(content)
+            error = answer["error"] if status >= _REFUSED else None
+            if error is None:
+                return answer
+            message, hint, kind = error["message"], error["hint"], error["kind"]
+        except (LookupError, TypeError, ValueError):
             problem = f"there is no sandbox at {self.base_url}: {method} {_PREFIX}{path} got HTTP status {status}"
             raise SandboxError(problem) from None
+        raised = ConfigError if kind == "ConfigError" else SandboxError
+        raise raised(f"{message}; {hint}" if hint else message, hint=hint)
 
     def stop(self) -> None:
         """Leaves the service running: who started it stops it."""
@@ -64,13 +75,13 @@ class Control:
         """Status and content of the response."""
         from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
-        content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body, default=str).encode()
         if len(content) > _MOST_BYTES:
             raise SandboxError(f"the rows are {len(content):,} bytes as JSON; one load takes 1 GiB: load them in parts")
         headers = {"Authorization": f"Bearer {self.admin_token}", "Accept": _JSON}
         if content:
             headers["Content-Type"] = _LINES if isinstance(body, bytes) else _JSON
-        if self.is_starting:
+        if self._is_starting:
             headers["Sandbox-Start"] = "true"
         parts = urlsplit(self.base_url)
         connection = (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(parts.netloc, timeout=patience)
@@ -133,26 +144,3 @@ class OwnControl(Control):
 def segment(name: str) -> str:
     """A name, which was checked, as one segment of a path."""
     return quote(name, safe="")
-
-
-def query(**parameters: object) -> str:
-    """The query of a path."""
-    return "?" + urlencode({name: json.dumps(value) for name, value in parameters.items()})
-
-
-class _NoAnswerError(Exception):
-    """The response is not of a sandbox."""
-
-
-def _answer(status: int, content: bytes) -> Any:
-    """The answer of a call; an error is raised as the service names it."""
-    try:
-        answer = json.loads(content)
-        error = answer["error"] if status >= _REFUSED else None
-        if error is None:
-            return answer
-        message, hint, kind = error["message"], error["hint"], error["kind"]
-    except (LookupError, TypeError, ValueError):
-        raise _NoAnswerError from None
-    raised = ConfigError if kind == "ConfigError" else SandboxError
-    raise raised(f"{message}; {hint}" if hint else message, hint=hint)

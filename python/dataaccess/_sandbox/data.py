@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sized
+import json
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 from dataaccess._core.checks import boolean, integer, optional, string
-from dataaccess._core.progress import follow
 from dataaccess._native import row_lines
-from dataaccess._sandbox.control import query, segment
+from dataaccess._sandbox.control import segment
 from dataaccess._scan.scan import Scan
 from dataaccess._scan.table import Table
 from dataaccess.errors import ConfigError
-from dataaccess.reports import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from dataaccess._sandbox.control import Control
-    from dataaccess.reports import ProgressArgument
 
-# Rows between two reports, and rows of a table that are dicts at once.
+# Rows of a table that are dicts at once.
 _BLOCK = 1_000
 # What pandas calls the column of an index without a name.
 _PANDAS_INDEX = "__index_level_"
-
-
-def load_progress(rows: object) -> Callable[[int], Progress]:
-    """Makes the progress of a load of a number of rows."""
-    total, began = len(rows) if isinstance(rows, Sized) else None, monotonic()
-    return lambda done: Progress(unit="rows", total=total, done=done, rows=done, seconds=monotonic() - began)
-
-
-def counted(rows: Iterable[Any], report: Callable[[int], object]) -> Iterator[Any]:
-    """The same rows, counted as they are taken."""
-    report(0)
-    for number, row in enumerate(rows, 1):
-        yield row
-        if number % _BLOCK == 0:
-            report(number)
 
 
 def rows_of(rows: Any, zone: str) -> Iterable[Any]:
@@ -53,7 +35,12 @@ def rows_of(rows: Any, zone: str) -> Iterable[Any]:
     if isinstance(rows, Table):
         return rows.to_pylist()
     if not hasattr(rows, "__arrow_c_stream__"):
-        return rows  # type: ignore[no-any-return]  # its rows are checked one by one
+        if isinstance(rows, Iterable):
+            return rows
+        kind = type(rows).__name__
+        advice = f"; collect() the {kind} first" if hasattr(rows, "collect") else ""
+        expected = "rows must be an iterable of dicts, or a table with __arrow_c_stream__"
+        raise TypeError(f"{expected}, not of type {kind}{advice}")
     found = _of_polars(rows, zone) if hasattr(rows, "iter_slices") else _of_arrow(rows)
     return ({name: _number(value) for name, value in row.items()} for row in found)
 
@@ -110,8 +97,6 @@ class Data:
 
         Raises:
             SandboxError: The name or id is taken, or an attribute is invalid.
-            ConfigError: An argument is invalid.
-            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da
@@ -126,11 +111,10 @@ class Data:
         """
         if not isinstance(attributes, Mapping):
             raise ConfigError(f"attributes must be a dict of names and types, not of type {type(attributes).__name__}")
-        kinds = [(string("attributes", key), string(f"attributes[{key!r}]", kind)) for key, kind in attributes.items()]
         declared = {
             "name": string("name", name),
             "item_type_id": integer("item_type_id", item_type_id, -(2**63)),
-            "attributes": dict(kinds),
+            "attributes": dict(attributes),
         }
         self._control.call("POST", "/objects", declared)
 
@@ -140,11 +124,10 @@ class Data:
         rows: Iterable[Mapping[str, Any]] | Any,
         *,
         replace: bool = False,
-        progress: ProgressArgument = None,
     ) -> int:
         """Adds rows to an object, all or none.
 
-        Searches find the rows once all are loaded. The iterable may use the sandbox itself.
+        Searches find the rows once all are loaded.
 
         Args:
             name: Name of the object: `promotion_code`, `customer` or a declared one.
@@ -154,19 +137,14 @@ class Data:
                 switch `source_timezone` unless they have one), dates, or strings `YYYY-MM-DD HH:MM:SS`. An unknown
                 `code_status` or `audience_type` of a promotion code is refused.
             replace: Whether a row replaces an earlier one with the same identifier, which otherwise is an error.
-            progress: None shows a bar in notebooks and terminals after one second, True always, False never. A function
-                gets a `Progress` every thousand rows.
 
         Returns:
             The number of rows loaded.
 
         Raises:
-            SandboxError: A value does not fit its attribute or an identifier is taken, with the index of the row; or
-                the sandbox was stopped meanwhile.
-            ConfigError: `name` is not a string, or `replace` is not True or False.
+            SandboxError: A value does not fit its attribute or an identifier is taken, with the index of the row.
             TypeError: `rows` is neither an iterable nor a table.
             ImportError: `rows` is a table that needs pyarrow, which is not installed.
-            ClientClosedError: The sandbox belongs to the parent process.
 
         Examples:
             >>> import dataaccess as da
@@ -177,29 +155,18 @@ class Data:
             >>> count
             3
         """
-        if not hasattr(rows, "__arrow_c_stream__") and not isinstance(rows, Iterable):
-            kind = type(rows).__name__
-            advice = f"; collect() the {kind} first" if hasattr(rows, "collect") else ""
-            expected = "rows must be an iterable of dicts, or a table with __arrow_c_stream__"
-            raise TypeError(f"{expected}, not of type {kind}{advice}")
         name, replace = string("name", name), boolean("replace", replace)
-        with follow(progress, f"load {name}", lambda: load_progress(rows)) as report:
-            zone = self._control.call("GET", "/state")["record_zone"]
-            dicts = rows_of(rows, zone)
-            dicts = dicts if report is None else counted(dicts, report)
-            lines = row_lines(name, self._kinds(name), zone, dicts, self._control.raw)
-            target = f"/objects/{segment(name)}/rows{query(replace=replace)}"
-            count = int(self._control.call("POST", target, lines)["rows"])
-            if report is not None:
-                report(count)
-            return count
+        zone = self._control.call("GET", "/state")["record_zone"]
+        lines = row_lines(name, self._kinds(name), zone, rows_of(rows, zone), self._control.raw)
+        target = f"/objects/{segment(name)}/rows?replace={json.dumps(replace)}"
+        return int(self._control.call("POST", target, lines)["rows"])
 
     def _kinds(self, name: str) -> list[tuple[str, str]]:
         """The attributes of an object with their kinds; none of one that is not declared, which a load refuses."""
         for declared in self._control.call("GET", "/objects"):
             if declared["name"] == name:
                 return list(declared["attributes"].items())
-        self._control.call("GET", f"/objects/{segment(name)}/rows{query(limit=0)}")
+        self._control.call("GET", f"/objects/{segment(name)}/rows?limit=0")
         return []
 
     def clear(self, name: str) -> int:
@@ -212,9 +179,7 @@ class Data:
             The number of rows removed.
 
         Raises:
-            SandboxError: There is no such object, or the sandbox is stopped.
-            ConfigError: `name` is not a string.
-            ClientClosedError: The sandbox belongs to the parent process.
+            SandboxError: There is no such object.
 
         Examples:
             >>> import dataaccess as da

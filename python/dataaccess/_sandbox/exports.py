@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dataaccess._core.checks import boolean, duration, integer, string
-from dataaccess.errors import ConfigError
+from dataaccess._core.checks import boolean, duration, integer
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -50,8 +49,6 @@ class Exports:
 
         Raises:
             ConfigError: A number is out of range, or `rows`, `seconds`, `delay` or `succeeds` is given beside a list.
-            ClientClosedError: The sandbox belongs to the parent process.
-            SandboxError: The sandbox is stopped.
 
         Examples:
             >>> import dataaccess as da
@@ -77,27 +74,24 @@ class Exports:
         return int(self._control.call("POST", "/exports", export)["export_id"])
 
 
-# How each option of an entry is read.
+# How each option of an entry is read; the service refuses others.
 _READERS: dict[str, Callable[[str, Any], object]] = {
     "rows": integer,
     "seconds": duration,
     "delay": duration,
     "succeeds": boolean,
-    "code": lambda name, value: integer(name, value, -(2**63)),
-    "message": string,
 }
 
 
-def _read(given: Mapping[str, object]) -> dict[str, object]:
-    return {name: _READERS[name](name, value) for name, value in given.items() if value is not None}
+def _entries(given: int | Iterable[Any]) -> object:
+    if isinstance(given, Iterable):
+        return [_read(entry) if isinstance(entry, Mapping) else entry for entry in given]
+    return integer("entries", given, 0, 1000)
 
 
-def _entries(given: object) -> object:
-    if isinstance(given, int) or not isinstance(given, Iterable):
-        return integer("entries", given, 0, 1000)
-    entries = list(given)
-    for entry in entries:
-        if not isinstance(entry, Mapping) or entry.keys() - _READERS:
-            known = ", ".join(_READERS)
-            raise ConfigError(f"entries must be a number or a list of dicts with {known}, not {entry!r}")
-    return [_read(entry) for entry in entries]
+def _read(given: Mapping[str, Any]) -> dict[str, object]:
+    return {
+        name: _READERS[name](name, value) if name in _READERS else value
+        for name, value in given.items()
+        if value is not None
+    }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import click
 
-_FILES = ("token_file", "admin_token_file", "file", "files", "seeds", "ca_bundle", "replay", "scenario")
+_FILES = ("token_file", "admin_token_file", "file", "files", "ca_bundle", "replay", "scenario")
 _FOLDERS = ("folder",)
 # Values that may also be in a file, as `@FILE`.
 _LISTS = ("attrs", "audience", "audience_type", "status", "matches", "raw")

@@ -183,25 +183,6 @@ class Pair(_Type):
         return first, second
 
 
-class SeedFile(_Type):
-    """`FILE`, or `OBJECT=FILE`. A path that has `=` in its name begins with `./`."""
-
-    name = "file"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str | None, str]:
-        """The name of the object, if there is one, and the path."""
-        if isinstance(value, tuple):
-            return value
-        name, sign, path = value.partition("=")
-        if not sign or "/" in name or "\\" in name:
-            if not value.lower().endswith(".json"):
-                self.fail(f"{value!r} has rows alone: write OBJECT=FILE, such as customer={value}", param, ctx)
-            return None, value
-        if not name or not path:
-            self.fail(f"{value!r} is not FILE or OBJECT=FILE, such as customer=customers.csv", param, ctx)
-        return name, path
-
-
 class Condition(List):
     """A condition as Python writes it, or `@FILE`."""
 

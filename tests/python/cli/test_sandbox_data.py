@@ -23,33 +23,17 @@ def stores(client: da.Client) -> list[dict[str, Any]]:
     return client.search_items("store", ["store_id"], da.col("store_id").equals("s-1"), item_type_id=7)
 
 
-def test_seeds_take_the_place_of_the_demo_data_unless_it_is_named(tmp_path: Path) -> None:
-    shop, customers = tmp_path / "shop.json", tmp_path / "customers.csv"
-    shop.write_text(json.dumps(SHOP), encoding="utf-8")
-    customers.write_text("customer_id\nmine\n", encoding="utf-8")
-    seeds = ["--seed", str(shop), "--seed", f"customer={customers}"]
-    mine = da.col("customer_id").equals("mine")
-    for words, is_demo in (([], False), (["--demo"], True)):
-        with serving(*seeds, *words) as served:
-            client = served.client()
-            assert stores(client) == [{"store_id": "s-1"}]
-            assert client.search_items("customer", ["customer_id"], mine) == [{"customer_id": "mine"}]
-            assert bool(client.search_codes(["id"], allocated_time=da.after("2024-01-01"), limit=1)) == is_demo
-            _, reported = served.stop()
-            assert ("synthetic" in reported) == is_demo
-            assert str(shop) in reported
-
-
-def test_seeds_come_back_with_a_reset(tmp_path: Path) -> None:
-    shop = tmp_path / "shop.json"
-    shop.write_text(json.dumps(SHOP), encoding="utf-8")
-    with serving("--seed", str(shop)) as served:
+def test_a_scenario_is_served_and_comes_back_with_a_reset(tmp_path: Path) -> None:
+    scenario = tmp_path / "night.json"
+    scenario.write_text(json.dumps({"seeds": [SHOP]}), encoding="utf-8")
+    with serving("--scenario", str(scenario)) as served:
         admin = served.exports["DATAACCESS_SANDBOX_ADMIN_TOKEN"]
         with da.Sandbox.connect(served.exports["DATAACCESS_BASE_URL"], admin) as sandbox:
             sandbox.clear("store")
             assert stores(served.client()) == []
             sandbox.reset()
             assert stores(served.client()) == [{"store_id": "s-1"}]
+        assert str(scenario) in served.stop()[1]
 
 
 def test_a_line_for_each_request_says_what_was_asked_and_what_came(tmp_path: Path) -> None:

@@ -20,7 +20,9 @@ def test_a_port_that_is_none_is_refused(run_here: RunHere, port: str) -> None:
     assert reported.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [("--demo", "--empty"), ("--demo", "--scenario", "x"), ("--empty", "--replay", "x")])
+@pytest.mark.parametrize(
+    "words", [("--demo", "--empty"), ("--demo", "--scenario", "x.json"), ("--empty", "--replay", "x")]
+)
 def test_the_data_is_one_of(
     run_here: RunHere, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -41,16 +43,12 @@ def test_the_data_is_one_of(
         (["--demo", "--scenario", "a.toml"], {}, 2, "--demo .*--scenario"),
         (["--until", "2024-02-29", "--empty"], {}, 2, "--until, --empty"),
         (["--scenario", "a.toml", "--switch", "latency=1"], {}, 2, "--scenario .* platform .* switches"),
-        (["--replay", "a.jsonl", "--seed", "a.json"], {}, 2, "--replay .*--port, --json .*--quiet"),
         (["--scenario", "/nowhere/a.toml"], {}, 2, r"/nowhere/a\.toml "),
-        (["--seed", "/nowhere/a.json"], {}, 2, r"/nowhere/a\.json "),
-        (["--seed", "customer="], {}, 2, "'customer=' .*FILE .*OBJECT=FILE"),
-        (["--seed", "a.csv"], {}, 2, r"'a\.csv' .*OBJECT=FILE, .* customer=a\.csv"),
         (["--scopes", "itme"], {}, 2, "^dataaccess: --scopes: .*`itme`.* item, download\n"),
         (["--switch", "latnecy=1"], {}, 2, "^dataaccess: --switch: .*`latnecy`.* latency\\?\n"),
         (["--switch", "maximum_rows=[1]"], {}, 2, r"--switch: maximum_rows: \[1\] "),
         (["--switch", "latency"], {}, 2, "'--switch': 'latency' .*NAME=VALUE"),
-        (["--platform", "/nowhere/platform.json"], {}, 2, r"--platform: .* /nowhere/platform\.json: "),
+        (["--platform", "/nowhere/platform.json"], {}, 2, r"--platform: /nowhere/platform\.json "),
         (["--replay", "/nowhere/exchanges", "--platform", "all-utc"], {}, 2, "--replay .*--port, --json .*--quiet"),
         (["--token-file", "/nowhere/token"], {}, 2, "'--token-file': .* /nowhere/… "),
         (["--replay", "/nowhere/exchanges"], {}, 69, "`/nowhere/exchanges` "),

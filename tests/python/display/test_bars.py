@@ -121,15 +121,6 @@ def test_only_a_bar_that_was_asked_for_needs_tqdm(
     assert scan.last_stats.requests == 7
 
 
-def test_a_name_cannot_command_the_terminal() -> None:
-    with da.Sandbox() as sandbox, terminal() as screen:
-        sandbox.declare("a\x1b[2J", 7, {"n": "int64"})
-        sandbox.load("a\x1b[2J", [{"n": 1}], progress=True)
-        text = screen.shown()
-    assert "load a\\x1b[2J" in text
-    assert "\x1b[2J" not in text
-
-
 @pytest.mark.both_clients
 def test_waiting_for_an_export_shows_its_entries(connect: Any, sandbox: da.Sandbox, capfd: Any) -> None:
     export = sandbox.start_export(rows=500, entries=2, seconds=7200, delay=3600)

@@ -25,9 +25,6 @@ NOT_SHOWN: dict[str, str] = {
     # Texts of other programs: shells, a page.
     "cli/completion.py": "a shell without completion",
     # Files and commands of the sandbox with tests of their own.
-    "_sandbox/files.py": "seeds",
-    "_sandbox/seed.py": "seeds",
-    "_sandbox/platforms.py": "the report of a probe",
     "cli/sandbox/": "the command that serves",
     # Queries of polars.
     "_scan/lazy.py: Source._checked": "queries of polars",

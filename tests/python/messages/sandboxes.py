@@ -21,6 +21,7 @@ SANDBOXES = Cases()
 SANDBOXES.add(
     calls(
         """
+        da.Sandbox(prot=8000)
         da.Sandbox(port="8000")
         da.Sandbox(port=70_000)
         da.Sandbox(port=int(user.sandbox.base_url.rpartition(":")[2]))
@@ -48,6 +49,15 @@ SANDBOXES.add(
         da.Sandbox(platform=user.file("platform.json", "{}"))
         da.Sandbox(platform=user.file("platform.json", "{"))
         da.Sandbox(platform="utc-all")
+        da.Sandbox.scenario(user.file("night.json", "[]"))
+        da.Sandbox.scenario(user.file("night.json", b"\\xff"))
+        da.Sandbox.scenario(user.file("folder.toml/a").parent)
+        da.Sandbox.scenario(user.file("night.json", '{"swiches": {}, "faults": 1, "demo": {"until": 5}}'))
+        da.Sandbox.scenario(user.file("night.json", '{"demo": {"until": "soon"}}'))
+        da.Sandbox.scenario(user.file("night.json", '{"seeds": [{"object": "customer", "row": []}]}'))
+        da.Sandbox.scenario(user.file("night.json", '{"seeds": [{"object": "shop", "attributes": {"id": "string"}}]}'))
+        da.Sandbox.scenario(user.file("night.json", '{"seeds": [{"object": "shop", "item_type_id": 7}]}'))
+        da.Sandbox.scenario(user.file("night.json", '{"seeds": [{"object": "customer", "rows": [{"nam": "x"}]}]}'))
         da.Sandbox.replay("")
         da.Sandbox.connect(5, "t")
         da.Sandbox.connect("sandbox", "t")

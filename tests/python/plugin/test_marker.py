@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 pytest_plugins = ["pytester"]
@@ -9,14 +11,8 @@ pytest_plugins = ["pytester"]
 # The plugins of other packages take longer than the tests.
 ALONE = ["-p", "no:schemathesis", "-p", "no:xdist", "-p", "no:hypothesispytest", "-p", "no:anyio"]
 
-SHOP = """
-{"object": "store", "item_type_id": 7, "attributes": {"store_id": "string"}, "rows": [{"store_id": "s-1"}]}
-"""
-NIGHT = """
-switches = { maximum_rows = 3 }
-demo = { until = "2024-02-29" }
-seeds = ["shop.json"]
-"""
+SHOP = {"object": "store", "item_type_id": 7, "attributes": {"store_id": "string"}, "rows": [{"store_id": "s-1"}]}
+NIGHT = {"switches": {"maximum_rows": 3}, "demo": {"until": "2024-02-29"}, "seeds": [SHOP]}
 
 
 @pytest.fixture(autouse=True)
@@ -27,9 +23,9 @@ def _strict(pytester: pytest.Pytester) -> None:
 
 @pytest.mark.slow
 def test_the_marker_says_what_the_sandbox_of_a_test_has(pytester: pytest.Pytester) -> None:
-    pytester.mkdir("jobs").joinpath("shop.json").write_text(SHOP, encoding="utf-8")
-    pytester.path.joinpath("jobs", "night.toml").write_text(NIGHT, encoding="utf-8")
+    pytester.mkdir("jobs").joinpath("night.json").write_text(json.dumps(NIGHT), encoding="utf-8")
     pytester.path.joinpath("jobs", "test_jobs.py").write_text(
+        f"SHOP = {SHOP}\n"
         """
 import dataaccess as da
 import pytest
@@ -41,8 +37,8 @@ def stores(client):
     found = da.col("store_id").equals("s-1")
     return client.search_items("store", ["store_id"], found, item_type_id=7)
 
-@pytest.mark.dataaccess(seed="shop.json", switches={"maximum_rows": 2})
-def test_a_file_beside_the_test_and_switches(dataaccess_client):
+@pytest.mark.dataaccess(seed=SHOP, switches={"maximum_rows": 2})
+def test_rows_and_switches(dataaccess_client):
     assert stores(dataaccess_client) == [{"store_id": "s-1"}]
     assert len(dataaccess_client.search_codes(["id"], allocated_time=DAY)) == 2
 
@@ -81,7 +77,7 @@ def test_awaited(dataaccess_async_client, dataaccess_sandbox):
 import dataaccess as da
 import pytest
 
-@pytest.mark.dataaccess(scenario="night.toml")
+@pytest.mark.dataaccess(scenario="night.json")
 def test_a_scenario(dataaccess_client):
     found = da.col("store_id").equals("s-1")
     assert dataaccess_client.search_items("store", ["store_id"], found, item_type_id=7)
@@ -94,10 +90,9 @@ def test_a_scenario(dataaccess_client):
 
 # What a marker is given, and what the line of the error names.
 WRONG = {
-    "seeds='shop.json'": "UsageError: * 'seeds'* 'seed'?",
-    "'shop.json'": "UsageError: * @pytest.mark.dataaccess(seed=…)",
-    "seed='gone.json'": "ConfigError: */gone.json *",
-    "scenario='night.toml', until='2024-02-29'": "UsageError: scenario * until *",
+    "swiches={}": "ConfigError: the marker dataaccess: *swiches; * 'switches'?",
+    "scenario='gone.json'": "ConfigError: */gone.json *",
+    "seed={'object': 'customer', 'row': []}": "ConfigError: the marker dataaccess: *seeds[[]0].row; * 'rows'?",
 }
 
 
@@ -114,39 +109,16 @@ def test_a_wrong_marker_is_an_error_of_its_test(pytester: pytest.Pytester) -> No
 
 
 @pytest.mark.slow
-def test_a_marker_without_effect_is_an_error(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        """
-        import pytest
-
-        pytestmark = pytest.mark.dataaccess(until="2024-01-31")
-
-        @pytest.mark.dataaccess(faults=["throttled"])
-        def test_shared(dataaccess_session_sandbox): ...
-
-        @pytest.mark.dataaccess(faults=["throttled"])
-        def test_none(): ...
-
-        def test_of_the_module_alone(): ...
-        """
-    )
-    done = pytester.runpytest_subprocess(*ALONE, timeout=50)
-    done.assert_outcomes(errors=2, passed=1)
-    done.stdout.fnmatch_lines(["E *UsageError: * dataaccess * dataaccess_sandbox * dataaccess_empty_sandbox*"] * 2)
-
-
-@pytest.mark.slow
 def test_the_file_of_a_platform_is_beside_the_test(pytester: pytest.Pytester) -> None:
     switches = '{"switches": {"maximum_rows": 2}}'
     pytester.mkdir("jobs").joinpath("platform.json").write_text(switches, encoding="utf-8")
-    pytester.path.joinpath("shop.json").write_text(SHOP, encoding="utf-8")
     pytester.makeconftest(
-        """
+        f"""
         import pytest
 
         @pytest.fixture(scope="session")
         def dataaccess_options():
-            return {"seed": "shop.json"}
+            return {{"seed": {SHOP}}}
         """
     )
     pytester.path.joinpath("jobs", "test_jobs.py").write_text(

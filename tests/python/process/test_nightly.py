@@ -119,8 +119,10 @@ def test_it_outlasts_an_outage(tmp_path: Path) -> None:
         with held(service, job) as (night, _):
             service.stop()
             time.sleep(1.5)
-            with da.Sandbox(port=port, token=token) as service:
-                service.load("promotion_code", CODES)
+            # No request is answered before the rows are there.
+            with da.Sandbox(port=port, token=token, switches={"latency": 2}) as again:
+                again.load("promotion_code", CODES)
+                again.switch(latency=0)
                 night.succeeds()
     assert_complete(job)
     # It does not wait for ever.

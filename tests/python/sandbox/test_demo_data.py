@@ -9,15 +9,12 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from support.arguments import about
-from support.commands import run
 
 import dataaccess as da
 
@@ -64,15 +61,6 @@ def test_two_processes_have_the_same_rows() -> None:
     assert there.stdout.strip() == here
 
 
-def test_a_job_of_yesterday_finds_rows() -> None:
-    with da.Sandbox.demo() as sandbox:
-        client = sandbox.client()
-        assert len(client.search_codes(allocated_time=da.yesterday())) > 60
-        assert len(client.search_codes(allocated_time=da.last_days(60))) > 3_600
-        assert client.scan_codes(["id"], allocated_time=da.last_days(30)).to_dicts()
-        assert sum(row["code_status"] == 4 for row in rows_of(sandbox)) > 1_000
-
-
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
 def test_the_address_chooses_the_days(monkeypatch: pytest.MonkeyPatch) -> None:
     fixed, others = da.Client("sandbox:demo?until=2024-02-29"), da.Client("sandbox:demo?until=2024-03-01")
@@ -97,21 +85,6 @@ def test_another_day_is_refused(until: str) -> None:
     for named, start in starts.items():
         with pytest.raises(da.ConfigError, match=rf"^{named} .*\b2024-01-01 .*\b2024-02-29$"):
             start()
-
-
-def test_what_is_no_day_is_refused() -> None:
-    with pytest.raises(da.ConfigError, check=about("until")):
-        da.Sandbox.demo(until=datetime(2024, 2, 29, tzinfo=UTC))
-    with pytest.raises(da.ConfigError, match=r"sandbox:demo\?until=2024-02-29"):
-        da.Client("sandbox:demo?from=2024-02-29")
-
-
-def test_the_command_takes_a_day() -> None:
-    assert run("sandbox", "--until", "2024-02-29", "--empty").returncode == 2
-    ended = run("sandbox", "--until", "soon")
-    assert ended.returncode != 0
-    assert "--until" in ended.stderr
-    assert "2024-01-01" in ended.stderr
 
 
 @example(shift=0)
@@ -165,27 +138,6 @@ def test_the_clock_moves_the_date_of_responses() -> None:
         with urlopen(f"{sandbox.base_url}/openapi.json") as response:
             passed = parsedate_to_datetime(response.headers["Date"]) - datetime(2026, 5, 22, 13, 30, tzinfo=UTC)
     assert timedelta(0) <= passed < timedelta(minutes=1)
-
-
-@pytest.mark.parametrize("given", [{"hours": -1}, {"days": "1"}, {"hours": timedelta(hours=1)}, {"days": 10**9}])
-def test_a_length_of_another_kind_is_refused(given: dict[str, Any]) -> None:
-    with da.Sandbox() as sandbox, pytest.raises(da.ConfigError):
-        sandbox.advance(**given)
-
-
-def test_a_folder_gets_stale_and_a_refresh_finds_it(now: Callable[[str], None], tmp_path: Path) -> None:
-    with da.Sandbox.demo(now=NOON) as sandbox:
-        now(f"{NOON}+00:00")
-        days = da.days("2026-05-10", "2026-05-20")
-        scan = sandbox.client().scan_codes(["id", "code_status"], allocated_time=days)
-        scan.to_folder(tmp_path)
-        first = scan.read_folder(tmp_path).to_dicts()
-        sandbox.advance(days=4)
-        now("2026-05-24T12:00:00+00:00")
-        assert scan.to_folder(tmp_path).kept == 10
-        assert scan.read_folder(tmp_path).to_dicts() == first
-        assert scan.to_folder(tmp_path, refresh="all").refreshed == 10
-        assert scan.read_folder(tmp_path).to_dicts() == scan.to_dicts() != first
 
 
 def test_rows_of_the_user_stay_and_removed_ones_do_not_return() -> None:

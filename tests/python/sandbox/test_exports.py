@@ -34,15 +34,6 @@ def test_an_export_runs_through_its_stages(connect: Any, own: da.Sandbox) -> Non
     assert re.fullmatch(r"\d+ms", response["duration"])
 
 
-def test_a_token_expires_by_the_clock_of_the_sandbox(connect: Any, own: da.Sandbox) -> None:
-    client = connect(own.base_url, token=own.issue_token(expires_in=3600))
-    own.advance(3590)
-    assert client.search_codes(allocated_time=da.on("2024-01-15"))
-    own.advance(timedelta(seconds=10))
-    with pytest.raises(da.PermissionDeniedError):
-        client.search_codes(allocated_time=da.on("2024-01-15"))
-
-
 @pytest.mark.parametrize("seconds", [-1, "1", 1e12])
 def test_a_clock_is_not_moved_back_or_too_far(sandbox: da.Sandbox, seconds: Any) -> None:
     with pytest.raises(da.ConfigError, check=about("seconds")):
@@ -72,32 +63,17 @@ def test_an_export_takes_the_id_it_is_given_or_a_free_one(own: da.Sandbox) -> No
     assert client.download_segment(7)["entries"][0]["exportedRows"] == 2
 
 
-def test_exports_of_another_sandbox_are_unknown(own: da.Sandbox, sandbox: da.Sandbox) -> None:
-    export = own.start_export(export_id=77)
-    with pytest.raises(da.RequestRejectedError):
-        sandbox.client().download_segment(export)
-
-
 @pytest.mark.parametrize(
     ("argument", "value"),
     [
         ("rows", -1),
-        ("rows", 1.5),
-        ("entries", -1),
         ("entries", 1001),
-        ("seconds", -1),
         ("seconds", float("nan")),
         ("delay", "1"),
+        ("succeeds", "no"),
         ("export_id", 2**63),
-        ("export_id", "7"),
     ],
 )
 def test_an_export_that_is_invalid_is_refused(sandbox: da.Sandbox, argument: str, value: Any) -> None:
     with pytest.raises(da.ConfigError, check=about(argument)):
         sandbox.start_export(**{argument: value})
-
-
-@pytest.mark.parametrize("expires_in", [-1, float("nan"), float("inf"), "60", timedelta(seconds=-1)])
-def test_a_token_ends_when_a_number_of_seconds_has_passed(sandbox: da.Sandbox, expires_in: Any) -> None:
-    with pytest.raises(da.ConfigError, check=about("expires_in")):
-        sandbox.issue_token(expires_in=expires_in)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import http.client
 import json
 from datetime import UTC, datetime, timedelta
@@ -55,13 +54,6 @@ def test_refused_requests_are_logged_but_not_those_for_another_host(connect: Any
     ]
 
 
-def test_a_request_without_a_response_has_no_status(own: da.Sandbox) -> None:
-    client = own.client()
-    with own.fault("reset", times=1):
-        client.download_segment(5637051)
-    assert [request.status for request in own.requests] == [None, 200]
-
-
 def test_a_snapshot_stays_and_cleared_requests_are_gone(own: da.Sandbox) -> None:
     client = own.client()
     client.download_segment(5637051)
@@ -70,10 +62,6 @@ def test_a_snapshot_stays_and_cleared_requests_are_gone(own: da.Sandbox) -> None
     assert own.requests == []
     client.download_segment(5637051)
     assert len(logged) == len(own.requests) == 1
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        logged[0].status = 500  # type: ignore[misc]
-    with pytest.raises(TypeError):
-        logged[0].headers["x"] = "y"  # type: ignore[index]
 
 
 def test_a_stopped_sandbox_still_tells() -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 import time
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import polars as pl
 import pytest
+from support.arguments import about
 from support.open_points import TABLE
 from support.plain_http import DOWNLOAD, SEARCH, PlainService
-from support.raw_server import always, http, serving
 
 import dataaccess as da
+from dataaccess._probe.findings import ProbeReport
+from dataaccess._probe.probe import probe
+from dataaccess._sandbox.platforms import PLATFORMS
 from dataaccess.types import Schema
 
 
@@ -28,33 +33,14 @@ def test_every_value_of_the_table_is_taken() -> None:
     da.Sandbox(switches=others).stop()
 
 
-HANOI = dt.timezone(dt.timedelta(hours=7))
-
-
-def test_records_have_times_of_their_zone_and_days_are_cut_elsewhere(sandbox: da.Sandbox) -> None:
-    day: dict[str, Any] = {"attrs": ["id", "allocated_time"], "allocated_time": da.on("2024-01-15")}
-    in_utc = {row["id"]: row["allocated_time"] for row in sandbox.client().search_codes(**day)}
-    later = {name: str(dt.datetime.fromisoformat(time) + dt.timedelta(hours=7)) for name, time in in_utc.items()}
-    with da.Sandbox.demo(until="2024-02-29", switches={"source_timezone": "Asia/Ho_Chi_Minh"}) as elsewhere:
-        client = elsewhere.client(source_timezone="Asia/Ho_Chi_Minh")
-        assert {row["id"]: row["allocated_time"] for row in client.search_codes(**day)} == later
-    with da.Sandbox.demo(
-        until="2024-02-29", switches={"source_timezone": "Asia/Ho_Chi_Minh", "day_zone": "Asia/Ho_Chi_Minh"}
-    ) as local:
-        rows = local.client(timezone="Asia/Ho_Chi_Minh", source_timezone="Asia/Ho_Chi_Minh").search_codes(**day)
-        assert {row["allocated_time"][:10] for row in rows} == {"2024-01-15"}
-
-
 TIME = dt.datetime(2024, 1, 14, 20, 30, tzinfo=dt.UTC)
 WRITTEN = "2024-01-15 03:30:00"
 NAIVE = dt.datetime.fromisoformat(WRITTEN)
 ROWS: dict[str, Any] = {
     "aware": [{"visit_id": "1", "time": TIME}],
-    "elsewhere": [{"visit_id": "1", "time": TIME.astimezone(HANOI)}],
     "naive": [{"visit_id": "1", "time": NAIVE}],
     "text": [{"visit_id": "1", "time": WRITTEN}],
     "polars": pl.DataFrame({"visit_id": ["1"], "time": [TIME]}),
-    "polars-naive": pl.DataFrame({"visit_id": ["1"], "time": [NAIVE]}),
     "pandas": pd.DataFrame({"visit_id": ["1"], "time": [pd.Timestamp(TIME)]}),
 }
 
@@ -77,11 +63,6 @@ def test_a_load_writes_times_in_the_zone_of_records(form: str) -> None:
             assert other.client().search_items("visit", ["time"], item_type_id=7) == [{"time": "2024-01-14 20:30:00"}]
 
 
-def test_what_has_no_switch_is_in_the_table_too() -> None:
-    names = ["value_types", "condition_type", "refusal_data", "empty_values", "attrs_separator"]
-    assert {name: TABLE[name] for name in names} == dict.fromkeys(names, "")
-
-
 @pytest.mark.parametrize("form", ["both", "array", "string"])
 def test_promotion_codes_take_attributes_as_an_array_whatever_the_switch(form: str) -> None:
     body = da.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
@@ -98,11 +79,8 @@ def test_promotion_codes_take_attributes_as_an_array_whatever_the_switch(form: s
     [
         ({"empty_shpae": "null"}, "`empty_shpae`.* empty_shape\\?$"),
         ({"empty_shape": "nil"}, 'empty_shape: `nil` .*"array", "object", "null", "absent"$'),
-        ({"empty_shape": None}, "empty_shape: none "),
         ({"day_zone": "Hanoi"}, 'day_zone: `Hanoi` .*"UTC"'),
         ({"maximum_rows": 0}, "maximum_rows: 0 .* 1$"),
-        ({"maximum_rows": True}, "maximum_rows: true "),
-        ({"finished_status": 1.5}, "finished_status: 1.5 "),
         ({"latency": -1}, "latency: -1 .* 0$"),
         ({"generic_scope": [1]}, r"generic_scope: \[1\] "),
         ({"generic_scope": ""}, "generic_scope: ``"),
@@ -113,18 +91,6 @@ def test_an_error_names_the_valid_names_or_values(switches: dict[str, Any], data
     for start in (da.Sandbox, da.Sandbox.demo):
         with pytest.raises(da.SandboxError, match=data):
             start(switches=switches)
-
-
-def test_an_unknown_attribute_that_the_service_ignores_causes_a_warning() -> None:
-    where = da.col("customer_id").matches(["demo-customer-0001"])
-    with da.Sandbox.demo(until="2024-02-29", switches={"unknown_attribute": "ignored"}) as sandbox:
-        client = sandbox.client()
-        with pytest.warns(da.AbsentAttributeWarning, match="emial"):
-            rows = client.search_items("customer", ["customer_id", "emial"], where)
-        assert rows == [{"customer_id": "demo-customer-0001", "emial": None}]
-        with pytest.warns(da.AbsentAttributeWarning, match="emial"):
-            frame = client.scan_items("customer", ["emial"], where).to_polars()
-        assert frame.rows() == [(None,)]
 
 
 def test_a_platform_that_wants_a_value_type_for_codes_can_be_searched_by_a_raw_filter() -> None:
@@ -148,23 +114,6 @@ def test_a_client_copes_with_every_shape_of_a_response(shape: str) -> None:
         client = sandbox.client()
         assert client.search_codes(allocated_time=da.on("2001-01-01")) == []
         assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) > 20
-
-
-def test_a_zone_of_the_service_cuts_other_days() -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"day_zone": "Asia/Ho_Chi_Minh"}) as sandbox:
-        client = sandbox.client(timezone="Asia/Ho_Chi_Minh")
-        rows = client.search_codes(["allocated_time"], allocated_time=da.on("2024-01-15"))
-    times = sorted(row["allocated_time"] for row in rows)
-    assert "2024-01-14 17:00:00" <= times[0] < "2024-01-15 00:00:00"
-    assert times[-1] < "2024-01-15 17:00:00"
-
-
-def test_values_of_another_type_come_through_as_they_are() -> None:
-    rows = [{"last_used_source": {"value": "till"}, "channel_id": "7"}]
-    envelope = {"data": {"data": rows, "status": True}, "message": "Search Business Object success", "code": 200}
-    with serving(always(http(envelope))) as server:
-        client = da.Client(server.base_url, token="t")
-        assert client.search_codes(["last_used_source", "channel_id"], allocated_time=da.on("2024-01-15")) == rows
 
 
 def test_the_latency_may_be_a_timedelta() -> None:
@@ -286,3 +235,85 @@ def test_a_refusal_names_the_nearest_legal_form(members: dict[str, Any], near: s
         assert service.search(wrong).refusal.endswith("`chanel_id`; did you mean `channel_id`?")
         customer = {"itemTypeId": -1004, "itemTypeName": "customer", "attrs": ["name"], "filters": {"OR": []}}
         assert service.search(customer).refusal.endswith("; `customer` has the id -1003")
+DAY = dt.date(2024, 1, 15)
+EXPORT = 5637054
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_a_platform_has_its_switches(name: str) -> None:
+    with da.Sandbox.demo(until="2024-02-29", platform=name) as sandbox:
+        found = sandbox._control.call("GET", "/switches")
+        zone = found["day_zone"]
+        rows = sandbox.client(timezone=zone, source_timezone=found["source_timezone"]).search_codes(
+            ["allocated_time"], allocated_time=da.on("2024-01-15")
+        )
+    defaults = {"day_zone": "UTC", "source_timezone": "UTC", "day_comparison": "exclusive"}
+    assert {each: found[each] for each in defaults} == {**defaults, **PLATFORMS[name]}
+    if name == "local-times":
+        assert {row["allocated_time"][:10] for row in rows} == {"2024-01-15"}
+
+
+def test_switches_win_over_the_platform(tmp_path: Path) -> None:
+    file = tmp_path / "platform.toml"
+    file.write_text('[switches]\nempty_shape = "absent"\nlatency = 60\n', encoding="utf-8")
+    with da.Sandbox(platform=file, switches={"empty_shape": "null", "latency": 0}) as sandbox:
+        body = da.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
+        assert sandbox.client().post("/access/api/item/search", {**body})["data"] == {"status": True, "data": None}
+
+
+# Each differs from the default.
+OTHERS: dict[str, Any] = {
+    "day_zone": "Asia/Ho_Chi_Minh",
+    "source_timezone": "Asia/Kolkata",
+    "day_comparison": "instants",
+    "operators": "unmatched",
+    "time_unit": "unmatched",
+    "seconds": "unmatched",
+    "value_type": "required",
+    "attrs_format": "string",
+    "unknown_attribute": "ignored",
+    "empty_shape": "absent",
+    "last_used_type": "object",
+    "channel_id_type": "string",
+    "finished_types": "string",
+    "end_time_type": "number",
+    "finished_status": 7,
+    "failed_status": 9,
+    "unknown_export": "no_entries",
+    "malformed_request": "code_only",
+    "row_order": "reverse",
+    "maximum_rows": 60,
+}
+
+
+@pytest.mark.parametrize("form", ["json", "toml"])
+def test_what_a_probe_found_is_found_again_at_a_sandbox_with_its_file(form: str, tmp_path: Path) -> None:
+    def probed(sandbox: da.Sandbox) -> ProbeReport:
+        client = sandbox.client(timezone="Asia/Ho_Chi_Minh", source_timezone="Asia/Kolkata")
+        return probe(client, DAY, export_id=EXPORT)
+
+    file = tmp_path / f"platform.{form}"
+    with da.Sandbox.demo(until="2024-02-29", switches=OTHERS) as service:
+        first = probed(service)
+    file.write_text(json.dumps(first.to_dict()) if form == "json" else first.to_toml(), encoding="utf-8")
+    with da.Sandbox.demo(until="2024-02-29", platform=str(file)) as sandbox:
+        again = probed(sandbox)
+    assert OTHERS.items() <= first.switches.items()
+    assert {**again.switches, "latency": 0} == {**first.switches, "latency": 0}
+    assert again.settings == first.settings
+
+
+@pytest.mark.parametrize(
+    ("platform", "data"),
+    [
+        *(("utc-all", "one of all-utc, .*'utc-all'"), (Path(), "one of all-utc"), (5, "platform must be a string")),
+        *((text, r"\bplatform\.json\b") for text in ("{", "[]", "{}", '{"switches": []}', "\x80")),
+    ],
+)
+def test_another_platform_is_refused(platform: Any, data: str, tmp_path: Path) -> None:
+    if "platform" in data and isinstance(platform, str):
+        file = tmp_path / "platform.json"
+        file.write_bytes(platform.encode("latin-1"))
+        platform = file
+    with pytest.raises(da.ConfigError, check=about("platform"), match=data):
+        da.Sandbox(platform=platform)

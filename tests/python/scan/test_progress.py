@@ -135,21 +135,6 @@ def test_both_coroutine_functions_of_a_wait_are_awaited(sandbox: da.Sandbox) -> 
     assert sorted(seen) == ["entries", "meta"]
 
 
-def test_a_load_reports_its_rows() -> None:
-    reports: list[da.Progress] = []
-    rows = [{"customer_id": str(number)} for number in range(2_500)]
-    with da.Sandbox() as sandbox:
-        assert sandbox.load("customer", rows, progress=reports.append) == 2_500
-        assert [(each.unit, each.total, each.done) for each in reports] == [
-            ("rows", 2_500, done) for done in (0, 1_000, 2_000, 2_500)
-        ]
-        sandbox.load("customer", iter(rows), replace=True, progress=reports.append)
-        assert (reports[-1].total, reports[-1].rows) == (None, 2_500)
-        table = sandbox.client().scan_items("customer", ["customer_id"]).collect()
-        sandbox.load("customer", table, replace=True, progress=reports.append)
-        assert [each.done for each in reports[-4:]] == [0, 1_000, 2_000, 2_500]
-
-
 @pytest.mark.parametrize("bad", ["bar", 1, object()])
 def test_any_other_progress_is_refused_before_anything_is_sent(client: Any, tmp_path: Path, bad: Any) -> None:
     scan = client.scan_codes(["id"], allocated_time=da.on("2024-01-15"))

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use dataaccess::sandbox::switches::Switches;
 use dataaccess::sandbox::{Cell, Limits, Options};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::Controlled as _;
 
-use super::wire::{SEARCH, Service, allocated_time, codes, condition, customers, demo, items, matches};
+use super::wire::{SEARCH, Service, condition, customers, demo, items};
 
 const SHORT: Duration = Duration::from_millis(300);
 
@@ -203,37 +203,4 @@ fn a_head_may_have_a_hundred_headers_and_sixty_four_kilobytes() {
     assert_eq!(status(&some(99)).as_deref(), Some("HTTP/1.1 431"));
     assert_eq!(status(&[format!("X: {}", "y".repeat(60 * 1024))]).as_deref(), Some("HTTP/1.1 404"));
     assert_eq!(status(&[format!("X: {}", "y".repeat(64 * 1024))]).as_deref(), Some("HTTP/1.1 431"));
-}
-
-#[test]
-fn a_member_that_comes_twice_is_refused() {
-    let service = Service::demo();
-    let bearer = format!("Authorization: Bearer {}", service.token);
-    let body = customers(&[vec![]]).to_string();
-    assert_eq!(service.post_as(&bearer, SEARCH, &body).status, 200);
-    for (once, twice, problem) in [
-        ("\"itemTypeId\":", "\"itemTypeId\":-100,\"itemTypeId\":", "the body: `itemTypeId` occurs twice"),
-        ("\"AND\":", "\"AND\":[],\"AND\":", "filters.OR[0]: `AND` occurs twice"),
-    ] {
-        let reply = service.post_as(&bearer, SEARCH, &body.replace(once, twice));
-        reply.refuses(400, problem);
-    }
-}
-
-#[test]
-fn bodies_too_deep_or_with_too_much_in_them_are_refused_as_malformed() {
-    let service = Service::demo();
-    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
-    let bearer = format!("Authorization: Bearer {}", service.token);
-    let send = |body: &str| service.post_as(&bearer, SEARCH, body);
-    send(&nested(127)).refuses(400, "the body: invalid type: array");
-    send(&nested(128)).refuses(400, "the body is not JSON: recursion limit exceeded");
-    send(&nested(100_000)).refuses(400, "not JSON");
-    let ids = |count: usize| -> Value { (0..count).map(|number| json!(number.to_string())).collect() };
-    let with = |count: usize| customers(&[vec![condition("customer_id", "string", "matches", &ids(count))]]);
-    assert_eq!(service.post(SEARCH, &with(100_000)).status, 200);
-    service.post(SEARCH, &with(100_001)).refuses(400, "filters.OR: more than 100000 values");
-    let code =
-        [matches("allocated_audience", "string", &ids(100_001)), allocated_time("equals", "2024-01-01T00:00:00Z")];
-    service.post(SEARCH, &codes(&json!(["id"]), &code)).refuses(400, "more than 100000 values");
 }

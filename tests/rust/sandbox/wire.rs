@@ -142,11 +142,6 @@ pub fn allocated_time(operator: &str, time: &str) -> Value {
            "value": millis(time), "time_unit": "DAY"})
 }
 
-/// One of the first three conditions of a promotion code search.
-pub fn matches(column: &str, data_type: &str, value: &Value) -> Value {
-    json!({"type": 2, "column": column, "data_type": data_type, "operator": "matches", "value": value, "extendValue": []})
-}
-
 pub fn codes(attrs: &Value, conditions: &[Value]) -> Value {
     json!({"itemTypeId": -100, "itemTypeName": "promotion_code", "attrs": attrs,
            "filters": {"OR": [{"AND": conditions}]}})

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from dataaccess.cli.parts import Command, option
-from dataaccess.cli.values import List, Pair, SeedFile, TokenPath, Whole
+from dataaccess.cli.values import List, Pair, TokenPath, Whole
 
 TOKEN = "DATAACCESS_SANDBOX_TOKEN"  # noqa: S105 - the name of a variable
 ADMIN_TOKEN = "DATAACCESS_SANDBOX_ADMIN_TOKEN"  # noqa: S105 - likewise
@@ -19,7 +19,6 @@ _REACH = "Other machines and containers"
 _EPILOG = """\b
 Examples:
   dataaccess sandbox --port 8080
-  dataaccess sandbox --seed shop.json --seed customer=customers.csv
   dataaccess sandbox --scenario night.toml
 """
 
@@ -46,16 +45,6 @@ Examples:
 @option("--empty", is_flag=True, section=_DATA, help="No data.")
 @option("--scenario", metavar="FILE", section=_DATA, help="Rows, switches, faults and exports of a TOML or JSON file.")
 @option("--replay", metavar="FILE", section=_DATA, help="The responses that Client(record=FILE) recorded.")
-@option(
-    "--seed",
-    "seeds",
-    type=SeedFile(),
-    multiple=True,
-    metavar="[OBJECT=]FILE",
-    section="Rows of files",
-    help="Objects and rows of a JSON file, or rows of a JSON, JSON lines, CSV or Parquet file; may be repeated. The "
-    "synthetic data is left out, unless --demo or --until is given too.",
-)
 @option(
     "--platform",
     metavar="NAME|FILE",

@@ -1,4 +1,4 @@
-"""What the command serves: demo data, no data, a scenario or a recording, and the rows of seeds."""
+"""What the command serves: demo data, no data, a scenario or a recording."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ class ServedData:
     empty: bool
     scenario: str | None
     replay: str | None
-    seeds: tuple[tuple[str | None, str], ...]
     platform: str | None
     switches: tuple[tuple[str, str], ...]
 
@@ -38,7 +37,7 @@ class ServedData:
     def is_demo(self) -> bool:
         """Whether the demo data is named, or nothing else is."""
         named = self.demo or self.until is not None
-        return named or not (self.empty or self.seeds or self.scenario or self.replay)
+        return named or not (self.empty or self.scenario or self.replay)
 
     def check(self) -> None:
         """Refuses options that exclude each other."""
@@ -47,32 +46,24 @@ class ServedData:
         if sum([named, self.empty, *files]) > 1:
             names = "--demo or --until, --empty, --scenario and --replay"
             raise click.UsageError(f"{names} exclude each other: write one")
-        if self.seeds or self.platform is not None or self.switches:
+        if self.platform is not None or self.switches:
             if self.scenario is not None:
-                raise click.UsageError("--scenario has seeds, platform and switches: write them into its file")
+                raise click.UsageError("--scenario has platform and switches: write them into its file")
             if self.replay is not None:
                 raise click.UsageError(REPLAYED)
 
-    @contextmanager
-    def sandbox(self, access: dict[str, Any]) -> Iterator[Sandbox]:
-        """The sandbox with the data, while the block runs."""
+    def start(self, access: dict[str, Any]) -> Sandbox:
+        """A sandbox with the data."""
         behavior: dict[str, Any] = {"switches": {name: switch_value(text) for name, text in self.switches}}
         behavior |= {} if self.platform is None else {"platform": self.platform}
         with self._typed_wrong():
             if self.replay is not None:
-                made = da.Sandbox.replay(self.replay, port=access["port"])
-            elif self.scenario is not None:
-                made = da.Sandbox.scenario(self.scenario, **access)
-            elif self.is_demo:
-                behavior |= {} if self.until is None else {"until": self.until}
-                made = da.Sandbox.demo(**behavior, **access)
-            else:
-                made = da.Sandbox(**behavior, **access)
-        with made as sandbox:
-            with self._typed_wrong(), sandbox._starting():
-                for name, path in self.seeds:
-                    sandbox.seed(path, name=name)
-            yield sandbox
+                return da.Sandbox.replay(self.replay, port=access["port"])
+            if self.scenario is not None:
+                return da.Sandbox.scenario(self.scenario, **access)
+            if self.is_demo:
+                return da.Sandbox.demo(until=self.until, **behavior, **access)
+            return da.Sandbox(**behavior, **access)
 
     def __str__(self) -> str:
         """What is served, for people."""
@@ -80,9 +71,9 @@ class ServedData:
             return f"the recording {self.replay}"
         if self.scenario is not None:
             return f"the scenario {self.scenario}"
-        demo = f"synthetic data{'' if self.until is None else f' up to {self.until}'}" if self.is_demo else ""
-        rows = f"the rows of {', '.join(path for _, path in self.seeds)}" if self.seeds else ""
-        return " and ".join(filter(None, (demo, rows))) or "no data"
+        if not self.is_demo:
+            return "no data"
+        return f"synthetic data{'' if self.until is None else f' up to {self.until}'}"
 
     @contextmanager
     def _typed_wrong(self) -> Iterator[None]:

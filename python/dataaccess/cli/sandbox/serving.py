@@ -69,7 +69,7 @@ def serve(
         "allow_remote": allow_remote,
         **({"host": host} if host is not None else {}),
     }
-    with data.sandbox(access) as sandbox:
+    with data.start(access) as sandbox:
         chosen = flat(scopes) or None
         token, granted = own or _issued(sandbox, chosen), chosen or sandbox.scopes
         note(f"Serving the Data Access API with {data}, until Ctrl-C:")

@@ -1,12 +1,18 @@
-"""Rows loaded from Python: dicts, and the rows of tables."""
+"""Objects and rows from Python: dicts, the rows of tables, and loads while others search."""
 
 from __future__ import annotations
 
 import datetime as dt
 import decimal
-import re
+import os
+import signal
+import sys
+import threading
+import time
 import types
+from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -75,62 +81,36 @@ FRAME = pd.DataFrame(
         pl.DataFrame(pa.Table.from_pandas(FRAME)),
         pa.Table.from_pandas(FRAME).to_reader(max_chunksize=1),
         pa.Table.from_pandas(FRAME).set_column(0, "store_id", pa.array(["a", "b", "c"]).dictionary_encode()),
-        pa.Table.from_pandas(FRAME).set_column(0, "store_id", pa.array(["a", "b", "c"], pa.string_view())),
     ],
-    ids=["pandas", "index", "reversed", "pyarrow", "polars", "batches", "dictionary", "view"],
+    ids=["pandas", "index", "reversed", "pyarrow", "polars", "batches", "dictionary"],
 )
 def test_tables_are_loaded_by_the_names_of_their_columns(service: da.Sandbox, table: Any) -> None:
     assert service.load("store", table) == 3
     assert stored(service) == EXPECTED
 
 
-@pytest.mark.parametrize(
-    ("area", "expected"),
-    [
-        (pa.array([-128], pa.int8()), -128),
-        (pa.array([2**63 - 1], pa.uint64()), 2**63 - 1),
-        (pa.array([-(2**63)], pa.int64()), -(2**63)),
-        (pa.array([0.1], pa.float64()), 0.1),
-        (pa.array([0.5], pa.float32()), 0.5),
-        (pa.array([np.float16(0.5)], pa.float16()), 0.5),
-        (pa.array([decimal.Decimal("12.50")]), 12.5),
-        (pa.array([decimal.Decimal("12.50")], pa.decimal256(76, 2)), 12.5),
-        (pa.array([decimal.Decimal("-0.001234567890123")]), -0.001234567890123),
-        (pa.array([decimal.Decimal("9007199254740993.00")]), 9007199254740993),
-        (pa.array([5], pa.int32()).dictionary_encode(), 5),
-        (pa.array([None], pa.int32()).dictionary_encode(), None),
-        (pa.array([None], pa.null()), None),
-        (pa.array([None], pa.int64()), None),
-    ],
-    ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
-)
-def test_numbers_of_any_column_come_back_exactly(service: da.Sandbox, area: Any, expected: Any) -> None:
-    table = arrow(area=area)
-    for frame in [table] if area.type == pa.decimal256(76, 2) else [table, pl.DataFrame(table)]:
+# A column of one cell, and the cell as it comes back.
+CELLS: list[tuple[dict[str, Any], Any]] = [
+    ({"area": pa.array([-128], pa.int8())}, -128),
+    ({"area": pa.array([2**63 - 1], pa.uint64())}, 2**63 - 1),
+    ({"area": pa.array([0.1], pa.float64())}, 0.1),
+    ({"area": pa.array([decimal.Decimal("12.50")])}, 12.5),
+    ({"area": pa.array([decimal.Decimal("9007199254740993.00")])}, 9007199254740993),
+    ({"area": pa.array([None], pa.int64())}, None),
+    ({"opened": pa.array([dt.date(2024, 2, 29)])}, "2024-02-29 00:00:00"),
+    ({"opened": pa.array([1706702400], pa.timestamp("s"))}, "2024-01-31 12:00:00"),
+    ({"opened": pa.array([1706702400000], pa.timestamp("ms", "Asia/Ho_Chi_Minh"))}, "2024-01-31 12:00:00"),
+    ({"opened": pa.array([1706702400 * 10**9], pa.timestamp("ns"))}, "2024-01-31 12:00:00"),
+    ({"opened": pa.array([-62135596800], pa.timestamp("s"))}, "0001-01-01 00:00:00"),
+]
+
+
+@pytest.mark.parametrize(("column", "expected"), CELLS, ids=lambda value: str(value)[:40])
+def test_cells_of_any_column_come_back_exactly(service: da.Sandbox, column: dict[str, Any], expected: Any) -> None:
+    for frame in (arrow(**column), pl.DataFrame(arrow(**column))):
         assert service.load("store", frame, replace=True) == 1
-        found = stored(service)[0]["area"]
+        found = stored(service)[0][next(iter(column))]
         assert (found, type(found)) == (expected, type(expected))
-
-
-@pytest.mark.parametrize(
-    ("opened", "expected"),
-    [
-        (pa.array([dt.date(2024, 2, 29)]), "2024-02-29 00:00:00"),
-        (pa.array([dt.date(2024, 2, 29)], pa.date64()), "2024-02-29 00:00:00"),
-        (pa.array([1706702400], pa.timestamp("s")), "2024-01-31 12:00:00"),
-        (pa.array([1706702400000], pa.timestamp("ms", "Asia/Ho_Chi_Minh")), "2024-01-31 12:00:00"),
-        (pa.array([1706702400 * 10**6], pa.timestamp("us")), "2024-01-31 12:00:00"),
-        (pa.array([1706702400 * 10**9], pa.timestamp("ns")), "2024-01-31 12:00:00"),
-        (pa.array([-62135596800], pa.timestamp("s")), "0001-01-01 00:00:00"),
-        (pa.array(["2024-01-31 12:00:00"], pa.large_string()), "2024-01-31 12:00:00"),
-    ],
-    ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
-)
-def test_times_of_any_column_are_formatted_as_specified(service: da.Sandbox, opened: Any, expected: str) -> None:
-    table = arrow(opened=opened)
-    for frame in (table, pl.DataFrame(table)):
-        assert service.load("store", frame, replace=True) == 1
-        assert stored(service)[0]["opened"] == expected
 
 
 @pytest.mark.parametrize("make", [lambda table: table, pl.DataFrame], ids=["pyarrow", "polars"])
@@ -138,12 +118,8 @@ def test_times_of_any_column_are_formatted_as_specified(service: da.Sandbox, ope
     ("column", "datum"),
     [
         ({"area": pa.array([True])}, "bool"),
-        ({"area": pa.array(["12"])}, "'12'"),
         ({"area": pa.array([2**63], pa.uint64())}, "9223372036854775808"),
-        ({"area": pa.array([float("nan")])}, "nan"),
         ({"area": pa.array([decimal.Decimal("0.12345678901234567")])}, "Decimal"),
-        ({"opened": pa.array([1706702400])}, "1706702400"),
-        ({"opened": pa.array([1], pa.timestamp("ms"))}, ".001"),
         ({"opened": pa.array([1], pa.timestamp("ns"))}, ".000000001`"),
         ({"opened": pa.array(["yesterday"])}, "`yesterday`"),
     ],
@@ -154,24 +130,6 @@ def test_a_value_of_a_table_that_does_not_fit_is_named_by_its_row(
 ) -> None:
     (attribute,) = column
     refuse(service, make(arrow(**column)), 0, attribute, datum)
-
-
-def test_a_time_after_the_year_9999_is_refused(service: da.Sandbox) -> None:
-    late = arrow(opened=pa.array([10**12], pa.timestamp("s")))
-    with pytest.raises(OverflowError):
-        service.load("store", late)
-    refuse(service, pl.DataFrame(late), 0, "opened", "33658-09-27")
-
-
-def test_invalid_columns_are_refused(service: da.Sandbox) -> None:
-    refuse(service, pa.table({"store_id": ["a"], "colour": ["red"]}), 0, None, "`colour`")
-    with pytest.raises(KeyError, match="store_id"):
-        service.load("store", pa.table([["a"], ["b"]], names=["store_id", "store_id"]))
-    refuse(service, pa.table({"store_id": [1]}), 0, "store_id", "int")
-    refuse(service, pa.table({"area": [1]}), 0, None, "null")
-    with pytest.raises(pa.ArrowInvalid):
-        service.load("store", pl.Series("store_id", ["a"]))
-    assert stored(service) == []
 
 
 def test_large_tables_are_loaded_block_by_block(service: da.Sandbox) -> None:
@@ -185,16 +143,15 @@ def test_large_tables_are_loaded_block_by_block(service: da.Sandbox) -> None:
     ("row", "attribute", "datum"),
     [
         ({"colour": "red"}, None, "`colour`"),
-        ({5: "red"}, None, "`5`"),
         ({"area": "12"}, "area", "'12'"),
-        ({"area": True}, "area", "bool"),
         ({"area": np.array([True])[0]}, "area", "bool"),
         ({"area": 2**63}, "area", "9223372036854775808"),
-        ({"area": float("nan")}, "area", "nan"),
         ({"area": float("inf")}, "area", "inf"),
-        ({"area": pd.NA}, "area", "NA"),
         ({"area": decimal.Decimal(1)}, "area", "Decimal('1')"),
-        ({"area": dt.date(2024, 1, 1)}, "area", "date"),
+        ({"is_open": "true"}, "is_open", "str"),
+        ({"tags": "x"}, "tags", "str"),
+        ({"tags": [["x"]]}, "tags", "['x']"),
+        ({"tags": [None]}, "tags", "NoneType"),
         ({"opened": 1706702400}, "opened", "1706702400"),
         ({"opened": "2024-01-31"}, "opened", "YYYY-MM-DD HH:MM:SS"),
         ({"opened": pd.NaT}, "opened", "NaT"),
@@ -204,7 +161,6 @@ def test_large_tables_are_loaded_block_by_block(service: da.Sandbox) -> None:
         ({"store_id": 17}, "store_id", "17"),
         ({"store_id": "\ud800"}, "store_id", "'\\ud800'"),
         ({"store_id": float("nan")}, "store_id", "nan"),
-        ({"store_id": pd.NA}, "store_id", "NA"),
         ({"store_id": None}, None, "null"),
         ({"store_id": "first"}, None, "`first`"),
     ],
@@ -213,50 +169,27 @@ def test_large_tables_are_loaded_block_by_block(service: da.Sandbox) -> None:
 def test_a_row_that_does_not_fit_is_named_and_none_is_loaded(
     service: da.Sandbox, row: dict[Any, Any], attribute: str | None, datum: str
 ) -> None:
-    refuse(service, [{"store_id": "first"}, {"store_id": "second"} | row], 1, attribute, datum)
+    service.declare("tagged", 8, {**STORE, "is_open": "bool", "tags": "list"})
+    with pytest.raises(da.SandboxError) as caught:
+        service.load("tagged", [{"store_id": "first"}, {"store_id": "second"} | row])
+    assert place(caught.value) == ("tagged", 1, attribute)
+    assert datum in str(caught.value)
+    assert service.clear("tagged") == 0, "a load that failed left rows"
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "known"),
-    [
-        ("code_status", 2, ["1", "3", "4"]),
-        ("code_status", 3.5, ["1", "3", "4"]),
-        ("audience_type", -100, ["-1003", "-1007"]),
-        ("audience_type", 0, ["-1003", "-1007"]),
-    ],
+    ("column", "value", "known"), [("code_status", 2, "1 .* 3 .* 4 "), ("audience_type", -100, "-1003 .*-1007")]
 )
-def test_a_status_or_an_audience_type_that_does_not_exist_is_refused(
-    column: str, value: float, known: list[str]
-) -> None:
+def test_a_status_or_an_audience_type_that_does_not_exist_is_refused(column: str, value: float, known: str) -> None:
     """Section 8."""
     good: dict[str, Any] = {"id": "first", "code_status": 1, "audience_type": -1003}
     bad = good | {"id": "second", column: value}
-    rows: list[Any] = [[good, bad], pa.Table.from_pylist([good, bad | {column: float(value)}])]
     with da.Sandbox() as sandbox:
-        for each in rows:
-            with pytest.raises(da.SandboxError) as caught:
-                sandbox.load("promotion_code", each)
+        for rows in ([good, bad], pa.Table.from_pylist([good, bad | {column: float(value)}])):
+            with pytest.raises(da.SandboxError, match=known) as caught:
+                sandbox.load("promotion_code", rows)
             assert place(caught.value) == ("promotion_code", 1, column)
-            assert re.findall(r"-?\d[\d.]*", str(caught.value)) == ["1", str(value), *known]
-            assert sandbox.client().search_codes(allocated_time=da.after("1980-01-01")) == []
-
-
-def test_every_status_and_audience_type_of_the_specification_is_loaded() -> None:
-    rows = [
-        {"id": f"{status!r}/{audience!r}", "code_status": status, "audience_type": audience}
-        for status in (1, 3, 4, 4.0, None)
-        for audience in (-1003, -1007, -1003.0, None)
-    ]
-    with da.Sandbox() as sandbox:
-        sandbox.declare("voucher", 7, {"id": "string", "code_status": "number"})
-        assert sandbox.load("promotion_code", rows) == 20
-        assert sandbox.load("voucher", [{"id": "another object", "code_status": 2}]) == 1
-
-
-def test_a_row_that_is_no_dict_is_refused(service: da.Sandbox) -> None:
-    refuse(service, [["a", 1]], 0, None, "list")
-    with pytest.raises(TypeError, match=r"^rows .* int$"):
-        service.load("store", 5)
+        assert sandbox.clear("promotion_code") == 0
 
 
 def test_numpy_and_zones_are_understood(service: da.Sandbox) -> None:
@@ -296,12 +229,6 @@ def test_a_string_with_a_zero_character_is_found_by_itself(service: da.Sandbox) 
     assert found == [{"store_id": "a\0b"}]
 
 
-def test_integers_are_compared_as_integers(service: da.Sandbox) -> None:
-    service.load("store", [{"store_id": "even", "area": 2**53}, {"store_id": "odd", "area": 2**53 + 1}])
-    found = service.client().search_items("store", ["area"], da.col("area").equals(2**53 + 1), item_type_id=7)
-    assert found == [{"area": 2**53 + 1}]
-
-
 TAGGED: dict[str, Any] = {"id": "string", "is_open": "bool", "tags": "list"}
 
 
@@ -326,38 +253,115 @@ def test_bools_and_lists_come_back_as_they_were_loaded(make: Callable[[Any], Any
         assert tagged(sandbox) == rows
 
 
-def test_lists_hold_numbers_and_come_from_tuples_and_numpy() -> None:
-    rows: list[dict[str, Any]] = [
-        {"id": "a", "is_open": np.True_, "tags": (1, 0.5, "x")},
-        {"id": "b", "is_open": True, "tags": np.array([2**53 + 1, -1])},
-        {"id": "c", "is_open": True, "tags": [np.int64(5), np.float32(0.5), np.str_("y")]},
+def test_declarations_that_cannot_be_are_refused(service: da.Sandbox) -> None:
+    service.declare("store", 7, STORE)
+    wrong: list[tuple[str, int, Any, str]] = [
+        ("shop", 8, {"id": "text"}, r"`shop`.*`id`.*`text`.* bool .*datetime"),
+        ("shop", 7, {"id": "string"}, r"`shop`.* 7 .*`store`|`store`.* 7 "),
+        ("shop", 8, {}, "`shop`"),
     ]
-    with da.Sandbox() as sandbox:
-        sandbox.declare("tagged", 9, TAGGED)
-        sandbox.load("tagged", rows)
-        assert [row["tags"] for row in tagged(sandbox)] == [[1, 0.5, "x"], [2**53 + 1, -1], [5, 0.5, "y"]]
-        assert [row["is_open"] for row in tagged(sandbox)] == [True] * 3
+    for name, item_type_id, attributes, data in wrong:
+        with pytest.raises(da.SandboxError, match=data):
+            service.declare(name, item_type_id, attributes)
+    for act in (lambda name: service.load(name, []), service.clear):
+        with pytest.raises(da.SandboxError, match=r"`shop`.* promotion_code, customer\b"):
+            act("shop")
 
 
-@pytest.mark.parametrize(
-    ("row", "datum"),
-    [
-        ({"is_open": "true"}, "str"),
-        ({"is_open": 1}, "int"),
-        ({"tags": "x"}, "str"),
-        ({"tags": [["x"]]}, "['x']"),
-        ({"tags": [None]}, "NoneType"),
-        ({"tags": [True]}, "bool"),
-        ({"tags": [float("inf")]}, "inf"),
-        ({"tags": [2**64]}, "18446744073709551616"),
-    ],
-    ids=str,
-)
-def test_a_bool_or_list_that_does_not_fit_is_named(row: dict[str, Any], datum: str) -> None:
-    with da.Sandbox() as sandbox:
-        sandbox.declare("tagged", 9, TAGGED)
+def test_rows_are_replaced_and_taken_away(service: da.Sandbox) -> None:
+    for _ in range(2):
+        assert service.load("store", [{"store_id": "1"}, {"store_id": "2"}], replace=True) == 2
+    refuse_again = [{"store_id": "3"}, {"store_id": "2"}]
+    with pytest.raises(da.SandboxError, match=r"\brow 1: .*`2`"):
+        service.load("store", refuse_again)
+    assert [row["store_id"] for row in stored(service)] == ["1", "2"]
+    assert service.clear("store") == 2
+    assert stored(service) == []
+
+
+def as_stream(rows: Iterator[dict[str, Any]]) -> pa.RecordBatchReader:
+    schema = pa.schema([("store_id", pa.string())])
+    return pa.RecordBatchReader.from_batches(schema, (pa.RecordBatch.from_pylist([row], schema) for row in rows))
+
+
+@pytest.mark.parametrize("make", [iter, as_stream], ids=["dicts", "arrow"])
+@pytest.mark.timeout(20)
+def test_what_gives_the_rows_may_use_the_service(make: Callable[[Any], Any], service: da.Sandbox) -> None:
+    def rows() -> Iterator[dict[str, Any]]:
+        yield {"store_id": "outer-1"}
+        assert stored(service) == []
+        service.declare("shop", 8, {"shop_id": "string"})
+        service.load("store", [{"store_id": "inner"}])
+        assert [row["store_id"] for row in stored(service)] == ["inner"]
+        yield {"store_id": "outer-2"}
+
+    assert service.load("store", make(rows())) == 2
+    assert [row["store_id"] for row in stored(service)] == ["inner", "outer-1", "outer-2"]
+
+
+@pytest.mark.timeout(20)
+def test_a_stop_ends_a_load(service: da.Sandbox) -> None:
+    begun, raised = threading.Event(), []
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for number in range(200):
+            yield {"store_id": str(number)}
+            begun.set()
+            time.sleep(0.1)
+
+    def load() -> None:
         with pytest.raises(da.SandboxError) as caught:
-            sandbox.load("tagged", [{"id": "first"}, {"id": "second"} | row])
-        assert place(caught.value) == ("tagged", 1, *row)
-        assert datum in str(caught.value)
-        assert tagged(sandbox) == []
+            service.load("store", rows())
+        raised.append(caught.value)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    assert begun.wait(5)
+    service.stop()
+    thread.join(timeout=5)
+    assert len(raised) == 1
+    with pytest.raises(da.SandboxError):
+        service.declare("shop", 8, STORE)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent the POSIX way")
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.timeout(40)
+def test_ctrl_c_ends_a_load_whose_rows_do_not_come(service: da.Sandbox) -> None:
+    def rows() -> Iterator[dict[str, Any]]:
+        yield {"store_id": "1"}
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(30)
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        service.load("store", rows())
+    assert time.monotonic() - started < 15
+    assert stored(service) == []
+
+
+BATCH = 50
+
+
+def test_b6_concurrent_loads_and_searches_are_complete(service: da.Sandbox) -> None:
+    """Four threads load, four search: each response has all rows of a load or none, and never fewer than before."""
+
+    def load(loader: int) -> None:
+        for number in range(10):
+            rows = [{"store_id": f"{loader}-{number}-{row:02}", "area": 10 * loader + number} for row in range(BATCH)]
+            assert service.load("store", rows) == BATCH
+            with pytest.raises(da.SandboxError, match=f"`{loader}-{number}-00`"):
+                service.load("store", [{"store_id": f"{loader}-{number}-new"}, *rows])
+
+    def look(_: int) -> None:
+        seen = 0
+        while seen < 4 * 10 * BATCH:
+            found = Counter(row["area"] for row in stored(service))
+            assert set(found.values()) <= {BATCH}
+            assert found.total() >= seen
+            seen = found.total()
+
+    with ThreadPoolExecutor(8) as threads:
+        work = [threads.submit(one, number) for number in range(4) for one in (load, look)]
+        for each in work:
+            each.result()

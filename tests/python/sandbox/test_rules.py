@@ -1,0 +1,297 @@
+"""What the service must refuse: each rule of the specification broken alone, and what is sent by hostile clients.
+
+The response is always a 4xx envelope with a one-line message that names the path; never a 200 or 500. The ids in names
+of tests are those of docs/reliability.md.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import broken_rules, demo_tables
+from support.broken_rules import Rule
+from support.broken_shape_rules import OF_CODES, OF_ITEMS
+from support.demo_tables import allocated_after
+from support.hostile import BYTES, is_one_harmless_line, is_unicode, texts_of
+from support.oracle import Table, records
+from support.plain_http import DOWNLOAD, SEARCH, PlainService
+from support.search_bodies import code_bodies, item_bodies
+
+import dataaccess as da
+
+Draw = st.DataObject
+Body = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def service(sandbox: da.Sandbox) -> Iterator[PlainService]:
+    with PlainService(sandbox.base_url, sandbox.issue_token(["item", "download"])) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def codes(service: PlainService) -> Table:
+    return demo_tables.codes(service)
+
+
+@pytest.fixture(scope="module")
+def customers(service: PlainService) -> Table:
+    return demo_tables.customers(service)
+
+
+def refused(service: PlainService, good: dict[str, Any], rule: Rule, draw: Draw) -> None:
+    """The body is served as it is and refused once the rule is broken, with a message that names the place."""
+    broken = copy.deepcopy(good)
+    named = rule(draw.draw, broken)
+    assert service.search(good).status == 200
+    reply = service.search(broken)
+    message = reply.refusal
+    # An unknown object may also be reported as such.
+    assert reply.status in ({400, 404} if rule is broken_rules.object_is_unknown else {400}), (message, broken)
+    assert all(name in message for name in named), (message, named, broken)
+
+
+def name_of(rule: Rule) -> str:
+    return rule.__name__
+
+
+# There are many rules, each with a test of its own.
+of_each_rule = settings(max_examples=max(6, settings().max_examples // 20))
+
+
+@pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *broken_rules.OF_TIMES, *OF_CODES], ids=name_of)
+@of_each_rule
+@given(draw=st.data())
+def test_a_promotion_code_search_that_breaks_a_rule(
+    service: PlainService, codes: Table, rule: Rule, draw: Draw
+) -> None:
+    refused(service, draw.draw(code_bodies(codes, sendable=True)), rule, draw)
+
+
+@pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *OF_ITEMS], ids=name_of)
+@of_each_rule
+@given(draw=st.data())
+def test_a_generic_search_that_breaks_a_rule(service: PlainService, customers: Table, rule: Rule, draw: Draw) -> None:
+    refused(service, draw.draw(item_bodies(customers, sendable=True)), rule, draw)
+
+
+def customers_of(*groups: list[Body], **members: Any) -> Body:
+    filters = {"OR": [{"AND": group} for group in groups]}
+    return {"itemTypeId": -1003, "itemTypeName": "customer", "attrs": ["customer_id"], "filters": filters, **members}
+
+
+def ids(*values: Any, **members: Any) -> Body:
+    condition = {"column": "customer_id", "data_type": "string", "operator": "matches", "value_type": "normal"}
+    return {**condition, "value": list(values), "condition_type": "comp_attr", **members}
+
+
+def codes_of(*conditions: Body) -> Body:
+    filters = {"OR": [{"AND": [*conditions, allocated_after(1_700_000_000_000)]}]}
+    return {"itemTypeId": -100, "itemTypeName": "promotion_code", "attrs": ["id"], "filters": filters}
+
+
+KNOWN = "demo-customer-0001"
+STATUS: Body = {"type": 2, "column": "code_status", "data_type": "number", "operator": "matches", "extendValue": []}
+AUDIENCE: Body = {**STATUS, "column": "allocated_audience", "data_type": "string"}
+EXPORT = {"scope": "download", "exportId": 5637051}
+MANY = [ids()] * 10_001
+
+NO_JSON: list[bytes] = [
+    *(b"", b"  \n ", b'{"itemTypeId":-100,"itemTypeName":"promotion_code"', b"{} {}", b"{'itemTypeId':-100}"),
+    *(b'{"itemTypeId":-100,}', b"{/* no */}", b'{"itemTypeId":NaN}', b'{"itemTypeId":1e400}'),
+    *(b'{"itemTypeId":-0100}', b'{"itemTypeId":0x64}', '{"itemTypeId":-100}'.encode("utf-16")),
+    *(b"[" * 100_000, b'{"a":' * 100_000, b"itemTypeId=-100", b'<?xml version="1.0"?>'),
+    *(b'{"itemTypeName":"' + hostile + b'"}' for hostile in BYTES.values()),
+]
+NO_OBJECTS: list[Any] = [None, True, 7, "a", [], [{}]]
+
+# What is sent, how the refusal begins, and its status. Bytes are sent as they are.
+CASES: list[tuple[str, Any, str, int]] = [
+    *((path, body, ".*JSON", 400) for path in (SEARCH, DOWNLOAD) for body in NO_JSON),
+    *((path, body, ".*body: ", 400) for path in (SEARCH, DOWNLOAD) for body in NO_OBJECTS),
+    (DOWNLOAD, {"exportId": 1}, ".*`scope`", 400),
+    (DOWNLOAD, {"scope": "download"}, ".*`exportId`", 400),
+    (DOWNLOAD, EXPORT | {"scope": "item"}, "scope: ", 400),
+    (DOWNLOAD, EXPORT | {"scope": 1}, "scope: ", 400),
+    (DOWNLOAD, EXPORT | {"exportId": "5637051"}, "exportId: ", 400),
+    (DOWNLOAD, EXPORT | {"exportId": 5637051.5}, "exportId: ", 400),
+    (DOWNLOAD, EXPORT | {"exportId": 2**63}, "exportId: ", 400),
+    (DOWNLOAD, EXPORT | {"exportId": None}, "exportId: ", 400),
+    (DOWNLOAD, EXPORT | {"limit": 1}, ".*`limit`", 400),
+    (DOWNLOAD, EXPORT | {"exportId": 1}, ".*", 404),
+    (SEARCH, customers_of(*[[each] for each in MANY]), r"filters\.OR: .*\b10000\b", 400),
+    (SEARCH, customers_of(MANY), r"filters\.OR: .*\b10000\b", 400),
+    (SEARCH, customers_of(*[[]] * 10_001), r"filters\.OR: .*\b10000\b", 400),
+    (SEARCH, customers_of([ids(*["a"] * 100_001)]), r"filters\.OR: .*\b100000\b", 400),
+    (SEARCH, customers_of([ids(*[7] * 1_000_000)]), r"filters\.OR\b", 400),
+    (SEARCH, codes_of({**AUDIENCE, "value": ["a"] * 100_001}), r"filters\.OR: .*\b100000\b", 400),
+    (SEARCH, b"[" * 32 + b"]" * 32, "the body: ", 400),
+    (SEARCH, b"[" * 33 + b"]" * 33, "the body is nested more than 32 levels", 400),
+    (SEARCH, b'{"itemTypeId":-100,"itemTypeId":-100}', "the body: member `itemTypeId` occurs twice", 400),
+    (SEARCH, b'{"filters":{"OR":[{"AND":[],"AND":[]}]}}', "the body: member `AND` occurs twice", 400),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0][12:]}-{str(case[1])[:30]}")
+def test_what_is_sent_is_refused_by_its_place(service: PlainService, case: tuple[str, Any, str, int]) -> None:
+    path, sent, data, status = case
+    reply = service.post(path, sent)
+    assert reply.status == status
+    assert re.match(data, reply.refusal)
+
+
+@pytest.mark.slow
+def test_b2_a_client_that_sends_too_much_gets_a_refusal(sandbox: da.Sandbox) -> None:
+    """The refusal is sent while the client is still writing, and reaches it each time."""
+    client = sandbox.client(retry_for=0)
+    for values in [5_000] * 10 + [12_000] * 4:
+        one_of = da.col("customer_id").matches([f"{number:01000}" for number in range(values)])
+        with pytest.raises(da.RequestRejectedError, match=r"\b4194304\b"):
+            client.search_items("customer", ["customer_id"], one_of)
+
+
+@pytest.mark.slow
+def test_b3_ten_thousand_conditions_and_a_hundred_thousand_values_are_searched(service: PlainService) -> None:
+    names = [f"demo-customer-{number:04}" for number in range(1, 10_001)]
+    known = [{"customer_id": name} for name in names[:2_025]]
+    assert service.search(customers_of(*([ids(name)] for name in names))).records == known
+    assert service.search(customers_of([ids(KNOWN, name) for name in names])).records == known[:1]
+    assert service.search(customers_of([ids(*names, *map(str, range(90_000)))])).records == known
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=8), inside, max_size=3),
+    max_leaves=8,
+)
+
+
+def everywhere(body: Any, put: Any) -> Iterator[tuple[str, Any]]:
+    """The body with something in each of its places, and with one more key in each of its objects."""
+
+    def member(value: Body, name: str, whole: Callable[[Any], Any], new: Any) -> Any:
+        return whole({**value, name: new})
+
+    def element(value: list[Any], index: int, whole: Callable[[Any], Any], new: Any) -> Any:
+        return whole([*value[:index], new, *value[index + 1 :]])
+
+    def below(value: Any, path: str, whole: Callable[[Any], Any]) -> Iterator[tuple[str, Any]]:
+        yield path, whole(put)
+        if isinstance(value, dict):
+            if isinstance(put, str):
+                yield f"{path}.+", whole({**value, put: 1})
+            for name, each in value.items():
+                yield from below(each, f"{path}.{name}", partial(member, value, name, whole))
+        elif isinstance(value, list):
+            for index, each in enumerate(value):
+                yield from below(each, f"{path}[{index}]", partial(element, value, index, whole))
+
+    yield from below(body, "", lambda new: new)
+
+
+@given(put=ANYTHING)
+def test_b3_anything_in_any_place_of_a_filter_is_answered(service: PlainService, put: Any) -> None:
+    """A response or a refusal, no failure."""
+    for _, body in everywhere(customers_of([ids(KNOWN)]), put):
+        reply = service.search(body)
+        assert reply.records is not None if reply.status == 200 else reply.refusal
+
+
+BODIES: dict[str, tuple[str, Body]] = {
+    "customers": (SEARCH, customers_of([ids(KNOWN)], [ids(KNOWN, column="name", operator="equals")])),
+    "codes": (SEARCH, codes_of({**STATUS, "value": [3]})),
+    "audience": (SEARCH, codes_of({**AUDIENCE, "value": [KNOWN]})),
+    "download": (DOWNLOAD, EXPORT),
+}
+# Where a text is a value that is searched.
+VALUES = re.compile(r"\.filters\.OR\[\d\]\.AND\[0\]\.value\[0\]")
+# What only the inside of the service would write.
+INTERNALS = ["select ", ".rs", "panick", "/src", "thread '"]
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_b4_a_hostile_text_in_any_place_is_refused_or_finds_nothing(service: PlainService, name: str) -> None:
+    path, good = BODIES[name]
+    before = service.post(path, good).status
+    turn = list(BODIES).index(name)
+    for text in texts_of(turn).values():
+        for place, body in everywhere(good, text):
+            reply = service.post(path, body)
+            if VALUES.fullmatch(place) and is_unicode(text) and name != "codes":
+                # The other group of customers finds the one that is there.
+                assert len(reply.records) == (name == "customers" and "OR[1]" in place), (place, text)
+                continue
+            message = reply.refusal
+            assert reply.status in {400, 404}, (place, text)
+            assert is_one_harmless_line(message), (place, text)
+            assert len(message) <= 500, (place, text)
+            assert not [word for word in INTERNALS if word in message.lower() and word not in text.lower()], message
+    assert service.post(path, good).status == before
+
+
+def header(name: str) -> Callable[[str], tuple[str, dict[str, str]]]:
+    return lambda text: (SEARCH, {name: text})
+
+
+# Outside of the body: the path of the request, and headers to add.
+AROUND: dict[str, Callable[[str], tuple[str, dict[str, str]]]] = {
+    **{
+        name: header(name)
+        for name in (
+            *("Authorization", "Content-Type", "Content-Encoding", "Transfer-Encoding"),
+            *("Host", "Origin", "X-Request-Id", "Accept"),
+        )
+    },
+    "token": lambda text: (SEARCH, {"Authorization": f"Bearer {text}"}),
+    "header-name": lambda text: (SEARCH, {text: "a"}),
+    "path": lambda text: (text, {}),
+    "path-escaped": lambda text: (f"/{quote(text, safe='', errors='surrogatepass')}", {}),
+    "query": lambda text: (f"{SEARCH}?{text}", {}),
+}
+
+
+@pytest.mark.parametrize("position", AROUND)
+def test_a_hostile_text_around_the_body(sandbox: da.Sandbox, position: str) -> None:
+    token = sandbox.issue_token(["item"])
+    refusals = set()
+    for name, text in texts_of(list(AROUND).index(position)).items():
+        path, headers = AROUND[position](text)
+        # Each on a connection of its own: what breaks a head may leave bytes behind it.
+        with PlainService(sandbox.base_url, token) as service:
+            reply = service.post(path, customers_of([ids(KNOWN)]), headers)
+        assert reply.status < 500, (name, reply)
+        # What is no HTTP is refused before there is a request to respond to with an envelope.
+        if reply.status == 200:
+            assert len(reply.records) == 1, name
+        elif reply.body:
+            assert is_one_harmless_line(reply.refusal), name
+        refusals |= {reply.body} if reply.status == 403 else set()
+    # Permission failures are all the same.
+    assert len(refusals) <= 1
+
+
+@pytest.mark.slow
+def test_b6_searches_side_by_side_do_not_mix(sandbox: da.Sandbox, customers: Table) -> None:
+    """Eight threads, each with a connection of its own, ask for different rows and get those."""
+    token = sandbox.issue_token(["item"])
+
+    def ask(seed: int) -> None:
+        chance = random.Random(seed)
+        with PlainService(sandbox.base_url, token) as service:
+            for _ in range(20):
+                first = chance.randint(1, 1_900)
+                body = customers_of([ids(*(f"demo-customer-{number:04}" for number in range(first, first + 20)))])
+                assert service.search(body).records == records(customers, body)
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(ask, range(8)))
