@@ -235,6 +235,8 @@ def test_a_refusal_names_the_nearest_legal_form(members: dict[str, Any], near: s
         assert service.search(wrong).refusal.endswith("`chanel_id`; did you mean `channel_id`?")
         customer = {"itemTypeId": -1004, "itemTypeName": "customer", "attrs": ["name"], "filters": {"OR": []}}
         assert service.search(customer).refusal.endswith("; `customer` has the id -1003")
+
+
 DAY = dt.date(2024, 1, 15)
 EXPORT = 5637054
 
