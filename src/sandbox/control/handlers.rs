@@ -53,7 +53,7 @@ pub(super) async fn state(State(Shared { service, .. }): State<Shared>) -> Answe
 
 /// Puts data, exports, faults, switches, clock and log back to what they were at the start.
 pub(super) async fn reset(state: State<Shared>) -> Answer {
-    state.service.reset()?;
+    state.service.reset();
     self::state(state).await
 }
 
