@@ -138,22 +138,3 @@ fn a_body_of_a_declared_size_too_large_is_refused_unread() {
     let read = stream.read(&mut response).unwrap();
     Reply::parse(&response[..read]).refuses(413, "larger than 4194304 bytes");
 }
-
-#[test]
-fn an_encoded_body_is_refused() {
-    let headers = [host(), "Content-Encoding: gzip".to_owned()];
-    let reply = SERVICE.request(&format!("POST {SEARCH}"), &[&headers[0], &headers[1]], "x");
-    reply.refuses(415, "Content-Encoding");
-}
-
-#[test]
-fn a_connection_is_kept_for_the_next_request() {
-    let mut stream = SERVICE.connect();
-    for _ in 0..3 {
-        write!(stream, "GET / HTTP/1.1\r\n{}\r\n\r\n", host()).unwrap();
-        let mut response = vec![0; 4096];
-        let read = stream.read(&mut response).unwrap();
-        assert!(response[..read].starts_with(b"HTTP/1.1 404"));
-        assert!(response[..read].ends_with(b"\"}"), "the end of `data`, a text");
-    }
-}
