@@ -76,7 +76,7 @@ def test_the_address_chooses_the_days(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
-@pytest.mark.parametrize("until", ["", "today", "2024-02-30", "2023-12-31", "2024-2-9", "2024-02-29T00:00", "20240229"])
+@pytest.mark.parametrize("until", ["2024-02-30", "2023-12-31", "2024-2-9", "20240229"])
 def test_another_day_is_refused(until: str) -> None:
     starts: dict[str, Callable[[], object]] = {
         "until": lambda: da.Sandbox.demo(until=until),
