@@ -181,6 +181,11 @@ def test_broken_json_is_refused(call: Caller, body: bytes) -> None:
     assert refusal(call("POST", "/clock", body))[0] == 400
 
 
+def test_an_odd_name_in_a_path_is_not_found(call: Caller) -> None:
+    for name in ("%00", "..%2F..", "%ED%A0%80", "a" * 10_000):
+        assert call("GET", f"/objects/{name}/rows")[0] == call("DELETE", f"/faults/{name}")[0] == 404
+
+
 def test_control_is_neither_logged_nor_broken_by_faults(call: Caller) -> None:
     call("POST", "/faults", {"kind": "reset"})
     assert call("GET", "/requests")[1] == {"requests": [], "next": 0}

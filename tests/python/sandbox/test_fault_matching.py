@@ -1,4 +1,4 @@
-"""Which requests a fault of the sandbox hits: by operation, turn, content of the body and chance."""
+"""Which requests a fault of the sandbox hits: by operation, turn and content of the body."""
 
 from __future__ import annotations
 
@@ -104,30 +104,6 @@ def test_the_outer_fault_wins_and_each_counts_its_own(connect: Any, own: da.Sand
             client.search_codes(["id"], allocated_time=DAY)
     assert (outer.hits, inner.hits) == (1, 1)
     assert client.search_codes(["id"], allocated_time=DAY)
-
-
-def test_chance_with_a_seed_hits_the_same_requests_each_time(connect: Any, own: da.Sandbox) -> None:
-    client = connect(own, retry_for=0)
-
-    def hit(**options: Any) -> list[int | None]:
-        own.clear_requests()
-        with own.fault("status", status=400, **options) as fault:
-            for _ in range(40):
-                try:
-                    client.download_segment(5637051)
-                except da.RequestRejectedError:
-                    continue
-        statuses = [request.status for request in own.requests]
-        assert fault.hits == statuses.count(400)
-        return statuses
-
-    first = hit(probability=0.3, seed=7)
-    assert 5 <= first.count(400) <= 20
-    assert hit(probability=0.3, seed=7) == first
-    assert hit(probability=0.3, seed=8) != first
-    limited = hit(probability=0.3, seed=7, times=2)
-    assert limited.count(400) == 2
-    assert limited.index(400) == first.index(400)
 
 
 def test_python_and_the_core_know_the_same_kinds_and_presets() -> None:

@@ -6,6 +6,7 @@ import gc
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -32,11 +33,8 @@ CASES: dict[str, tuple[dict[str, Any], type[da.DataAccessError], bool]] = {
     "status-429": ({"kind": "status", "status": 429, "retry_after": 0}, da.ThrottledError, True),
     "status-429-for-long": ({"kind": "status", "status": 429, "retry_after": 999}, da.ThrottledError, False),
     "status-500": ({"kind": "status", "status": 500}, da.ServerError, True),
-    "status-501": ({"kind": "status", "status": 501}, da.ServerError, False),
     "status-403": ({"kind": "status", "status": 403}, da.PermissionDeniedError, False),
     "status-403-page": ({"kind": "status", "status": 403, "body": "<html>no"}, da.RequestRejectedError, False),
-    "status-404": ({"kind": "status", "status": 404}, da.RequestRejectedError, False),
-    "status-302": ({"kind": "status", "status": 302}, kinds.Redirect, False),
     "status-200-page": ({"kind": "status", "status": 200, "body": "<html>log in"}, kinds.NotJson, False),
     "status-502-page": ({"kind": "status", "status": 502, "body": PAGE}, da.ServerError, True),
     "redirect": ({"kind": "redirect", "location": "https://elsewhere.example/"}, kinds.Redirect, False),
@@ -45,10 +43,8 @@ CASES: dict[str, tuple[dict[str, Any], type[da.DataAccessError], bool]] = {
     "code-404": ({"kind": "code", "code": 404, "message": "gone"}, da.ApiError, False),
     "code-503": ({"kind": "code", "code": 503}, da.ThrottledError, True),
     "expired-token": ({"kind": "expired_token"}, da.PermissionDeniedError, False),
-    "late-301": ({"kind": "late_code", "code": 301}, da.PermissionDeniedError, False),
     "late-404": ({"kind": "late_code", "code": 404}, da.ApiError, False),
     "late-500": ({"kind": "late_code", "code": 500}, da.ServerError, True),
-    "late-503": ({"kind": "late_code", "code": 503}, da.ThrottledError, True),
 }
 # What only a limit of time ends.
 SLOW: dict[str, dict[str, Any]] = {
@@ -130,21 +126,11 @@ def test_a_stalled_response_continues_when_the_block_ends(connect: Any, own: da.
     assert fault.hits == 1
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"kind": "reset", "after_bytes": 10**9},
-        {"kind": "cut", "after_bytes": 10**9},
-        {"kind": "stall", "after_bytes": 10**9},
-        {"kind": "late_code", "code": 500},
-        {"kind": "shrink"},
-    ],
-    ids=lambda options: options["kind"],
-)
-def test_a_response_that_passes_unchanged_is_no_hit(own: da.Sandbox, options: dict[str, Any]) -> None:
-    client = own.client(retry_for=0)
-    with own.fault(**options) as fault, pytest.raises(da.RequestRejectedError):
-        client.download_segment(1)
+@pytest.mark.parametrize("kind", ["reset", "cut", "stall", "late_code", "shrink"])
+def test_a_response_that_passes_unchanged_is_no_hit(own: da.Sandbox, kind: Any) -> None:
+    options: Any = {"late_code": {"code": 500}, "shrink": {}}.get(kind, {"after_bytes": 10**9})
+    with own.fault(kind, **options) as fault, pytest.raises(da.RequestRejectedError):
+        own.client(retry_for=0).download_segment(1)
     assert fault.hits == 0
 
 
@@ -222,15 +208,7 @@ def test_throttled_is_waited_for(connect: Any, own: da.Sandbox) -> None:
     assert caught.value.retry_after == 1
 
 
-def test_an_expired_token_stays_expired_and_a_new_one_is_requested(own: da.Sandbox) -> None:
-    with own.client(retry_for=0) as client, own.fault("expired-token", after=1) as fault:
-        assert search(client)
-        for _ in range(2):
-            with pytest.raises(da.PermissionDeniedError):
-                search(client)
-        assert search(own.client())
-    assert fault.hits == 2
-
+def test_an_expired_token_is_renewed_once(own: da.Sandbox) -> None:
     issued: list[str] = []
 
     def token() -> str:
@@ -259,21 +237,10 @@ def test_a_fault_that_was_never_in_force_warns(own: da.Sandbox) -> None:
 
 def test_threads_share_a_fault(own: da.Sandbox) -> None:
     client = own.client(retry_for=0)
-    failures: list[BaseException] = []
-
-    def work() -> None:
-        for _ in range(5):
-            try:
-                search(client)
-            except da.ServerError as error:
-                failures.append(error)
-
-    with own.fault("status", status=500, times=7) as fault:
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    with own.fault("status", status=500, times=7) as fault, ThreadPoolExecutor(4) as threads:
+        calls = [threads.submit(search, client) for _ in range(20)]
+        failures = [call.exception() for call in calls if call.exception()]
+    assert {type(failure) for failure in failures} == {da.ServerError}
     assert len(failures) == fault.hits == 7
 
 

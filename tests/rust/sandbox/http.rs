@@ -15,21 +15,6 @@ fn host() -> String {
 }
 
 #[test]
-fn unknown_paths_and_methods_get_an_envelope() {
-    for path in ["/", "/access/api/item", "/access/api/item/search/", "/openapi"] {
-        SERVICE.request(&format!("POST {path}"), &[&host()], "{}").refuses(404, "no such path");
-        SERVICE.request(&format!("GET {path}"), &[&host()], "").refuses(404, "no such path");
-    }
-    for path in [SEARCH, DOWNLOAD] {
-        for method in ["GET", "PUT", "DELETE", "OPTIONS"] {
-            let reply = SERVICE.request(&format!("{method} {path}"), &[&host()], "");
-            reply.refuses(405, "another method");
-            assert_eq!(reply.header("allow"), Some("POST"));
-        }
-    }
-}
-
-#[test]
 fn only_local_names_are_served() {
     let port = SERVICE.address().rsplit(':').next().unwrap();
     let body = json!({"scope": "download", "exportId": 5_637_051}).to_string();
