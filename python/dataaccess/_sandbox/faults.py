@@ -270,5 +270,14 @@ class Faults:
         return [received(request) for request in self._control.call("GET", "/requests")["requests"]]
 
     def clear_requests(self) -> None:
-        """Clears the request log."""
+        """Clears the request log.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
+            ...     rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"))
+            ...     sandbox.clear_requests()
+            ...     sandbox.requests
+            []
+        """
         self._control.call("DELETE", "/requests")
