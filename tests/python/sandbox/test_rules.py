@@ -61,15 +61,13 @@ def refused(service: PlainService, good: dict[str, Any], rule: Rule, draw: Draw)
     assert all(name in message for name in named), (message, named, broken)
 
 
-def name_of(rule: Rule) -> str:
-    return rule.__name__
-
-
 # There are many rules, each with a test of its own.
 of_each_rule = settings(max_examples=max(6, settings().max_examples // 20))
 
 
-@pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *broken_rules.OF_TIMES, *OF_CODES], ids=name_of)
+@pytest.mark.parametrize(
+    "rule", [*broken_rules.OF_BOTH, *broken_rules.OF_TIMES, *OF_CODES], ids=lambda rule: rule.__name__
+)
 @of_each_rule
 @given(draw=st.data())
 def test_a_promotion_code_search_that_breaks_a_rule(
@@ -78,7 +76,7 @@ def test_a_promotion_code_search_that_breaks_a_rule(
     refused(service, draw.draw(code_bodies(codes, sendable=True)), rule, draw)
 
 
-@pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *OF_ITEMS], ids=name_of)
+@pytest.mark.parametrize("rule", [*broken_rules.OF_BOTH, *OF_ITEMS], ids=lambda rule: rule.__name__)
 @of_each_rule
 @given(draw=st.data())
 def test_a_generic_search_that_breaks_a_rule(service: PlainService, customers: Table, rule: Rule, draw: Draw) -> None:
