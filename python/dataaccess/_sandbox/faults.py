@@ -135,7 +135,9 @@ class Fault:
         """Number of responses it has changed. A response that passed unchanged does not count."""
         with self._lock:
             if self._active:
-                self._count("GET")
+                # A sandbox that was reset has ended it, and lists it no more.
+                found = {fault["id"]: fault["hits"] for fault in self._control.call("GET", "/faults")}
+                self._counts |= {number: found[number] for number in self._counts.keys() & found.keys()}
             return sum(self._counts.values())
 
     def __enter__(self) -> Self:
@@ -155,11 +157,8 @@ class Fault:
                 self._active = False
                 # A forked child leaves it to its parent. A sandbox that was reset has ended it.
                 with suppress(ClientClosedError, SandboxError):
-                    self._count("DELETE")
-
-    def _count(self, method: str) -> None:
-        for number in self._counts:
-            self._counts[number] = self._control.call(method, f"/faults/{number}")["hits"]
+                    for number in self._counts:
+                        self._counts[number] = self._control.call("DELETE", f"/faults/{number}")["hits"]
 
     def __del__(self) -> None:
         """Warns if it was never active."""

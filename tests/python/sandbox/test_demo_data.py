@@ -39,10 +39,9 @@ def days_of(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def test_the_days_up_to_the_leap_day_have_the_rows_that_they_always_had() -> None:
-    for until in ("2024-02-29", date(2024, 2, 29)):
-        with da.Sandbox.demo(until=until) as sandbox:
-            rows = rows_of(sandbox)
-        assert (len(rows), digest(rows)) == (4213, DIGEST)
+    with da.Sandbox.demo(until=date(2024, 2, 29)) as sandbox:
+        rows = rows_of(sandbox)
+    assert (len(rows), digest(rows)) == (4213, DIGEST)
 
 
 @pytest.mark.filterwarnings("ignore::dataaccess.SandboxWarning")
