@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import polars as pl
 import pytest
 from support.plain_http import DOWNLOAD, SEARCH, PlainService
 
@@ -26,7 +25,6 @@ ROWS: dict[str, Any] = {
     "aware": [{"visit_id": "1", "time": TIME}],
     "naive": [{"visit_id": "1", "time": NAIVE}],
     "text": [{"visit_id": "1", "time": WRITTEN}],
-    "polars": pl.DataFrame({"visit_id": ["1"], "time": [TIME]}),
     "pandas": pd.DataFrame({"visit_id": ["1"], "time": [pd.Timestamp(TIME)]}),
 }
 

@@ -73,6 +73,13 @@ def test_only_a_promotion_code_search_needs_its_content_type(plain: PlainService
     assert plain.post(SEARCH, EVERYBODY, {"Content-Type": "text/plain"}).status == 200
 
 
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])
+def test_another_method_or_path_is_refused(own: da.Sandbox, plain: PlainService, method: str) -> None:
+    for path, status, allowed in ((SEARCH, 405, "POST"), (DOWNLOAD, 405, "POST"), (f"{SEARCH}/", 404, None)):
+        reply = plain.send(f"{method} {path} HTTP/1.1\r\nHost: {own.base_url[7:]}\r\n\r\n".encode())
+        assert (reply.status, reply.headers.get("allow"), bool(reply.refusal)) == (status, allowed, True)
+
+
 def test_a_late_code_is_the_last_member(own: da.Sandbox, plain: PlainService) -> None:
     records = plain.search(EVERYBODY).records
     with own.fault("late_code", code=301):
