@@ -136,6 +136,7 @@ SANDBOXES.add(
         sandbox.fault("drip", seconds=1, chunk_bytes=0)
         sandbox.fault("reset", after_bytes=-1)
         sandbox.fault("reset", after_bytes=1.5)
+        sandbox.fault("reset", after_bytes=True)
         sandbox.fault("reset", times=0)
         sandbox.fault("reset", path="both")
         sandbox.fault("reset", path=1)
@@ -145,6 +146,7 @@ SANDBOXES.add(
         sandbox.fault("reset", where={"date": "x"})
         sandbox.fault("reset", where={"day": "15.01."})
         sandbox.fault("reset", where={"day": object()})
+        sandbox.fault("reset", where={"contains": 1})
         sandbox.fault("reset", where="2024-01-15")
         sandbox.fault("status", status=100)
         sandbox.fault("status", status=204, body="text")
@@ -163,6 +165,7 @@ SANDBOXES.add(
         sandbox.fault("late_code", code="301")
         sandbox.fault("delay", seconds=-1)
         sandbox.fault("delay", seconds="1")
+        sandbox.fault("delay", seconds=float("inf"))
         sandbox.fault("delay", seconds=2, max_seconds=1)
         sandbox.fault("shrink", keep=1)
         """,

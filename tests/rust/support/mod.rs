@@ -117,12 +117,6 @@ pub struct Begun<'a> {
     id: u64,
 }
 
-impl Begun<'_> {
-    pub fn hits(&self) -> u64 {
-        self.sandbox.done("GET", &format!("/faults/{}", self.id), &json!({}))["hits"].as_u64().unwrap()
-    }
-}
-
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
         self.sandbox.control("DELETE", &format!("/faults/{}", self.id), "");
