@@ -59,7 +59,7 @@ struct Start {
 
 impl Service {
     /// A service with the two objects of the specification, and demo data if options have it.
-    pub(super) fn new(options: &Options) -> Result<Self> {
+    pub(super) fn new(options: &Options) -> Self {
         let (demo, time) = (options.demo.clone(), options.clock.now());
         let objects = BusinessObject::of_the_specification().map(Object::new);
         let mut state = State {
@@ -77,7 +77,7 @@ impl Service {
         let start = Mutex::new(Start { state: state.clone(), faults: Vec::new(), time });
         let (tokens, faults, log, base_url) = Default::default();
         let clock = options.clock.clone();
-        Ok(Self { state: Mutex::new(state), start, clock, demo, tokens, faults, log, base_url })
+        Self { state: Mutex::new(state), start, clock, demo, tokens, faults, log, base_url }
     }
 
     /// The state of now. Demo data is that of the time of the clock.

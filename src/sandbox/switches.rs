@@ -108,12 +108,12 @@ impl Switches {
     /// `Sandbox` for an unknown switch, which names the most similar, or for an invalid value, which names the valid
     /// ones.
     pub fn with(&self, changes: &Map<String, Value>) -> Result<Self> {
-        let mut members = json!(self);
+        let mut members: Map<String, Value> = serde_json::from_value(json!(self)).unwrap_or_default();
         let mut switches = self.clone();
         for (name, value) in changes {
             let takes = SWITCHES.iter().find(|(known, _)| known == name).ok_or_else(|| unknown(name))?.1;
-            members[name] = value.clone();
-            switches = Self::deserialize(&members).map_err(|_| {
+            members.insert(name.clone(), value.clone());
+            switches = Self::deserialize(json!(members)).map_err(|_| {
                 let given = if value.is_null() { "none".to_owned() } else { shown(value) };
                 Error::new(Kind::Sandbox, format!("switch {name}: {given} is not a value of it"))
                     .with_hint(format!("it takes {takes}"))

@@ -70,16 +70,15 @@ fn unread(body: &[u8], error: &serde_path_to_error::Error<serde_json::Error>) ->
         let problem = format!("`{}` is not known here{}", excerpt(key, MAX_QUOTED), instead(key, known));
         return refused(object, &problem);
     }
-    let problem = if let Some(name) = found.strip_prefix("missing field ") {
-        format!("{name} is required")
-    } else if let Some(name) = found.strip_prefix("duplicate field ") {
-        format!("{name} occurs twice")
-    } else if expected.is_empty() {
-        excerpt(found, MAX_QUOTED * 2)
-    } else {
-        let found = found.replacen("invalid type: sequence", "invalid type: array", 1);
-        let found = found.replacen("invalid type: map", "invalid type: object", 1);
-        format!("{}, expected {}", excerpt(&found, MAX_QUOTED * 2), expected.replace("a sequence", "an array"))
+    let problem = match found.split_once(" field ") {
+        Some(("missing", name)) => format!("{name} is required"),
+        Some(("duplicate", name)) => format!("{name} occurs twice"),
+        _ if expected.is_empty() => excerpt(found, MAX_QUOTED * 2),
+        _ => {
+            let found = excerpt(found, MAX_QUOTED * 2).replacen("type: sequence", "type: array", 1);
+            let found = found.replacen("type: map", "type: object", 1);
+            format!("{found}, expected {}", expected.replace("a sequence", "an array"))
+        }
     };
     refused(path.trim_start_matches('.'), &problem)
 }

@@ -50,13 +50,13 @@ struct Filters {
 #[serde(deny_unknown_fields)]
 struct Group {
     #[serde(rename = "AND")]
-    and: Vec<JsonObject<Condition>>,
+    and: Vec<JsonObject<SearchCondition>>,
 }
 
 /// A condition (section 2.4) with the members of both shapes; [`Rules::check_members`] has their rules.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Condition {
+struct SearchCondition {
     #[serde(rename = "type", default, deserialize_with = "given")]
     kind: Option<Value>,
     column: String,
@@ -98,7 +98,7 @@ impl SearchBody {
         let is_promotion_codes = self.is_of_promotion_codes();
         let JsonObject(Filters { or }) = self.filters;
         let conditions = || or.iter().flat_map(|JsonObject(group)| &group.and).map(|JsonObject(condition)| condition);
-        let is_generic = |condition: &Condition| condition.condition_type.is_some() && condition.kind.is_none();
+        let is_generic = |condition: &SearchCondition| condition.condition_type.is_some() && condition.kind.is_none();
         let is_accepted = switches.generic_codes == GenericCodes::Accepted && conditions().all(is_generic);
         let rules = Rules { object, switches, is_codes: is_promotion_codes && !is_accepted };
         let attributes = rules.attributes(self.attrs)?;
@@ -198,7 +198,7 @@ impl Rules<'_> {
     }
 
     /// A condition. Where a switch accepts what is not documented, it matches nothing.
-    fn predicate(&self, at: &str, condition: Condition) -> Result<Predicate, Refusal> {
+    fn predicate(&self, at: &str, condition: SearchCondition) -> Result<Predicate, Refusal> {
         let path = format!("{at}.column");
         let (index, attribute) = self.attribute(&path, &condition.column)?;
         let Attribute { name, kind } = attribute;
@@ -211,33 +211,37 @@ impl Rules<'_> {
             return Err(mismatch(&format!("{at}.data_type"), &condition.data_type, &expected));
         }
         let is_time = *kind == AttributeKind::Datetime;
-        let has_documented_unit = self.check_members(at, &condition, is_time)?;
+        self.check_members(at, &condition, is_time)?;
         let operators: &[_] = if is_time { &[BEFORE_DATE, EQUALS, AFTER_DATE] } else { &[MATCHES, EQUALS] };
         let operator = condition.operator.as_str();
-        let has_documented_operator = operators.contains(&operator);
-        if !has_documented_operator && self.switches.operators == Undocumented::Refused {
+        let has_operator = operators.contains(&operator);
+        if !has_operator && self.switches.operators == Undocumented::Refused {
             let expected = format!("an operator of a {data_type}{}", instead(operator, operators.iter().copied()));
             return Err(mismatch(&format!("{at}.operator"), &operator, &expected));
         }
         let path = format!("{at}.value");
+        let is_documented = has_operator && condition.time_unit.as_ref().is_none_or(|unit| unit == TIME_UNIT);
         let comparison = if is_time {
             self.within(&path, operator, &condition.value)?
         } else {
             self.among(&path, operator, condition.value, attribute)?
         };
-        let is_documented = has_documented_unit && has_documented_operator;
         let comparison = if is_documented { comparison } else { Comparison::Among(Vec::new()) };
         Ok(Predicate { attribute: index, comparison })
     }
 
-    /// Checks the members that have one documented value each. Returns whether the time unit is documented.
-    fn check_members(&self, at: &str, condition: &Condition, is_time: bool) -> Result<bool, Refusal> {
+    /// Checks the members that have one documented value each.
+    fn check_members(&self, at: &str, condition: &SearchCondition, is_time: bool) -> Result<(), Refusal> {
         let switches = self.switches;
         let by_shape = |of_codes, of_items| if self.is_codes { of_codes } else { of_items };
         let extend_value = if is_time { Member::Refused } else { by_shape(Member::Optional, Member::Refused) };
         let value_type = by_shape(switches.value_type, Member::Required);
         let condition_type = by_shape(switches.code_condition_type, Member::Required);
         let time_unit = if is_time { by_shape(Member::Required, Member::Optional) } else { Member::Refused };
+        let unit = match (&condition.time_unit, switches.time_unit) {
+            (Some(unit @ Value::String(_)), Undocumented::Unmatched) => unit.clone(),
+            _ => json!(TIME_UNIT),
+        };
         let codes = "conditions of a promotion code search";
         let lists = "string and number conditions of a promotion code search";
         let items = "conditions of a generic search";
@@ -246,7 +250,7 @@ impl Rules<'_> {
             ("extendValue", &condition.extend_value, extend_value, json!([]), lists),
             ("value_type", &condition.value_type, value_type, json!(VALUE_TYPE), items),
             ("condition_type", &condition.condition_type, condition_type, json!(CONDITION_TYPE), items),
-            ("time_unit", &condition.time_unit, time_unit, json!(TIME_UNIT), "datetime conditions"),
+            ("time_unit", &condition.time_unit, time_unit, unit, "datetime conditions"),
         ];
         for (name, given, rule, only, owners) in rules {
             match (rule, given) {
@@ -254,16 +258,11 @@ impl Rules<'_> {
                 (Member::Refused, Some(_)) => {
                     return Err(refused(at, &format!("`{name}` is not known here: it belongs to {owners}")));
                 }
-                (_, None) => {}
-                (_, Some(Value::String(unit)))
-                    if name == "time_unit" && switches.time_unit == Undocumented::Unmatched =>
-                {
-                    return Ok(unit == TIME_UNIT);
-                }
                 (_, Some(given)) => constant(&format!("{at}.{name}"), given, &only)?,
+                (_, None) => {}
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// A condition on a time compares with a bare number, not an array (section 2.4).
