@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Number, Value};
 
-use super::switches::{EndTimeType, ScalarType, Switches};
+use super::switches::{ScalarType, Switches};
 use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNING};
 
 /// The id of the first export that was started without one.
@@ -120,8 +120,8 @@ impl PlannedEntry {
                     exported_rows: typed(self.rows.into(), switches.exported_rows_type),
                     start_time: formatted(self.starts),
                     end_time: match switches.end_time_type {
-                        EndTimeType::String => formatted(end).into(),
-                        EndTimeType::Number => timestamp(end).as_millisecond().into(),
+                        ScalarType::String => formatted(end).into(),
+                        ScalarType::Number => timestamp(end).as_millisecond().into(),
                     },
                     durations: typed(milliseconds.into(), switches.finished_types),
                     response_code: typed(self.code.unwrap_or(code).into(), switches.finished_types),

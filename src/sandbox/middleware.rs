@@ -7,7 +7,7 @@ use axum::body::{Body, HttpBody};
 use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Frame;
@@ -16,9 +16,9 @@ use super::connections::Connection;
 use super::control;
 use super::faults::{self, Received};
 use super::reply::Refusal;
-use super::request::Interpretation;
 use super::request_log::Entry;
 use super::routes::Shared;
+use super::switches::Switches;
 
 /// Most bytes of a body; the rest is not read.
 pub(super) const BODY_LIMIT: usize = 4 * 1024 * 1024;
@@ -31,18 +31,18 @@ pub(super) async fn receive(
     request: Request,
     next: Next,
 ) -> Response {
-    let interpretation = shared.service.interpretation();
+    let switches = shared.service.switches();
     let (mut head, body) = request.into_parts();
-    head.extensions.insert(Arc::clone(&interpretation));
+    head.extensions.insert(Arc::clone(&switches));
     let checked = shared.access.check_request(&head, connection.local);
     let response = if control::is_control(head.uri.path()) {
         control::respond(&shared, checked, head, body, next).await
     } else if let Err(refusal) = checked {
         // Not logged: foreign pages could push the requests of a test out of the log.
-        refused(&shared, &interpretation, &refusal, body)
+        refused(&shared, &switches, &refusal, body)
     } else {
         let entry = shared.service.log.open(SystemTime::now(), &head);
-        let response = serve(&shared, &interpretation, &connection, &entry, head, body, next).await;
+        let response = serve(&shared, &switches, &connection, &entry, head, body, next).await;
         entry.set_status(response.status().as_u16());
         response.map(|body| {
             let logged = move |frame: &Frame<Bytes>| entry.add_sent(frame.data_ref().map_or(&[], Bytes::as_ref));
@@ -60,7 +60,7 @@ pub(super) async fn receive(
 /// The response to a request that passed the host check.
 async fn serve(
     shared: &Shared,
-    interpretation: &Interpretation,
+    switches: &Switches,
     connection: &Arc<Connection>,
     entry: &Entry,
     head: Parts,
@@ -69,14 +69,13 @@ async fn serve(
 ) -> Response {
     let body = match read_body(&head.headers, &mut body, BODY_LIMIT, shared.limits.body).await {
         Ok(body) => body,
-        Err(refusal) => return refused(shared, interpretation, &refusal, body),
+        Err(refusal) => return refused(shared, switches, &refusal, body),
     };
     entry.set_body(&body);
-    let Interpretation { switches, zones } = interpretation;
-    let (path, headers, day_zone) = (head.uri.path(), &head.headers, &zones.days);
+    let (path, headers, day_zone) = (head.uri.path(), &head.headers, &switches.day_zone);
     let fault = shared.service.faults.next_match(&Received { path, headers, body: &body, switches, day_zone });
     let request = Request::from_parts(head, body.into());
-    let response = respond(shared, interpretation, next.run(request));
+    let response = respond(shared, switches, next.run(request));
     let Some(fault) = fault else { return response.await };
     entry.set_fault(fault.id());
     faults::respond(&fault, connection, switches, response).await
@@ -113,8 +112,8 @@ pub(super) async fn read_body(
 }
 
 /// The response to a request that was not read to its end.
-fn refused(shared: &Shared, interpretation: &Interpretation, refusal: &Refusal, rest: Body) -> Response {
-    let mut response = refusal.reply(&interpretation.switches).into_response();
+fn refused(shared: &Shared, switches: &Switches, refusal: &Refusal, rest: Body) -> Response {
+    let mut response = refusal.reply(switches);
     close_after(shared, &mut response, rest);
     response
 }
@@ -128,16 +127,12 @@ pub(super) fn close_after(shared: &Shared, response: &mut Response, mut rest: Bo
 }
 
 /// The response of the service within its time limit.
-async fn respond(
-    shared: &Shared,
-    interpretation: &Interpretation,
-    service: impl Future<Output = Response>,
-) -> Response {
+async fn respond(shared: &Shared, switches: &Switches, service: impl Future<Output = Response>) -> Response {
     // Configured latency does not count towards the time limit.
-    tokio::time::sleep(interpretation.switches.latency).await;
+    tokio::time::sleep(switches.latency).await;
     tokio::time::timeout(shared.limits.response, service).await.unwrap_or_else(|_| {
         let problem = format!("the sandbox sent no response within {} seconds", shared.limits.response.as_secs_f64());
         let refusal = Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem);
-        refusal.reply(&interpretation.switches).into_response()
+        refusal.reply(switches)
     })
 }

@@ -127,7 +127,7 @@ impl Sandbox {
 /// What the routes share.
 fn prepare(options: Options) -> Result<Shared> {
     options.access.check()?;
-    let service = Arc::new(Service::new(&options)?);
+    let service = Arc::new(Service::new(&options));
     let admin = Arc::new(AdminToken::new(options.access.admin_token.clone())?);
     if let Some(token) = &options.access.token {
         service.tokens.add(token);

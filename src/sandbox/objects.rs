@@ -154,7 +154,7 @@ impl BusinessObject {
     }
 
     /// The only values that an attribute may have (section 8), if limited.
-    fn allowed_values(&self, attribute: &Attribute) -> Option<&'static [(&'static str, i64)]> {
+    pub(super) fn allowed_values(&self, attribute: &Attribute) -> Option<&'static [(&'static str, i64)]> {
         if self.id != business_object::PROMOTION_CODE_ID || attribute.kind != AttributeKind::Number {
             return None;
         }

@@ -11,8 +11,8 @@ use super::exports::Exports;
 use super::faults::{Fault, Faults};
 use super::objects::{BusinessObject, shown};
 use super::options::{Clock, Options};
-use super::request::Interpretation;
 use super::request_log::Log;
+use super::switches::Switches;
 use super::table::{Row, Rows};
 use super::tokens::Tokens;
 use crate::contract::business_object::{CUSTOMER_NAME, PROMOTION_CODE_ID};
@@ -36,7 +36,7 @@ pub(super) struct State {
     /// In the order of their declaration.
     objects: Vec<Object>,
     pub(super) exports: Exports,
-    interpretation: Arc<Interpretation>,
+    switches: Arc<Switches>,
     /// How far the clock was moved forward.
     advanced: Duration,
     /// The promotion codes of demo data, unless the user has removed them.
@@ -59,13 +59,13 @@ struct Start {
 
 impl Service {
     /// A service with the two objects of the specification, and demo data if options have it.
-    pub(super) fn new(options: &Options) -> Result<Self> {
+    pub(super) fn new(options: &Options) -> Self {
         let (demo, time) = (options.demo.clone(), options.clock.now());
         let objects = BusinessObject::of_the_specification().map(Object::new);
         let mut state = State {
             objects: objects.into(),
             exports: demo.as_ref().map(|demo| demo.exports(time)).unwrap_or_default(),
-            interpretation: Arc::new(Interpretation::new(options.switches.clone())?),
+            switches: Arc::new(options.switches.clone()),
             advanced: Duration::ZERO,
             codes: demo.as_ref().map(DemoCodes::new),
         };
@@ -77,7 +77,7 @@ impl Service {
         let start = Mutex::new(Start { state: state.clone(), faults: Vec::new(), time });
         let (tokens, faults, log, base_url) = Default::default();
         let clock = options.clock.clone();
-        Ok(Self { state: Mutex::new(state), start, clock, demo, tokens, faults, log, base_url })
+        Self { state: Mutex::new(state), start, clock, demo, tokens, faults, log, base_url }
     }
 
     /// The state of now. Demo data is that of the time of the clock.
@@ -107,15 +107,15 @@ impl Service {
         Ok(())
     }
 
-    /// The switches of now, with the zones that they name.
-    pub(super) fn interpretation(&self) -> Arc<Interpretation> {
-        Arc::clone(&lock(&self.state).interpretation)
+    /// The switches of now.
+    pub(super) fn switches(&self) -> Arc<Switches> {
+        Arc::clone(&lock(&self.state).switches)
     }
 
     /// Changes switches for the requests that come next, all or none.
     pub(super) fn switch(&self, changes: &Map<String, Value>) -> Result<()> {
         let mut state = lock(&self.state);
-        state.interpretation = Arc::new(Interpretation::new(state.interpretation.switches.with(changes)?)?);
+        state.switches = Arc::new(state.switches.with(changes)?);
         if let Some(codes) = &mut state.codes {
             codes.expire();
         }
@@ -239,7 +239,7 @@ impl State {
     /// Computes the demo data of this time.
     fn refresh(&mut self, now: SystemTime) {
         let codes = self.codes.as_mut();
-        if let Some(rows) = codes.and_then(|codes| codes.due(now, &self.interpretation.zones))
+        if let Some(rows) = codes.and_then(|codes| codes.due(now, &self.switches))
             && let Some(object) = self.objects.iter_mut().find(|object| object.declared.id == PROMOTION_CODE_ID)
         {
             object.rows = rows;

@@ -39,14 +39,14 @@ type Asked<T> = Result<Query<T>, QueryRejection>;
 
 /// Address, clock, version, zone, scopes, switches and demo data.
 pub(super) async fn state(State(Shared { service, .. }): State<Shared>) -> Answer {
-    let interpretation = service.interpretation();
+    let switches = service.switches();
     Ok(Json(json!({
         "base_url": service.base_url(),
         "now": written(service.now()),
         "version": crate::VERSION,
-        "record_zone": interpretation.switches.source_timezone,
-        "scopes": interpretation.switches.scopes(),
-        "switches": interpretation.switches,
+        "record_zone": switches.source_timezone.iana_name(),
+        "scopes": switches.scopes(),
+        "switches": *switches,
         "demo": service.demo.as_ref().map(|demo| json!({"until": demo.until.map(|day| day.to_string())})),
     })))
 }
@@ -352,7 +352,7 @@ fn shown_export(id: i64, entries: &[PlannedEntry], now: SystemTime) -> Value {
 
 /// All switches with their values.
 pub(super) async fn switches(State(Shared { service, .. }): State<Shared>) -> Answer {
-    Ok(Json(json!(service.interpretation().switches)))
+    Ok(Json(json!(*service.switches())))
 }
 
 /// Changes switches, all or none.
@@ -373,7 +373,7 @@ struct Issue {
 pub(super) async fn issue_token(State(Shared { service, .. }): State<Shared>, body: Bytes) -> Made {
     let Issue { scopes, expires_in } = read(&body)?;
     let expires_in = expires_in.map(|seconds| duration("expires_in", seconds)).transpose()?;
-    let known = service.interpretation().switches.scopes();
+    let known = service.switches().scopes();
     if let Some(unknown) = scopes.iter().flatten().find(|scope| !known.contains(scope)) {
         let problem = format!("scopes: there is no `{}`", excerpt(unknown, 60));
         return Err(Failure::malformed(problem).with_hint(format!("there are {}", known.join(", "))));

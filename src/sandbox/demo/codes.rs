@@ -5,11 +5,12 @@
 //! ones a last use.
 
 use jiff::civil::{Date, DateTime, date};
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, ToSpan};
 
 use super::{HOLDERS, VISITORS, below, customer_id, pick};
-use crate::sandbox::days::Zones;
-use crate::sandbox::objects::{Cell, TIME_FORMAT};
+use crate::sandbox::days::record_time;
+use crate::sandbox::objects::Cell;
 
 /// The first day with codes.
 pub(super) const FIRST_DAY: Date = date(2024, 1, 1);
@@ -44,8 +45,8 @@ fn position(number: u32) -> (u32, u32) {
 }
 
 /// The row of a code at a time (UTC), cells in the order of section 2.2.
-pub(super) fn row(number: u32, now: DateTime, zones: &Zones) -> Vec<Cell> {
-    let formatted = |time| zones.record_time(time).strftime(TIME_FORMAT).to_string();
+pub(super) fn row(number: u32, now: DateTime, record_zone: &TimeZone) -> Vec<Cell> {
+    let formatted = |time| record_time(time, record_zone);
     let used = used(number).filter(|used| *used <= now);
     let status = match status(number) {
         USED if used.is_none() => SENT,

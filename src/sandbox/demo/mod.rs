@@ -11,9 +11,9 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-use super::days::Zones;
 use super::exports::{Exports, PlannedEntry};
 use super::objects::Cell;
+use super::switches::Switches;
 use super::table::{Row, Rows, Value};
 use crate::error::{Error, Kind, Result, excerpt};
 
@@ -122,31 +122,32 @@ impl DemoCodes {
     }
 
     /// All rows at this time, unless they are the same as those that were computed last.
-    pub(super) fn due(&mut self, now: SystemTime, zones: &Zones) -> Option<Rows> {
+    pub(super) fn due(&mut self, now: SystemTime, switches: &Switches) -> Option<Rows> {
         let time = Timestamp::try_from(now).ok()?;
         let now = TimeZone::UTC.to_datetime(time);
         if self.valid.contains(&now) {
             return None;
         }
-        let (end, next_end) = self.ends(time, zones);
+        let (end, next_end) = self.ends(time, switches);
         let first_end = *self.first_end.get_or_insert(end);
         let days_before = |end: DateTime, days: u32| end.saturating_sub(i64::from(days).days());
         let mut numbers = numbers(days_before(first_end, codes::DAYS)..first_end);
         numbers.extend(self::numbers(first_end.max(days_before(end, MOST_DAYS))..end));
         let next_use = numbers.iter().filter_map(|number| codes::used(*number)).filter(|used| *used > now).min();
         self.valid = now..next_use.map_or(next_end, |used| used.min(next_end));
-        let rows: Vec<Row> = numbers.into_iter().map(|number| row(codes::row(number, now, zones))).collect();
+        let rows: Vec<Row> =
+            numbers.into_iter().map(|number| row(codes::row(number, now, &switches.source_timezone))).collect();
         let own: Vec<Row> = self.own.iter().cloned().collect();
         Rows::default().with(&rows, true).and_then(|rows| rows.with(&own, true)).ok()
     }
 
     /// The end of the last day (UTC), and when that will be another: the last day is the given one, else yesterday by
     /// the clock, as the service cuts days.
-    fn ends(&self, now: Timestamp, zones: &Zones) -> (DateTime, DateTime) {
+    fn ends(&self, now: Timestamp, switches: &Switches) -> (DateTime, DateTime) {
         if let Some(until) = self.until {
             return (until.saturating_add(1.day()).at(0, 0, 0, 0), DateTime::MAX);
         }
-        let today = now.to_zoned(zones.days.clone());
+        let today = now.to_zoned(switches.day_zone.clone());
         let start = today.start_of_day().unwrap_or_else(|_| today.clone());
         let next = today.tomorrow().and_then(|next| next.start_of_day());
         let next = next.map_or(Timestamp::MAX, |next| next.timestamp());
@@ -229,10 +230,6 @@ mod tests {
         time.parse::<Timestamp>().unwrap().into()
     }
 
-    fn zones() -> Zones {
-        Zones { days: TimeZone::UTC, records: TimeZone::UTC }
-    }
-
     fn started(until: Option<Date>) -> DemoCodes {
         DemoCodes::new(&Demo { until, ..Demo::default() })
     }
@@ -247,7 +244,7 @@ mod tests {
     #[test]
     fn midnight_adds_the_day_that_ended_and_a_long_time_adds_a_year() {
         let mut codes = started(None);
-        let mut rows = |now: &str| codes.due(at(now), &zones()).map(|rows| shown(&rows)).unwrap();
+        let mut rows = |now: &str| codes.due(at(now), &Switches::default()).map(|rows| shown(&rows)).unwrap();
         let latest = |rows: &[(String, Option<String>, i64)]| rows.iter().filter_map(|row| row.1.clone()).max();
         let first = rows("2026-05-20T23:59:59Z");
         assert_eq!(latest(&first).as_deref(), Some("2026-05-19 23:59:59"));
@@ -267,8 +264,8 @@ mod tests {
             ("America/Sao_Paulo", "2026-05-20T02:00:00Z", "2026-05-19 03:00:00"),
             ("America/Sao_Paulo", "2026-05-20T12:00:00Z", "2026-05-20 03:00:00"),
         ] {
-            let zones = Zones { days: TimeZone::get(zone).unwrap(), records: TimeZone::UTC };
-            let rows = shown(&started(None).due(at(now), &zones).unwrap());
+            let switches = Switches { day_zone: TimeZone::get(zone).unwrap(), ..Switches::default() };
+            let rows = shown(&started(None).due(at(now), &switches).unwrap());
             let last = rows.into_iter().filter_map(|row| row.1).max().unwrap();
             let before: DateTime = end.parse::<DateTime>().unwrap().saturating_sub(6.hours());
             assert!(*last < *end && last > before.strftime("%Y-%m-%d %H:%M:%S").to_string(), "{zone}: {last}");
@@ -281,12 +278,12 @@ mod tests {
             let (mut codes, mut rows) = (started(until), BTreeMap::new());
             for step in 0..60_u32 {
                 let now = at("2024-02-20T06:00:00Z") + DAY * step / 3;
-                if let Some(due) = codes.due(now, &zones()) {
+                if let Some(due) = codes.due(now, &Switches::default()) {
                     rows = shown(&due).into_iter().map(|row| (row.0.clone(), row)).collect();
                 }
                 if step % 10 == 0 {
                     // The days of a later start begin later.
-                    let other = shown(&started(until).due(now, &zones()).unwrap());
+                    let other = shown(&started(until).due(now, &Switches::default()).unwrap());
                     assert!(other.len() > 4_000 && other.iter().all(|row| rows.get(&row.0) == Some(row)), "{step}");
                 }
             }
@@ -295,7 +292,7 @@ mod tests {
 
     #[test]
     fn days_before_the_first_have_no_codes() {
-        assert_eq!(started(None).due(at("2024-01-03T12:00:00Z"), &zones()).unwrap().len(), 200);
-        assert_eq!(started(None).due(at("1980-01-03T12:00:00Z"), &zones()).unwrap().len(), 0);
+        assert_eq!(started(None).due(at("2024-01-03T12:00:00Z"), &Switches::default()).unwrap().len(), 200);
+        assert_eq!(started(None).due(at("1980-01-03T12:00:00Z"), &Switches::default()).unwrap().len(), 0);
     }
 }

@@ -18,7 +18,7 @@ use super::chance;
 use super::kind::FaultKind;
 use crate::contract::envelope::{CODE_PERMISSION, DATA_PERMISSION, MESSAGE_PERMISSION, field};
 use crate::sandbox::connections::{Connection, Ending};
-use crate::sandbox::reply::{Refusal, Reply, SERVER, json, object};
+use crate::sandbox::reply::{Refusal, SERVER, envelope, json, object, response};
 use crate::sandbox::switches::Switches;
 
 /// The problem of an envelope that a fault sends.
@@ -78,7 +78,7 @@ pub(in crate::sandbox) async fn respond(
         }
         FaultKind::ExpiredToken {} => {
             hit();
-            return Refusal::Permission.reply(switches).into_response();
+            return Refusal::Permission.reply(switches);
         }
         FaultKind::LateCode { code } => return rewritten(service.await, fault, |body| late_code(body, *code)).await,
         FaultKind::Shrink { keep } => return rewritten(service.await, fault, |body| fewer_rows(body, *keep)).await,
@@ -111,8 +111,8 @@ fn status(status: u16, body: Option<String>, switches: &Switches) -> Response {
             (status, [(header::SERVER, SERVER)]).into_response()
         }
         Some(text) => (status, [(header::SERVER, SERVER)], text).into_response(),
-        None if status == StatusCode::FORBIDDEN => Refusal::Permission.reply(switches).into_response(),
-        None => Refusal::Problem(status, REQUESTED.to_owned()).reply(switches).into_response(),
+        None if status == StatusCode::FORBIDDEN => Refusal::Permission.reply(switches),
+        None => Refusal::Problem(status, REQUESTED.to_owned()).reply(switches),
     };
     response.headers_mut().remove(header::RETRY_AFTER);
     response
@@ -125,9 +125,7 @@ fn code(code: i64, message: Option<&str>) -> Response {
         _ => (REQUESTED, message.unwrap_or(REQUESTED)),
     };
     let message = message.unwrap_or(default);
-    let members = [(field::CODE, json(&code)), (field::MESSAGE, json(&message)), (field::DATA, json(&data))];
-    let body = Body::from(object(&members));
-    Reply { status: StatusCode::OK, body }.into_response()
+    response(StatusCode::OK, envelope(code, message, json(&data), &[]))
 }
 
 fn http_status(status: u16) -> StatusCode {
