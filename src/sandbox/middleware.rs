@@ -78,7 +78,7 @@ async fn serve(
     let request = Request::from_parts(head, body.into());
     let response = respond(shared, interpretation, next.run(request));
     let Some(fault) = fault else { return response.await };
-    entry.set_fault(fault.id());
+    entry.set_fault(fault.id);
     faults::respond(&fault, connection, switches, response).await
 }
 

@@ -1,11 +1,11 @@
 //! What a fault does with a response: in place of it, before it, with its body.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream, HttpBody};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream::{StreamExt, unfold};
@@ -35,57 +35,42 @@ pub(in crate::sandbox) async fn respond(
     switches: &Switches,
     service: impl Future<Output = Response>,
 ) -> Response {
-    let hit = || fault.record_hit();
-    match &fault.fault.kind {
-        FaultKind::Reset { after_bytes: None } => {
-            hit();
-            connection.end(Ending::Reset).await;
-        }
-        FaultKind::Cut { after_bytes: None } => {
-            hit();
-            connection.end(Ending::Close).await;
-        }
-        FaultKind::Garbage {} => {
-            hit();
-            connection.end(Ending::Garbage(garbage(fault))).await;
-        }
-        FaultKind::Stall { after_bytes: None } => {
-            hit();
-            fault.ended().cancelled().await;
-        }
-        FaultKind::Delay { seconds: least, max_seconds } => {
-            hit();
-            let (seed, number) = (fault.fault.choice.seed, fault.next_number());
-            let most = seconds(max_seconds.unwrap_or(*least));
-            // Ending the fault ends the delay.
-            drop(timeout(chance::duration(seed, number, seconds(*least), most), fault.ended().cancelled()).await);
-        }
-        FaultKind::Status { status, retry_after, body, content_type, headers } => {
-            hit();
-            let retry_after = retry_after.map(|seconds| ("retry-after", seconds.to_string()));
-            let content_type = content_type.clone().map(|media_type| ("content-type", media_type));
-            let response = self::status(*status, body.clone(), switches);
-            return with(with(response, retry_after.into_iter().chain(content_type)), headers.clone());
-        }
-        FaultKind::Redirect { status, location, headers } => {
-            hit();
-            let response = (http_status(*status), [(header::SERVER, SERVER)]).into_response();
-            return with(with(response, [("location", location.clone())]), headers.clone());
-        }
-        FaultKind::Code { code, message } => {
-            hit();
-            return self::code(*code, message.as_deref());
-        }
-        FaultKind::ExpiredToken {} => {
-            hit();
-            return Refusal::Permission.reply(switches).into_response();
-        }
+    let kind = &fault.fault.kind;
+    match kind {
         FaultKind::LateCode { code } => return rewritten(service.await, fault, |body| late_code(body, *code)).await,
-        FaultKind::Shrink { keep } => return rewritten(service.await, fault, |body| fewer_rows(body, *keep)).await,
+        // A quarter is less than the half that a refresh of a folder accepts.
+        FaultKind::Shrink { keep } => {
+            return rewritten(service.await, fault, |body| fewer_rows(body, keep.unwrap_or(0.25))).await;
+        }
         FaultKind::Reset { after_bytes: Some(left) }
         | FaultKind::Cut { after_bytes: Some(left) }
         | FaultKind::Stall { after_bytes: Some(left) } => return in_pieces(service.await, *left, fault, connection),
         FaultKind::Drip { .. } => return in_pieces(service.await, usize::MAX, fault, connection),
+        _ => {}
+    }
+    let (seed, number) = (fault.fault.choice.seed, fault.record_hit());
+    match kind {
+        FaultKind::Reset { .. } => connection.end(Ending::Reset).await,
+        FaultKind::Cut { .. } => connection.end(Ending::Close).await,
+        FaultKind::Garbage {} => connection.end(Ending::Garbage(garbage(seed, number))).await,
+        FaultKind::Stall { .. } => fault.ended.cancelled().await,
+        FaultKind::Delay { seconds: least, max_seconds } => {
+            let most = seconds(max_seconds.unwrap_or(*least));
+            // Ending the fault ends the delay.
+            drop(timeout(chance::duration(seed, number, seconds(*least), most), fault.ended.cancelled()).await);
+        }
+        FaultKind::Status { status, retry_after, body, content_type, headers } => {
+            let retry_after = retry_after.map(|seconds| seconds.to_string());
+            let own = [(header::RETRY_AFTER, retry_after), (header::CONTENT_TYPE, content_type.clone())];
+            return with(self::status(*status, body.clone(), switches), own, headers);
+        }
+        FaultKind::Redirect { status, location, headers } => {
+            let response = (http_status(status.unwrap_or(302)), [(header::SERVER, SERVER)]).into_response();
+            return with(response, [(header::LOCATION, Some(location.clone()))], headers);
+        }
+        FaultKind::Code { code, message } => return self::code(*code, message.as_deref()),
+        FaultKind::ExpiredToken {} => return Refusal::Permission.reply(switches).into_response(),
+        _ => {}
     }
     service.await
 }
@@ -96,8 +81,7 @@ fn seconds(seconds: f64) -> Duration {
 }
 
 /// Bytes that the seed decides, and that do not begin as a response.
-fn garbage(fault: &ActiveFault) -> Bytes {
-    let (seed, number) = (fault.fault.choice.seed, fault.next_number());
+fn garbage(seed: u64, number: u64) -> Bytes {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
     let byte = |index: u64| (chance::share(seed, number * GARBAGE + index) * 256.0) as u8;
     [0].into_iter().chain((1..GARBAGE).map(byte)).collect()
@@ -106,13 +90,12 @@ fn garbage(fault: &ActiveFault) -> Bytes {
 /// A response with this status. Without `body` it has an envelope: of 403 the one in section 7.
 fn status(status: u16, body: Option<String>, switches: &Switches) -> Response {
     let status = http_status(status);
+    let is_empty = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     let mut response = match body {
-        _ if matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) => {
-            (status, [(header::SERVER, SERVER)]).into_response()
-        }
-        Some(text) => (status, [(header::SERVER, SERVER)], text).into_response(),
+        None if is_empty => (status, [(header::SERVER, SERVER)]).into_response(),
         None if status == StatusCode::FORBIDDEN => Refusal::Permission.reply(switches).into_response(),
         None => Refusal::Problem(status, REQUESTED.to_owned()).reply(switches).into_response(),
+        Some(text) => (status, [(header::SERVER, SERVER)], text).into_response(),
     };
     response.headers_mut().remove(header::RETRY_AFTER);
     response
@@ -135,12 +118,14 @@ fn http_status(status: u16) -> StatusCode {
 }
 
 /// The response with headers, which a fault has checked.
-fn with<N: AsRef<str>>(mut response: Response, headers: impl IntoIterator<Item = (N, String)>) -> Response {
-    for (name, text) in headers {
-        if let (Ok(name), Ok(text)) = (HeaderName::try_from(name.as_ref()), HeaderValue::try_from(text)) {
-            response.headers_mut().insert(name, text);
-        }
-    }
+fn with<const N: usize>(
+    mut response: Response,
+    own: [(HeaderName, Option<String>); N],
+    others: &HashMap<String, String>,
+) -> Response {
+    let own = own.into_iter().filter_map(|(name, text)| Some((name, HeaderValue::try_from(text?).ok()?)));
+    response.headers_mut().extend(own.collect::<HeaderMap>());
+    response.headers_mut().extend(HeaderMap::try_from(others).unwrap_or_default());
     response
 }
 
@@ -231,7 +216,7 @@ impl Pieces {
 
     /// Waits until more may be sent, and returns how many bytes.
     async fn allowed(&mut self) -> usize {
-        let (fault, ended) = (&self.fault, self.fault.ended());
+        let (fault, ended) = (&self.fault, &self.fault.ended);
         match &fault.fault.kind {
             FaultKind::Drip { chunk_bytes, seconds } if !ended.is_cancelled() => {
                 if self.has_dripped {
