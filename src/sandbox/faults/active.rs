@@ -111,7 +111,9 @@ impl Faults {
     pub(in crate::sandbox) fn end(&self, id: Option<u64>) -> Vec<Arc<ActiveFault>> {
         let is_meant = |each: &mut Arc<ActiveFault>| id.is_none_or(|id| each.id == id);
         let ended: Vec<_> = self.lock().extract_if(.., is_meant).collect();
-        ended.iter().for_each(|each| each.ended.cancel());
+        for each in &ended {
+            each.ended.cancel();
+        }
         ended
     }
 

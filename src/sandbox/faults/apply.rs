@@ -1,14 +1,16 @@
 //! What a fault does with a response: in place of it, before it, with its body.
 
 use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, BodyDataStream, HttpBody};
+use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use futures_util::stream::{StreamExt, unfold};
+use futures_util::future::ready;
+use futures_util::stream::{once, unfold};
 use http_body_util::BodyExt;
 use serde_json::value::RawValue;
 use tokio::time::{sleep, timeout};
@@ -36,23 +38,20 @@ pub(in crate::sandbox) async fn respond(
     service: impl Future<Output = Response>,
 ) -> Response {
     let kind = &fault.fault.kind;
-    match kind {
-        FaultKind::LateCode { code } => return rewritten(service.await, fault, |body| late_code(body, *code)).await,
-        // A quarter is less than the half that a refresh of a folder accepts.
-        FaultKind::Shrink { keep } => {
-            return rewritten(service.await, fault, |body| fewer_rows(body, keep.unwrap_or(0.25))).await;
-        }
-        FaultKind::Reset { after_bytes: Some(left) }
-        | FaultKind::Cut { after_bytes: Some(left) }
-        | FaultKind::Stall { after_bytes: Some(left) } => return in_pieces(service.await, *left, fault, connection),
-        FaultKind::Drip { .. } => return in_pieces(service.await, usize::MAX, fault, connection),
-        _ => {}
+    if let FaultKind::LateCode { .. }
+    | FaultKind::Shrink { .. }
+    | FaultKind::Drip { .. }
+    | FaultKind::Reset { after_bytes: Some(_) }
+    | FaultKind::Cut { after_bytes: Some(_) }
+    | FaultKind::Stall { after_bytes: Some(_) } = kind
+    {
+        return altered(service.await, fault, connection).await;
     }
     let (seed, number) = (fault.fault.choice.seed, fault.record_hit());
     match kind {
         FaultKind::Reset { .. } => connection.end(Ending::Reset).await,
-        FaultKind::Cut { .. } => connection.end(Ending::Close).await,
-        FaultKind::Garbage {} => connection.end(Ending::Garbage(garbage(seed, number))).await,
+        FaultKind::Cut { .. } => connection.end(Ending::Close(Bytes::new())).await,
+        FaultKind::Garbage {} => connection.end(Ending::Close(garbage(seed, number))).await,
         FaultKind::Stall { .. } => fault.ended.cancelled().await,
         FaultKind::Delay { seconds: least, max_seconds } => {
             let most = seconds(max_seconds.unwrap_or(*least));
@@ -129,20 +128,78 @@ fn with<const N: usize>(
     response
 }
 
-/// A success with its envelope rewritten. A response that stays the same is no hit.
-async fn rewritten(response: Response, fault: &ActiveFault, rewrite: impl FnOnce(&[u8]) -> Option<String>) -> Response {
-    if response.status() != StatusCode::OK {
-        return response;
-    }
+/// The response with another body, or with one that arrives in part or slowly. One that stays the same is no hit.
+async fn altered(response: Response, fault: &Arc<ActiveFault>, connection: &Arc<Connection>) -> Response {
     let (mut head, body) = response.into_parts();
-    let Ok(body) = body.collect().await else {
-        return Refusal::internal().reply(&Switches::default()).into_response();
+    let body = match body.collect().await {
+        Ok(body) => body.to_bytes(),
+        // As a recording has it.
+        Err(cut_off) => return Response::from_parts(head, Body::from_stream(once(ready(Err::<Bytes, _>(cut_off))))),
     };
-    let body = body.to_bytes();
-    head.headers.remove(header::CONTENT_LENGTH);
-    let Some(changed) = rewrite(&body) else { return Response::from_parts(head, body.into()) };
+    let left = match fault.fault.kind {
+        FaultKind::Reset { after_bytes } | FaultKind::Cut { after_bytes } | FaultKind::Stall { after_bytes } => {
+            after_bytes
+        }
+        _ => None,
+    };
+    let left = left.unwrap_or_default();
+    let changed = match &fault.fault.kind {
+        FaultKind::LateCode { .. } | FaultKind::Shrink { .. } if head.status != StatusCode::OK => None,
+        FaultKind::LateCode { code } => late_code(&body, *code),
+        // A quarter is less than the half that a refresh of a folder accepts.
+        FaultKind::Shrink { keep } => fewer_rows(&body, keep.unwrap_or(0.25)),
+        _ if body.len() > left => {
+            head.headers.insert(header::CONTENT_LENGTH, body.len().into());
+            return Response::from_parts(head, in_pieces(body, left, Arc::clone(fault), Arc::clone(connection)));
+        }
+        _ => None,
+    };
+    let Some(changed) = changed else { return Response::from_parts(head, body.into()) };
     fault.record_hit();
+    head.headers.remove(header::CONTENT_LENGTH);
     Response::from_parts(head, changed.into())
+}
+
+/// A body that the fault slows down, or stops after `left` bytes.
+fn in_pieces(body: Bytes, left: usize, fault: Arc<ActiveFault>, connection: Arc<Connection>) -> Body {
+    let pieces = unfold((body, 0), move |(mut rest, sent)| {
+        let (fault, connection) = (Arc::clone(&fault), Arc::clone(&connection));
+        async move {
+            // A fault takes effect only if more bytes follow.
+            let size = if rest.is_empty() { return None } else { next_size(sent, left, &fault, &connection).await };
+            let piece = rest.split_to(size.min(rest.len()));
+            let sent = sent + piece.len();
+            Some((Ok::<_, Infallible>(piece), (rest, sent)))
+        }
+    });
+    Body::from_stream(pieces)
+}
+
+/// Waits until more may be sent, and returns how many bytes.
+async fn next_size(sent: usize, left: usize, fault: &ActiveFault, connection: &Connection) -> usize {
+    match &fault.fault.kind {
+        FaultKind::Drip { .. } | FaultKind::Stall { .. } if fault.ended.is_cancelled() => return usize::MAX,
+        FaultKind::Drip { chunk_bytes, seconds } => {
+            if sent == 0 {
+                fault.record_hit();
+            } else {
+                // Ending the fault ends the pause.
+                let _ = timeout(self::seconds(*seconds), fault.ended.cancelled()).await;
+            }
+            return chunk_bytes.get();
+        }
+        _ if sent < left => return left - sent,
+        _ => {}
+    }
+    fault.record_hit();
+    if let FaultKind::Stall { .. } = fault.fault.kind {
+        fault.ended.cancelled().await;
+    } else {
+        sleep(BEFORE_END).await;
+        let is_reset = matches!(fault.fault.kind, FaultKind::Reset { .. });
+        connection.end(if is_reset { Ending::Reset } else { Ending::Close(Bytes::new()) }).await;
+    }
+    usize::MAX
 }
 
 /// The members of a JSON object, with their values as they are written.
@@ -171,77 +228,4 @@ fn fewer_rows(envelope: &[u8], keep: f64) -> Option<String> {
 fn with_last(members: &Members<'_>, name: &str, value: String) -> String {
     let members = members.iter().map(|(name, value)| (*name, value.to_string()));
     object(&members.chain([(name, value)]).collect::<Vec<_>>())
-}
-
-/// The response with a body that the fault slows down, or stops after `left` bytes.
-fn in_pieces(response: Response, left: usize, fault: &Arc<ActiveFault>, connection: &Arc<Connection>) -> Response {
-    if response.body().is_end_stream() {
-        return response;
-    }
-    let (mut head, body) = response.into_parts();
-    if let Some(length) = body.size_hint().exact() {
-        head.headers.insert(header::CONTENT_LENGTH, length.into());
-    }
-    let (fault, connection) = (Arc::clone(fault), Arc::clone(connection));
-    let pieces =
-        Pieces { body: body.into_data_stream(), held: Bytes::new(), left, has_dripped: false, fault, connection };
-    Response::from_parts(head, Body::from_stream(unfold(pieces, Pieces::next)))
-}
-
-/// The pieces of a body that a fault affects.
-struct Pieces {
-    body: BodyDataStream,
-    /// Bytes read from the body and not yet sent.
-    held: Bytes,
-    /// Bytes until the fault takes effect.
-    left: usize,
-    has_dripped: bool,
-    fault: Arc<ActiveFault>,
-    connection: Arc<Connection>,
-}
-
-impl Pieces {
-    async fn next(mut self) -> Option<(Result<Bytes, axum::Error>, Self)> {
-        // A fault takes effect only if more bytes follow: a body that ends here is complete.
-        while self.held.is_empty() {
-            match self.body.next().await? {
-                Ok(bytes) => self.held = bytes,
-                failure => return Some((failure, self)),
-            }
-        }
-        let size = self.allowed().await.min(self.held.len());
-        self.left -= size;
-        Some((Ok(self.held.split_to(size)), self))
-    }
-
-    /// Waits until more may be sent, and returns how many bytes.
-    async fn allowed(&mut self) -> usize {
-        let (fault, ended) = (&self.fault, &self.fault.ended);
-        match &fault.fault.kind {
-            FaultKind::Drip { chunk_bytes, seconds } if !ended.is_cancelled() => {
-                if self.has_dripped {
-                    // Ending the fault ends the pause.
-                    let _ = timeout(self::seconds(*seconds), ended.cancelled()).await;
-                } else {
-                    fault.record_hit();
-                    self.has_dripped = true;
-                }
-                return chunk_bytes.get();
-            }
-            FaultKind::Stall { .. } if ended.is_cancelled() => self.left = usize::MAX,
-            _ if self.left > 0 => {}
-            FaultKind::Stall { .. } => {
-                fault.record_hit();
-                ended.cancelled().await;
-                self.left = usize::MAX;
-            }
-            kind => {
-                fault.record_hit();
-                sleep(BEFORE_END).await;
-                let is_reset = matches!(kind, FaultKind::Reset { .. });
-                self.connection.end(if is_reset { Ending::Reset } else { Ending::Close }).await;
-            }
-        }
-        self.left
-    }
 }
