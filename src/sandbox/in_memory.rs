@@ -60,7 +60,7 @@ impl InMemory {
         };
         tokio::select! {
             responded = timeout(self.shared.limits.stall, responding) => responded.ok()?,
-            _ = connection.ended() => None,
+            _ = connection.ending.wait() => None,
         }
     }
 }

@@ -11,6 +11,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Frame;
+use tokio::time::{sleep, timeout};
 
 use super::connections::Connection;
 use super::control;
@@ -22,7 +23,6 @@ use super::switches::Switches;
 
 /// Most bytes of a body; the rest is not read.
 pub(super) const BODY_LIMIT: usize = 4 * 1024 * 1024;
-const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// Passes a request to its route and returns the response.
 pub(super) async fn receive(
@@ -43,13 +43,13 @@ pub(super) async fn receive(
     } else {
         let entry = shared.service.log.open(SystemTime::now(), &head);
         let response = serve(&shared, &switches, &connection, &entry, head, body, next).await;
-        entry.set_status(response.status().as_u16());
+        entry.update(|request| request.status = Some(response.status().as_u16()));
         response.map(|body| {
             let logged = move |frame: &Frame<Bytes>| entry.add_sent(frame.data_ref().map_or(&[], Bytes::as_ref));
             Body::new(body.inspect_frame(logged))
         })
     };
-    let mut response = response.map(|body| Body::new(body.inspect_frame(move |_| connection.on_progress())));
+    let mut response = response.map(|body| Body::new(body.inspect_frame(move |_| connection.progress.notify_one())));
     // The service has the clock of the sandbox.
     if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(shared.service.now())) {
         response.headers_mut().entry(header::DATE).or_insert(date);
@@ -71,13 +71,22 @@ async fn serve(
         Ok(body) => body,
         Err(refusal) => return refused(shared, switches, &refusal, body),
     };
-    entry.set_body(&body);
+    // A copy: a slice would keep the whole read buffer alive.
+    entry.update(|request| request.body = Some(Bytes::copy_from_slice(&body)));
     let (path, headers, day_zone) = (head.uri.path(), &head.headers, &switches.day_zone);
     let fault = shared.service.faults.next_match(&Received { path, headers, body: &body, switches, day_zone });
     let request = Request::from_parts(head, body.into());
-    let response = respond(shared, switches, next.run(request));
+    let response = async {
+        // Configured latency does not count towards the time limit.
+        sleep(switches.latency).await;
+        timeout(shared.limits.response, next.run(request)).await.unwrap_or_else(|_| {
+            let problem =
+                format!("the sandbox sent no response within {} seconds", shared.limits.response.as_secs_f64());
+            Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem).reply(switches)
+        })
+    };
     let Some(fault) = fault else { return response.await };
-    entry.set_fault(fault.id());
+    entry.update(|request| request.fault = Some(fault.id));
     faults::respond(&fault, connection, switches, response).await
 }
 
@@ -100,7 +109,7 @@ pub(super) async fn read_body(
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large());
     }
-    match tokio::time::timeout(within, Limited::new(body, limit).collect()).await {
+    match timeout(within, Limited::new(body, limit).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(cause)) if cause.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Refusal::malformed("the body was cut off")),
@@ -122,17 +131,6 @@ fn refused(shared: &Shared, switches: &Switches, refusal: &Refusal, rest: Body) 
 pub(super) fn close_after(shared: &Shared, response: &mut Response, mut rest: Body) {
     // Unread bytes reset the connection, and a client that is still sending would lose the response.
     let drained = async move { while let Some(Ok(_)) = rest.frame().await {} };
-    tokio::spawn(tokio::time::timeout(shared.limits.head, drained));
-    response.headers_mut().insert(header::CONNECTION, CLOSE);
-}
-
-/// The response of the service within its time limit.
-async fn respond(shared: &Shared, switches: &Switches, service: impl Future<Output = Response>) -> Response {
-    // Configured latency does not count towards the time limit.
-    tokio::time::sleep(switches.latency).await;
-    tokio::time::timeout(shared.limits.response, service).await.unwrap_or_else(|_| {
-        let problem = format!("the sandbox sent no response within {} seconds", shared.limits.response.as_secs_f64());
-        let refusal = Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem);
-        refusal.reply(switches)
-    })
+    tokio::spawn(timeout(shared.limits.head, drained));
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
 }

@@ -227,7 +227,7 @@ impl Service {
             codes.restart();
         }
         *lock(&self.state) = state;
-        self.faults.end_all();
+        self.faults.end(None);
         for fault in &start.faults {
             self.faults.begin(fault.clone());
         }

@@ -203,7 +203,7 @@ pub(super) async fn begin_faults(State(Shared { service, .. }): State<Shared>, b
 
 /// Ends all faults.
 pub(super) async fn end_faults(State(Shared { service, .. }): State<Shared>) -> Answer {
-    Ok(Json(shown_faults(&service.faults.end_all())))
+    Ok(Json(shown_faults(&service.faults.end(None))))
 }
 
 /// An active fault.
@@ -215,7 +215,7 @@ pub(super) async fn fault(State(Shared { service, .. }): State<Shared>, id: Name
 /// Ends a fault.
 pub(super) async fn end_fault(State(Shared { service, .. }): State<Shared>, id: Name) -> Answer {
     let id = number("fault", id)?;
-    found(service.faults.end(id), id)
+    found(service.faults.end(Some(id)).pop(), id)
 }
 
 fn found(fault: Option<Arc<ActiveFault>>, id: u64) -> Answer {
