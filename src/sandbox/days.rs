@@ -27,11 +27,6 @@ impl Zones {
     pub(super) fn named(days: &str, records: &str) -> Result<Self> {
         Ok(Self { days: zone(days)?, records: zone(records)? })
     }
-
-    /// A UTC time, as records have it.
-    pub(super) fn record_time(&self, utc: DateTime) -> DateTime {
-        in_zone(utc, &self.records)
-    }
 }
 
 /// The zone of the times in records, for who converts times before they are loaded.

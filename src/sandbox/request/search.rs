@@ -351,7 +351,7 @@ impl SearchCondition {
             EQUALS if values.len() != 1 => {
                 Err(refused(&path, &format!("{EQUALS} compares with exactly one value; {MATCHES} takes several")))
             }
-            MATCHES | EQUALS => Ok(Comparison::Among(values)),
+            MATCHES | EQUALS => Ok(Comparison::among(values)),
             other => undocumented(at, other, kind.data_type(), &[MATCHES, EQUALS], interpretation),
         }
     }
