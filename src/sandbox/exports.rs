@@ -38,7 +38,7 @@ pub(super) struct Export {
 
 /// The plan of an entry: it is listed after its delay, and its null fields are set at its end.
 #[derive(Clone, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "an object")]
 pub(super) struct Entry {
     /// From the start of the export to its own.
     pub(super) delay: Seconds,

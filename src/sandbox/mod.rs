@@ -50,7 +50,8 @@ use crate::error::{Error, Kind, Result};
 
 /// A running service. Dropping it stops it in the background; `stop` also waits.
 ///
-/// [`control`] changes it while it runs, over HTTP with the admin token. In a forked child dropping it leaves the parent's service alone.
+/// [`control`] changes it while it runs, over HTTP with the admin token. In a forked child dropping it leaves the
+/// parent's service alone.
 pub struct Sandbox {
     server: Arc<Server>,
     base_url: String,
@@ -82,7 +83,7 @@ impl Sandbox {
         };
         let server = Arc::new(Server::start(at, shared, CancellationToken::new())?);
         let base_url = format!("http://{}", server.address());
-        service.set_base_url(&base_url);
+        service.base_url.get_or_init(|| base_url.clone());
         Ok(Self { server, base_url, admin_token, owner: std::process::id() })
     }
 

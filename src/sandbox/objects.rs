@@ -84,11 +84,8 @@ impl AttributeKind {
         let found = match (self, cell) {
             (_, Cell::Null) | (Self::Text, Cell::String(_)) | (Self::Bool, Cell::Bool(_)) => return None,
             (Self::List, Cell::Array(elements)) => {
-                let misfit = |element: &&Cell| {
-                    let is_text = element.is_string();
-                    !is_text && (element.is_null() || Self::Number.problem(element).is_some())
-                };
-                let misfit = elements.iter().find(misfit)?;
+                let fits = |element: &&Cell| element.is_string() || element.is_i64() || element.is_f64();
+                let misfit = elements.iter().find(|element| !fits(element))?;
                 return Some(format!("has {}, which is neither a string nor a number of 64 bits", shown(misfit)));
             }
             (Self::Number, Cell::Number(number)) => {

@@ -28,7 +28,8 @@ pub(super) struct Service {
     pub(super) tokens: Tokens,
     pub(super) faults: Arc<Faults>,
     pub(super) log: Arc<Log>,
-    base_url: OnceLock<String>,
+    /// The address, once the port is known.
+    pub(super) base_url: OnceLock<String>,
 }
 
 /// What a reset puts back. Rows are snapshots, so a copy is quick.
@@ -97,12 +98,11 @@ impl Service {
     pub(super) fn advance(&self, by: Duration) -> Result<()> {
         let time = self.clock.now();
         let mut state = lock(&self.state);
-        let sum = state.advanced.checked_add(by);
         let is_in_calendar =
             |sum: &Duration| time.checked_add(*sum).is_some_and(|now| Timestamp::try_from(now).is_ok());
-        state.advanced = sum
-            .filter(is_in_calendar)
-            .ok_or_else(|| Error::new(Kind::Config, "seconds: the clock would be beyond the year 9999"))?;
+        let sum = state.advanced.checked_add(by).filter(is_in_calendar);
+        let refused = || Error::new(Kind::Config, "seconds: the clock would be beyond the year 9999");
+        state.advanced = sum.ok_or_else(refused)?;
         Ok(())
     }
 
@@ -119,16 +119,6 @@ impl Service {
             codes.expire();
         }
         Ok(())
-    }
-
-    /// The address, empty before the service listens.
-    pub(super) fn base_url(&self) -> &str {
-        self.base_url.get().map_or("", String::as_str)
-    }
-
-    /// Sets the address once the port is known.
-    pub(super) fn set_base_url(&self, base_url: &str) {
-        self.base_url.get_or_init(|| base_url.to_owned());
     }
 
     /// All objects, in the order of their declaration.

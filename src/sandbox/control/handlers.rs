@@ -1,5 +1,7 @@
 //! The routes of control, in the order of the page of documentation.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -41,7 +43,7 @@ fn made(value: Value) -> (StatusCode, Json<Value>) {
 pub(super) async fn state(State(Shared { service, .. }): State<Shared>) -> Answer {
     let interpretation = service.interpretation();
     Ok(Json(json!({
-        "base_url": service.base_url(),
+        "base_url": service.base_url.get(),
         "now": written(service.now()),
         "version": crate::VERSION,
         "record_zone": interpretation.switches.source_timezone,
@@ -129,17 +131,19 @@ pub(super) struct Load {
     replace: bool,
 }
 
-/// Adds the rows of the body, all or none: lines of JSON or an array.
+/// Adds the rows of the body, all or none: lines of JSON or an array. A client that has gone adds none.
 pub(super) async fn load(State(shared): State<Shared>, name: Named, how: Asked<Load>, body: Bytes) -> Answer {
     let Query(Load { replace }) = how?;
     let Object { declared, .. } = named(&shared, name)?;
-    let loading = spawn_blocking(move || {
-        let rows = texts(&body)?.into_iter().enumerate().map(|(number, text)| declared.row(number, text));
-        let rows: Vec<Row> = rows.collect::<Result<_, Error>>()?;
-        shared.service.load(&declared, &rows, replace).map_err(Failure::conflict)?;
-        Ok(Json(json!({"rows": rows.len()})))
+    let object = Arc::clone(&declared);
+    let checked = spawn_blocking(move || -> Result<Vec<Row>, Failure> {
+        let rows = texts(&body)?.into_iter().enumerate().map(|(number, text)| object.row(number, text));
+        Ok(rows.collect::<Result<_, Error>>()?)
     });
-    loading.await?
+    let rows = checked.await??;
+    let count = rows.len();
+    spawn_blocking(move || shared.service.load(&declared, &rows, replace)).await?.map_err(Failure::conflict)?;
+    Ok(Json(json!({"rows": count})))
 }
 
 /// The rows of a body as JSON texts, which are parsed one by one: as values they would need several times its memory.
@@ -187,19 +191,17 @@ pub(super) async fn end_faults(State(Shared { service, .. }): State<Shared>) -> 
 /// An active fault.
 pub(super) async fn fault(State(Shared { service, .. }): State<Shared>, id: Named<u64>) -> Answer {
     let Path(id) = id?;
-    let fault = service.faults.get(id).ok_or_else(|| no_fault(id))?;
-    Ok(Json(fault.to_json().into()))
+    found("fault", id, service.faults.get(id).map(|fault| fault.to_json().into()))
 }
 
 /// Ends a fault.
 pub(super) async fn end_fault(State(Shared { service, .. }): State<Shared>, id: Named<u64>) -> Answer {
     let Path(id) = id?;
-    let fault = service.faults.end(id).ok_or_else(|| no_fault(id))?;
-    Ok(Json(fault.to_json().into()))
+    found("fault", id, service.faults.end(id).map(|fault| fault.to_json().into()))
 }
 
-fn no_fault(id: u64) -> Failure {
-    Failure::not_found(format!("there is no fault {id}; it may have ended"))
+fn found(what: &str, id: impl std::fmt::Display, shown: Option<Value>) -> Answer {
+    shown.map(Json).ok_or_else(|| Failure::not_found(format!("there is no {what} {id}; it may have ended")))
 }
 
 /// All exports by their ids, with their entries at this time.
@@ -243,8 +245,7 @@ pub(super) async fn start_export(
 pub(super) async fn remove_export(State(Shared { service, .. }): State<Shared>, id: Named<i64>) -> Answer {
     let (Path(id), now) = (id?, service.now());
     let removed = service.state().exports.0.remove(&id);
-    let export = removed.ok_or_else(|| Failure::not_found(format!("there is no export {id}")))?;
-    Ok(Json(export.shown(id, now)))
+    found("export", id, removed.map(|export| export.shown(id, now)))
 }
 
 /// All switches with their values.

@@ -57,7 +57,12 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/clock", get(h::clock).post(h::advance))
         .route("/requests", get(h::requests).delete(h::clear_requests))
         .method_not_allowed_fallback(not_allowed)
-        .fallback(|| async { Failure::not_found("there is no such route; docs/sandbox.md lists the routes") });
+        .fallback(|| async {
+            Failure(
+                StatusCode::NOT_FOUND,
+                Error::new(Kind::Config, "there is no such route").with_hint("docs/sandbox.md lists the routes"),
+            )
+        });
     Router::new()
         .route(HEALTH, get(|| async { Json(json!({"status": "ok", "version": crate::VERSION})) }))
         .route(PREFIX, get(page))
