@@ -35,16 +35,14 @@ impl RecordZone {
     /// A UTC time `YYYY-MM-DD HH:MM:SS` as records have it. Any other string stays as it is.
     #[must_use]
     pub fn record_time(&self, utc: &str) -> String {
-        let Ok(time) = DateTime::strptime(TIME_FORMAT, utc) else { return utc.to_owned() };
-        record_time(time, &self.0)
+        let time = DateTime::strptime(TIME_FORMAT, utc).and_then(|time| TimeZone::UTC.to_timestamp(time));
+        time.ok().and_then(|time| record_time(time.as_second(), &self.0)).unwrap_or_else(|| utc.to_owned())
     }
 }
 
-/// A UTC time, as records have it.
-pub(super) fn record_time(utc: DateTime, zone: &TimeZone) -> String {
-    // Only a time at the end of the calendar has none.
-    let time = TimeZone::UTC.to_timestamp(utc).map_or(utc, |time| zone.to_datetime(time));
-    time.strftime(TIME_FORMAT).to_string()
+/// A time in Unix seconds, as records have it.
+pub(super) fn record_time(second: i64, zone: &TimeZone) -> Option<String> {
+    Timestamp::from_second(second).ok().map(|time| zone.to_datetime(time).strftime(TIME_FORMAT).to_string())
 }
 
 /// The first time in records for which a condition holds, and the first one after it for which it does not; none beyond
@@ -75,9 +73,9 @@ pub(super) fn times(
         (AFTER_DATE, DayComparison::Instants) => (Some(milliseconds.div_euclid(1_000) + 1), None),
         _ => (None, None),
     };
-    let written = |second: Option<i64>| {
-        let time = second.map(Timestamp::from_second).transpose().ok()?;
-        Some(time.map(|time| switches.source_timezone.to_datetime(time).strftime(TIME_FORMAT).to_string()))
+    let written = |second| match second {
+        Some(second) => record_time(second, &switches.source_timezone).map(Some),
+        None => Some(None),
     };
     Some((written(from)?, written(until)?))
 }

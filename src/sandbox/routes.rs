@@ -20,7 +20,6 @@ use super::replay::Recording;
 use super::reply::{Refusal, response};
 use super::state::Service;
 use super::switches::{Switches, Unlisted};
-use super::tokens::AdminToken;
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 
 /// State of every route.
@@ -28,7 +27,8 @@ use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
 pub(super) struct Shared {
     pub(super) service: Arc<Service>,
     pub(super) access: Arc<Access>,
-    pub(super) admin: Arc<AdminToken>,
+    /// The token of the control routes.
+    pub(super) admin: Arc<str>,
     pub(super) limits: Limits,
     /// Responds in place of the service.
     pub(super) recording: Option<Arc<Recording>>,

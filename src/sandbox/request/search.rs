@@ -302,6 +302,6 @@ impl Rules<'_> {
             let problem = format!("{EQUALS} compares with exactly one value; {MATCHES} takes several");
             return Err(refused(path, &problem));
         }
-        Ok(Comparison::Among(values))
+        Ok(Comparison::among(values))
     }
 }

@@ -95,8 +95,8 @@ def test_every_route_needs_the_admin_token(call: Caller, method: str, path: str)
 def test_the_page_lists_every_route_with_its_methods(call: Caller) -> None:
     assert len(ROUTES) == 23
     for path in {path for _, path in ROUTES}:
-        methods = call("PUT", path)[2]["Allow"].split(", ")
-        assert sorted(methods) == sorted(method for method, each in ROUTES if each == path)
+        methods = {*call("PUT", path)[2]["Allow"].split(",")} - {"HEAD"}
+        assert methods == {method for method, each in ROUTES if each == path}
 
 
 def test_two_authorization_headers_are_none(call: Caller) -> None:
@@ -116,7 +116,7 @@ def test_the_health_check_needs_no_token(call: Caller) -> None:
     assert call("GET", "/healthz", token=None)[:2] == (200, {"status": "ok", "version": da.__version__})
     assert call("HEAD", "/healthz", token=None)[:2] == (200, None)
     status, _, headers = call("POST", "/healthz", token=None)
-    assert (status, headers["Allow"]) == (405, "GET")
+    assert (status, headers["Allow"]) == (405, "GET,HEAD")
 
 
 @pytest.mark.parametrize("path", ["/state", "/healthz"])
@@ -148,12 +148,9 @@ def test_a_preflight_gets_no_permission(call: Caller) -> None:
     assert "Access-Control-Allow-Origin" not in headers
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
-def test_only_json_is_read(call: Caller, kind: str) -> None:
-    for path in ("/clock", "/objects/customer/rows"):
-        status, message = refusal(call("POST", path, b'{"advance": 1}', Content_Type=kind))
-        assert (status, message.split(":")[0]) == (415, "Content-Type")
-    assert call("POST", "/clock", b'{"advance": 1}', Content_Type="application/json; charset=utf-8")[0] == 200
+def test_json_is_read_whatever_it_is_called(call: Caller) -> None:
+    for kind in ("application/json; charset=utf-8", "application/x-www-form-urlencoded", ""):
+        assert call("POST", "/clock", b'{"advance": 1}', Content_Type=kind)[0] == 200
 
 
 @pytest.mark.parametrize(
