@@ -19,9 +19,9 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3_async_runtimes::TaskLocals;
 use pyo3_async_runtimes::generic::{self, ContextExt};
-use tokio::task::{JoinError, yield_now};
+use tokio::task::yield_now;
 
-use super::bridge::{runtime, with_gil};
+use super::bridge::{runtime, spawn_detached, with_gil};
 use super::finalization::AttachedScope;
 use super::log;
 use super::process::PerProcess;
@@ -47,13 +47,13 @@ impl<'py> IntoPyObject<'py> for Ended {
     type Error = PyErr;
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let make = || match self.0 {
+        let finish = || match self.0 {
             Ok(finish) => finish(py),
             Err(Failure::Core(error)) => Err(raise(py, error)),
             Err(Failure::Raised(raised)) => Err(raised),
         };
-        let made = catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| Err(raise(py, panicked())));
-        made.map(|value| value.into_bound(py)).map_err(|error| for_future(py, error))
+        let ended = catch_unwind(AssertUnwindSafe(finish)).unwrap_or_else(|_| Err(raise(py, panicked())));
+        ended.map(|value| value.into_bound(py)).map_err(|error| for_future(py, error))
     }
 }
 
@@ -145,19 +145,16 @@ type Work = Box<dyn FnOnce() + Send>;
 /// The calls that have ended. The first one in an empty list starts the thread.
 static ENDING: PerProcess<Mutex<Vec<Work>>> = PerProcess::empty();
 
-/// A task that panicked, was cancelled, or could not be started.
-struct TaskError(Option<JoinError>);
+/// A task that panicked, or could not be started.
+struct TaskError(Option<Box<dyn Any + Send + 'static>>);
 
 impl generic::JoinError for TaskError {
     fn is_panic(&self) -> bool {
-        self.0.as_ref().is_some_and(JoinError::is_panic)
+        self.0.is_some()
     }
 
     fn into_panic(self) -> Box<dyn Any + Send + 'static> {
-        match self.0.map(JoinError::try_into_panic) {
-            Some(Ok(panic)) => panic,
-            _ => Box::new("the task was cancelled"),
-        }
+        self.0.unwrap_or_else(|| Box::new("no task was started"))
     }
 }
 
@@ -168,8 +165,9 @@ impl generic::Runtime for CoreRuntime {
     type JoinHandle = Joined;
 
     fn spawn<F: Future<Output = ()> + Send + 'static>(future: F) -> Joined {
-        let task = runtime().map(|runtime| runtime.spawn(future));
-        Box::pin(async move { task.map_err(|_| TaskError(None))?.await.map_err(|error| TaskError(Some(error))) })
+        let run = AssertUnwindSafe(future).catch_unwind().map(|ran| ran.map_err(|panic| TaskError(Some(panic))));
+        let task = runtime().map(|runtime| runtime.spawn(run));
+        Box::pin(async move { task.map_err(|_| TaskError(None))?.await.unwrap_or(Err(TaskError(None))) })
     }
 
     fn spawn_blocking<F: FnOnce() + Send + 'static>(work: F) -> Joined {
@@ -180,7 +178,7 @@ impl generic::Runtime for CoreRuntime {
             return Box::pin(ready(Ok(())));
         }
         drop(works);
-        Self::spawn(async move {
+        spawn_detached(async move {
             // Calls whose responses are here too end first, and share the thread.
             yield_now().await;
             let made = with_gil(move |_| {
@@ -189,12 +187,15 @@ impl generic::Runtime for CoreRuntime {
                     if works.is_empty() {
                         return Ok(());
                     }
-                    works.into_iter().for_each(|work| work());
+                    for work in works {
+                        work();
+                    }
                 }
             });
             // Nobody waits for a result once the interpreter exits.
             drop(made.await);
-        })
+        });
+        Box::pin(ready(Ok(())))
     }
 }
 
