@@ -60,15 +60,17 @@ impl Recording {
             let line = line.map_err(unreadable)?;
             let text = line.trim_ascii();
             let is_begun = text.starts_with(BEGIN) || BEGIN.starts_with(text);
-            let is_added = match serde_json::from_slice::<Line>(text) {
-                Ok(exchange) => exchange.recording == VERSION && recording.add(exchange, number, (at, line.len())),
+            let read = serde_json::from_slice::<Line>(text);
+            let is_of_version = is_begun || read.as_ref().is_ok_and(|exchange| exchange.recording == VERSION);
+            let is_added = match read {
+                Ok(exchange) => is_of_version && recording.add(exchange, number, (at, line.len())),
                 Err(cause) => {
                     recording.incomplete += usize::from(!text.is_empty());
                     cause.is_eof() && is_begun
                 }
             };
             if !is_added {
-                let problem = if text.starts_with(br#"{"recording":"#) && !is_begun {
+                let problem = if text.starts_with(br#"{"recording":"#) && !is_of_version {
                     "is a recording of another version".to_owned()
                 } else {
                     format!("is not a recording: line {number} cannot be read")

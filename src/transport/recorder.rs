@@ -187,10 +187,14 @@ impl Drop for Exchange {
 }
 
 fn failure(path: &Path, done: &str, cause: io::Error) -> Error {
+    let hint = match cause.kind() {
+        io::ErrorKind::NotFound => "make its folder, or name another file in record",
+        _ => "name another file in record, or leave record out",
+    };
     Error::new(Kind::File, format!("record `{}` cannot be {done}: {cause}", path.display()))
         .with_path(path)
         .with(|details| details.errno = cause.raw_os_error())
-        .with_hint("name another file in record, or leave record out")
+        .with_hint(hint)
         .with_source(cause)
 }
 

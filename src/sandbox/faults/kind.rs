@@ -143,7 +143,7 @@ impl Fault {
             return Self::read(form).map(|fault| vec![fault]);
         };
         let Some((name, faults)) = PRESETS.iter().find(|(name, _)| preset == *name) else {
-            return Err(must("preset", &format!("one of {:?}", PRESETS.map(|(name, _)| name)), &preset));
+            return Err(must("preset", &one_of(&PRESETS.map(|(name, _)| name)), &preset));
         };
         form.retain(|_, value| !value.is_null());
         if let Some(unknown) = form.keys().find(|name| !CHOICE.contains(&name.as_str())) {
@@ -165,19 +165,20 @@ impl Fault {
 
     fn read(mut form: Map<String, Value>) -> Result<Self> {
         form.retain(|_, value| !value.is_null());
-        for (member, value) in &form {
-            check(member, value, &form)?;
-        }
         let (choice, mut options): (Map<_, _>, Map<_, _>) =
             form.clone().into_iter().partition(|(member, _)| CHOICE.contains(&member.as_str()));
         let kind = options.shift_remove("kind").unwrap_or_default();
         let kind = kind.as_str().unwrap_or_default();
-        Ok(Self {
-            kind: part(json!({ kind: options }), &format!("a fault `{kind}`"), &CHOICE)?,
-            choice: part(choice.into(), "where", &[])?,
-            form,
-        })
+        let kind = part(json!({ kind: options }), &format!("a fault `{kind}`"), &CHOICE, &form)?;
+        let choice = part(choice.into(), "where", &[], &form)?;
+        check_all(&form)?;
+        Ok(Self { kind, choice, form })
     }
+}
+
+/// Rejects a form with a value that is not what its member must be.
+fn check_all(form: &Map<String, Value>) -> Result<()> {
+    form.iter().try_for_each(|(member, value)| check(member, value, form))
 }
 
 /// Rejects the value of a member that is not what it must be.
@@ -209,7 +210,7 @@ fn check(member: &str, value: &Value, form: &Map<String, Value>) -> Result<()> {
         "content_type" | "location" => (is_header_text(value), "text that a header can have"),
         "headers" => (
             value.as_object().is_some_and(|headers| headers.iter().all(|(name, value)| is_header(name, value))),
-            "a map of names and texts of headers, without Content-Length, Transfer-Encoding and Connection",
+            "a map of headers and texts, without Content-Length, Transfer-Encoding and Connection",
         ),
         _ => return Ok(()),
     };
@@ -232,20 +233,27 @@ fn is_header_text(value: &Value) -> bool {
     value.as_str().is_some_and(|text| HeaderValue::from_str(text).is_ok())
 }
 
-/// Reads a part of a form whose values were checked.
-fn part<T: DeserializeOwned>(part: Value, about: &str, others: &[&str]) -> Result<T> {
+/// Reads a part of a form.
+fn part<T: DeserializeOwned>(part: Value, about: &str, others: &[&str], form: &Map<String, Value>) -> Result<T> {
     serde_json::from_value(part).map_err(|error| {
         let cause = error.to_string();
         let quoted: Vec<&str> = cause.split('`').skip(1).step_by(2).collect();
         match (cause.split(' ').nth(1), &*quoted) {
-            (Some("variant"), [given, kinds @ ..]) => must("kind", &format!("one of {kinds:?}"), &json!(given)),
+            (Some("variant"), [_, kinds @ ..]) => {
+                must("kind", &one_of(kinds), form.get("kind").unwrap_or(&Value::Null))
+            }
             (Some("field"), [missing]) if cause.starts_with("missing") => {
                 Error::new(Kind::Config, format!("{about} needs {missing}"))
             }
             (Some("field"), [unknown, known @ ..]) => unknown_member(about, &[known, others].concat(), unknown),
-            _ => Error::new(Kind::Config, format!("{about}: {cause}")),
+            // A value of another type.
+            _ => check_all(form).err().unwrap_or_else(|| Error::new(Kind::Config, format!("{about}: {cause}"))),
         }
     })
+}
+
+fn one_of(words: &[&str]) -> String {
+    format!("one of {}", format!("{words:?}").trim_matches(['[', ']']))
 }
 
 /// The error for a member with an invalid value.
