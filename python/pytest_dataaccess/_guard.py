@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Guard:
-    """What a test may reach: sandboxes, and what it allows."""
+    """What a test may reach: sandboxes, and the addresses that it allows."""
 
     def __init__(self) -> None:
         """Allows sandboxes only."""
@@ -19,10 +19,10 @@ class Guard:
 
     def allow(self, base_url: str) -> None:
         """Allows clients of an address, such as `http://127.0.0.1:8080`."""
-        self._allowed.add(_plain(base_url))
+        self._allowed.add(base_url.rstrip("/").lower())
 
     def _check(self, client: BaseClient) -> None:
-        if not client.is_sandbox and _plain(client.base_url) not in self._allowed:
+        if not client.is_sandbox and client.base_url.rstrip("/").lower() not in self._allowed:
             pytest.fail(
                 f"the test made a client of {client.base_url}, which is no sandbox of this test; "
                 f"dataaccess_guard refuses it, and dataaccess_guard.allow({client.base_url!r}) allows it"
@@ -46,7 +46,3 @@ def guarding(monkeypatch: pytest.MonkeyPatch) -> Guard:
     # The client of the module functions may have been made before.
     monkeypatch.setattr(functions, "_shared", {})
     return guard
-
-
-def _plain(base_url: str) -> str:
-    return base_url.rstrip("/").lower()

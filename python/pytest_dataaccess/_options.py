@@ -1,4 +1,4 @@
-"""What the sandbox of a test has: the arguments of the marker `dataaccess`, and the options of all tests."""
+"""The sandbox of a test: arguments of the marker `dataaccess`, and the options of all tests, as a scenario."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pytest
 
     from dataaccess import Sandbox
 
-_OF_SCENARIO = ("platform", "switches", "until")
 
-
-def options_of(request: pytest.FixtureRequest, of_all: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a test: of its markers the closest one, by name.
+def options_of(request: pytest.FixtureRequest, of_all: dict[str, Any]) -> dict[str, Any]:
+    """The options of a test; the closest marker wins.
 
     Paths of a marker are relative to the file of the test, paths of all tests to the root folder of pytest.
     """
@@ -24,22 +20,19 @@ def options_of(request: pytest.FixtureRequest, of_all: Mapping[str, Any]) -> dic
     for marker in reversed(list(request.node.iter_markers("dataaccess"))):
         if "scenario" in marker.kwargs:
             # The file decides about these, whatever other tests have.
-            options = {name: value for name, value in options.items() if name not in _OF_SCENARIO}
+            options = {name: options[name] for name in options if name not in ("platform", "switches", "until")}
         options |= with_paths(marker.kwargs, request.path.parent)
     return options
 
 
-def with_paths(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def with_paths(options: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The options, with relative paths below a folder. The name of a platform has no suffix."""
-    return {
-        name: str(folder / value)
-        if name == "scenario" or (name == "platform" and value and Path(value).suffix)
-        else value
-        for name, value in options.items()
-    }
+    platform = options.get("platform")
+    files = {"scenario", "platform"} if platform and Path(platform).suffix else {"scenario"}
+    return {name: str(folder / value) if name in files else value for name, value in options.items()}
 
 
-def started(options: Mapping[str, Any], *, is_demo: bool) -> Sandbox:
+def started(options: dict[str, Any], *, is_demo: bool) -> Sandbox:
     """A sandbox with these options."""
     from dataaccess import Sandbox
     from dataaccess._sandbox.scenario import Scenario
@@ -52,14 +45,14 @@ def started(options: Mapping[str, Any], *, is_demo: bool) -> Sandbox:
         until = given.pop("until", "2024-02-29")
         demo = is_demo and (True if until is None else {"until": until})
         scenario = Scenario("the marker dataaccess", {"demo": demo})
+    content = scenario.content
     faults = [{"preset": fault} if isinstance(fault, str) else fault for fault in _several(given.pop("faults", []))]
-    for name, added in (("seeds", _several(given.pop("seed", []))), ("faults", faults)):
-        scenario.content[name] = [*scenario.content.get(name, []), *added]
+    content["seeds"] = [*content.get("seeds", []), *_several(given.pop("seed", []))]
+    content["faults"] = [*content.get("faults", []), *faults]
     # The table of keys refuses other names.
-    scenario.content.update(given)
+    content.update(given)
     return scenario.started(Sandbox)
 
 
 def _several(given: Any) -> list[Any]:
-    """One or several."""
     return [given] if isinstance(given, str | dict) else list(given)

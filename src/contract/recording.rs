@@ -13,7 +13,7 @@ pub const BEGIN: &[u8] = br#"{"recording":2,"#;
 pub const MOST_OF_BODY: usize = 64 << 20;
 
 /// One line of a recording.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Line {
     /// Version of the format.
     pub recording: u32,

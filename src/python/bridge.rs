@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 
-pub(super) use super::asyncio::{LARGE, make, running_loop, spawn, spawn_call, spawn_envelope};
+pub(super) use super::asyncio::{running_loop, spawn, spawn_call};
 use super::finalization::{self, AttachedScope};
 use super::log::{self, Records};
 use super::process::PerProcess;

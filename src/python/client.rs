@@ -195,7 +195,7 @@ impl RawClient {
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let download = self.download(py, export_id, timeout)?;
-        bridge::spawn_envelope(py, download)
+        bridge::spawn(py, download, |py, envelope| dict(py, &envelope))
     }
 
     /// Waits for an export: with codes of success no longer than until an entry has another code. Returns whether the
@@ -254,7 +254,7 @@ impl RawClient {
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.posting(py, path, body, idempotent, timeout)?;
-        bridge::spawn_envelope(py, call)
+        bridge::spawn(py, call, |py, envelope| dict(py, &envelope))
     }
 
     /// The figures of all calls so far in this process.

@@ -70,20 +70,6 @@ impl Finalization {
 
 /// Runs work that needs the interpreter on a thread of ours; `None` when the interpreter is exiting.
 pub(super) fn try_attach<T>(work: impl for<'py> FnOnce(Python<'py>) -> T) -> Option<T> {
-    unless_exiting(|| Python::try_attach(work)).flatten()
-}
-
-/// As [`try_attach`], with an exception when the interpreter is exiting.
-pub(super) fn attach<T>(work: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>) -> PyResult<T> {
-    try_attach(work).unwrap_or_else(|| Err(shutting_down()))
-}
-
-pub(super) fn shutting_down() -> PyErr {
-    PyRuntimeError::new_err("the interpreter is shutting down")
-}
-
-/// Runs work that attaches by itself; `None` when the interpreter is exiting.
-pub(super) fn unless_exiting<T>(work: impl FnOnce() -> T) -> Option<T> {
     /// Leaves also when the work panics.
     struct Leave(Arc<Finalization>);
     impl Drop for Leave {
@@ -96,7 +82,16 @@ pub(super) fn unless_exiting<T>(work: impl FnOnce() -> T) -> Option<T> {
         return None;
     }
     let _leave = Leave(finalization);
-    Some(work())
+    Python::try_attach(work)
+}
+
+/// As [`try_attach`], with an exception when the interpreter is exiting.
+pub(super) fn attach<T>(work: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>) -> PyResult<T> {
+    try_attach(work).unwrap_or_else(|| Err(shutting_down()))
+}
+
+pub(super) fn shutting_down() -> PyErr {
+    PyRuntimeError::new_err("the interpreter is shutting down")
 }
 
 /// A thread of the program inside a call of ours, from which Python may be called.

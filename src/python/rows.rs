@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::sync::Arc;
+use std::thread;
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -18,6 +19,8 @@ use crate::scan::{LastRows, LastStats, Scan, Stats};
 
 /// Blocks that may wait to become dicts; then no more is read from the socket.
 const BLOCKS_AHEAD: usize = 4;
+/// Rows of more bytes than this become dicts while an awaited call still receives others.
+const LARGE: usize = 1 << 18;
 
 /// Rows, and what is to be known of them: the figures of a scan as a dict, or the warnings of a search.
 pub(super) type RowsAndStats = (Py<PyList>, Py<PyAny>);
@@ -86,7 +89,7 @@ pub(super) fn spawn(
         while let Some(block) = blocks.recv().await {
             bytes += block.batch.bytes();
             waiting.push(block);
-            if bytes > bridge::LARGE {
+            if bytes > LARGE {
                 let taken = mem::take(&mut waiting);
                 rows = bridge::with_gil(move |py| rows.take_all(py, taken).map(|()| rows)).await?;
                 bytes = 0;
@@ -143,7 +146,14 @@ impl Rows {
         self.dicts.append(&batch, self.list.of(attempt, || PyList::empty(py).unbind()).bind(py))
     }
 
+    /// Takes blocks on a thread of ours, which gives the interpreter away between two of them.
     fn take_all(&mut self, py: Python<'_>, blocks: Vec<Delivered<Box<Block>>>) -> PyResult<()> {
-        blocks.into_iter().try_for_each(|block| self.take(py, Some(block)))
+        for (index, block) in blocks.into_iter().enumerate() {
+            if index > 0 {
+                py.detach(thread::yield_now);
+            }
+            self.take(py, Some(block))?;
+        }
+        Ok(())
     }
 }

@@ -1,6 +1,5 @@
 //! A scan for Python: opened as a stream, collected as a table or rows, written to files, or exported as a capsule.
 
-use std::future::ready;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -296,8 +295,7 @@ impl RawScan {
         storage_options: Storage,
     ) -> PyResult<Bound<'py, PyAny>> {
         let reading = self.reading(location(py, folder, storage_options, self.retry_for(py))?, ignore_missing);
-        let table = |_: Python<'_>, collected, ()| Ok(RawTable::new(collected));
-        bridge::spawn_call(py, reading, ready(Ok(())), table)
+        bridge::spawn(py, reading, |_, collected| Ok(RawTable::new(collected)))
     }
 
     /// Exports the schema. If it must be inferred, opens the stream and keeps it for `stream_capsule`.

@@ -144,10 +144,11 @@ impl RawStream {
     /// Awaits that there is something to take, or the end. A task that is cancelled meanwhile has taken nothing.
     fn wait_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let open = self.open(py)?;
-        bridge::spawn(py, async move {
+        let wait = async move {
             open.stream.wait().await;
-            Ok(bridge::make(|_| Ok(())))
-        })
+            Ok(())
+        };
+        bridge::spawn(py, wait, |_, ()| Ok(()))
     }
 
     /// Whether the scan is complete and all batches were taken.

@@ -78,7 +78,7 @@ fn panic_for_test<'py>(py: Python<'py>, runs: &str) -> PyResult<Bound<'py, PyAny
         std::future::poll_fn(|_| panic!("asked for by a test"))
     }
     if runs == "awaited" {
-        return spawn(py, panicking());
+        return spawn(py, panicking(), |_, ()| Ok(()));
     }
     block(py, panicking::<Result<()>>())?;
     Ok(py.None().into_bound(py))

@@ -1,6 +1,5 @@
 //! A file that was written and is not at its path yet: what is doubtful in it is decided first.
 
-use std::future::ready;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
@@ -42,7 +41,7 @@ impl RawUnpublished {
         let abandoned = CancellationToken::new();
         let complete = self.take(py, &abandoned)?;
         let published = async move { complete.publish().await.map(|published| published.bytes) };
-        let future = bridge::spawn_call(py, published, ready(Ok(())), |_, bytes, ()| Ok(bytes))?;
+        let future = bridge::spawn(py, published, |_, bytes| Ok(bytes))?;
         future.call_method1("add_done_callback", (Cancel(abandoned),))?;
         Ok(future)
     }

@@ -35,35 +35,25 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub(super) struct Connection {
     /// The local address, which the client connected to.
     pub(super) local: IpAddr,
-    progress: Notify,
-    ending: SetOnce<Ending>,
+    /// A request has arrived, or the client takes more of a response.
+    pub(super) progress: Notify,
+    /// How a fault closes it.
+    pub(super) ending: SetOnce<Ending>,
 }
 
 /// How a fault closes a connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Ending {
-    /// Properly, with FIN.
-    Close,
+    /// Properly, with FIN, behind these bytes.
+    Close(Bytes),
     /// With RST.
     Reset,
-    /// Properly, behind these bytes.
-    Garbage(Bytes),
 }
 
 impl Connection {
     /// A connection to this address.
     pub(super) fn new(local: IpAddr) -> Self {
         Self { local, progress: Notify::new(), ending: SetOnce::new() }
-    }
-
-    /// A request has arrived, or the client takes more of a response.
-    pub(super) fn on_progress(&self) {
-        self.progress.notify_one();
-    }
-
-    /// Waits until a fault closes the connection.
-    pub(super) async fn ended(&self) -> Ending {
-        self.ending.wait().await.clone()
     }
 
     /// Closes the connection, which drops this future.
@@ -105,7 +95,7 @@ async fn serve_connection(socket: TcpStream, router: Router, limits: Limits, sto
     let connection = Arc::new(Connection::new(local.ip()));
     let (router, extension) = (TowerToHyperService::new(router), Arc::clone(&connection));
     let service = service_fn(move |mut request: Request<Incoming>| {
-        extension.on_progress();
+        extension.progress.notify_one();
         request.extensions_mut().insert(Arc::clone(&extension));
         router.call(request)
     });
@@ -130,13 +120,12 @@ async fn serve_connection(socket: TcpStream, router: Router, limits: Limits, sto
             let _ = socket.shutdown().await;
             let _ = timeout(limits.head, tokio::io::copy(&mut socket, &mut tokio::io::sink())).await;
         },
-        ending = connection.ended() => {
+        ending = connection.ending.wait() => {
             let mut socket = http.into_parts().io.into_inner();
             // If one fails, the connection is closed properly instead.
             let _ = match ending {
-                Ending::Close => Ok(()),
+                Ending::Close(bytes) => socket.write_all(bytes).await,
                 Ending::Reset => socket.set_zero_linger(),
-                Ending::Garbage(bytes) => socket.write_all(&bytes).await,
             };
         },
         () = stalled => {}

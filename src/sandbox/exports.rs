@@ -6,71 +6,76 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
-use serde_json::{Number, Value};
+use serde::Deserialize;
+use serde_json::{Number, Value, json};
 
-use super::switches::{EndTimeType, ScalarType, Switches};
+use super::switches::{ScalarType, Switches};
 use crate::contract::export::{ExportData, ExportEntry, ExportMeta, STATUS_RUNNING};
 
 /// The id of the first export that was started without one.
 const FIRST_ID: i64 = 1_000_001;
 
-/// One planned entry of an export: it is listed from its start on, and its null fields are set at its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PlannedEntry {
-    /// When it starts and is listed.
-    pub starts: SystemTime,
+/// A number of seconds from 0 on.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "f64")]
+pub(super) struct Seconds(pub(super) Duration);
+
+impl TryFrom<f64> for Seconds {
+    type Error = String;
+
+    fn try_from(seconds: f64) -> Result<Self, String> {
+        let read = Duration::try_from_secs_f64(seconds);
+        read.map(Self).map_err(|_| format!("it must be a number of seconds from 0 on, not {seconds}"))
+    }
+}
+
+/// An export: when it was started, and its entries.
+#[derive(Clone)]
+pub(super) struct Export {
+    pub(super) started: SystemTime,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// The plan of an entry: it is listed after its delay, and its null fields are set at its end.
+#[derive(Clone, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "an object")]
+pub(super) struct Entry {
+    /// From the start of the export to its own.
+    pub(super) delay: Seconds,
     /// How long it runs.
-    pub takes: Duration,
+    pub(super) seconds: Seconds,
     /// How many rows it has exported at its end.
-    pub rows: u64,
-    /// Whether it succeeds.
-    pub succeeds: bool,
+    pub(super) rows: u64,
+    pub(super) succeeds: bool,
     /// Its `responseCode` at its end; none is 200 or 500.
-    pub code: Option<i64>,
+    pub(super) code: Option<i64>,
     /// Its `responseMessage` at its end; none is the usual one.
-    pub message: Option<String>,
+    pub(super) message: Option<String>,
 }
 
-/// How far an entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// It is not listed yet.
-    Waiting,
-    /// Its null fields are not set yet.
-    Running,
-    /// It ended at this time.
-    Ended(SystemTime),
-}
-
-/// The time that the entry of a number takes, of `count` entries that end one after another.
-pub(super) fn share(takes: Duration, number: u32, count: u32) -> Duration {
-    takes.checked_mul(number).map_or(takes, |sum| sum / count.max(1))
+impl Default for Entry {
+    fn default() -> Self {
+        let (delay, seconds) = (Seconds(Duration::ZERO), Seconds(Duration::from_secs(1)));
+        Self { delay, seconds, rows: 1_000, succeeds: true, code: None, message: None }
+    }
 }
 
 /// The exports by their id.
 #[derive(Clone, Default)]
-pub(super) struct Exports(pub(super) BTreeMap<i64, Vec<PlannedEntry>>);
+pub(super) struct Exports(pub(super) BTreeMap<i64, Export>);
 
 impl Exports {
-    /// Plans an export with the given id, where it replaces another, or with a free one, and returns the id.
-    pub(super) fn start(&mut self, id: Option<i64>, entries: Vec<PlannedEntry>) -> i64 {
+    /// Adds an export with the given id, where it replaces another, or with a free one, and returns the id.
+    pub(super) fn start(&mut self, id: Option<i64>, export: Export) -> i64 {
         let id = id.or_else(|| (FIRST_ID..i64::MAX).find(|id| !self.0.contains_key(id))).unwrap_or(FIRST_ID);
-        self.0.insert(id, entries);
+        self.0.insert(id, export);
         id
-    }
-
-    /// All exports, later.
-    pub(super) fn later(&mut self, by: Duration) {
-        for entry in self.0.values_mut().flatten() {
-            entry.starts = entry.starts.checked_add(by).unwrap_or(entry.starts);
-        }
     }
 
     /// The state of an export at this time; none for an unknown id.
     pub(super) fn at(&self, id: i64, now: SystemTime, switches: &Switches) -> Option<ExportData> {
-        let entries = self.0.get(&id)?.iter().filter_map(|entry| entry.at(now, switches));
-        Some(export_data(entries.collect()))
+        let Export { started, entries } = self.0.get(&id)?;
+        Some(export_data(entries.iter().filter_map(|entry| entry.at(*started, now, switches)).collect()))
     }
 }
 
@@ -80,54 +85,62 @@ pub(super) fn export_data(entries: Vec<ExportEntry>) -> ExportData {
     ExportData { entries, meta }
 }
 
-impl PlannedEntry {
-    /// When it ends; an end beyond the range of the clock never comes.
-    pub(super) fn ends(&self) -> Option<SystemTime> {
-        self.starts.checked_add(self.takes)
+impl Export {
+    /// The plans of its entries, and how far each is.
+    pub(super) fn shown(&self, id: i64, now: SystemTime) -> Value {
+        let shown = |entry: &Entry| {
+            let (starts, ends) = entry.times(self.started);
+            let is_over = |time: Option<SystemTime>| time.is_some_and(|time| time <= now);
+            let status = match (is_over(starts), is_over(ends)) {
+                (false, _) => "waiting",
+                (true, false) => "running",
+                (true, true) if entry.succeeds => "succeeded",
+                (true, true) => "failed",
+            };
+            let (starts, ends) = (starts.and_then(written), ends.and_then(written));
+            json!({"starts": starts, "ends": ends, "rows": entry.rows, "status": status})
+        };
+        json!({"export_id": id, "entries": self.entries.iter().map(shown).collect::<Vec<_>>()})
     }
+}
 
-    /// How far it is at this time.
-    pub(super) fn stage(&self, now: SystemTime) -> Stage {
-        match self.ends().filter(|end| *end <= now) {
-            Some(end) => Stage::Ended(end),
-            None if self.starts <= now => Stage::Running,
-            None => Stage::Waiting,
-        }
+impl Entry {
+    /// When it starts and ends; what is beyond the range of the clock never comes.
+    fn times(&self, started: SystemTime) -> (Option<SystemTime>, Option<SystemTime>) {
+        let starts = started.checked_add(self.delay.0);
+        (starts, starts.and_then(|starts| starts.checked_add(self.seconds.0)))
     }
 
     /// Its state at this time; none before its start.
-    fn at(&self, now: SystemTime, switches: &Switches) -> Option<ExportEntry> {
-        Some(match self.stage(now) {
-            Stage::Waiting => return None,
-            Stage::Running => ExportEntry {
-                export_status: STATUS_RUNNING,
-                exported_rows: Value::Null,
-                start_time: formatted(self.starts),
-                end_time: Value::Null,
-                durations: Value::Null,
-                response_code: Value::Null,
-                response_message: Value::Null,
+    fn at(&self, started: SystemTime, now: SystemTime, switches: &Switches) -> Option<ExportEntry> {
+        let (starts, ends) = self.times(started);
+        let running = ExportEntry {
+            export_status: STATUS_RUNNING,
+            exported_rows: Value::Null,
+            start_time: formatted(starts.filter(|starts| *starts <= now)?),
+            end_time: Value::Null,
+            durations: Value::Null,
+            response_code: Value::Null,
+            response_message: Value::Null,
+        };
+        let Some(end) = ends.filter(|end| *end <= now) else { return Some(running) };
+        let milliseconds = i64::try_from(self.seconds.0.as_millis()).unwrap_or(i64::MAX);
+        let (export_status, code, message) = if self.succeeds {
+            (switches.finished_status, 200, "OK")
+        } else {
+            (switches.failed_status, 500, "The destination refused the file")
+        };
+        Some(ExportEntry {
+            export_status,
+            exported_rows: typed(self.rows.into(), switches.exported_rows_type),
+            end_time: match switches.end_time_type {
+                ScalarType::String => formatted(end).into(),
+                ScalarType::Number => timestamp(end).as_millisecond().into(),
             },
-            Stage::Ended(end) => {
-                let milliseconds = i64::try_from(self.takes.as_millis()).unwrap_or(i64::MAX);
-                let (export_status, code, message) = if self.succeeds {
-                    (switches.finished_status, 200, "OK")
-                } else {
-                    (switches.failed_status, 500, "The destination refused the file")
-                };
-                ExportEntry {
-                    export_status,
-                    exported_rows: typed(self.rows.into(), switches.exported_rows_type),
-                    start_time: formatted(self.starts),
-                    end_time: match switches.end_time_type {
-                        EndTimeType::String => formatted(end).into(),
-                        EndTimeType::Number => timestamp(end).as_millisecond().into(),
-                    },
-                    durations: typed(milliseconds.into(), switches.finished_types),
-                    response_code: typed(self.code.unwrap_or(code).into(), switches.finished_types),
-                    response_message: self.message.as_deref().unwrap_or(message).into(),
-                }
-            }
+            durations: typed(milliseconds.into(), switches.finished_types),
+            response_code: typed(self.code.unwrap_or(code).into(), switches.finished_types),
+            response_message: self.message.as_deref().unwrap_or(message).into(),
+            ..running
         })
     }
 }
@@ -140,11 +153,16 @@ fn typed(number: Number, kind: ScalarType) -> Value {
     }
 }
 
+/// A time as ISO 8601 in UTC, with microseconds; none beyond the calendar.
+pub(super) fn written(time: SystemTime) -> Option<String> {
+    Timestamp::try_from(time).ok().map(|time| format!("{time:.6}"))
+}
+
 fn timestamp(time: SystemTime) -> Timestamp {
     Timestamp::try_from(time).unwrap_or_default()
 }
 
 /// ISO 8601, UTC, with milliseconds.
 fn formatted(time: SystemTime) -> String {
-    timestamp(time).to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    timestamp(time).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }

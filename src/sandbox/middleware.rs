@@ -7,22 +7,22 @@ use axum::body::{Body, HttpBody};
 use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Frame;
+use tokio::time::{sleep, timeout};
 
 use super::connections::Connection;
 use super::control;
 use super::faults::{self, Received};
 use super::reply::Refusal;
-use super::request::Interpretation;
 use super::request_log::Entry;
 use super::routes::Shared;
+use super::switches::Switches;
 
 /// Most bytes of a body; the rest is not read.
 pub(super) const BODY_LIMIT: usize = 4 * 1024 * 1024;
-const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// Passes a request to its route and returns the response.
 pub(super) async fn receive(
@@ -31,25 +31,25 @@ pub(super) async fn receive(
     request: Request,
     next: Next,
 ) -> Response {
-    let interpretation = shared.service.interpretation();
+    let switches = shared.service.switches();
     let (mut head, body) = request.into_parts();
-    head.extensions.insert(Arc::clone(&interpretation));
+    head.extensions.insert(Arc::clone(&switches));
     let checked = shared.access.check_request(&head, connection.local);
     let response = if control::is_control(head.uri.path()) {
         control::respond(&shared, checked, head, body, next).await
     } else if let Err(refusal) = checked {
         // Not logged: foreign pages could push the requests of a test out of the log.
-        refused(&shared, &interpretation, &refusal, body)
+        refused(&shared, &switches, &refusal, body)
     } else {
         let entry = shared.service.log.open(SystemTime::now(), &head);
-        let response = serve(&shared, &interpretation, &connection, &entry, head, body, next).await;
-        entry.set_status(response.status().as_u16());
+        let response = serve(&shared, &switches, &connection, &entry, head, body, next).await;
+        entry.update(|request| request.status = Some(response.status().as_u16()));
         response.map(|body| {
             let logged = move |frame: &Frame<Bytes>| entry.add_sent(frame.data_ref().map_or(&[], Bytes::as_ref));
             Body::new(body.inspect_frame(logged))
         })
     };
-    let mut response = response.map(|body| Body::new(body.inspect_frame(move |_| connection.on_progress())));
+    let mut response = response.map(|body| Body::new(body.inspect_frame(move |_| connection.progress.notify_one())));
     // The service has the clock of the sandbox.
     if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(shared.service.now())) {
         response.headers_mut().entry(header::DATE).or_insert(date);
@@ -60,7 +60,7 @@ pub(super) async fn receive(
 /// The response to a request that passed the host check.
 async fn serve(
     shared: &Shared,
-    interpretation: &Interpretation,
+    switches: &Switches,
     connection: &Arc<Connection>,
     entry: &Entry,
     head: Parts,
@@ -69,16 +69,24 @@ async fn serve(
 ) -> Response {
     let body = match read_body(&head.headers, &mut body, BODY_LIMIT, shared.limits.body).await {
         Ok(body) => body,
-        Err(refusal) => return refused(shared, interpretation, &refusal, body),
+        Err(refusal) => return refused(shared, switches, &refusal, body),
     };
-    entry.set_body(&body);
-    let Interpretation { switches, zones } = interpretation;
-    let (path, headers, day_zone) = (head.uri.path(), &head.headers, &zones.days);
+    // A copy: a slice would keep the whole read buffer alive.
+    entry.update(|request| request.body = Some(Bytes::copy_from_slice(&body)));
+    let (path, headers, day_zone) = (head.uri.path(), &head.headers, &switches.day_zone);
     let fault = shared.service.faults.next_match(&Received { path, headers, body: &body, switches, day_zone });
     let request = Request::from_parts(head, body.into());
-    let response = respond(shared, interpretation, next.run(request));
+    let response = async {
+        // Configured latency does not count towards the time limit.
+        sleep(switches.latency).await;
+        timeout(shared.limits.response, next.run(request)).await.unwrap_or_else(|_| {
+            let problem =
+                format!("the sandbox sent no response within {} seconds", shared.limits.response.as_secs_f64());
+            Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem).reply(switches)
+        })
+    };
     let Some(fault) = fault else { return response.await };
-    entry.set_fault(fault.id());
+    entry.update(|request| request.fault = Some(fault.id));
     faults::respond(&fault, connection, switches, response).await
 }
 
@@ -101,7 +109,7 @@ pub(super) async fn read_body(
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large());
     }
-    match tokio::time::timeout(within, Limited::new(body, limit).collect()).await {
+    match timeout(within, Limited::new(body, limit).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(cause)) if cause.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Refusal::malformed("the body was cut off")),
@@ -113,8 +121,8 @@ pub(super) async fn read_body(
 }
 
 /// The response to a request that was not read to its end.
-fn refused(shared: &Shared, interpretation: &Interpretation, refusal: &Refusal, rest: Body) -> Response {
-    let mut response = refusal.reply(&interpretation.switches).into_response();
+fn refused(shared: &Shared, switches: &Switches, refusal: &Refusal, rest: Body) -> Response {
+    let mut response = refusal.reply(switches);
     close_after(shared, &mut response, rest);
     response
 }
@@ -123,21 +131,6 @@ fn refused(shared: &Shared, interpretation: &Interpretation, refusal: &Refusal, 
 pub(super) fn close_after(shared: &Shared, response: &mut Response, mut rest: Body) {
     // Unread bytes reset the connection, and a client that is still sending would lose the response.
     let drained = async move { while let Some(Ok(_)) = rest.frame().await {} };
-    tokio::spawn(tokio::time::timeout(shared.limits.head, drained));
-    response.headers_mut().insert(header::CONNECTION, CLOSE);
-}
-
-/// The response of the service within its time limit.
-async fn respond(
-    shared: &Shared,
-    interpretation: &Interpretation,
-    service: impl Future<Output = Response>,
-) -> Response {
-    // Configured latency does not count towards the time limit.
-    tokio::time::sleep(interpretation.switches.latency).await;
-    tokio::time::timeout(shared.limits.response, service).await.unwrap_or_else(|_| {
-        let problem = format!("the sandbox sent no response within {} seconds", shared.limits.response.as_secs_f64());
-        let refusal = Refusal::Problem(StatusCode::SERVICE_UNAVAILABLE, problem);
-        refusal.reply(&interpretation.switches).into_response()
-    })
+    tokio::spawn(timeout(shared.limits.head, drained));
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
 }

@@ -12,8 +12,6 @@ mod days;
 pub mod demo;
 mod exports;
 mod faults;
-#[cfg(feature = "testing")]
-mod in_memory;
 mod middleware;
 mod objects;
 mod openapi;
@@ -32,7 +30,6 @@ pub mod switches;
 mod table;
 mod tokens;
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -41,9 +38,6 @@ use tokio_util::sync::CancellationToken;
 pub use access::Access;
 pub use days::RecordZone;
 pub use faults::Fault;
-#[cfg(feature = "testing")]
-#[doc(hidden)]
-pub use in_memory::InMemory;
 pub use objects::{Attribute, AttributeKind, BusinessObject, Cell};
 pub use options::{Clock, Limits, Options};
 
@@ -51,12 +45,13 @@ use self::replay::Recording;
 use self::routes::Shared;
 use self::server::Server;
 use self::state::Service;
-use self::tokens::AdminToken;
+use self::tokens::random;
 use crate::error::{Error, Kind, Result};
 
 /// A running service. Dropping it stops it in the background; `stop` also waits.
 ///
-/// [`control`] changes it while it runs, over HTTP with the admin token. In a forked child dropping it leaves the parent's service alone.
+/// [`control`] changes it while it runs, over HTTP with the admin token. In a forked child dropping it leaves the
+/// parent's service alone.
 pub struct Sandbox {
     server: Arc<Server>,
     base_url: String,
@@ -71,14 +66,25 @@ impl Sandbox {
     /// `Config` when `access` is unsafe, `Sandbox` when the port is taken, a switch is invalid, a recording
     /// cannot be read or no thread can start.
     pub fn start(options: Options) -> Result<Self> {
-        let stopping = CancellationToken::new();
-        let at = SocketAddr::new(options.access.address, options.port);
-        let shared = prepare(options)?;
-        let (service, admin_token) = (Arc::clone(&shared.service), shared.admin.0.clone());
-        let server = Server::start(at, shared, stopping)?;
+        let Options { access, port, limits, switches, clock, demo, replay } = options;
+        access.check()?;
+        let service = Arc::new(Service::new(switches, clock, demo));
+        if let Some(token) = &access.token {
+            service.tokens.add(token);
+        }
+        let admin_token = access.admin_token.clone().map_or_else(|| random("sbx_admin_"), Ok)?;
+        let at = SocketAddr::new(access.address, port);
+        let shared = Shared {
+            service: Arc::clone(&service),
+            access: Arc::new(access),
+            admin: admin_token.as_str().into(),
+            limits,
+            recording: replay.as_deref().map(Recording::open).transpose()?.map(Arc::new),
+        };
+        let server = Arc::new(Server::start(at, shared, CancellationToken::new())?);
         let base_url = format!("http://{}", server.address());
-        service.set_base_url(&base_url);
-        Ok(Self { server: Arc::new(server), base_url, admin_token, owner: std::process::id() })
+        service.base_url.get_or_init(|| base_url.clone());
+        Ok(Self { server, base_url, admin_token, owner: std::process::id() })
     }
 
     /// The base URL, without a path.
@@ -124,18 +130,6 @@ impl Sandbox {
     }
 }
 
-/// What the routes share.
-fn prepare(options: Options) -> Result<Shared> {
-    options.access.check()?;
-    let service = Arc::new(Service::new(&options)?);
-    let admin = Arc::new(AdminToken::new(options.access.admin_token.clone())?);
-    if let Some(token) = &options.access.token {
-        service.tokens.add(token);
-    }
-    let recording = options.replay.as_deref().map(Recording::open).transpose()?.map(Arc::new);
-    Ok(Shared { service, access: Arc::new(options.access), admin, limits: options.limits, recording })
-}
-
 impl Drop for Sandbox {
     fn drop(&mut self) {
         if self.is_forked() {
@@ -145,11 +139,5 @@ impl Drop for Sandbox {
             // No waiting here: the thread may hold the GIL.
             self.server.cancel();
         }
-    }
-}
-
-impl fmt::Debug for Sandbox {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Sandbox").field("base_url", &self.base_url).finish_non_exhaustive()
     }
 }

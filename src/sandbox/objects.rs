@@ -1,7 +1,8 @@
 //! Business objects with typed attributes, the cells of a row, and their validation.
 
 use jiff::civil::DateTime;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Map;
 /// One value of a row, in the form of JSON.
 pub use serde_json::Value as Cell;
 
@@ -13,22 +14,21 @@ use crate::error::{Error, Kind, Result, excerpt};
 /// The format of times on the wire: `YYYY-MM-DD HH:MM:SS`.
 pub(super) const TIME_FORMAT: &str = "%Y-%m-%d %H:%M:%S";
 
-/// Most attributes of an object.
-const MAX_ATTRIBUTES: usize = 1_000;
-
 /// A business object that can be searched.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BusinessObject {
-    /// `itemTypeId`.
-    pub id: i64,
     /// `itemTypeName`.
     pub name: String,
+    /// `itemTypeId`.
+    #[serde(rename = "item_type_id")]
+    pub id: i64,
     /// The attributes; the first one identifies a record, is unique and orders the results.
+    #[serde(serialize_with = "kinds_by_name")]
     pub attributes: Vec<Attribute>,
 }
 
 /// An attribute of a business object.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
     /// Name on the wire.
     pub name: String,
@@ -37,7 +37,7 @@ pub struct Attribute {
 }
 
 /// Type of an attribute, by the name of the service or of a column; all but the identifying one may be null.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AttributeKind {
     /// A string.
@@ -84,11 +84,8 @@ impl AttributeKind {
         let found = match (self, cell) {
             (_, Cell::Null) | (Self::Text, Cell::String(_)) | (Self::Bool, Cell::Bool(_)) => return None,
             (Self::List, Cell::Array(elements)) => {
-                let misfit = |element: &&Cell| {
-                    let is_text = element.is_string();
-                    !is_text && (element.is_null() || Self::Number.problem(element).is_some())
-                };
-                let misfit = elements.iter().find(misfit)?;
+                let fits = |element: &&Cell| element.is_string() || element.is_i64() || element.is_f64();
+                let misfit = elements.iter().find(|element| !fits(element))?;
                 return Some(format!("has {}, which is neither a string nor a number of 64 bits", shown(misfit)));
             }
             (Self::Number, Cell::Number(number)) => {
@@ -107,6 +104,10 @@ impl AttributeKind {
         };
         Some(format!("is {found}, not a {}", self.data_type()))
     }
+}
+
+fn kinds_by_name<S: Serializer>(attributes: &[Attribute], output: S) -> Result<S::Ok, S::Error> {
+    output.collect_map(attributes.iter().map(|attribute| (&attribute.name, attribute.kind.data_type())))
 }
 
 /// A cell for messages.
@@ -148,13 +149,8 @@ impl BusinessObject {
         Self::new(business_object::CUSTOMER_ID, business_object::CUSTOMER_NAME, &attributes)
     }
 
-    /// The objects that every sandbox has.
-    pub(super) fn of_the_specification() -> [Self; 2] {
-        [Self::promotion_code(), Self::customer()]
-    }
-
     /// The only values that an attribute may have (section 8), if limited.
-    fn allowed_values(&self, attribute: &Attribute) -> Option<&'static [(&'static str, i64)]> {
+    pub(super) fn allowed_values(&self, attribute: &Attribute) -> Option<&'static [(&'static str, i64)]> {
         if self.id != business_object::PROMOTION_CODE_ID || attribute.kind != AttributeKind::Number {
             return None;
         }
@@ -170,35 +166,34 @@ impl BusinessObject {
         self.attributes.iter().enumerate().find(|(_, attribute)| attribute.name == name)
     }
 
-    /// Rejects an invalid declaration.
-    pub(super) fn check(&self) -> Result<()> {
-        let problem = |problem: &str| Err(Error::new(Kind::Sandbox, format!("object `{}`: {problem}", self.name)));
-        if self.name.is_empty() {
+    /// An object with these attributes, each with the name of its kind.
+    pub(super) fn declared(id: i64, name: String, attributes: Map<String, Cell>) -> Result<Self> {
+        if name.is_empty() {
             return Err(Error::new(Kind::Sandbox, "a business object needs a name"));
         }
-        if self.attributes.is_empty() {
-            return problem("it has no attributes; the first one identifies a record");
-        }
-        if let Some(Attribute { name, kind }) = self.attributes.first().filter(|first| !first.kind.has_conditions()) {
-            let kind = kind.data_type();
-            return problem(&format!("attribute `{name}` identifies a record, so it cannot be a {kind}"));
-        }
-        if self.attributes.len() > MAX_ATTRIBUTES {
-            let count = self.attributes.len();
-            return problem(&format!("it has {count} attributes; an object has at most {MAX_ATTRIBUTES}"));
-        }
-        for (index, Attribute { name, .. }) in self.attributes.iter().enumerate() {
+        let refused = |problem: String| Error::new(Kind::Sandbox, format!("object `{name}`: {problem}"));
+        let attribute = |(name, kind): (String, Cell)| {
             // `attrs` may be a comma-separated string (section 4.1).
             if name.is_empty() || name.contains(',') || name.trim() != name {
-                return problem(&format!(
-                    "an attribute cannot be named `{name}`: no commas, no leading or trailing spaces"
-                ));
+                let rule = "no commas, no leading or trailing spaces";
+                return Err(refused(format!("an attribute cannot be named `{name}`: {rule}")));
             }
-            if self.attribute(name).is_some_and(|(first, _)| first != index) {
-                return problem(&format!("attribute `{name}` is declared twice"));
+            match AttributeKind::deserialize(&kind) {
+                Ok(kind) => Ok(Attribute { name, kind }),
+                Err(_) => Err(refused(format!("attribute `{name}` cannot be {}", shown(&kind))).with_hint(
+                    "it is string, int64, float64, timestamp, bool or list, or as the service says number or datetime",
+                )),
             }
+        };
+        let attributes: Vec<Attribute> = attributes.into_iter().map(attribute).collect::<Result<_>>()?;
+        let Some(Attribute { name: first, kind }) = attributes.first() else {
+            return Err(refused("it has no attributes; the first one identifies a record".to_owned()));
+        };
+        if !kind.has_conditions() {
+            let kind = kind.data_type();
+            return Err(refused(format!("attribute `{first}` identifies a record, so it cannot be a {kind}")));
         }
-        Ok(())
+        Ok(Self { name, id, attributes })
     }
 
     /// An error about the row with this number, counted from 0.
@@ -209,38 +204,34 @@ impl BusinessObject {
 
     /// A row of this JSON text, an object. A member that is absent is null; one that is not declared is refused.
     pub(super) fn row(&self, number: usize, text: &str) -> Result<Row> {
-        let row =
-            serde_json::from_str(text).map_err(|cause| self.refusal(number, &format!("it is not JSON: {cause}")))?;
+        let refused = |problem: &str| self.refusal(number, problem);
+        let row = serde_json::from_str(text).map_err(|cause| refused(&format!("it is not JSON: {cause}")))?;
         let Cell::Object(mut members) = row else {
-            return Err(self.refusal(number, &format!("a row is an object, not {}", shown(&row))));
+            return Err(refused(&format!("a row is an object, not {}", shown(&row))));
         };
-        let cells: Vec<Cell> =
-            self.attributes.iter().map(|each| members.remove(&each.name).unwrap_or_default()).collect();
-        if let Some(unknown) = members.keys().next() {
-            return Err(self.refusal(number, &format!("it has no attribute `{}`", excerpt(unknown, 60))));
+        let mut cells = Vec::with_capacity(self.attributes.len());
+        for attribute in &self.attributes {
+            let cell = members.remove(&attribute.name).unwrap_or_default();
+            if let Some(problem) = self.problem(attribute, &cell) {
+                return Err(refused(&format!("attribute `{}`: {} {problem}", attribute.name, shown(&cell))));
+            }
+            cells.push(Value::from(cell));
         }
-        self.check_row(number, &cells)?;
-        Ok(cells.into_iter().map(Value::from).collect())
+        if let Some(unknown) = members.keys().next() {
+            return Err(refused(&format!("it has no attribute `{}`", excerpt(unknown, 60))));
+        }
+        if cells.first() == Some(&Value::Null) {
+            return Err(refused("the identifying attribute is null"));
+        }
+        Ok(cells.into())
     }
 
-    /// Rejects cells that do not match the declaration.
-    fn check_row(&self, number: usize, row: &[Cell]) -> Result<()> {
-        let refused = |problem: &str| Err(self.refusal(number, problem));
-        if row.first() == Some(&Cell::Null) {
-            return refused("the identifying attribute is null");
-        }
-        for (attribute, cell) in self.attributes.iter().zip(row) {
-            let name = &attribute.name;
-            if let Some(problem) = attribute.kind.problem(cell) {
-                return refused(&format!("attribute `{name}`: {} {problem}", shown(cell)));
-            }
-            if let (Some(allowed), Some(number)) = (self.allowed_values(attribute), cell.as_f64())
-                && !allowed.iter().any(|(_, value)| value.to_string() == number.to_string())
-            {
-                let problem = format!("the number {number} does not exist; there are {}", listed(allowed));
-                return refused(&format!("attribute `{name}`: {problem}"));
-            }
-        }
-        Ok(())
+    /// What is wrong with a cell of an attribute, if anything.
+    fn problem(&self, attribute: &Attribute, cell: &Cell) -> Option<String> {
+        attribute.kind.problem(cell).or_else(|| {
+            let (allowed, number) = (self.allowed_values(attribute)?, cell.as_f64()?);
+            let exists = allowed.iter().any(|(_, value)| value.to_string() == number.to_string());
+            (!exists).then(|| format!("does not exist; there are {}", listed(allowed)))
+        })
     }
 }

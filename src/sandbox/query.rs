@@ -2,6 +2,7 @@
 
 use super::objects::Cell;
 use super::switches::RowOrder;
+use super::table::{Row, Value};
 
 /// A search of one object.
 #[derive(Debug)]
@@ -26,8 +27,33 @@ pub(super) struct Predicate {
 /// How an attribute is compared.
 #[derive(Debug)]
 pub(super) enum Comparison {
-    /// One of these values.
-    Among(Vec<Cell>),
+    /// One of these values, which are in order.
+    Among(Vec<Value>),
     /// The first time or a later one, and before the second.
     Within(Option<String>, Option<String>),
+}
+
+impl Comparison {
+    /// One of these values.
+    pub(super) fn among(values: Vec<Cell>) -> Self {
+        let mut values: Vec<Value> = values.into_iter().map(Value::from).collect();
+        values.sort();
+        values.dedup();
+        Self::Among(values)
+    }
+}
+
+impl Predicate {
+    /// Whether it holds for a row.
+    pub(super) fn holds(&self, row: &Row) -> bool {
+        match (row.get(self.attribute), &self.comparison) {
+            (None | Some(Value::Null), _) => false,
+            (Some(cell), Comparison::Among(values)) => values.binary_search(cell).is_ok(),
+            (Some(Value::Text(time)), Comparison::Within(start, end)) => {
+                let is_after = |start: &String| **start <= **time;
+                start.as_ref().is_none_or(is_after) && end.as_ref().is_none_or(|end| **time < **end)
+            }
+            (Some(_), Comparison::Within(..)) => false,
+        }
+    }
 }

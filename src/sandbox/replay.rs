@@ -18,7 +18,7 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::Value;
 
 use super::reply::Refusal;
-use crate::contract::recording::{BEGIN, Line, MOST_OF_BODY, VERSION};
+use crate::contract::recording::{BEGIN, Line, VERSION};
 use crate::error::{Error, Kind, Result, excerpt};
 use crate::regular_file;
 
@@ -26,8 +26,6 @@ use crate::regular_file;
 const BEFORE_CUT: Duration = Duration::from_millis(100);
 /// Most bytes of a recording. Its responses stay in the file.
 const MOST_BYTES: u64 = 64 << 30;
-/// Most bytes of one of its lines: JSON may write a byte of a body as six.
-const MOST_OF_LINE: u64 = 8 * MOST_OF_BODY as u64;
 
 /// The exchanges of a recording that have a response.
 #[derive(Debug)]
@@ -45,7 +43,7 @@ struct Responses {
     /// Number of the first line.
     number: usize,
     /// Where each line begins, and its bytes.
-    places: Vec<(u64, u64)>,
+    places: Vec<(u64, usize)>,
     served: AtomicUsize,
 }
 
@@ -55,39 +53,37 @@ impl Recording {
     pub(super) fn open(file: &Path) -> Result<Self> {
         let refused = |problem: String| Error::new(Kind::Sandbox, format!("`{}` {problem}", file.display()));
         let unreadable = |cause: io::Error| refused(format!("cannot be read: {cause}")).with_source(cause);
-        let mut lines = BufReader::new(regular_file::open(file, MOST_BYTES).map_err(unreadable)?);
+        let lines = BufReader::new(regular_file::open(file, MOST_BYTES).map_err(unreadable)?).split(b'\n');
         let mut recording = Self { file: file.to_owned(), requests: HashMap::new(), incomplete: 0 };
-        let (mut line, mut at) = (Vec::new(), 0);
-        for number in 1.. {
-            line.clear();
-            let size = lines.by_ref().take(MOST_OF_LINE).read_until(b'\n', &mut line).map_err(unreadable)? as u64;
-            if size == 0 {
-                break;
-            }
+        let mut at = 0;
+        for (number, line) in (1..).zip(lines) {
+            let line = line.map_err(unreadable)?;
             let text = line.trim_ascii();
-            let is_added = match serde_json::from_slice::<Line>(text) {
-                Ok(exchange) if exchange.recording == VERSION => recording.add(exchange, number, (at, size)),
-                Err(cause) if cause.is_eof() && (text.starts_with(BEGIN) || BEGIN.starts_with(text)) => {
+            let is_begun = text.starts_with(BEGIN) || BEGIN.starts_with(text);
+            let read = serde_json::from_slice::<Line>(text);
+            let is_of_version = is_begun || read.as_ref().is_ok_and(|exchange| exchange.recording == VERSION);
+            let is_added = match read {
+                Ok(exchange) => is_of_version && recording.add(exchange, number, (at, line.len())),
+                Err(cause) => {
                     recording.incomplete += usize::from(!text.is_empty());
-                    true
+                    cause.is_eof() && is_begun
                 }
-                _ if text.starts_with(b"{\"recording\":") && !text.starts_with(BEGIN) => {
-                    let problem = "is a recording in the form of another version".to_owned();
-                    return Err(refused(problem).with_hint("record the exchanges anew"));
-                }
-                _ => false,
             };
             if !is_added {
-                let problem = format!("is not a recording: line {number} cannot be read");
-                return Err(refused(problem).with_hint("a client with the setting record makes recordings"));
+                let problem = if text.starts_with(br#"{"recording":"#) && !is_of_version {
+                    "is a recording of another version".to_owned()
+                } else {
+                    format!("is not a recording: line {number} cannot be read")
+                };
+                return Err(refused(problem).with_hint("record anew, by a client with the setting record"));
             }
-            at += size;
+            at += line.len() as u64 + 1;
         }
         Ok(recording)
     }
 
     /// Adds an exchange, unless it got no response. Whether it can be sent.
-    fn add(&mut self, mut exchange: Line, number: usize, place: (u64, u64)) -> bool {
+    fn add(&mut self, mut exchange: Line, number: usize, place: (u64, usize)) -> bool {
         let request = (take(&mut exchange.path), take(&mut exchange.request));
         if exchange.status.is_none() {
             return true;
@@ -103,33 +99,32 @@ impl Recording {
         let request = (path.to_owned(), body);
         let missing = || Refusal::Problem(StatusCode::NOT_FOUND, self.near_miss(path, &request.1));
         let known = self.requests.get(&request).ok_or_else(missing)?;
-        let turn = known.served.fetch_add(1, Ordering::Relaxed).min(known.places.len().saturating_sub(1));
-        let place = known.places.get(turn).ok_or_else(missing)?;
-        self.line(*place).ok().and_then(response).ok_or_else(Refusal::internal)
+        let turn = known.served.fetch_add(1, Ordering::Relaxed).min(known.places.len() - 1);
+        let line = known.places.get(turn).and_then(|place| self.line(*place).ok());
+        line.and_then(response).ok_or_else(Refusal::internal)
     }
 
-    fn line(&self, (at, size): (u64, u64)) -> io::Result<Line> {
+    fn line(&self, (at, size): (u64, usize)) -> io::Result<Line> {
         let mut file = regular_file::open(&self.file, MOST_BYTES)?;
-        let mut line = Vec::new();
+        let mut line = vec![0; size];
         file.seek(SeekFrom::Start(at))?;
-        file.take(size).read_to_end(&mut line)?;
+        file.read_exact(&mut line)?;
         Ok(serde_json::from_slice(&line)?)
     }
 
     /// Why there is no response: the closest request of the recording, and what differs.
     fn near_miss(&self, path: &str, sent: &Value) -> String {
         let of_path = self.requests.iter().filter(|((known, _), _)| known == path);
-        let closest = of_path.map(|((_, recorded), known)| (differences(recorded, sent), known.number));
-        let about = match closest.min_by_key(|(differences, number)| (differences.len(), *number)) {
+        let differing =
+            of_path.map(|((_, recorded), known)| (differences("", Some(recorded), Some(sent)), known.number));
+        let about = match differing.min_by_key(|(differences, number)| (differences.len(), *number)) {
             Some((differences, number)) => {
-                let more = differences.len().saturating_sub(1);
-                let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-                let shown =
-                    |value: Option<&Value>| value.map_or("nothing".to_owned(), |it| excerpt(&it.to_string(), 40));
-                let first = differences.first().map(|(at, recorded, sent)| {
-                    format!("{at}: {} is recorded, {} was sent", shown(*recorded), shown(*sent))
-                });
-                format!("the closest one, in line {number}, differs in {}{more}", first.unwrap_or_default())
+                let first = differences.first().map_or("", String::as_str);
+                let more = match differences.len() {
+                    ..2 => String::new(),
+                    count => format!(", and {} more", count - 1),
+                };
+                format!("the closest one, in line {number}, differs in {first}{more}")
             }
             None => format!("none of its {} requests is for {path}", self.requests.len()),
         };
@@ -142,30 +137,24 @@ impl Recording {
 }
 
 /// Where two values differ, with what each has there.
-type Differences<'a> = Vec<(String, Option<&'a Value>, Option<&'a Value>)>;
-
-fn differences<'a>(recorded: &'a Value, sent: &'a Value) -> Differences<'a> {
-    let mut found = Vec::new();
-    compare("", Some(recorded), Some(sent), &mut found);
-    found
-}
-
-fn compare<'a>(at: &str, recorded: Option<&'a Value>, sent: Option<&'a Value>, found: &mut Differences<'a>) {
+fn differences(at: &str, recorded: Option<&Value>, sent: Option<&Value>) -> Vec<String> {
+    let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), |it| excerpt(&it.to_string(), 40));
     match (recorded, sent) {
-        _ if recorded == sent => {}
+        _ if recorded == sent => Vec::new(),
         (Some(Value::Object(recorded)), Some(Value::Object(sent))) => {
             let added = sent.keys().filter(|name| !recorded.contains_key(*name));
-            for name in recorded.keys().chain(added) {
-                let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
-                compare(&at, recorded.get(name), sent.get(name), found);
-            }
+            let dot = if at.is_empty() { "" } else { "." };
+            let of_name = |name| differences(&format!("{at}{dot}{name}"), recorded.get(name), sent.get(name));
+            recorded.keys().chain(added).flat_map(of_name).collect()
         }
         (Some(Value::Array(recorded)), Some(Value::Array(sent))) => {
-            for index in 0..recorded.len().max(sent.len()) {
-                compare(&format!("{at}[{index}]"), recorded.get(index), sent.get(index), found);
-            }
+            let of_index = |index| differences(&format!("{at}[{index}]"), recorded.get(index), sent.get(index));
+            (0..recorded.len().max(sent.len())).flat_map(of_index).collect()
         }
-        _ => found.push((if at.is_empty() { "the body" } else { at }.to_owned(), recorded, sent)),
+        _ => {
+            let at = if at.is_empty() { "the body" } else { at };
+            vec![format!("{at}: {} is recorded, {} was sent", shown(recorded), shown(sent))]
+        }
     }
 }
 

@@ -1,37 +1,25 @@
 //! Responses: the envelope (sections 2.1 and 7) with its HTTP status, and refusals.
 
 use axum::body::Body;
-use axum::http::{HeaderValue, Response, StatusCode, header};
-use axum::response::IntoResponse;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::switches::{MalformedRequest, Switches};
 use crate::contract::SANDBOX_SERVER;
-use crate::contract::envelope::{
-    CODE_PERMISSION, CODE_SUCCESS, DATA_PERMISSION, MESSAGE_PERMISSION, STATUS_PERMISSION, field,
-};
+use crate::contract::envelope::{CODE_PERMISSION, DATA_PERMISSION, MESSAGE_PERMISSION, STATUS_PERMISSION, field};
 
 /// `Server` of every response, so that nobody takes it for production.
 pub(super) const SERVER: HeaderValue = HeaderValue::from_static(SANDBOX_SERVER);
 
-/// A response, ready to be sent.
-pub(super) struct Reply {
-    pub(super) status: StatusCode,
-    pub(super) body: Body,
-}
-
-impl IntoResponse for Reply {
-    fn into_response(self) -> Response<Body> {
-        let mut response = Response::new(self.body);
-        *response.status_mut() = self.status;
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(header::SERVER, SERVER);
-        if self.status == StatusCode::SERVICE_UNAVAILABLE {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        }
-        response
+/// A response with a JSON body.
+pub(super) fn response(status: StatusCode, body: impl Into<Body>) -> Response {
+    let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), (header::SERVER, SERVER)];
+    let mut response = (status, headers, body.into()).into_response();
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
+    response
 }
 
 /// Why a request is not served.
@@ -55,50 +43,36 @@ impl Refusal {
     }
 
     /// The refusal as a response.
-    pub(super) fn reply(&self, switches: &Switches) -> Reply {
-        let (status, envelope) = self.envelope(switches);
-        Reply { status, body: Body::from(envelope) }
-    }
-
-    /// The refusal as a status and an envelope.
-    pub(super) fn envelope(&self, switches: &Switches) -> (StatusCode, String) {
-        let (status, code, message, data) = match self {
-            Self::Permission => {
-                let status = StatusCode::from_u16(STATUS_PERMISSION).unwrap_or(StatusCode::FORBIDDEN);
-                (status, CODE_PERMISSION, MESSAGE_PERMISSION, json(&DATA_PERMISSION))
-            }
-            Self::Problem(status, message) => {
-                let code = i64::from(status.as_u16());
-                let by_code = switches.malformed_request == MalformedRequest::CodeOnly;
-                let status = if by_code && *status == StatusCode::BAD_REQUEST { StatusCode::OK } else { *status };
-                // Section 2.1 allows no null here; section 7 shows a string with the problem.
-                (status, code, message.as_str(), json(&message))
-            }
+    pub(super) fn reply(&self, switches: &Switches) -> Response {
+        let Self::Problem(status, problem) = self else {
+            let status = StatusCode::from_u16(STATUS_PERMISSION).unwrap_or(StatusCode::FORBIDDEN);
+            return response(status, envelope(CODE_PERMISSION, MESSAGE_PERMISSION, json(&DATA_PERMISSION), &[]));
         };
-        let members = [(field::CODE, json(&code)), (field::MESSAGE, json(&message)), (field::DATA, data)];
-        (status, object(&members))
+        let is_by_code = switches.malformed_request == MalformedRequest::CodeOnly;
+        let shown = if is_by_code && *status == StatusCode::BAD_REQUEST { StatusCode::OK } else { *status };
+        // Section 2.1 allows no null in `data`; section 7 shows a string with the problem.
+        response(shown, envelope(status.as_u16().into(), problem, json(problem), &[]))
     }
 }
 
-/// The envelope of a success with `data` and the members after it.
-pub(super) fn success(message: &str, data: String, after: &[(&str, String)]) -> String {
-    let mut members = vec![(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&message)), (field::DATA, data)];
+/// An envelope with `data` and the members after it.
+pub(super) fn envelope(code: i64, message: &str, data: String, after: &[(&str, String)]) -> String {
+    let mut members = vec![(field::CODE, json(&code)), (field::MESSAGE, json(&message)), (field::DATA, data)];
     members.extend_from_slice(after);
     object(&members)
 }
 
 /// A JSON object of members whose values are JSON already.
 pub(super) fn object(members: &[(&str, String)]) -> String {
-    format!("{{{}}}", joined(members))
+    let members: Vec<String> = members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    format!("{{{}}}", members.join(","))
 }
 
 /// The beginning of a JSON object up to the value of its last member.
 pub(super) fn opened(members: &[(&str, String)], last: &str) -> String {
-    format!("{{{},\"{last}\":", joined(members))
-}
-
-fn joined(members: &[(&str, String)]) -> String {
-    members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect::<Vec<_>>().join(",")
+    let mut opened = object(&[members, &[(last, String::new())]].concat());
+    opened.pop();
+    opened
 }
 
 /// A value as JSON.

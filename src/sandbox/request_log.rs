@@ -8,10 +8,10 @@ use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderName, HeaderValue, header};
 use bytes::Bytes;
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::tokens::bearer_token;
-use crate::contract::envelope::CODE_SUCCESS;
+use crate::contract::envelope::{CODE_SUCCESS, field};
 use crate::error::excerpt;
 
 /// Most requests that are kept.
@@ -58,7 +58,7 @@ struct Entries {
     bytes: usize,
 }
 
-/// A request of the log, to which body and status are added.
+/// A request of the log, to which more is added.
 pub(super) struct Entry {
     log: Arc<Log>,
     number: usize,
@@ -71,27 +71,27 @@ impl Log {
         let headers = head.headers.iter().map(|(name, value)| (name.to_string(), shown(name, value))).collect();
         let path = head.uri.path_and_query().map_or("", PathAndQuery::as_str);
         let (method, path) = (head.method.to_string(), path.to_owned());
+        let (body, status, duration, sent, fault, message) = Default::default();
+        let request = LoggedRequest { time, method, path, headers, body, status, duration, sent, fault, message };
         let mut entries = self.lock();
         let number = entries.before + entries.requests.len();
-        let (body, status, duration, sent, fault, message) = Default::default();
-        entries.add(LoggedRequest { time, method, path, headers, body, status, duration, sent, fault, message });
+        entries.bytes += request.bytes();
+        entries.requests.push_back(request);
+        entries.trim();
         Entry { log: Arc::clone(self), number, began: Instant::now() }
     }
 
     /// The requests that are kept and have a higher number, each with its number, counted from 1.
     pub(super) fn after(&self, number: u64) -> Vec<(u64, LoggedRequest)> {
         let entries = self.lock();
-        let skipped = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(entries.before);
-        let numbered = (entries.before as u64 + 1..).zip(&entries.requests).skip(skipped);
-        numbered.map(|(number, request)| (number, request.clone())).collect()
+        let numbered = (entries.before as u64 + 1..).zip(entries.requests.iter().cloned());
+        numbered.skip_while(|(each, _)| *each <= number).collect()
     }
 
     /// Removes all requests.
     pub(super) fn clear(&self) {
         let mut entries = self.lock();
-        entries.before += entries.requests.len();
-        entries.requests.clear();
-        entries.bytes = 0;
+        *entries = Entries { before: entries.before + entries.requests.len(), ..Entries::default() };
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Entries> {
@@ -100,12 +100,6 @@ impl Log {
 }
 
 impl Entries {
-    fn add(&mut self, request: LoggedRequest) {
-        self.bytes += request.bytes();
-        self.requests.push_back(request);
-        self.trim();
-    }
-
     /// Drops the oldest requests beyond the limits.
     fn trim(&mut self) {
         while self.requests.len() > REQUESTS || self.bytes > BYTES {
@@ -119,52 +113,33 @@ impl Entries {
 impl LoggedRequest {
     /// Its size in memory.
     fn bytes(&self) -> usize {
-        let headers: usize = self.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
-        let entries = size_of::<Self>() + self.headers.len() * size_of::<(String, String)>();
+        let header = |(name, value): &(String, String)| size_of::<(String, String)>() + name.len() + value.len();
+        let headers: usize = self.headers.iter().map(header).sum();
         let message = self.message.as_ref().map_or(0, String::len);
-        entries + self.method.len() + self.path.len() + headers + message + self.body.as_ref().map_or(0, Bytes::len)
+        let body = self.body.as_ref().map_or(0, Bytes::len);
+        size_of::<Self>() + self.method.len() + self.path.len() + headers + message + body
     }
 }
 
 impl Entry {
-    /// Adds the body.
-    pub(super) fn set_body(&self, body: &[u8]) {
-        // A copy: a slice would keep the whole read buffer alive.
-        let body = Bytes::copy_from_slice(body);
-        let bytes = body.len();
-        self.update(bytes, |request| request.body = Some(body));
-    }
-
-    /// Adds the fault that it got.
-    pub(super) fn set_fault(&self, fault: u64) {
-        self.update(0, |request| request.fault = Some(fault));
-    }
-
-    /// Adds bytes of the response that are sent.
+    /// Counts bytes of the response that are sent, and takes the message of an envelope that reports failure.
     pub(super) fn add_sent(&self, sent: &[u8]) {
         let message = failure(sent);
-        let bytes = message.as_ref().map_or(0, String::len);
-        self.update(bytes, |request| {
+        self.update(|request| {
             request.sent += sent.len() as u64;
             request.message = message.or(request.message.take());
         });
     }
 
-    /// Adds the status of the response.
-    pub(super) fn set_status(&self, status: u16) {
-        self.update(0, |request| request.status = Some(status));
-    }
-
-    /// Changes a request that is still in the log; `bytes` is how much larger it becomes.
-    fn update(&self, bytes: usize, change: impl FnOnce(&mut LoggedRequest)) {
-        let mut entries = self.log.lock();
-        if let Some(index) = self.number.checked_sub(entries.before)
-            && let Some(request) = entries.requests.get_mut(index)
-        {
-            change(request);
-            entries.bytes += bytes;
-            entries.trim();
-        }
+    /// Changes the request, if it is still in the log.
+    pub(super) fn update(&self, change: impl FnOnce(&mut LoggedRequest)) {
+        let entries = &mut *self.log.lock();
+        let index = self.number.checked_sub(entries.before);
+        let Some(request) = index.and_then(|index| entries.requests.get_mut(index)) else { return };
+        entries.bytes -= request.bytes();
+        change(request);
+        entries.bytes += request.bytes();
+        entries.trim();
     }
 }
 
@@ -172,20 +147,16 @@ impl Drop for Entry {
     /// The response has ended, or the connection without one.
     fn drop(&mut self) {
         let duration = self.began.elapsed();
-        self.update(0, |request| request.duration = Some(duration));
+        self.update(|request| request.duration = Some(duration));
     }
 }
 
 /// The message of an envelope that reports failure, which is small and sent in one piece.
 fn failure(envelope: &[u8]) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Envelope {
-        code: i64,
-        message: String,
-    }
     let envelope = Some(envelope).filter(|envelope| envelope.len() <= ENVELOPE)?;
-    let Envelope { code, message } = serde_json::from_slice(envelope).ok()?;
-    (code != CODE_SUCCESS).then(|| excerpt(&message, ENVELOPE))
+    let envelope: Value = serde_json::from_slice(envelope).ok()?;
+    let message = envelope.get(field::MESSAGE)?.as_str()?;
+    (*envelope.get(field::CODE)? != CODE_SUCCESS).then(|| excerpt(message, ENVELOPE))
 }
 
 /// A header as it may be shown.
@@ -215,6 +186,10 @@ mod tests {
         log.open(SystemTime::UNIX_EPOCH, &head)
     }
 
+    fn set_body(entry: &Entry, body: &[u8]) {
+        entry.update(|request| request.body = Some(Bytes::copy_from_slice(body)));
+    }
+
     #[test]
     fn a_request_has_a_duration_once_its_response_has_ended() {
         let log = Arc::new(Log::default());
@@ -230,13 +205,13 @@ mod tests {
     fn body_and_status_are_added_to_their_request_or_to_none() {
         let log = Arc::new(Log::default());
         let (first, second) = (open(&log, "/1"), open(&log, "/2"));
-        second.set_status(200);
+        second.update(|request| request.status = Some(200));
         assert_eq!(requests(&log).iter().map(|request| request.status).collect::<Vec<_>>(), [None, Some(200)]);
         log.clear();
         let third = open(&log, "/3");
-        first.set_status(500);
-        first.set_body(b"late");
-        third.set_body(b"3");
+        first.update(|request| request.status = Some(500));
+        set_body(&first, b"late");
+        set_body(&third, b"3");
         let requests = requests(&log);
         assert_eq!(requests.len(), 1);
         assert_eq!((requests[0].status, requests[0].body.as_deref()), (None, Some(&b"3"[..])));
@@ -251,12 +226,12 @@ mod tests {
         assert_eq!((requests(&log).len(), requests(&log)[0].path.as_str()), (REQUESTS, "/1"));
         let half = vec![0; BYTES / 2 - 1_000];
         for path in ["/a", "/b", "/c"] {
-            open(&log, path).set_body(&half);
+            set_body(&open(&log, path), &half);
         }
         let paths: Vec<_> = requests(&log).into_iter().map(|request| request.path).collect();
         assert_eq!(paths, ["/b", "/c"]);
         log.clear();
-        open(&log, "/a").set_body(&vec![0; BYTES]);
+        set_body(&open(&log, "/a"), &vec![0; BYTES]);
         assert!(requests(&log).is_empty(), "with its path it is too large");
     }
 

@@ -27,21 +27,10 @@ pub(super) struct Search {
     rows: Rows,
     /// The indexes of rows that are not compared yet.
     rest: Box<dyn Iterator<Item = usize> + Send>,
-    groups: Vec<Vec<Test>>,
+    groups: Vec<Vec<Predicate>>,
     records: Records,
     /// How many records may still be written.
     limit: u64,
-}
-
-/// A predicate with its values in order.
-struct Test {
-    attribute: usize,
-    comparison: Compared,
-}
-
-enum Compared {
-    Among(Vec<Value>),
-    Within(Option<String>, Option<String>),
 }
 
 impl Search {
@@ -53,8 +42,7 @@ impl Search {
         switches: &Switches,
         has_promotion_codes: bool,
     ) -> Self {
-        let groups: Vec<Vec<Test>> =
-            query.groups.into_iter().map(|group| group.into_iter().map(Test::new).collect()).collect();
+        let groups = query.groups;
         let indexes: Box<dyn DoubleEndedIterator<Item = usize> + Send> = match identifiers(&groups) {
             Some(values) => {
                 let found: Vec<usize> = values.iter().filter_map(|value| rows.find(value)).collect();
@@ -77,7 +65,7 @@ impl Search {
         while self.limit > 0
             && let Some(row) = self.rest.next().and_then(|index| self.rows.get(index))
         {
-            if self.groups.iter().any(|group| group.iter().all(|test| test.holds(row))) {
+            if self.groups.iter().any(|group| group.iter().all(|predicate| predicate.holds(row))) {
                 self.records.write(row, &mut piece);
                 self.limit -= 1;
             }
@@ -108,39 +96,12 @@ impl Search {
 }
 
 /// The identifiers of all rows that can match, in order, if the only group names some.
-fn identifiers(groups: &[Vec<Test>]) -> Option<&[Value]> {
+fn identifiers(groups: &[Vec<Predicate>]) -> Option<&[Value]> {
     let [group] = groups else { return None };
-    group.iter().find_map(|test| match &test.comparison {
-        Compared::Among(values) if test.attribute == 0 => Some(values.as_slice()),
+    group.iter().find_map(|predicate| match &predicate.comparison {
+        Comparison::Among(values) if predicate.attribute == 0 => Some(values.as_slice()),
         _ => None,
     })
-}
-
-impl Test {
-    fn new(Predicate { attribute, comparison }: Predicate) -> Self {
-        let comparison = match comparison {
-            Comparison::Among(values) => {
-                let mut values: Vec<Value> = values.into_iter().map(Value::from).collect();
-                values.sort();
-                values.dedup();
-                Compared::Among(values)
-            }
-            Comparison::Within(start, end) => Compared::Within(start, end),
-        };
-        Self { attribute, comparison }
-    }
-
-    fn holds(&self, row: &Row) -> bool {
-        match (row.get(self.attribute), &self.comparison) {
-            (None | Some(Value::Null), _) => false,
-            (Some(cell), Compared::Among(values)) => values.binary_search(cell).is_ok(),
-            (Some(Value::Text(time)), Compared::Within(start, end)) => {
-                let is_after = |start: &String| **start <= **time;
-                start.as_ref().is_none_or(is_after) && end.as_ref().is_none_or(|end| **time < **end)
-            }
-            (Some(_), Compared::Within(..)) => false,
-        }
-    }
 }
 
 /// Writes the records of a response, and what is around them.
@@ -165,22 +126,24 @@ impl Records {
     fn new(found: &BusinessObject, attributes: Vec<usize>, switches: &Switches, has_promotion_codes: bool) -> Self {
         let members = [(field::CODE, json(&CODE_SUCCESS)), (field::MESSAGE, json(&MESSAGE_SEARCH))];
         let status = [(field::STATUS, json(&true))];
-        let start = opened(&members, field::DATA);
-        let data = opened(&status, field::RECORDS);
+        let (start, data) = (opened(&members, field::DATA), opened(&status, field::RECORDS));
         let empty = match switches.empty_shape {
             EmptyShape::Array => format!("{start}{data}[]}}}}"),
             EmptyShape::Object => format!("{start}{data}{{}}}}}}"),
             EmptyShape::Null => format!("{start}{data}null}}}}"),
             EmptyShape::Absent => format!("{start}{}}}", object(&status)),
         };
-        let named =
-            attributes.into_iter().filter_map(|index| Some((index, found.attributes.get(index)?.name.as_str())));
-        let columns = named.enumerate().map(|(place, (attribute, name))| Column {
-            attribute,
-            lead: format!("{}{}:", if place == 0 { "" } else { "," }, json(&name)),
-            around: if has_promotion_codes { around(name, switches) } else { ("", "") },
-        });
-        Self { columns: columns.collect(), start: format!("{start}{data}["), empty, is_empty: true }
+        let column = |(place, attribute): (usize, usize)| {
+            let name = found.attributes.get(attribute)?.name.as_str();
+            let lead = format!("{}{}:", if place == 0 { "" } else { "," }, json(&name));
+            Some(Column {
+                attribute,
+                lead,
+                around: if has_promotion_codes { around(name, switches) } else { ("", "") },
+            })
+        };
+        let columns = attributes.into_iter().enumerate().filter_map(column).collect();
+        Self { columns, start: format!("{start}{data}["), empty, is_empty: true }
     }
 
     fn write(&mut self, row: &Row, out: &mut Vec<u8>) {

@@ -1,12 +1,13 @@
 //! The server: a listening socket and a thread with its own runtime; both end within two seconds.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder as ThreadBuilder, JoinHandle};
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpSocket};
+use futures_util::FutureExt;
+use tokio::net::TcpListener;
 use tokio::runtime::Builder as RuntimeBuilder;
 use tokio_util::sync::CancellationToken;
 
@@ -16,8 +17,6 @@ use crate::error::{Error, Kind, Result};
 
 /// How long to wait for running searches after all connections have ended.
 const SEARCH_GRACE: Duration = Duration::from_millis(500);
-/// Connections that may wait to be accepted. TCP retries others a second later.
-const BACKLOG: u32 = 1_024;
 
 /// A server that runs until it is stopped.
 pub(super) struct Server {
@@ -42,8 +41,8 @@ impl Server {
         let listener = {
             // Nothing waits here: the caller may be in a runtime of its own.
             let _context = runtime.enter();
-            listen(at)
-                .map_err(|cause| failed(&format!("listen on {at}"), cause).with_hint("port 0 takes a free one"))?
+            let bound = TcpListener::bind(at).now_or_never().unwrap_or_else(|| Err(ErrorKind::WouldBlock.into()));
+            bound.map_err(|cause| failed(&format!("listen on {at}"), cause).with_hint("port 0 takes a free one"))?
         };
         let address = listener.local_addr().map_err(|cause| failed("read its port", cause))?;
         let stop = stopping.clone();
@@ -85,13 +84,4 @@ impl Server {
             let _ = thread.join();
         }
     }
-}
-
-fn listen(at: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if at.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // On Windows it would let two services share a port.
-    #[cfg(unix)]
-    socket.set_reuseaddr(true)?;
-    socket.bind(at)?;
-    socket.listen(BACKLOG)
 }

@@ -7,55 +7,42 @@ use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 
 use super::exports::export_data;
-use super::reply::{Refusal, json, success};
-use super::request::{self, Interpretation, Target};
+use super::reply::{Refusal, envelope, json};
+use super::request::{self, SearchBody};
 use super::search::Search;
 use super::state::Service;
 use super::switches::{BearerCase, DownloadOrder, Switches, UnknownExport};
 use super::tokens::{Grant, bearer_token};
 use crate::contract::SCOPE_ITEM;
 use crate::contract::business_object::PROMOTION_CODE_NAME;
-use crate::contract::envelope::{MESSAGE_DOWNLOAD, field};
+use crate::contract::envelope::{CODE_SUCCESS, MESSAGE_DOWNLOAD, field};
 
 impl Service {
     /// The search (sections 4.1 and 4.2).
-    pub(super) fn search(
-        &self,
-        interpretation: &Interpretation,
-        headers: &HeaderMap,
-        body: &[u8],
-    ) -> Result<Body, Refusal> {
-        let switches = &interpretation.switches;
+    pub(super) fn search(&self, switches: &Switches, headers: &HeaderMap, body: &[u8]) -> Result<Body, Refusal> {
         let grant = self.grant(headers, switches)?;
         let generic_scope = &switches.generic_scope;
         if !grant.allows(SCOPE_ITEM) && !grant.allows(generic_scope) {
             return Err(Refusal::Permission);
         }
-        let target = Target::read(body)?;
-        if target.is_promotion_codes() {
+        let target: SearchBody = request::read(body)?;
+        let has_promotion_codes = target.is_of_promotion_codes();
+        if has_promotion_codes {
             require(&grant, SCOPE_ITEM)?;
             require_json(headers)?;
         } else {
             require(&grant, generic_scope)?;
         }
         let known = self.objects();
-        let unknown = || target.unknown(known.iter().map(|object| &*object.declared));
-        let found = known.iter().find(|object| target.is(&object.declared)).ok_or_else(unknown)?;
-        let query = request::query(body, &found.declared, interpretation)?;
-        let has_promotion_codes = target.is_promotion_codes();
+        let found = target.object(&known)?;
+        let query = target.query(&found.declared, switches)?;
         let search = Search::new(found.rows.clone(), &found.declared, query, switches, has_promotion_codes);
         Ok(Search::body(search.piece()))
     }
 
     /// The segment download (section 4.3).
-    pub(super) fn download(
-        &self,
-        interpretation: &Interpretation,
-        headers: &HeaderMap,
-        body: &[u8],
-    ) -> Result<Body, Refusal> {
+    pub(super) fn download(&self, switches: &Switches, headers: &HeaderMap, body: &[u8]) -> Result<Body, Refusal> {
         let started = Instant::now();
-        let switches = &interpretation.switches;
         let grant = self.grant(headers, switches)?;
         let scope = || require(&grant, &switches.download_scope);
         if switches.download_order == DownloadOrder::ScopeFirst {
@@ -75,7 +62,7 @@ impl Service {
         scope()?;
         let duration = json(&format!("{}ms", started.elapsed().as_millis()));
         let after = [(field::CODE_MESSAGE, json(&Value::Null)), (field::DURATION, duration)];
-        Ok(Body::from(success(MESSAGE_DOWNLOAD, json(&data), &after)))
+        Ok(Body::from(envelope(CODE_SUCCESS, MESSAGE_DOWNLOAD, json(&data), &after)))
     }
 
     /// The grant of the bearer token.

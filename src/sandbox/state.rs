@@ -4,18 +4,18 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::demo::{Demo, DemoCodes};
 use super::exports::Exports;
 use super::faults::{Fault, Faults};
 use super::objects::{BusinessObject, shown};
-use super::options::{Clock, Options};
-use super::request::Interpretation;
+use super::options::Clock;
 use super::request_log::Log;
+use super::switches::Switches;
 use super::table::{Row, Rows};
 use super::tokens::Tokens;
-use crate::contract::business_object::{CUSTOMER_NAME, PROMOTION_CODE_ID};
+use crate::contract::business_object::PROMOTION_CODE_ID;
 use crate::error::{Error, Kind, Result, excerpt};
 
 /// What a running service has and what changes it.
@@ -27,7 +27,8 @@ pub(super) struct Service {
     pub(super) tokens: Tokens,
     pub(super) faults: Arc<Faults>,
     pub(super) log: Arc<Log>,
-    base_url: OnceLock<String>,
+    /// The address, once the port is known.
+    pub(super) base_url: OnceLock<String>,
 }
 
 /// What a reset puts back. Rows are snapshots, so a copy is quick.
@@ -36,7 +37,7 @@ pub(super) struct State {
     /// In the order of their declaration.
     objects: Vec<Object>,
     pub(super) exports: Exports,
-    interpretation: Arc<Interpretation>,
+    switches: Arc<Switches>,
     /// How far the clock was moved forward.
     advanced: Duration,
     /// The promotion codes of demo data, unless the user has removed them.
@@ -58,26 +59,24 @@ struct Start {
 }
 
 impl Service {
-    /// A service with the two objects of the specification, and demo data if options have it.
-    pub(super) fn new(options: &Options) -> Result<Self> {
-        let (demo, time) = (options.demo.clone(), options.clock.now());
-        let objects = BusinessObject::of_the_specification().map(Object::new);
+    /// A service with the two objects of the specification.
+    pub(super) fn new(switches: Switches, clock: Clock, demo: Option<Demo>) -> Self {
+        let time = clock.now();
+        let customers = demo.as_ref().map(|_| Demo::customers()).unwrap_or_default();
         let mut state = State {
-            objects: objects.into(),
+            objects: vec![
+                Object::new(BusinessObject::promotion_code(), Rows::default()),
+                Object::new(BusinessObject::customer(), customers),
+            ],
             exports: demo.as_ref().map(|demo| demo.exports(time)).unwrap_or_default(),
-            interpretation: Arc::new(Interpretation::new(options.switches.clone())?),
+            switches: Arc::new(switches),
             advanced: Duration::ZERO,
             codes: demo.as_ref().map(DemoCodes::new),
         };
-        if demo.is_some() {
-            let customers = Rows::default().with(&Demo::customers(), true).unwrap_or_default();
-            state.set_rows(CUSTOMER_NAME, customers);
-        }
         state.refresh(time);
         let start = Mutex::new(Start { state: state.clone(), faults: Vec::new(), time });
         let (tokens, faults, log, base_url) = Default::default();
-        let clock = options.clock.clone();
-        Ok(Self { state: Mutex::new(state), start, clock, demo, tokens, faults, log, base_url })
+        Self { state: Mutex::new(state), start, clock, demo, tokens, faults, log, base_url }
     }
 
     /// The state of now. Demo data is that of the time of the clock.
@@ -98,38 +97,27 @@ impl Service {
     pub(super) fn advance(&self, by: Duration) -> Result<()> {
         let time = self.clock.now();
         let mut state = lock(&self.state);
-        let sum = state.advanced.checked_add(by);
         let is_in_calendar =
             |sum: &Duration| time.checked_add(*sum).is_some_and(|now| Timestamp::try_from(now).is_ok());
-        state.advanced = sum
-            .filter(is_in_calendar)
-            .ok_or_else(|| Error::new(Kind::Config, "seconds: the clock would be beyond the year 9999"))?;
+        let sum = state.advanced.checked_add(by).filter(is_in_calendar);
+        let refused = || Error::new(Kind::Config, "seconds: the clock would be beyond the year 9999");
+        state.advanced = sum.ok_or_else(refused)?;
         Ok(())
     }
 
-    /// The switches of now, with the zones that they name.
-    pub(super) fn interpretation(&self) -> Arc<Interpretation> {
-        Arc::clone(&lock(&self.state).interpretation)
+    /// The switches of now.
+    pub(super) fn switches(&self) -> Arc<Switches> {
+        Arc::clone(&lock(&self.state).switches)
     }
 
     /// Changes switches for the requests that come next, all or none.
     pub(super) fn switch(&self, changes: &Map<String, Value>) -> Result<()> {
         let mut state = lock(&self.state);
-        state.interpretation = Arc::new(Interpretation::new(state.interpretation.switches.with(changes)?)?);
+        state.switches = Arc::new(state.switches.with(changes)?);
         if let Some(codes) = &mut state.codes {
             codes.expire();
         }
         Ok(())
-    }
-
-    /// The address, empty before the service listens.
-    pub(super) fn base_url(&self) -> &str {
-        self.base_url.get().map_or("", String::as_str)
-    }
-
-    /// Sets the address once the port is known.
-    pub(super) fn set_base_url(&self, base_url: &str) {
-        self.base_url.get_or_init(|| base_url.to_owned());
     }
 
     /// All objects, in the order of their declaration.
@@ -161,35 +149,36 @@ impl Service {
                 return refused(&format!("its name or its id {} is taken by `{name}` with id {id}", object.id));
             }
             // The attributes of promotion codes are fixed by the specification.
-            if known.id == PROMOTION_CODE_ID || rows.len() > 0 {
+            if known.id == PROMOTION_CODE_ID || !rows.is_empty() {
                 return refused("it is declared already with other attributes");
             }
         }
         state.objects.retain(|known| known.declared.name != object.name);
-        state.objects.push(Object::new(object));
+        state.objects.push(Object::new(object, Rows::default()));
         Ok(())
     }
 
-    /// Adds rows of an object as it was declared when they were checked, all or none. With `replaces` a row replaces
-    /// an earlier one with the same identifier.
-    pub(super) fn load(&self, declared: &Arc<BusinessObject>, added: &[Row], replaces: bool) -> Result<()> {
+    /// Adds rows that were checked against this declaration, all or none. With `replaces` a row replaces an earlier one
+    /// with the same identifier. Rows that are loaded during a reset are there after it.
+    pub(super) fn load(&self, declared: &BusinessObject, added: &[Row], replaces: bool) -> Result<()> {
         loop {
             let known = self.object(&declared.name)?;
-            if !Arc::ptr_eq(&known.declared, declared) {
+            if *known.declared != *declared {
                 let problem = format!("object `{}` was declared again while rows for it were loaded", declared.name);
                 return Err(Error::new(Kind::Sandbox, problem).with_hint("load them again"));
             }
-            let rows = known.rows.with(added, replaces).map_err(|number| {
-                let identifier = added.get(number).and_then(|row| serde_json::to_value(row.first()).ok());
-                let problem = format!("its identifier {} is taken", shown(&identifier.unwrap_or_default()));
+            // No search waits for this: it is done without the lock.
+            let (rows, taken) = known.rows.with(added);
+            if let Some((number, identifier)) = taken.filter(|_| !replaces) {
+                let problem = format!("its identifier {} is taken", shown(&json!(identifier)));
                 let hint = "a load that replaces puts such rows in the place of the present ones";
-                declared.refusal(number, &problem).with_hint(hint)
-            })?;
-            let mut state = lock(&self.state);
+                return Err(declared.refusal(number, &problem).with_hint(hint));
+            }
+            let State { objects, codes, .. } = &mut *lock(&self.state);
             // Rows that came meanwhile would be lost.
-            if state.objects.iter().any(|object| object.is(&known)) {
-                state.set_rows(&declared.name, rows);
-                if let Some(codes) = state.codes.as_mut().filter(|_| declared.id == PROMOTION_CODE_ID) {
+            if let Some(object) = objects.iter_mut().find(|object| object.rows.is(&known.rows)) {
+                object.rows = rows;
+                if let Some(codes) = codes.as_mut().filter(|_| declared.id == PROMOTION_CODE_ID) {
                     codes.keep(added);
                 }
                 return Ok(());
@@ -198,13 +187,13 @@ impl Service {
     }
 
     /// Removes all rows of an object and returns their number. Promotion codes of demo data do not return.
-    pub(super) fn clear(&self, name: &str) -> Result<usize> {
-        let declared = self.object(name)?.declared;
+    pub(super) fn clear(&self, id: i64) -> usize {
         let mut state = self.state();
-        if declared.id == PROMOTION_CODE_ID {
+        if id == PROMOTION_CODE_ID {
             state.codes = None;
         }
-        Ok(state.set_rows(name, Rows::default()).len())
+        let object = state.objects.iter_mut().find(|object| object.declared.id == id);
+        object.map_or(0, |object| std::mem::take(&mut object.rows).len())
     }
 
     /// Makes the state of now the start.
@@ -221,13 +210,14 @@ impl Service {
         let start = lock(&self.start);
         let mut state = start.state.clone();
         let passed = (time + state.advanced).duration_since(start.time).unwrap_or_default();
-        state.exports.later(passed);
-        state.objects.iter_mut().for_each(Object::renew);
+        for export in state.exports.0.values_mut() {
+            export.started += passed;
+        }
         if let Some(codes) = &mut state.codes {
             codes.restart();
         }
         *lock(&self.state) = state;
-        self.faults.end_all();
+        self.faults.end(None);
         for fault in &start.faults {
             self.faults.begin(fault.clone());
         }
@@ -239,33 +229,17 @@ impl State {
     /// Computes the demo data of this time.
     fn refresh(&mut self, now: SystemTime) {
         let codes = self.codes.as_mut();
-        if let Some(rows) = codes.and_then(|codes| codes.due(now, &self.interpretation.zones))
+        if let Some(rows) = codes.and_then(|codes| codes.due(now, &self.switches))
             && let Some(object) = self.objects.iter_mut().find(|object| object.declared.id == PROMOTION_CODE_ID)
         {
             object.rows = rows;
         }
     }
-
-    /// Sets the rows of an object and returns those that it had.
-    fn set_rows(&mut self, name: &str, rows: Rows) -> Rows {
-        let object = self.objects.iter_mut().find(|object| object.declared.name == name);
-        object.map(|object| std::mem::replace(&mut object.rows, rows)).unwrap_or_default()
-    }
 }
 
 impl Object {
-    fn new(declared: BusinessObject) -> Self {
-        Self { declared: Arc::new(declared), rows: Rows::default() }
-    }
-
-    /// Whether it has still the same declaration and rows.
-    fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.declared, &other.declared) && self.rows.is(&other.rows)
-    }
-
-    /// Ends the loads that are under way.
-    fn renew(&mut self) {
-        self.declared = Arc::new(BusinessObject::clone(&self.declared));
+    fn new(declared: BusinessObject, rows: Rows) -> Self {
+        Self { declared: Arc::new(declared), rows }
     }
 }
 

@@ -1,10 +1,12 @@
 //! The rows of an object as a snapshot: a search reads it, however rows are loaded meanwhile.
 
 use std::cmp::Ordering;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::objects::Cell;
 
@@ -15,8 +17,8 @@ pub(super) enum Value {
     Integer(i64),
     Real(f64),
     Text(Box<str>),
-    /// A boolean or a list, as JSON.
-    Json(Box<str>),
+    /// A boolean or a list.
+    Json(Box<RawValue>),
 }
 
 /// The cells of a record; the first one identifies it.
@@ -27,50 +29,32 @@ pub(super) type Row = Arc<[Value]>;
 pub(super) struct Rows(Arc<Vec<Row>>);
 
 impl Rows {
-    /// These rows and others, all or none.
-    ///
-    /// # Errors
-    /// The number of the first one whose identifier is taken, unless it `replaces` the row that has it.
-    pub(super) fn with(&self, added: &[Row], replaces: bool) -> Result<Self, usize> {
+    /// These rows and others, of which one replaces an earlier one with its identifier; and number and identifier of the
+    /// first one that does.
+    pub(super) fn with<'a>(&self, added: &'a [Row]) -> (Self, Option<(usize, &'a Value)>) {
         let mut added: Vec<(usize, &Row)> = added.iter().enumerate().collect();
-        added.sort_by(|(_, one), (_, other)| one.first().cmp(&other.first()));
+        added.sort_by_key(|(_, row)| row.first());
         let mut rows: Vec<Row> = Vec::with_capacity(self.0.len() + added.len());
         let (mut rest, mut taken) = (self.0.as_slice(), None);
         for (number, row) in added {
             let is_same = |other: Option<&Row>| other.is_some_and(|other| other.first() == row.first());
             let (before, after) = rest.split_at(rest.partition_point(|each| each.first() < row.first()));
             rows.extend_from_slice(before);
-            // Of rows to add with one identifier the last one wins.
             let (is_present, is_repeated) = (is_same(after.first()), is_same(rows.last()));
-            if is_present || is_repeated {
-                taken = Some(taken.map_or(number, |earlier: usize| earlier.min(number)));
+            if (is_present || is_repeated) && taken.is_none_or(|(earlier, _)| number < earlier) {
+                taken = row.first().map(|identifier| (number, identifier));
             }
             rest = after.get(usize::from(is_present)..).unwrap_or_default();
             rows.truncate(rows.len() - usize::from(is_repeated));
             rows.push(Arc::clone(row));
         }
         rows.extend_from_slice(rest);
-        match taken {
-            Some(number) if !replaces => Err(number),
-            _ => Ok(Self(Arc::new(rows))),
-        }
+        (Self(Arc::new(rows)), taken)
     }
 
     /// Whether it is the same snapshot.
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub(super) fn get(&self, index: usize) -> Option<&Row> {
-        self.0.get(index)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Row> {
-        self.0.iter()
     }
 
     /// The index of the row with this identifier.
@@ -81,21 +65,24 @@ impl Rows {
     /// The rows in which a value has a text, in any case of ASCII letters.
     pub(super) fn containing(&self, text: &str) -> impl Iterator<Item = &Row> {
         let text = text.to_ascii_lowercase();
-        let has_text = move |cell: &Value| cell.shown().is_some_and(|shown| shown.to_ascii_lowercase().contains(&text));
+        let has_text = move |cell: &Value| match cell {
+            Value::Null => false,
+            Value::Text(cell) => cell.to_ascii_lowercase().contains(&text),
+            cell => json!(cell).to_string().to_ascii_lowercase().contains(&text),
+        };
         self.0.iter().filter(move |row| row.iter().any(&has_text))
     }
 }
 
-impl Value {
-    /// Its text; none for null.
-    fn shown(&self) -> Option<String> {
-        match self {
-            Self::Null => None,
-            Self::Text(text) | Self::Json(text) => Some(text.to_string()),
-            number => serde_json::to_string(number).ok(),
-        }
-    }
+impl Deref for Rows {
+    type Target = [Row];
 
+    fn deref(&self) -> &[Row] {
+        &self.0
+    }
+}
+
+impl Value {
     fn rank(&self) -> u8 {
         match self {
             Self::Null => 0,
@@ -110,7 +97,7 @@ impl From<Cell> for Value {
     fn from(cell: Cell) -> Self {
         match cell {
             Cell::String(text) => Self::Text(text.into_boxed_str()),
-            Cell::Bool(_) | Cell::Array(_) => Self::Json(cell.to_string().into_boxed_str()),
+            Cell::Bool(_) | Cell::Array(_) => to_raw_value(&cell).map_or(Self::Null, Self::Json),
             cell => cell.as_i64().map(Self::Integer).or_else(|| cell.as_f64().map(Self::Real)).unwrap_or(Self::Null),
         }
     }
@@ -123,9 +110,7 @@ impl Serialize for Value {
             Self::Integer(number) => output.serialize_i64(*number),
             Self::Real(number) => output.serialize_f64(*number),
             Self::Text(text) => output.serialize_str(text),
-            Self::Json(json) => {
-                serde_json::from_str::<&RawValue>(json).map_err(serde::ser::Error::custom)?.serialize(output)
-            }
+            Self::Json(json) => json.serialize(output),
         }
     }
 }
@@ -137,7 +122,8 @@ impl Ord for Value {
             (Self::Real(one), Self::Real(other)) => one.partial_cmp(other).unwrap_or(Ordering::Equal),
             (Self::Integer(one), Self::Real(other)) => compared(*one, *other),
             (Self::Real(one), Self::Integer(other)) => compared(*other, *one).reverse(),
-            (Self::Text(one), Self::Text(other)) | (Self::Json(one), Self::Json(other)) => one.cmp(other),
+            (Self::Text(one), Self::Text(other)) => one.cmp(other),
+            (Self::Json(one), Self::Json(other)) => one.get().cmp(other.get()),
             _ => self.rank().cmp(&other.rank()),
         }
     }
@@ -159,23 +145,16 @@ impl Eq for Value {}
 
 /// Compares by value, without rounding either.
 fn compared(integer: i64, real: f64) -> Ordering {
-    /// 2 to the power of 63, which every integer is below.
-    const END: f64 = 9_223_372_036_854_775_808.0;
-    if real >= END {
-        return Ordering::Less;
-    }
-    if real < -END {
-        return Ordering::Greater;
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "it is in the range, and its fraction is compared next")]
-    let whole = real.trunc() as i64;
-    integer.cmp(&whole).then_with(|| 0.0.partial_cmp(&real.fract()).unwrap_or(Ordering::Equal))
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "what is beyond the range becomes its end, and the fraction is next"
+    )]
+    let whole = real.trunc() as i128;
+    i128::from(integer).cmp(&whole).then_with(|| 0.0.partial_cmp(&real.fract()).unwrap_or(Ordering::Equal))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn row(cells: Cell) -> Row {
@@ -226,14 +205,15 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_added_all_or_none_and_a_snapshot_stays() {
-        let first = Rows::default().with(&[row(json!(["b", 1])), row(json!(["a", 2.0]))], false).unwrap();
+    fn rows_replace_earlier_ones_and_a_snapshot_stays() {
+        let first = Rows::default().with(&[row(json!(["b", 1])), row(json!(["a", 2.0]))]).0;
         assert_eq!(shown(&first), r#"[["a",2.0],["b",1]]"#);
         let more =
             [row(json!(["c", [true, "x"]])), row(json!(["b", null])), row(json!(["c", 3])), row(json!(["a", 4]))];
-        assert_eq!(first.with(&more, false).err(), Some(1));
-        assert_eq!(first.with(&[more[0].clone(), more[2].clone()], false).err(), Some(1));
-        let second = first.with(&more, true).unwrap();
+        assert_eq!(first.with(&[more[0].clone(), more[2].clone()]).1.map(|taken| taken.0), Some(1));
+        assert_eq!(first.with(&more[..1]).1, None);
+        let (second, taken) = first.with(&more);
+        assert_eq!(taken, Some((1, &Value::from(json!("b")))));
         assert_eq!(shown(&second), r#"[["a",4],["b",null],["c",3]]"#);
         assert_eq!(shown(&first), r#"[["a",2.0],["b",1]]"#);
         assert_eq!(second.find(&Value::from(json!("b"))), Some(1));

@@ -6,29 +6,26 @@ use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, Kind, Result};
 
-/// Prefix of every token, so that one found in a file is recognized.
-const PREFIX: &str = "sbx_";
-
-/// Prefix of a random admin token.
-const ADMIN_PREFIX: &str = "sbx_admin_";
-
 /// The valid tokens.
 #[derive(Default)]
-pub(super) struct Tokens(Mutex<HashMap<String, Token>>);
+pub(super) struct Tokens(Mutex<HashMap<String, Grant>>);
 
-struct Token {
-    /// None has every scope, also one that a switch names later.
+/// What a token allows, and until when.
+#[derive(Clone)]
+pub(super) struct Grant {
+    /// None is every scope, also one that a switch names later.
     scopes: Option<Vec<String>>,
     expires_at: Option<SystemTime>,
 }
 
-/// The scopes of a valid token, or every scope.
-pub(super) struct Grant(Option<Vec<String>>);
-
 impl Grant {
     /// Whether the token has a scope.
     pub(super) fn allows(&self, scope: &str) -> bool {
-        self.0.as_ref().is_none_or(|granted| granted.iter().any(|granted| granted == scope))
+        self.scopes.as_ref().is_none_or(|granted| granted.iter().any(|granted| granted == scope))
+    }
+
+    fn is_valid(&self, now: SystemTime) -> bool {
+        self.expires_at.is_none_or(|expiry| now < expiry)
     }
 }
 
@@ -38,20 +35,20 @@ pub(super) fn bearer_token(value: &str) -> Option<(&str, &str)> {
 }
 
 impl Tokens {
-    /// Issues a token of 256 random bits.
-    pub(super) fn issue(&self, scopes: &[String], now: SystemTime, expires_in: Option<Duration>) -> Result<String> {
-        let token = random(PREFIX)?;
+    /// Issues a token.
+    pub(super) fn issue(&self, scopes: Vec<String>, now: SystemTime, expires_in: Option<Duration>) -> Result<String> {
+        let token = random("sbx_")?;
         // A lifetime beyond the range of the clock is no expiry.
         let expires_at = expires_in.and_then(|lifetime| now.checked_add(lifetime));
         let mut tokens = self.lock();
-        tokens.retain(|_, token| token.is_valid(now));
-        tokens.insert(token.clone(), Token { scopes: Some(scopes.to_vec()), expires_at });
+        tokens.retain(|_, grant| grant.is_valid(now));
+        tokens.insert(token.clone(), Grant { scopes: Some(scopes), expires_at });
         Ok(token)
     }
 
     /// Adds a given token, with every scope and without expiry.
     pub(super) fn add(&self, token: &str) {
-        self.lock().insert(token.to_owned(), Token { scopes: None, expires_at: None });
+        self.lock().insert(token.to_owned(), Grant { scopes: None, expires_at: None });
     }
 
     /// Revokes a token. Returns whether it was known.
@@ -61,22 +58,15 @@ impl Tokens {
 
     /// The grant of a valid token.
     pub(super) fn grant(&self, token: &str, now: SystemTime) -> Option<Grant> {
-        let tokens = self.lock();
-        tokens.get(token).filter(|token| token.is_valid(now)).map(|token| Grant(token.scopes.clone()))
+        self.lock().get(token).filter(|grant| grant.is_valid(now)).cloned()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Token>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Grant>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Token {
-    fn is_valid(&self, now: SystemTime) -> bool {
-        self.expires_at.is_none_or(|expiry| now < expiry)
-    }
-}
-
-/// A token of 256 random bits.
+/// A token of 256 random bits, with a prefix by which one that is found in a file is recognized.
 pub(super) fn random(prefix: &str) -> Result<String> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(|cause| {
@@ -86,20 +76,10 @@ pub(super) fn random(prefix: &str) -> Result<String> {
     Ok(format!("{prefix}{}", random.map(|byte| format!("{byte:02x}")).concat()))
 }
 
-/// The token of the control routes.
-pub(super) struct AdminToken(pub(super) String);
-
-impl AdminToken {
-    /// The given token, or a random one.
-    pub(super) fn new(given: Option<String>) -> Result<Self> {
-        given.map_or_else(|| random(ADMIN_PREFIX), Ok).map(Self)
-    }
-
-    /// Whether it is this one. The comparison takes the same time wherever they differ.
-    pub(super) fn is(&self, token: &str) -> bool {
-        let differences = self.0.bytes().zip(token.bytes()).fold(0, |all, (one, other)| all | (one ^ other));
-        self.0.len() == token.len() && differences == 0
-    }
+/// Whether two tokens are the same. It takes the same time wherever they differ.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    let differences = one.bytes().zip(other.bytes()).fold(0, |all, (one, other)| all | (one ^ other));
+    one.len() == other.len() && differences == 0
 }
 
 #[cfg(test)]
@@ -111,7 +91,7 @@ mod tests {
         let tokens = Tokens::default();
         let issue = |now: u64| {
             let now = SystemTime::UNIX_EPOCH + Duration::from_secs(now);
-            tokens.issue(&["item".to_owned()], now, Some(Duration::from_secs(60))).unwrap()
+            tokens.issue(vec!["item".to_owned()], now, Some(Duration::from_secs(60))).unwrap()
         };
         let (first, second) = (issue(0), issue(0));
         assert_ne!(first, second);
@@ -122,15 +102,17 @@ mod tests {
 
     #[test]
     fn the_admin_token_is_compared_whole() {
-        let admin = AdminToken::new(None).unwrap();
-        assert!(admin.0.starts_with("sbx_admin_") && admin.is(&admin.0.clone()));
-        assert!(!admin.is(&admin.0[1..]) && !admin.is("") && !admin.is(&format!("{}x", admin.0)));
+        let admin = random("sbx_admin_").unwrap();
+        assert!(admin.starts_with("sbx_admin_") && is_same(&admin, &admin.clone()));
+        for other in ["", &admin[1..], &admin[..admin.len() - 1], &format!("{admin}x"), &admin.to_uppercase()] {
+            assert!(!is_same(&admin, other), "{other}");
+        }
     }
 
     #[test]
     fn a_token_ends_exactly_at_its_expiry() {
         let tokens = Tokens::default();
-        let token = tokens.issue(&[], SystemTime::UNIX_EPOCH, Some(Duration::from_secs(60))).unwrap();
+        let token = tokens.issue(Vec::new(), SystemTime::UNIX_EPOCH, Some(Duration::from_secs(60))).unwrap();
         let at = |seconds: f64| tokens.grant(&token, SystemTime::UNIX_EPOCH + Duration::from_secs_f64(seconds));
         assert!(at(59.999).is_some());
         assert!(at(60.0).is_none());

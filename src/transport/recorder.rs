@@ -3,17 +3,15 @@
 //! Each exchange is one line and one write to a file that is only appended to, so exchanges, clients and forked children
 //! do not mix within a line. A recording holds customer data, so its file is for its owner alone.
 
-use std::collections::BTreeMap;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::header::HeaderMap;
-use serde_json::Value;
 
 use super::Request;
 use crate::contract::recording::{BEGIN, Line, MOST_OF_BODY, VERSION};
@@ -36,17 +34,16 @@ pub(super) struct Recorder {
     secrets: Vec<String>,
 }
 
-/// One exchange, until it ends.
+/// One exchange.
 #[derive(Debug)]
 pub(super) struct Exchange {
     recorder: Arc<Recorder>,
     token: Secret,
     began: Instant,
-    /// Its line, without the body until it is written.
-    line: Line,
+    /// Its line, without the body until it is written. Then there is none.
+    line: Option<Line>,
     /// The body so far; none if it is too large.
     body: Option<Vec<u8>>,
-    has_ended: bool,
 }
 
 impl Recorder {
@@ -57,81 +54,73 @@ impl Recorder {
                 .with_hint("name a file that does not exist")
         };
         let failed = |cause| failure(path, "opened", cause);
-        let file = match options().open(path) {
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            options.mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        }
+        let file = match options.open(path) {
             Err(_) if path.is_symlink() => return Err(refused("is a symbolic link, which is not followed")),
             opened => opened.map_err(failed)?,
         };
-        let found = file.metadata().map_err(failed)?;
-        if !found.is_file() {
-            return Err(refused("is not a regular file"));
-        }
-        if !is_recording(&file).map_err(failed)? {
-            return Err(refused("has other content than a recording of this version"));
-        }
-        if let Some(problem) = shared(&found) {
+        if let Some(problem) = prepare(&file).map_err(failed)? {
             return Err(refused(&problem));
-        }
-        if ends_within_line(&file).map_err(failed)? {
-            (&file).write_all(b"\n").map_err(failed)?;
         }
         Ok(Arc::new(Self { file, path: path.to_owned(), secrets }))
     }
 
     /// Begins with a request that is about to be sent.
     pub(super) fn begin(self: &Arc<Self>, request: &Request<'_>) -> Exchange {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let text = || String::from_utf8_lossy(&request.body).into_owned();
         let line = Line {
             recording: VERSION,
             id: request.request_id.to_owned(),
-            unix_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
-            ms: 0,
+            unix_ms: milliseconds(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()),
             path: request.path.to_owned(),
-            request: serde_json::from_slice(&request.body).unwrap_or_else(|_| Value::String(text())),
-            status: None,
-            headers: BTreeMap::new(),
-            body: String::new(),
-            base64: String::new(),
-            failure: None,
+            request: serde_json::from_slice(&request.body).unwrap_or_default(),
+            ..Line::default()
         };
         let (recorder, token, began) = (Arc::clone(self), request.token.clone(), Instant::now());
-        Exchange { recorder, token, began, line, body: Some(Vec::new()), has_ended: false }
-    }
-
-    fn write(&self, line: &Line) -> Result<()> {
-        let mut text = serde_json::to_vec(line)
-            .map_err(|error| Error::new(Kind::Internal, "a line of the recording is not JSON").with_source(error))?;
-        text.push(b'\n');
-        (&self.file).write_all(&text).map_err(|cause| failure(&self.path, "written", cause))
+        Exchange { recorder, token, began, line: Some(line), body: Some(Vec::new()) }
     }
 }
 
-/// Opens a file to append to, and not through a symbolic link. A new one is for its owner alone.
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+/// Why exchanges cannot be recorded into a file, if so. It must be for its owner alone: who has it open keeps it open.
+/// Ends a line that has no end, as its process was killed or its disk was full.
+fn prepare(mut file: &File) -> io::Result<Option<String>> {
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Ok(Some("is not a regular file".to_owned()));
     }
-    options
-}
-
-/// How other users could read the recording, if they can. A file that they have opened stays open to them.
-#[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has owners and modes like these"))]
-fn shared(found: &Metadata) -> Option<String> {
+    let mut begin = Vec::new();
+    file.take(BEGIN.len() as u64).read_to_end(&mut begin)?;
+    if !begin.is_empty() && begin != BEGIN {
+        return Ok(Some("has other content than a recording of this version".to_owned()));
+    }
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
         if found.uid() != rustix::process::geteuid().as_raw() {
-            return Some(format!("belongs to user {}", found.uid()));
+            return Ok(Some(format!("belongs to user {}", found.uid())));
         }
         if found.mode() & 0o077 != 0 {
-            return Some(format!("is open to other users: its mode is {:04o}", found.mode() & 0o7777));
+            return Ok(Some(format!("is open to other users: its mode is {:04o}", found.mode() & 0o7777)));
         }
     }
-    None
+    if !begin.is_empty() {
+        let mut last = [0];
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+        if last != *b"\n" {
+            file.write_all(b"\n")?;
+        }
+    }
+    Ok(None)
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Exchange {
@@ -139,8 +128,10 @@ impl Exchange {
     pub(super) fn responded(&mut self, status: u16, headers: &HeaderMap) {
         let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let kept = HEADERS.iter().filter_map(|name| Some(((*name).to_owned(), self.redact(value(name)?))));
-        self.line.headers = kept.collect();
-        self.line.status = Some(status);
+        let kept = kept.collect();
+        if let Some(line) = &mut self.line {
+            (line.status, line.headers) = (Some(status), kept);
+        }
     }
 
     /// Takes the next bytes of the body. Its end, or its failure, is that of the exchange.
@@ -156,19 +147,25 @@ impl Exchange {
         }
     }
 
-    /// Writes the exchange.
+    /// Writes the exchange, once.
     pub(super) fn end(&mut self, failure: Option<&str>) -> Result<()> {
-        self.has_ended = true;
+        let Some(mut line) = self.line.take() else { return Ok(()) };
         let too_large = format!("the body is larger than {} MiB and was not recorded", MOST_OF_BODY >> 20);
         let failure = if self.body.is_none() { Some(too_large.as_str()) } else { failure };
-        self.line.failure = failure.map(|text| self.redact(text));
+        line.failure = failure.map(|text| self.redact(text));
         let body = self.body.take().unwrap_or_default();
         match String::from_utf8(self.redact_bytes(body)) {
-            Ok(text) => self.line.body = text,
-            Err(error) => self.line.base64 = STANDARD.encode(error.into_bytes()),
+            Ok(text) => line.body = text,
+            Err(error) => line.base64 = STANDARD.encode(error.into_bytes()),
         }
-        self.line.ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.recorder.write(&self.line)
+        line.ms = milliseconds(self.began.elapsed());
+        let Recorder { file, path, .. } = &*self.recorder;
+        // One write, so that exchanges do not mix within a line.
+        let written = serde_json::to_string(&line).map_err(io::Error::from).and_then(|line| {
+            let mut file = file;
+            file.write_all(format!("{line}\n").as_bytes())
+        });
+        written.map_err(|cause| self::failure(path, "written", cause))
     }
 
     fn redact(&self, text: &str) -> String {
@@ -184,32 +181,9 @@ impl Exchange {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        if !self.has_ended {
-            // Nobody waits for this response any more, so a failure to record it has no one to reach.
-            let _ = self.end(Some("the client did not read it to its end"));
-        }
+        // Nobody waits for this response any more, so a failure to record it has no one to reach.
+        let _ = self.end(Some("the client did not read it to its end"));
     }
-}
-
-/// Whether a file is empty or begins as a recording does.
-fn is_recording(mut file: &File) -> io::Result<bool> {
-    use std::io::{Read, Seek};
-    let mut found = Vec::new();
-    file.rewind()?;
-    file.take(BEGIN.len() as u64).read_to_end(&mut found)?;
-    Ok(found.is_empty() || found == BEGIN)
-}
-
-/// Whether the process that wrote a file was killed in the middle of a line, or its disk was full.
-fn ends_within_line(mut file: &File) -> io::Result<bool> {
-    use std::io::{Read, Seek, SeekFrom};
-    if file.seek(SeekFrom::End(0))? == 0 {
-        return Ok(false);
-    }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last != *b"\n")
 }
 
 fn failure(path: &Path, done: &str, cause: io::Error) -> Error {

@@ -75,7 +75,7 @@ const MODULES: [(&str, &[&str]); 20] = [
 ];
 
 /// External crates that only some modules may name.
-const ALONE: [(&str, &[&str]); 27] = [
+const ALONE: [(&str, &[&str]); 28] = [
     // The bindings read Arrow streams that other libraries load into the sandbox.
     ("arrow_array", &["columns", "files", "folder", "scan", "python"]),
     ("arrow_buffer", &["columns"]),
@@ -94,6 +94,7 @@ const ALONE: [(&str, &[&str]); 27] = [
     ("parquet", &["files"]),
     ("percent_encoding", &["config"]),
     ("pyo3", &["python"]),
+    ("pyo3_async_runtimes", &["python"]),
     ("pythonize", &["python"]),
     ("reqwest", &["transport"]),
     ("rustix", &["transport"]),

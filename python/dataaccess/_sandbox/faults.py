@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, TypedDict, Unpack, get_args
 
 from dataaccess._core.checks import duration
 from dataaccess._core.embedded import ProcessLock
@@ -19,8 +19,6 @@ from dataaccess._native import check_fault
 from dataaccess.errors import ClientClosedError, ConfigError, DataAccessWarning, SandboxError
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from dataaccess._sandbox.control import Control
 
 
@@ -31,16 +29,15 @@ class ReceivedRequest:
     Attributes:
         time: When its headers were received, in UTC.
         method: The method, such as `POST`.
-        path: The path, such as `/access/api/item/search`, with the query if there is one.
-        headers: By lower-case name; several of one name are joined by commas. Only the last four characters of a token
-            are kept: `Bearer …a1b2`.
+        path: The path with the query, such as `/access/api/item/search`.
+        headers: By lower-case name. Only the last four characters of a token are kept: `Bearer …a1b2`.
         content: The body as bytes; None if it was not read to its end.
-        status: HTTP status of the response; None if there is none (yet), for example after a reset.
+        status: HTTP status of the response; None before it is sent, and after a reset.
         number: Its number since the start of the sandbox, counted from 1.
-        seconds: From its headers to the last byte of the response, or to the end of the connection; None until then.
-        bytes_sent: Bytes of the body of the response that were sent.
-        fault: Id of the fault that it got, if any.
-        message: Message of a response that reports failure: why the request was refused.
+        seconds: Time from its headers to the end of the response; None until then.
+        bytes_sent: Bytes of the response body that were sent.
+        fault: Id of the fault that it got, or None.
+        message: Why the request was refused, or None.
     """
 
     time: datetime
@@ -68,37 +65,23 @@ class ReceivedRequest:
 
 def received(request: Mapping[str, Any]) -> ReceivedRequest:
     """Makes the record of a request from its JSON."""
-    body, duration = request["body"], request["duration_ms"]
-    content = body.encode() if isinstance(body, str) else None if body is None else b64decode(body["base64"])
+    body, milliseconds = request["body"], request["duration_ms"]
     return ReceivedRequest(
-        number=request["number"],
         time=datetime.fromisoformat(request["time"]),
-        method=request["method"],
-        path=request["path"],
         headers=MappingProxyType(request["headers"]),
-        content=content,
-        status=request["status"],
-        seconds=None if duration is None else duration / 1000,
+        content=body.encode() if isinstance(body, str) else body and b64decode(body["base64"]),
+        seconds=milliseconds and milliseconds / 1000,
         bytes_sent=request["bytes"],
-        fault=request["fault"],
-        message=request["message"],
+        **{name: request[name] for name in ("method", "path", "status", "number", "fault", "message")},
     )
 
 
+# fmt: off
 FaultKind = Literal[
-    "reset",
-    "cut",
-    "stall",
-    "garbage",
-    "status",
-    "redirect",
-    "code",
-    "expired_token",
-    "delay",
-    "drip",
-    "late_code",
+    "reset", "cut", "stall", "garbage", "status", "redirect", "code", "expired_token", "delay", "drip", "late_code",
     "shrink",
 ]
+# fmt: on
 FaultPreset = Literal["flaky", "slow", "throttled", "expired-token", "shrinking"]
 
 
@@ -127,10 +110,9 @@ class FaultOptions(TypedDict, total=False):
 
 
 class Fault:
-    """A fault of a `Sandbox`, active in a `with` block. Made by `Sandbox.fault`.
+    """A fault of a `Sandbox`, active in a `with` block. `Sandbox.fault` makes it.
 
-    It can be entered again after its end, and then counts from zero. Any thread may end it. A fault that is never
-    entered has no effect, and warns of that when it is deleted.
+    It can be entered again after its end, and then counts from zero. Any thread may end it.
     """
 
     _unused = False
@@ -153,7 +135,9 @@ class Fault:
         """Number of responses it has changed. A response that passed unchanged does not count."""
         with self._lock:
             if self._active:
-                self._count("GET")
+                # A sandbox that was reset has ended it, and lists it no more.
+                found = {fault["id"]: fault["hits"] for fault in self._control.call("GET", "/faults")}
+                self._counts |= {number: found[number] for number in self._counts.keys() & found.keys()}
             return sum(self._counts.values())
 
     def __enter__(self) -> Self:
@@ -166,23 +150,15 @@ class Fault:
         self._active = True
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Ends the fault; responses that it delays continue."""
         with self._lock:
             if self._active:
                 self._active = False
                 # A forked child leaves it to its parent. A sandbox that was reset has ended it.
                 with suppress(ClientClosedError, SandboxError):
-                    self._count("DELETE")
-
-    def _count(self, method: str) -> None:
-        for number in self._counts:
-            self._counts[number] = self._control.call(method, f"/faults/{number}")["hits"]
+                    for number in self._counts:
+                        self._counts[number] = self._control.call("DELETE", f"/faults/{number}")["hits"]
 
     def __del__(self) -> None:
         """Warns if it was never active."""
@@ -200,25 +176,24 @@ def _form(kind: object, options: Mapping[str, object]) -> dict[str, Any]:
     kinds, presets = get_args(FaultKind), get_args(FaultPreset)
     if kind not in kinds + presets:
         raise ConfigError(f"kind must be one of {', '.join(map(repr, kinds + presets))}, not {kind!r}")
-    given = {name: _plain(name, value) for name, value in options.items() if value is not None}
+    given = {name: _json(name, value) for name, value in options.items() if value is not None}
     return {"preset" if kind in presets else "kind": kind, **given}
 
 
-def _plain(name: str, value: object) -> Any:
+def _json(name: str, value: object) -> Any:
     """An option as JSON has it."""
     if name in {"seconds", "max_seconds", "retry_after"}:
         seconds = duration(name, value)
         return int(seconds) if seconds.is_integer() else seconds
 
-    def plain(each: Any) -> Any:
+    def plain(each: object) -> Any:
         if isinstance(each, Mapping):
             return dict(each)
-        if isinstance(each, date) and not isinstance(each, datetime):
+        if type(each) is date:
             return each.isoformat()
-        try:
+        if isinstance(each, SupportsIndex):
             return operator.index(each)
-        except TypeError:
-            raise TypeError(f"not of type {type(each).__name__}") from None
+        raise TypeError(f"not of type {type(each).__name__}")
 
     try:
         return json.loads(json.dumps(value, default=plain, ensure_ascii=False, allow_nan=False).encode())
@@ -238,21 +213,18 @@ class Faults:
 
         Kinds, with their options:
 
-        - `reset`, `cut`, `stall`: the connection is reset, closed properly, or silent until the block ends. With
-          `after_bytes`, the headers and that many bytes of the body are sent before; a shorter response passes
-          unchanged. Without it nothing of the response is sent.
-        - `garbage`: random bytes that are no HTTP, decided by `seed`; then the connection is closed.
-        - `status`: a response with `status` (200 to 599) and, if given, `retry_after` in whole seconds, `body`,
-          `content_type` and `headers`. The default body is an envelope; for 403 it is the permission failure of the
-          API specification.
-        - `redirect`: a response with `location`, `status` (302 by default) and, if given, `headers`.
+        - `reset`, `cut`, `stall`: the connection is reset, closed properly, or silent until the block ends. The
+          headers and `after_bytes` of the body are sent before; without it nothing is sent. A shorter response
+          passes unchanged.
+        - `garbage`: random bytes that are no HTTP, then the connection is closed.
+        - `status`: a response with `status`, and if given `retry_after`, `body`, `content_type` and `headers`.
+        - `redirect`: a response with `location`, `status` (302 by default) and `headers`.
         - `code`: HTTP 200 with a failure in the envelope: `code` and `message`.
-        - `expired_token`: the token of the first affected request is refused from then on; other tokens are accepted.
+        - `expired_token`: the token of the first affected request is refused from then on.
         - `delay`: the response starts after `seconds`, or between `seconds` and `max_seconds`.
         - `drip`: the body is sent in pieces of `chunk_bytes`, with `seconds` between them.
-        - `late_code`: the response begins as a successful one, with HTTP 200 and all its rows, and reports failure at
-          its end: the last member of the body is `code`, with the given value, such as 500.
-        - `shrink`: a search succeeds with the first rows alone: the share `keep` of them, a quarter by default.
+        - `late_code`: HTTP 200 with all rows, and the failure `code` as the last member of the body.
+        - `shrink`: a search returns only the share `keep` of its rows, a quarter by default.
 
         Presets are lists of faults: `flaky` (a 502 with HTML, a reset or a cut now and then), `slow` (0.5 to 3
         seconds), `throttled` (429 for two of five requests), `expired-token`, `shrinking` (searches).
@@ -260,17 +232,16 @@ class Faults:
         These options choose the requests, of kinds and presets alike:
 
         - `path`: "search", "download" or a path.
-        - `where`: what the body contains, all of it. `{"day": "2024-01-15"}`: a datetime condition that includes this
-          day, in the sandbox's zone of days. `{"contains": '"exportId":5637051'}`: text of the body as it was sent.
-        - `after`: number of matching requests that pass before; `times`: number of requests that it applies to.
-        - `probability`: share of the matching requests that it applies to. `seed` decides which ones, and all else
-          that varies: the same seed decides the same.
+        - `where`: what the body contains: `day`, a day that a datetime condition includes, and `contains`, a part of
+          the body as it was sent.
+        - `after`: number of matching requests that pass before; `times`: number of requests that get the fault.
+        - `probability`: share of the matching requests that get the fault; `seed` decides which.
 
-        The first active fault that matches gets the request. Requests that are refused for their host or size get none.
+        The first active fault that matches gets the request.
 
         Args:
             kind: What goes wrong, or a preset.
-            options: Its options, and those that choose requests; None is as if left out.
+            options: Its options, and those that choose requests.
 
         Returns:
             A context manager; its `hits` counts the responses it has changed.
@@ -286,43 +257,26 @@ class Faults:
             ...         rows = client.search_codes(allocated_time=da.on("2024-02-29"))
             >>> fault.hits, len(sandbox.requests)
             (2, 3)
-
-            One day of a scan fails:
-
-            >>> week = da.days("2024-01-08", "2024-01-15")
-            >>> with da.Sandbox.demo() as sandbox:
-            ...     scan = sandbox.client(retry_for=0).scan_codes(["id"], allocated_time=week)
-            ...     with sandbox.fault("status", status=500, where={"day": "2024-01-10"}) as fault:
-            ...         try:
-            ...             rows = scan.to_dicts()
-            ...         except da.ServerError:
-            ...             print("hits:", fault.hits)
-            hits: 1
         """
         return Fault(self._control, kind, options)
 
     @property
     def requests(self) -> list[ReceivedRequest]:
-        """The latest requests, oldest first: at most 10,000, and 64 MiB of bodies.
+        """The latest requests, oldest first, refused ones too: at most 10,000, and 64 MiB of bodies.
 
-        Refused requests are included. The list is a snapshot. A stopped sandbox keeps its log.
+        The list is a snapshot. A stopped sandbox keeps its log.
         """
         return [received(request) for request in self._control.call("GET", "/requests")["requests"]]
 
     def clear_requests(self) -> None:
         """Clears the request log.
 
-        Raises:
-            ClientClosedError: The sandbox belongs to the parent process.
-
         Examples:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"))
-            ...     [request.status for request in sandbox.requests]
             ...     sandbox.clear_requests()
             ...     sandbox.requests
-            [200]
             []
         """
         self._control.call("DELETE", "/requests")

@@ -1,7 +1,6 @@
 //! The routes of control, in the order of the page of documentation.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use axum::Json;
 use axum::body::Bytes;
@@ -10,17 +9,16 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use tokio::task::{JoinError, spawn_blocking};
+use tokio::task::spawn_blocking;
 
-use super::{Failure, read};
-use crate::error::{Error, Kind, excerpt};
-use crate::sandbox::exports::{PlannedEntry, Stage, share};
-use crate::sandbox::faults::{ActiveFault, Fault};
-use crate::sandbox::objects::{Attribute, AttributeKind, BusinessObject};
+use super::{Body, Failure};
+use crate::error::{Error, excerpt};
+use crate::sandbox::exports::{Entry, Export, Seconds, written};
+use crate::sandbox::faults::Fault;
+use crate::sandbox::objects::BusinessObject;
 use crate::sandbox::request_log::LoggedRequest;
 use crate::sandbox::routes::Shared;
 use crate::sandbox::state::Object;
@@ -34,19 +32,23 @@ const MOST_ENTRIES: usize = 1_000;
 type Answer = Result<Json<Value>, Failure>;
 /// What was made.
 type Made = Result<(StatusCode, Json<Value>), Failure>;
-type Name = Result<Path<String>, PathRejection>;
+type Named<T = String> = Result<Path<T>, PathRejection>;
 type Asked<T> = Result<Query<T>, QueryRejection>;
+
+fn made(value: Value) -> (StatusCode, Json<Value>) {
+    (StatusCode::CREATED, Json(value))
+}
 
 /// Address, clock, version, zone, scopes, switches and demo data.
 pub(super) async fn state(State(Shared { service, .. }): State<Shared>) -> Answer {
-    let interpretation = service.interpretation();
+    let switches = service.switches();
     Ok(Json(json!({
-        "base_url": service.base_url(),
+        "base_url": service.base_url.get(),
         "now": written(service.now()),
         "version": crate::VERSION,
-        "record_zone": interpretation.switches.source_timezone,
-        "scopes": interpretation.switches.scopes(),
-        "switches": interpretation.switches,
+        "record_zone": switches.source_timezone.iana_name(),
+        "scopes": switches.scopes(),
+        "switches": *switches,
         "demo": service.demo.as_ref().map(|demo| json!({"until": demo.until.map(|day| day.to_string())})),
     })))
 }
@@ -57,53 +59,37 @@ pub(super) async fn reset(state: State<Shared>) -> Answer {
     self::state(state).await
 }
 
+#[derive(Serialize)]
+struct Listed<'a> {
+    #[serde(flatten)]
+    declared: &'a BusinessObject,
+    rows: usize,
+}
+
 /// All objects with their attributes and the number of their rows.
 pub(super) async fn objects(State(Shared { service, .. }): State<Shared>) -> Answer {
-    let shown = |Object { declared, rows }: &Object| {
-        let mut shown = described(declared);
-        shown.insert("rows".to_owned(), rows.len().into());
-        Value::Object(shown)
-    };
-    Ok(Json(service.objects().iter().map(shown).collect()))
+    let objects = service.objects();
+    let listed = objects.iter().map(|Object { declared, rows }| json!(Listed { declared, rows: rows.len() }));
+    Ok(Json(listed.collect()))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Declaration {
+pub(super) struct Declaration {
     name: String,
     item_type_id: i64,
     attributes: Map<String, Value>,
 }
 
 /// Declares an object.
-pub(super) async fn declare(State(Shared { service, .. }): State<Shared>, body: Bytes) -> Made {
-    let Declaration { name, item_type_id, attributes } = read(&body)?;
-    let attributes = attributes.into_iter().map(|(attribute, kind)| {
-        let kind = kind.as_str().and_then(AttributeKind::from_name).ok_or_else(|| {
-            let shown = kind.as_str().map_or_else(|| kind.to_string(), ToOwned::to_owned);
-            Error::new(Kind::Sandbox, format!("object `{name}`: attribute `{attribute}` cannot be `{shown}`"))
-                .with_hint(
-                    "it is string, int64, float64, timestamp, bool or list, or as the service says number or datetime",
-                )
-        })?;
-        Ok(Attribute { name: attribute, kind })
-    });
-    let attributes = attributes.collect::<Result<_, Error>>().map_err(|error| Failure::of_body(&error))?;
-    let object = BusinessObject { id: item_type_id, name, attributes };
-    object.check().map_err(|error| Failure::of_body(&error))?;
-    let shown = described(&object);
-    service.declare(object)?;
-    Ok((StatusCode::CREATED, Json(shown.into())))
-}
-
-fn described(object: &BusinessObject) -> Map<String, Value> {
-    let kind = |attribute: &Attribute| (attribute.name.clone(), Value::from(attribute.kind.data_type()));
-    let attributes: Map<String, Value> = object.attributes.iter().map(kind).collect();
-    Map::from_iter([
-        ("name".to_owned(), object.name.clone().into()),
-        ("item_type_id".to_owned(), object.id.into()),
-        ("attributes".to_owned(), attributes.into()),
-    ])
+pub(super) async fn declare(
+    State(Shared { service, .. }): State<Shared>,
+    Body(Declaration { name, item_type_id, attributes }): Body<Declaration>,
+) -> Made {
+    let object = BusinessObject::declared(item_type_id, name, attributes)?;
+    let shown = json!(object);
+    service.declare(object).map_err(Failure::conflict)?;
+    Ok(made(shown))
 }
 
 #[derive(Deserialize)]
@@ -121,7 +107,7 @@ impl Default for Window {
 }
 
 /// A window of the rows, of those alone in which a value contains a text.
-pub(super) async fn rows(State(shared): State<Shared>, name: Name, window: Asked<Window>) -> Answer {
+pub(super) async fn rows(State(shared): State<Shared>, name: Named, window: Asked<Window>) -> Answer {
     let Query(Window { limit, offset, contains }) = window?;
     if limit > MOST_LISTED {
         return Err(Failure::malformed(format!("limit: at most {MOST_LISTED} rows are listed, not {limit}")));
@@ -146,251 +132,165 @@ pub(super) struct Load {
 }
 
 /// Adds the rows of the body, all or none: lines of JSON or an array. A client that has gone adds none.
-pub(super) async fn load(State(shared): State<Shared>, name: Name, how: Asked<Load>, body: Bytes) -> Answer {
+pub(super) async fn load(State(shared): State<Shared>, name: Named, how: Asked<Load>, body: Bytes) -> Answer {
     let Query(Load { replace }) = how?;
     let Object { declared, .. } = named(&shared, name)?;
     let object = Arc::clone(&declared);
-    let rows = spawn_blocking(move || -> Result<Vec<Row>, Failure> {
+    let checked = spawn_blocking(move || -> Result<Vec<Row>, Failure> {
         let rows = texts(&body)?.into_iter().enumerate().map(|(number, text)| object.row(number, text));
-        rows.collect::<Result<_, Error>>().map_err(|error| Failure::of_body(&error))
+        Ok(rows.collect::<Result<_, Error>>()?)
     });
-    let rows = rows.await??;
-    spawn_blocking(move || {
-        shared.service.load(&declared, &rows, replace)?;
-        Ok(Json(json!({"rows": rows.len()})))
-    })
-    .await?
+    let rows = checked.await??;
+    let count = rows.len();
+    spawn_blocking(move || shared.service.load(&declared, &rows, replace)).await?.map_err(Failure::conflict)?;
+    Ok(Json(json!({"rows": count})))
 }
 
 /// The rows of a body as JSON texts, which are parsed one by one: as values they would need several times its memory.
 fn texts(body: &[u8]) -> Result<Vec<&str>, Failure> {
-    let malformed = |cause: &dyn std::fmt::Display| Failure::malformed(format!("body: {cause}"));
-    let body = std::str::from_utf8(body).map_err(|cause| malformed(&cause))?;
+    let body = std::str::from_utf8(body).map_err(|cause| Failure::malformed(format!("body: {cause}")))?;
     if body.trim_start().starts_with('[') {
-        let rows: Vec<&RawValue> = serde_json::from_str(body).map_err(|cause| malformed(&cause))?;
+        let rows: Result<Vec<&RawValue>, _> = serde_json::from_str(body);
+        let rows = rows.map_err(|cause| Failure::malformed(format!("body: {cause}")))?;
         return Ok(rows.into_iter().map(RawValue::get).collect());
     }
     Ok(body.split('\n').filter(|line| !line.trim().is_empty()).collect())
 }
 
 /// Deletes all rows.
-pub(super) async fn clear(State(shared): State<Shared>, name: Name) -> Answer {
+pub(super) async fn clear(State(shared): State<Shared>, name: Named) -> Answer {
     let Object { declared, .. } = named(&shared, name)?;
-    Ok(Json(json!({"rows": shared.service.clear(&declared.name)?})))
+    Ok(Json(json!({"rows": shared.service.clear(declared.id)})))
 }
 
-fn named(shared: &Shared, name: Name) -> Result<Object, Failure> {
+fn named(shared: &Shared, name: Named) -> Result<Object, Failure> {
     let Path(name) = name?;
-    shared.service.object(&name).map_err(|error| Failure::of(StatusCode::NOT_FOUND, &error))
+    shared.service.object(&name).map_err(|error| Failure(StatusCode::NOT_FOUND, error))
 }
 
 /// All active faults, oldest first.
 pub(super) async fn faults(State(Shared { service, .. }): State<Shared>) -> Answer {
-    Ok(Json(shown_faults(&service.faults.list())))
+    Ok(Json(service.faults.list().iter().map(|fault| fault.to_json()).collect()))
 }
 
 /// Begins a fault, or the faults of a preset.
-pub(super) async fn begin_faults(State(Shared { service, .. }): State<Shared>, body: Bytes) -> Made {
-    let form: Map<String, Value> = read(&body)?;
+pub(super) async fn begin_faults(
+    State(Shared { service, .. }): State<Shared>,
+    Body(form): Body<Map<String, Value>>,
+) -> Made {
     let is_preset = form.get("preset").is_some_and(|preset| !preset.is_null());
-    let begun: Vec<_> = Fault::from_form(form)?.into_iter().map(|fault| service.faults.begin(fault)).collect();
-    let shown = match &begun[..] {
-        [fault] if !is_preset => fault.to_json().into(),
-        _ => shown_faults(&begun),
-    };
-    Ok((StatusCode::CREATED, Json(shown)))
+    let mut begun = Fault::from_form(form)?.into_iter().map(|fault| service.faults.begin(fault).to_json().into());
+    Ok(made(if is_preset { begun.collect() } else { begun.next().unwrap_or_default() }))
 }
 
 /// Ends all faults.
 pub(super) async fn end_faults(State(Shared { service, .. }): State<Shared>) -> Answer {
-    Ok(Json(shown_faults(&service.faults.end_all())))
+    Ok(Json(service.faults.end(None).iter().map(|fault| fault.to_json()).collect()))
 }
 
 /// An active fault.
-pub(super) async fn fault(State(Shared { service, .. }): State<Shared>, id: Name) -> Answer {
-    let id = number("fault", id)?;
-    found(service.faults.get(id), id)
+pub(super) async fn fault(State(Shared { service, .. }): State<Shared>, id: Named<u64>) -> Answer {
+    let Path(id) = id?;
+    found("fault", id, service.faults.get(id).map(|fault| fault.to_json().into()))
 }
 
 /// Ends a fault.
-pub(super) async fn end_fault(State(Shared { service, .. }): State<Shared>, id: Name) -> Answer {
-    let id = number("fault", id)?;
-    found(service.faults.end(id), id)
+pub(super) async fn end_fault(State(Shared { service, .. }): State<Shared>, id: Named<u64>) -> Answer {
+    let Path(id) = id?;
+    found("fault", id, service.faults.end(Some(id)).pop().map(|fault| fault.to_json().into()))
 }
 
-fn found(fault: Option<Arc<ActiveFault>>, id: u64) -> Answer {
-    let fault = fault.ok_or_else(|| Failure::not_found(format!("there is no fault {id}; it may have ended")))?;
-    Ok(Json(fault.to_json().into()))
-}
-
-fn shown_faults(faults: &[Arc<ActiveFault>]) -> Value {
-    faults.iter().map(|fault| Value::Object(fault.to_json())).collect()
+fn found(what: &str, id: impl std::fmt::Display, shown: Option<Value>) -> Answer {
+    shown.map(Json).ok_or_else(|| Failure::not_found(format!("there is no {what} {id}; it may have ended")))
 }
 
 /// All exports by their ids, with their entries at this time.
 pub(super) async fn exports(State(Shared { service, .. }): State<Shared>) -> Answer {
     let now = service.now();
-    Ok(Json(service.state().exports.0.iter().map(|(id, entries)| shown_export(*id, entries, now)).collect()))
+    Ok(Json(service.state().exports.0.iter().map(|(id, export)| export.shown(*id, now)).collect()))
 }
 
-/// An export: a number of like entries that end one after another, or a list of entries.
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Start {
-    export_id: Option<i64>,
-    rows: Option<u64>,
-    seconds: Option<f64>,
-    delay: Option<f64>,
-    succeeds: Option<bool>,
-    entries: Entries,
-}
-
-#[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "`entries` is a number of entries, or a list of objects with delay, seconds, rows, \
-                               succeeds, code and message"
-)]
-enum Entries {
-    Count(u32),
-    List(Vec<Entry>),
-}
-
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Entry {
-    delay: f64,
-    seconds: f64,
-    rows: u64,
-    succeeds: bool,
-    code: Option<i64>,
-    message: Option<String>,
-}
-
-impl Default for Start {
-    fn default() -> Self {
-        let entries = Entries::Count(1);
-        Self { export_id: None, rows: None, seconds: None, delay: None, succeeds: None, entries }
-    }
-}
-
-impl Default for Entry {
-    fn default() -> Self {
-        Self { delay: 0.0, seconds: 1.0, rows: 1_000, succeeds: true, code: None, message: None }
-    }
-}
-
-/// Starts an export; it replaces one with the same id.
-pub(super) async fn start_export(State(Shared { service, .. }): State<Shared>, body: Bytes) -> Made {
-    let start: Start = read(&body)?;
-    let entries = match start.entries {
-        Entries::List(entries) => {
-            if [start.rows.is_some(), start.seconds.is_some(), start.delay.is_some(), start.succeeds.is_some()]
-                .contains(&true)
-            {
-                return Err(Failure::malformed(
-                    "rows, seconds, delay and succeeds are of each entry in a list of them",
-                ));
-            }
-            entries
+/// Starts an export, of a number of like entries that end one after another or of a list of entries. It replaces one
+/// with the same id.
+pub(super) async fn start_export(
+    State(Shared { service, .. }): State<Shared>,
+    Body(mut form): Body<Map<String, Value>>,
+) -> Made {
+    form.retain(|_, value| !value.is_null());
+    let id = form.shift_remove("export_id").map(|id| super::read("export_id: ", id)).transpose()?;
+    let entries: Vec<Entry> = match form.shift_remove("entries").unwrap_or_else(|| 1.into()) {
+        Value::Array(list) if form.is_empty() => super::read("entries", Value::Array(list))?,
+        Value::Array(_) => {
+            return Err(Failure::malformed("rows, seconds, delay and succeeds are of each entry in a list of them"));
         }
-        Entries::Count(count) => {
-            let usual = Entry::default();
-            let (rows, delay) = (start.rows.unwrap_or(usual.rows), start.delay.unwrap_or(usual.delay));
-            let seconds = duration("seconds", start.seconds.unwrap_or(usual.seconds))?;
-            let entry = |number| Entry {
-                delay,
-                seconds: share(seconds, number, count).as_secs_f64(),
-                rows,
-                succeeds: start.succeeds.unwrap_or(usual.succeeds),
-                ..Entry::default()
-            };
-            (1..=count).take(MOST_ENTRIES + 1).map(entry).collect()
+        count => {
+            let count = count
+                .as_u64()
+                .and_then(|count| u32::try_from(count).ok())
+                .ok_or_else(|| Failure::malformed("entries: it is a number of entries, or a list of what each has"))?;
+            let last: Entry = super::read("", form.into())?;
+            let share = |number| last.seconds.0.mul_f64(f64::from(number) / f64::from(count));
+            let like = (1..=count).map(|number| Entry { seconds: Seconds(share(number)), ..last.clone() });
+            like.take(MOST_ENTRIES + 1).collect()
         }
     };
     if entries.len() > MOST_ENTRIES {
         return Err(Failure::malformed(format!("entries: an export has at most {MOST_ENTRIES} of them")));
     }
-    let now = service.now();
-    let mut planned = Vec::with_capacity(entries.len());
-    for Entry { delay, seconds, rows, succeeds, code, message } in entries {
-        let (delay, takes) = (duration("delay", delay)?, duration("seconds", seconds)?);
-        // A start beyond the range of the clock never comes.
-        let Some(starts) = now.checked_add(delay) else { continue };
-        planned.push(PlannedEntry { starts, takes, rows, succeeds, code, message });
-    }
-    let id = service.state().exports.start(start.export_id, planned);
-    Ok((StatusCode::CREATED, Json(json!({"export_id": id}))))
+    let export = Export { started: service.now(), entries };
+    Ok(made(json!({"export_id": service.state().exports.start(id, export)})))
 }
 
 /// Removes an export.
-pub(super) async fn remove_export(State(Shared { service, .. }): State<Shared>, id: Name) -> Answer {
-    let id = number("export", id)?;
-    let now = service.now();
+pub(super) async fn remove_export(State(Shared { service, .. }): State<Shared>, id: Named<i64>) -> Answer {
+    let (Path(id), now) = (id?, service.now());
     let removed = service.state().exports.0.remove(&id);
-    let entries = removed.ok_or_else(|| Failure::not_found(format!("there is no export {id}")))?;
-    Ok(Json(shown_export(id, &entries, now)))
-}
-
-fn shown_export(id: i64, entries: &[PlannedEntry], now: SystemTime) -> Value {
-    let entry = |entry: &PlannedEntry| {
-        let status = match entry.stage(now) {
-            Stage::Waiting => "waiting",
-            Stage::Running => "running",
-            Stage::Ended(_) if entry.succeeds => "succeeded",
-            Stage::Ended(_) => "failed",
-        };
-        json!({
-            "starts": written(entry.starts),
-            "ends": entry.ends().and_then(written),
-            "rows": entry.rows,
-            "status": status,
-        })
-    };
-    json!({"export_id": id, "entries": entries.iter().map(entry).collect::<Vec<_>>()})
+    found("export", id, removed.map(|export| export.shown(id, now)))
 }
 
 /// All switches with their values.
 pub(super) async fn switches(State(Shared { service, .. }): State<Shared>) -> Answer {
-    Ok(Json(json!(service.interpretation().switches)))
+    Ok(Json(json!(*service.switches())))
 }
 
 /// Changes switches, all or none.
-pub(super) async fn switch(state: State<Shared>, body: Bytes) -> Answer {
-    let changes: Map<String, Value> = read(&body)?;
-    state.service.switch(&changes).map_err(|error| Failure::of_body(&error))?;
+pub(super) async fn switch(state: State<Shared>, Body(changes): Body<Map<String, Value>>) -> Answer {
+    state.service.switch(&changes)?;
     switches(state).await
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Issue {
+pub(super) struct Issue {
     scopes: Option<Vec<String>>,
-    expires_in: Option<f64>,
+    expires_in: Option<Seconds>,
 }
 
 /// Issues a token; without scopes it has all of them.
-pub(super) async fn issue_token(State(Shared { service, .. }): State<Shared>, body: Bytes) -> Made {
-    let Issue { scopes, expires_in } = read(&body)?;
-    let expires_in = expires_in.map(|seconds| duration("expires_in", seconds)).transpose()?;
-    let known = service.interpretation().switches.scopes();
+pub(super) async fn issue_token(
+    State(Shared { service, .. }): State<Shared>,
+    Body(Issue { scopes, expires_in }): Body<Issue>,
+) -> Made {
+    let known = service.switches().scopes();
     if let Some(unknown) = scopes.iter().flatten().find(|scope| !known.contains(scope)) {
-        let problem = format!("scopes: there is no `{}`", excerpt(unknown, 60));
-        return Err(Failure::malformed(problem).with_hint(format!("there are {}", known.join(", "))));
+        let problem = format!("scopes: there is no `{}`; there are {}", excerpt(unknown, 60), known.join(", "));
+        return Err(Failure::malformed(problem));
     }
-    let token = service.tokens.issue(&scopes.unwrap_or(known), service.now(), expires_in)?;
-    Ok((StatusCode::CREATED, Json(json!({"token": token}))))
+    let expires_in = expires_in.map(|seconds| seconds.0);
+    Ok(made(json!({"token": service.tokens.issue(scopes.unwrap_or(known), service.now(), expires_in)?})))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Revoke {
+pub(super) struct Revoke {
     token: String,
 }
 
 /// Makes a token invalid.
-pub(super) async fn revoke_token(State(Shared { service, .. }): State<Shared>, body: Bytes) -> Answer {
-    let Revoke { token } = read(&body)?;
+pub(super) async fn revoke_token(
+    State(Shared { service, .. }): State<Shared>,
+    Body(Revoke { token }): Body<Revoke>,
+) -> Answer {
     Ok(Json(json!({"revoked": service.tokens.revoke(&token)})))
 }
 
@@ -401,14 +301,13 @@ pub(super) async fn clock(State(Shared { service, .. }): State<Shared>) -> Answe
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Advance {
-    advance: f64,
+pub(super) struct Advance {
+    advance: Seconds,
 }
 
 /// Moves the clock forward.
-pub(super) async fn advance(state: State<Shared>, body: Bytes) -> Answer {
-    let Advance { advance } = read(&body)?;
-    state.service.advance(duration("advance", advance)?)?;
+pub(super) async fn advance(state: State<Shared>, Body(Advance { advance }): Body<Advance>) -> Answer {
+    state.service.advance(advance.0)?;
     clock(state).await
 }
 
@@ -436,13 +335,9 @@ pub(super) async fn clear_requests(State(Shared { service, .. }): State<Shared>)
 fn logged(number: u64, request: &LoggedRequest) -> Value {
     let mut headers = Map::new();
     for (name, value) in &request.headers {
-        match headers.get_mut(name) {
-            Some(Value::String(joined)) => {
-                joined.push_str(", ");
-                joined.push_str(value);
-            }
-            _ => drop(headers.insert(name.clone(), value.clone().into())),
-        }
+        let before = headers.get(name).and_then(Value::as_str);
+        let joined = before.map_or_else(|| value.clone(), |before| format!("{before}, {value}"));
+        headers.insert(name.clone(), joined.into());
     }
     let body = request.body.as_ref().map(|body| match std::str::from_utf8(body) {
         Ok(text) => text.into(),
@@ -461,45 +356,4 @@ fn logged(number: u64, request: &LoggedRequest) -> Value {
         "fault": request.fault,
         "message": request.message,
     })
-}
-
-/// The id in a path.
-fn number<T: std::str::FromStr>(what: &str, id: Name) -> Result<T, Failure> {
-    let Path(id) = id?;
-    id.parse().map_err(|_| Failure::not_found(format!("there is no {what} `{}`", excerpt(&id, 60))))
-}
-
-/// A time as ISO 8601 in UTC; none beyond the calendar.
-fn written(time: SystemTime) -> Option<String> {
-    Timestamp::try_from(time).ok().map(|time| format!("{time:.6}"))
-}
-
-/// A number of seconds.
-fn duration(name: &str, seconds: f64) -> Result<Duration, Failure> {
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| Failure::malformed(format!("{name} must be a number of seconds from 0 on, not {seconds}")))
-}
-
-impl From<PathRejection> for Failure {
-    /// A name that is not UTF-8.
-    fn from(_: PathRejection) -> Self {
-        Self::not_found("the path names nothing that exists")
-    }
-}
-
-impl From<QueryRejection> for Failure {
-    fn from(rejection: QueryRejection) -> Self {
-        let QueryRejection::FailedToDeserializeQueryString(rejection) = rejection else {
-            return Self::malformed("query: it cannot be read");
-        };
-        let cause = std::error::Error::source(&rejection).map(ToString::to_string);
-        Self::malformed(format!("query: {}", cause.unwrap_or_else(|| rejection.to_string())))
-    }
-}
-
-impl From<JoinError> for Failure {
-    fn from(_: JoinError) -> Self {
-        let problem = "the sandbox failed to answer; this is a bug in it";
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Sandbox, problem)
-    }
 }

@@ -1,32 +1,34 @@
 //! Control of a running sandbox: data, faults, exports, tokens, the clock and the log, as JSON under `/__sandbox`.
 //!
-//! [`respond`] is around every call: who may call, the limits of a body, and the form of a refusal. [`handlers`] are the
-//! routes.
+//! [`respond`] is around every call: who may call, and the limits of a body. [`handlers`] are the routes.
 
 mod handlers;
 
+use axum::Json;
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::Request;
+use axum::body::{Body as HttpBody, Bytes};
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{FromRequest, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::IntoResponse;
-use axum::routing::{MethodRouter, delete, get, post};
+use axum::routing::{delete, get, post};
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::task::JoinError;
 
+use self::handlers as h;
 use super::middleware::{close_after, read_body};
 use super::reply::{Refusal, SERVER};
 use super::routes::Shared;
-use super::tokens::{bearer_token, random};
-use crate::error::{Error, Kind, sanitize};
+use super::tokens::{bearer_token, is_same, random};
+use crate::error::{Error, Kind};
 
 /// The prefix of all routes but the health check.
 const PREFIX: &str = "/__sandbox";
 /// The health check.
 const HEALTH: &str = "/healthz";
-const HEALTHY: &str = concat!(r#"{"status":"ok","version":""#, env!("CARGO_PKG_VERSION"), "\"}");
 /// The header of a call that belongs to the start of the sandbox, such as a call of a scenario file: a reset keeps it.
 const OF_START: &str = "sandbox-start";
 /// Most bytes of a body.
@@ -41,43 +43,37 @@ const PAGE: &str = include_str!("page.html");
 /// The routes of control.
 pub(super) fn routes() -> Router<Shared> {
     let control = Router::new()
-        .route("/state", takes("GET", get(handlers::state)))
-        .route("/reset", takes("POST", post(handlers::reset)))
-        .route("/objects", takes("GET, POST", get(handlers::objects).post(handlers::declare)))
-        .route(
-            "/objects/{name}/rows",
-            takes("GET, POST, DELETE", get(handlers::rows).post(handlers::load).delete(handlers::clear)),
-        )
-        .route(
-            "/faults",
-            takes("GET, POST, DELETE", get(handlers::faults).post(handlers::begin_faults).delete(handlers::end_faults)),
-        )
-        .route("/faults/{id}", takes("GET, DELETE", get(handlers::fault).delete(handlers::end_fault)))
-        .route("/exports", takes("GET, POST", get(handlers::exports).post(handlers::start_export)))
-        .route("/exports/{id}", takes("DELETE", delete(handlers::remove_export)))
-        .route("/switches", takes("GET, PATCH", get(handlers::switches).patch(handlers::switch)))
-        .route("/tokens", takes("POST", post(handlers::issue_token)))
-        .route("/tokens/revoke", takes("POST", post(handlers::revoke_token)))
-        .route("/clock", takes("GET, POST", get(handlers::clock).post(handlers::advance)))
-        .route("/requests", takes("GET, DELETE", get(handlers::requests).delete(handlers::clear_requests)))
+        .route("/state", get(h::state))
+        .route("/reset", post(h::reset))
+        .route("/objects", get(h::objects).post(h::declare))
+        .route("/objects/{name}/rows", get(h::rows).post(h::load).delete(h::clear))
+        .route("/faults", get(h::faults).post(h::begin_faults).delete(h::end_faults))
+        .route("/faults/{id}", get(h::fault).delete(h::end_fault))
+        .route("/exports", get(h::exports).post(h::start_export))
+        .route("/exports/{id}", delete(h::remove_export))
+        .route("/switches", get(h::switches).patch(h::switch))
+        .route("/tokens", post(h::issue_token))
+        .route("/tokens/revoke", post(h::revoke_token))
+        .route("/clock", get(h::clock).post(h::advance))
+        .route("/requests", get(h::requests).delete(h::clear_requests))
+        .method_not_allowed_fallback(not_allowed)
         .fallback(|| async {
-            Failure::new(StatusCode::NOT_FOUND, Kind::Config, "there is no such route")
-                .with_hint("docs/sandbox.md lists the routes")
+            Failure(
+                StatusCode::NOT_FOUND,
+                Error::new(Kind::Config, "there is no such route").with_hint("docs/sandbox.md lists the routes"),
+            )
         });
-    let page = takes("GET", get(|| async { page() }));
     Router::new()
-        .route(HEALTH, takes("GET", get(|| async { HEALTHY })))
-        .route(PREFIX, page.clone())
-        .route("/__sandbox/", page)
+        .route(HEALTH, get(|| async { Json(json!({"status": "ok", "version": crate::VERSION})) }))
+        .route(PREFIX, get(page))
+        .route("/__sandbox/", get(page))
+        .method_not_allowed_fallback(not_allowed)
         .nest(PREFIX, control)
 }
 
-/// A route that refuses other methods and names its own.
-fn takes(methods: &'static str, route: MethodRouter<Shared>) -> MethodRouter<Shared> {
-    route.fallback(move || async move {
-        let problem = format!("the route takes {methods}");
-        ([(header::ALLOW, methods)], Failure::new(StatusCode::METHOD_NOT_ALLOWED, Kind::Config, problem))
-    })
+async fn not_allowed() -> Failure {
+    let problem = "the route takes another method, which the header Allow names";
+    Failure(StatusCode::METHOD_NOT_ALLOWED, Error::new(Kind::Config, problem))
 }
 
 /// Whether the path is one of control.
@@ -90,9 +86,9 @@ pub(super) async fn respond(
     shared: &Shared,
     checked: Result<(), Refusal>,
     head: Parts,
-    mut body: Body,
+    mut body: HttpBody,
     next: Next,
-) -> Response<Body> {
+) -> Response<HttpBody> {
     // The health check and the page need no token, as they hold no data.
     let is_open = matches!(head.uri.path().strip_prefix(PREFIX), None | Some("" | "/"));
     let received = match checked {
@@ -115,127 +111,131 @@ pub(super) async fn respond(
             response
         }
     };
-    let headers = response.headers_mut();
-    if !headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html")) {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    }
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::SERVER, SERVER);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(header::SERVER, SERVER);
     response
 }
 
-/// The body of a call whose sender may control the sandbox.
-async fn receive(shared: &Shared, head: &Parts, body: &mut Body) -> Result<Bytes, Failure> {
+/// The body of a call whose sender may control the sandbox. Its type needs no check: no form of a foreign page has the
+/// token.
+async fn receive(shared: &Shared, head: &Parts, body: &mut HttpBody) -> Result<Bytes, Failure> {
     let mut given = head.headers.get_all(header::AUTHORIZATION).iter();
     let token = given.next().and_then(|value| value.to_str().ok()).and_then(bearer_token);
-    if given.next().is_some() || !token.is_some_and(|(_, token)| shared.admin.is(token)) {
-        return Err(Failure::new(StatusCode::UNAUTHORIZED, Kind::Config, "the admin token is missing or wrong")
-            .with_hint("send Authorization: Bearer with the token that the sandbox printed at its start"));
+    if given.next().is_some() || !token.is_some_and(|(_, token)| is_same(&shared.admin, token)) {
+        let error = Error::new(Kind::Config, "the admin token is missing or wrong")
+            .with_hint("send Authorization: Bearer with the token that the sandbox printed at its start");
+        return Err(Failure(StatusCode::UNAUTHORIZED, error));
     }
     let is_rows = head.uri.path().ends_with("/rows");
     let (limit, times) = if is_rows { (ROWS_LIMIT, ROWS_TAKE) } else { (BODY_LIMIT, 1) };
-    let body = read_body(&head.headers, body, limit, shared.limits.body.saturating_mul(times)).await?;
-    if !body.is_empty() && !is_json(&head.headers, is_rows) {
-        let problem = "Content-Type: the body must be application/json";
-        let lines = if is_rows { ", or application/x-ndjson for lines of JSON" } else { "" };
-        return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Kind::Config, format!("{problem}{lines}")));
-    }
-    Ok(body)
-}
-
-/// Whether the body is sent as JSON: a form of another site can send only other types without being asked.
-fn is_json(headers: &HeaderMap, is_rows: bool) -> bool {
-    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let media_type = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let lines = ["application/x-ndjson", "application/jsonl", "application/x-jsonlines"];
-    media_type == "application/json" || (is_rows && lines.contains(&media_type.as_str()))
+    Ok(read_body(&head.headers, body, limit, shared.limits.body.saturating_mul(times)).await?)
 }
 
 /// The page. It holds no data: its scripts ask for the admin token, and its policy lets nothing run or load but what is
 /// in it.
-fn page() -> Result<Response<Body>, Failure> {
+async fn page() -> Result<impl IntoResponse, Failure> {
     let nonce = random("")?;
     let policy = format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; img-src data:; \
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
-    let fixed: [(HeaderName, &str); 4] = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::CONTENT_SECURITY_POLICY, &policy),
+    let fixed: [(HeaderName, String); 4] = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+        (header::REFERRER_POLICY, "no-referrer".to_owned()),
+        (header::CONTENT_SECURITY_POLICY, policy),
     ];
-    Ok((fixed, PAGE.replace("{nonce}", &nonce)).into_response())
+    Ok((fixed, PAGE.replace("{nonce}", &nonce)))
 }
 
-/// A body as JSON of this type; without a body it is `{}`.
-fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
-    let body = if body.is_empty() { b"{}" } else { body };
-    // An array would be read as the members in their order.
-    if !body.trim_ascii_start().starts_with(b"{") {
-        return Err(Failure::malformed("body: must be a JSON object"));
+/// A body that is a JSON object; without a body it is `{}`.
+struct Body<T>(T);
+
+impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &Shared) -> Result<Self, Failure> {
+        let body = Bytes::from_request(request, state).await;
+        let body = body.map_err(|rejection| Failure::unread("body", &rejection))?;
+        let body = if body.is_empty() { b"{}" } else { &*body };
+        // An array would be read as the members in their order.
+        if !body.trim_ascii_start().starts_with(b"{") {
+            return Err(Failure::malformed("body: must be a JSON object"));
+        }
+        let read = Json::from_bytes(body).map_err(|rejection| Failure::unread("body", &rejection));
+        read.map(|Json(read)| Self(read))
     }
-    serde_json::from_slice(body).map_err(|cause| Failure::malformed(format!("body: {cause}")))
 }
 
-/// Why a call is refused. The response has a kind, a message and a hint.
-#[derive(Debug)]
-struct Failure {
-    status: StatusCode,
-    kind: Kind,
-    message: String,
-    hint: Option<String>,
+/// A part of a body.
+fn read<T: DeserializeOwned>(at: &str, value: Value) -> Result<T, Failure> {
+    serde_path_to_error::deserialize(value).map_err(|cause| Failure::malformed(format!("body: {at}{cause}")))
 }
+
+/// Why a call is refused: the status, and kind, message and hint of the answer.
+#[derive(Debug)]
+struct Failure(StatusCode, Error);
 
 impl Failure {
-    fn new(status: StatusCode, kind: Kind, message: impl Into<String>) -> Self {
-        Self { status, kind, message: sanitize(&message.into()), hint: None }
-    }
-
     /// The call itself is wrong.
     fn malformed(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, Kind::Config, message)
+        Self(StatusCode::BAD_REQUEST, Error::new(Kind::Config, message))
     }
 
     /// What the path names does not exist.
     fn not_found(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, Kind::Sandbox, message)
+        Self(StatusCode::NOT_FOUND, Error::new(Kind::Sandbox, message))
     }
 
-    fn of(status: StatusCode, error: &Error) -> Self {
-        let kind = if error.kind() == Kind::Config { Kind::Config } else { Kind::Sandbox };
-        Self { status, kind, message: error.message().to_owned(), hint: error.hint().map(ToOwned::to_owned) }
+    /// The call contradicts what the sandbox has.
+    fn conflict(error: Error) -> Self {
+        Self(StatusCode::CONFLICT, error)
     }
 
-    /// An error about what the body has.
-    fn of_body(error: &Error) -> Self {
-        Self::of(StatusCode::BAD_REQUEST, error)
-    }
-
-    fn with_hint(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
+    /// A part of the call cannot be read, for the innermost cause.
+    fn unread(part: &str, rejection: &dyn std::error::Error) -> Self {
+        let causes = std::iter::successors(Some(rejection), |cause| cause.source());
+        Self::malformed(format!("{part}: {}", causes.last().unwrap_or(rejection)))
     }
 }
 
 impl From<Error> for Failure {
-    /// An invalid argument, else a contradiction to the state of the sandbox.
     fn from(error: Error) -> Self {
-        Self::of(if error.kind() == Kind::Config { StatusCode::BAD_REQUEST } else { StatusCode::CONFLICT }, &error)
+        Self(StatusCode::BAD_REQUEST, error)
     }
 }
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         let Refusal::Problem(status, message) = refusal else { return Self::malformed("the request was refused") };
-        Self::new(status, Kind::Config, message)
+        Self(status, Error::new(Kind::Config, message))
+    }
+}
+
+impl From<PathRejection> for Failure {
+    fn from(_: PathRejection) -> Self {
+        Self::not_found("the path names nothing that exists")
+    }
+}
+
+impl From<QueryRejection> for Failure {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::unread("query", &rejection)
+    }
+}
+
+impl From<JoinError> for Failure {
+    fn from(_: JoinError) -> Self {
+        Refusal::internal().into()
     }
 }
 
 impl IntoResponse for Failure {
-    fn into_response(self) -> Response<Body> {
-        let Self { status, kind, message, hint } = self;
-        let body = json!({"error": {"kind": kind.class_name(), "message": message, "hint": hint}});
-        let mut response = (status, body.to_string()).into_response();
+    fn into_response(self) -> Response<HttpBody> {
+        let Self(status, error) = self;
+        let kind = if error.kind() == Kind::Config { Kind::Config } else { Kind::Sandbox }.class_name();
+        let body = json!({"error": {"kind": kind, "message": error.message(), "hint": error.hint()}});
+        let mut response = (status, Json(body)).into_response();
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }

@@ -7,13 +7,13 @@ mod codes;
 use std::ops::Range;
 use std::time::{Duration, SystemTime};
 
-use jiff::civil::{Date, DateTime};
+use jiff::Timestamp;
+use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
 
-use super::days::Zones;
-use super::exports::{Exports, PlannedEntry};
-use super::objects::Cell;
+use self::codes::{DAY, DAYS};
+use super::exports::{Entry, Export, Exports, Seconds};
+use super::switches::Switches;
 use super::table::{Row, Rows, Value};
 use crate::error::{Error, Kind, Result, excerpt};
 
@@ -34,10 +34,6 @@ pub const EXPORT_FINISHING: i64 = 5_637_053;
 pub const EXPORT_MIXED: i64 = 5_637_054;
 /// An export that has no entries yet.
 pub const EXPORT_EMPTY: i64 = 5_637_055;
-
-const MINUTE: Duration = Duration::from_secs(60);
-const HOUR: Duration = Duration::from_secs(60 * 60);
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Settings of the demo data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,47 +56,64 @@ impl Demo {
     /// # Errors
     /// `Config` for another text, and for a day before 2024-01-01, the first of the demo data.
     pub fn until(day: &str) -> Result<Self> {
-        let read = day.parse::<Date>().ok().filter(|read| read.to_string() == day && *read >= codes::FIRST_DAY);
-        let until = read.ok_or_else(|| {
-            let first = codes::FIRST_DAY;
+        let first = date(2024, 1, 1);
+        let until = day.parse::<Date>().ok().filter(|read| read.to_string() == day && *read >= first);
+        let until = until.ok_or_else(|| {
             let problem = format!("until must be a day from {first} on, not `{}`", excerpt(day, 60));
             Error::new(Kind::Config, problem).with_hint("write it as 2024-02-29")
         })?;
         Ok(Self { until: Some(until), ..Self::default() })
     }
 
-    /// The customers.
-    pub(super) fn customers() -> Vec<Row> {
-        (1..=CUSTOMERS).map(|number| row(customer(number))).collect()
+    /// The customers. A name is an opaque encoded string (section 2.3).
+    pub(super) fn customers() -> Rows {
+        let name = |number| format!("{:016x}{:016x}", pseudo_random(number, 11), pseudo_random(number, 12));
+        let row = |number| Row::from([customer_id(number), name(number)].map(|text| Value::Text(text.into())));
+        Rows::default().with(&(1..=CUSTOMERS).map(row).collect::<Vec<Row>>()).0
     }
 
     /// The exports of a service that starts now.
     pub(super) fn exports(&self, now: SystemTime) -> Exports {
-        Exports(export_plans(now, self.export_takes).into_iter().collect())
+        let entry = |delay, seconds, rows, succeeds| {
+            let (delay, seconds) = (Seconds(Duration::from_secs(delay)), Seconds(Duration::from_secs(seconds)));
+            Entry { delay, seconds, rows, succeeds, ..Entry::default() }
+        };
+        let finishing = Entry { seconds: Seconds(self.export_takes), ..entry(0, 0, 2_000, true) };
+        let (hour, day) = (3_600, 24 * 3_600);
+        let mixed = vec![entry(0, 240, 1_204, true), entry(hour, 120, 0, false), entry(2 * hour, day, 1_204, true)];
+        let exports = [
+            (EXPORT_FINISHED, hour, vec![entry(0, 300, 2_000, true)]),
+            (EXPORT_RUNNING, 0, vec![entry(0, day, 2_000, true)]),
+            (EXPORT_FINISHING, 0, vec![finishing]),
+            (EXPORT_MIXED, 2 * hour, mixed),
+            (EXPORT_EMPTY, 0, Vec::new()),
+        ];
+        let started = |ago| now - Duration::from_secs(ago);
+        Exports(exports.map(|(id, ago, entries)| (id, Export { started: started(ago), entries })).into())
     }
 }
 
 /// Most days between the first ones and now, when the clock moves far: the last ones.
-const MOST_DAYS: u32 = 366;
+const MOST_DAYS: i64 = 366;
 
-/// The promotion codes of a running service: a function of the clock, and the rows that the user loaded.
+/// The promotion codes of a running service: a function of the clock, and the rows that the user loaded. Times are Unix
+/// seconds.
 #[derive(Clone)]
 pub(super) struct DemoCodes {
     /// The last day; none is yesterday.
     until: Option<Date>,
-    /// When the last day of the start ended (UTC).
-    first_end: Option<DateTime>,
+    /// When the last day of the start ended.
+    first_end: Option<i64>,
     /// Rows of the user, which stay as they are.
     own: Rows,
     /// The times for which the rows are computed.
-    valid: Range<DateTime>,
+    valid: Range<i64>,
 }
 
 impl DemoCodes {
     /// The codes of a service that starts now.
     pub(super) fn new(demo: &Demo) -> Self {
-        let valid = DateTime::MIN..DateTime::MIN;
-        Self { until: demo.until, first_end: None, own: Rows::default(), valid }
+        Self { until: demo.until, first_end: None, own: Rows::default(), valid: 0..0 }
     }
 
     /// Begins again: now is the start.
@@ -111,89 +124,47 @@ impl DemoCodes {
 
     /// Has the rows computed again: the zones are others.
     pub(super) fn expire(&mut self) {
-        self.valid.end = self.valid.start;
+        self.valid = 0..0;
     }
 
     /// Keeps rows of the user.
     pub(super) fn keep(&mut self, rows: &[Row]) {
-        if let Ok(own) = self.own.with(rows, true) {
-            self.own = own;
-        }
+        self.own = self.own.with(rows).0;
     }
 
     /// All rows at this time, unless they are the same as those that were computed last.
-    pub(super) fn due(&mut self, now: SystemTime, zones: &Zones) -> Option<Rows> {
+    pub(super) fn due(&mut self, now: SystemTime, switches: &Switches) -> Option<Rows> {
         let time = Timestamp::try_from(now).ok()?;
-        let now = TimeZone::UTC.to_datetime(time);
+        let now = time.as_second();
         if self.valid.contains(&now) {
             return None;
         }
-        let (end, next_end) = self.ends(time, zones);
+        let (end, next_end) = self.ends(time, &switches.day_zone)?;
         let first_end = *self.first_end.get_or_insert(end);
-        let days_before = |end: DateTime, days: u32| end.saturating_sub(i64::from(days).days());
-        let mut numbers = numbers(days_before(first_end, codes::DAYS)..first_end);
-        numbers.extend(self::numbers(first_end.max(days_before(end, MOST_DAYS))..end));
-        let next_use = numbers.iter().filter_map(|number| codes::used(*number)).filter(|used| *used > now).min();
-        self.valid = now..next_use.map_or(next_end, |used| used.min(next_end));
-        let rows: Vec<Row> = numbers.into_iter().map(|number| row(codes::row(number, now, zones))).collect();
-        let own: Vec<Row> = self.own.iter().cloned().collect();
-        Rows::default().with(&rows, true).and_then(|rows| rows.with(&own, true)).ok()
+        let added = codes::within(first_end.max(end - MOST_DAYS * DAY)..end);
+        let codes: Vec<u32> = codes::within(first_end - i64::from(DAYS) * DAY..first_end).chain(added).collect();
+        let uses = codes.iter().filter_map(|code| codes::used(*code)).filter(|used| *used > now);
+        self.valid = now..uses.fold(next_end, i64::min);
+        let rows: Vec<Row> = codes.iter().map(|code| codes::row(*code, now, &switches.source_timezone)).collect();
+        Some(Rows::default().with(&rows).0.with(&self.own).0)
     }
 
-    /// The end of the last day (UTC), and when that will be another: the last day is the given one, else yesterday by
-    /// the clock, as the service cuts days.
-    fn ends(&self, now: Timestamp, zones: &Zones) -> (DateTime, DateTime) {
+    /// The end of the last day, and when that will be another: the last day is the given one, else yesterday by the clock,
+    /// as the service cuts days. None at the end of the calendar.
+    fn ends(&self, now: Timestamp, day_zone: &TimeZone) -> Option<(i64, i64)> {
         if let Some(until) = self.until {
-            return (until.saturating_add(1.day()).at(0, 0, 0, 0), DateTime::MAX);
+            return Some((until.tomorrow().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second(), i64::MAX));
         }
-        let today = now.to_zoned(zones.days.clone());
-        let start = today.start_of_day().unwrap_or_else(|_| today.clone());
+        let today = now.to_zoned(day_zone.clone());
         let next = today.tomorrow().and_then(|next| next.start_of_day());
         let next = next.map_or(Timestamp::MAX, |next| next.timestamp());
-        (TimeZone::UTC.to_datetime(start.timestamp()), TimeZone::UTC.to_datetime(next))
+        Some((today.start_of_day().ok()?.timestamp().as_second(), next.as_second()))
     }
-}
-
-/// The numbers of the codes that are allocated within these times.
-fn numbers(times: Range<DateTime>) -> Vec<u32> {
-    let first = times.start.date().max(codes::FIRST_DAY);
-    let days = first.series(1.day()).take_while(|day| *day <= times.end.date());
-    days.flat_map(codes::of_day).filter(|number| times.contains(&codes::allocated(*number))).collect()
-}
-
-fn row(cells: Vec<Cell>) -> Row {
-    cells.into_iter().map(Value::from).collect()
-}
-
-/// The plans of a service that starts now.
-fn export_plans(now: SystemTime, finishing_takes: Duration) -> [(i64, Vec<PlannedEntry>); 5] {
-    let entry = |ago: Duration, takes, rows, succeeds| {
-        let starts = now.checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH);
-        PlannedEntry { starts, takes, rows, succeeds, code: None, message: None }
-    };
-    let mixed = vec![
-        entry(2 * HOUR, 4 * MINUTE, 1_204, true),
-        entry(HOUR, 2 * MINUTE, 0, false),
-        entry(Duration::ZERO, DAY, 1_204, true),
-    ];
-    [
-        (EXPORT_FINISHED, vec![entry(HOUR, 5 * MINUTE, 2_000, true)]),
-        (EXPORT_RUNNING, vec![entry(Duration::ZERO, DAY, 2_000, true)]),
-        (EXPORT_FINISHING, vec![entry(Duration::ZERO, finishing_takes, 2_000, true)]),
-        (EXPORT_MIXED, mixed),
-        (EXPORT_EMPTY, Vec::new()),
-    ]
 }
 
 /// The id of a customer.
 fn customer_id(number: u32) -> String {
     format!("demo-customer-{number:04}")
-}
-
-/// The row of a customer; the name is an opaque encoded string (section 2.3).
-fn customer(number: u32) -> Vec<Cell> {
-    let name = format!("{:016x}{:016x}", pseudo_random(number, 11), pseudo_random(number, 12));
-    vec![customer_id(number).into(), name.into()]
 }
 
 /// A pseudo-random number of its arguments (the finalizer of `SplitMix64`).
@@ -206,20 +177,21 @@ fn pseudo_random(number: u32, salt: u64) -> u64 {
 
 /// A pseudo-random number below `below`.
 fn below(below: u32, number: u32, salt: u64) -> u32 {
-    u32::try_from(pseudo_random(number, salt) % u64::from(below.max(1))).unwrap_or(0)
+    u32::try_from(pseudo_random(number, salt) % u64::from(below)).unwrap_or(0)
 }
 
 /// A pseudo-random element.
-fn pick<T: Copy>(from: &[T], number: u32, salt: u64) -> Option<T> {
-    let index = below(u32::try_from(from.len()).unwrap_or(u32::MAX), number, salt);
-    from.get(usize::try_from(index).unwrap_or(0)).copied()
+fn pick<T: Copy, const N: usize>(from: &[T; N], number: u32, salt: u64) -> Option<T> {
+    let index = pseudo_random(number, salt) % N as u64;
+    from.get(usize::try_from(index).ok()?).copied()
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use jiff::civil::date;
+    use jiff::ToSpan;
+    use jiff::civil::DateTime;
 
     use super::*;
 
@@ -227,10 +199,6 @@ mod tests {
 
     fn at(time: &str) -> SystemTime {
         time.parse::<Timestamp>().unwrap().into()
-    }
-
-    fn zones() -> Zones {
-        Zones { days: TimeZone::UTC, records: TimeZone::UTC }
     }
 
     fn started(until: Option<Date>) -> DemoCodes {
@@ -247,15 +215,14 @@ mod tests {
     #[test]
     fn midnight_adds_the_day_that_ended_and_a_long_time_adds_a_year() {
         let mut codes = started(None);
-        let mut rows = |now: &str| codes.due(at(now), &zones()).map(|rows| shown(&rows)).unwrap();
+        let mut rows = |now: &str| codes.due(at(now), &Switches::default()).map(|rows| shown(&rows)).unwrap();
         let latest = |rows: &[(String, Option<String>, i64)]| rows.iter().filter_map(|row| row.1.clone()).max();
         let first = rows("2026-05-20T23:59:59Z");
         assert_eq!(latest(&first).as_deref(), Some("2026-05-19 23:59:59"));
         let second = rows("2026-05-21T00:00:00Z");
         assert_eq!(latest(&second).as_deref(), Some("2026-05-20 23:59:59"));
-        assert_eq!(second.len(), first.len() + codes::of_day(date(2026, 5, 20)).count());
-        let days = date(2026, 3, 21).series(1.day()).take(161);
-        assert_eq!(rows("2026-08-29T00:00:00Z").len(), days.flat_map(codes::of_day).count(), "no day is left out");
+        assert_eq!(second.len(), first.len() + 100);
+        assert_eq!(rows("2026-08-29T00:00:00Z").len(), 161 * 100, "no day is left out");
         assert!((36_500..36_700).contains(&(rows("2926-05-21T00:00:00Z").len() - first.len())));
     }
 
@@ -267,8 +234,8 @@ mod tests {
             ("America/Sao_Paulo", "2026-05-20T02:00:00Z", "2026-05-19 03:00:00"),
             ("America/Sao_Paulo", "2026-05-20T12:00:00Z", "2026-05-20 03:00:00"),
         ] {
-            let zones = Zones { days: TimeZone::get(zone).unwrap(), records: TimeZone::UTC };
-            let rows = shown(&started(None).due(at(now), &zones).unwrap());
+            let switches = Switches { day_zone: TimeZone::get(zone).unwrap(), ..Switches::default() };
+            let rows = shown(&started(None).due(at(now), &switches).unwrap());
             let last = rows.into_iter().filter_map(|row| row.1).max().unwrap();
             let before: DateTime = end.parse::<DateTime>().unwrap().saturating_sub(6.hours());
             assert!(*last < *end && last > before.strftime("%Y-%m-%d %H:%M:%S").to_string(), "{zone}: {last}");
@@ -281,12 +248,12 @@ mod tests {
             let (mut codes, mut rows) = (started(until), BTreeMap::new());
             for step in 0..60_u32 {
                 let now = at("2024-02-20T06:00:00Z") + DAY * step / 3;
-                if let Some(due) = codes.due(now, &zones()) {
+                if let Some(due) = codes.due(now, &Switches::default()) {
                     rows = shown(&due).into_iter().map(|row| (row.0.clone(), row)).collect();
                 }
                 if step % 10 == 0 {
                     // The days of a later start begin later.
-                    let other = shown(&started(until).due(now, &zones()).unwrap());
+                    let other = shown(&started(until).due(now, &Switches::default()).unwrap());
                     assert!(other.len() > 4_000 && other.iter().all(|row| rows.get(&row.0) == Some(row)), "{step}");
                 }
             }
@@ -295,7 +262,7 @@ mod tests {
 
     #[test]
     fn days_before_the_first_have_no_codes() {
-        assert_eq!(started(None).due(at("2024-01-03T12:00:00Z"), &zones()).unwrap().len(), 200);
-        assert_eq!(started(None).due(at("1980-01-03T12:00:00Z"), &zones()).unwrap().len(), 0);
+        assert_eq!(started(None).due(at("2024-01-03T12:00:00Z"), &Switches::default()).unwrap().len(), 200);
+        assert_eq!(started(None).due(at("1980-01-03T12:00:00Z"), &Switches::default()).unwrap().len(), 0);
     }
 }

@@ -1,7 +1,6 @@
 //! The active faults: which requests they affect, and how often they have.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,24 +20,24 @@ use crate::contract::condition::{AFTER_DATE, BEFORE_DATE, DATETIME, EQUALS};
 use crate::sandbox::switches::{DayComparison, DayEquals, Switches};
 
 /// The active faults, oldest first.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(in crate::sandbox) struct Faults {
     active: Mutex<Vec<Arc<ActiveFault>>>,
     begun: AtomicU64,
 }
 
 /// An active fault with its counters.
-#[derive(Debug)]
 pub(in crate::sandbox) struct ActiveFault {
     pub(in crate::sandbox) fault: Fault,
-    id: u64,
+    /// Identifies it among the faults of a sandbox.
+    pub(in crate::sandbox) id: u64,
     seen: AtomicU64,
     chosen: AtomicU64,
-    varied: AtomicU64,
     hits: AtomicU64,
-    /// A hash of the token that it refuses.
-    token: OnceLock<u64>,
-    ended: CancellationToken,
+    /// The header with the token that it refuses.
+    authorization: OnceLock<HeaderValue>,
+    /// Cancelled once the fault has ended.
+    pub(super) ended: CancellationToken,
 }
 
 /// A request, as faults match it, and how the service reads its days.
@@ -52,11 +51,6 @@ pub(in crate::sandbox) struct Received<'a> {
 }
 
 impl ActiveFault {
-    pub(super) fn new(id: u64, fault: Fault) -> Self {
-        let (seen, chosen, varied, hits, token, ended) = Default::default();
-        Self { fault, id, seen, chosen, varied, hits, token, ended }
-    }
-
     /// Whether it affects a request. Counts each request that has its path and pattern.
     fn matches(&self, received: &Received<'_>) -> bool {
         let Choice { pattern, after, times, probability, seed, .. } = &self.fault.choice;
@@ -64,7 +58,7 @@ impl ActiveFault {
             return false;
         }
         let Some(number) = self.seen.fetch_add(1, Ordering::Relaxed).checked_sub(*after) else { return false };
-        chance::share(*seed, number) < *probability
+        probability.is_none_or(|probability| chance::share(*seed, number) < probability)
             && self.refuses_token(received)
             && times.map(NonZeroU64::get).is_none_or(|times| {
                 let next = |chosen| (chosen < times).then_some(chosen + 1);
@@ -74,43 +68,22 @@ impl ActiveFault {
 
     /// Whether it refuses the token of the request; true for faults that are not about tokens.
     fn refuses_token(&self, received: &Received<'_>) -> bool {
-        if self.fault.kind != (FaultKind::ExpiredToken {}) {
-            return true;
-        }
-        received.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).is_some_and(|authorization| {
-            let mut hasher = DefaultHasher::new();
-            authorization.hash(&mut hasher);
-            let hash = hasher.finish();
-            *self.token.get_or_init(|| hash) == hash
-        })
+        let refused = |given| self.authorization.get_or_init(|| HeaderValue::clone(given)) == given;
+        !matches!(self.fault.kind, FaultKind::ExpiredToken {})
+            || received.headers.get(header::AUTHORIZATION).is_some_and(refused)
     }
 
-    /// Identifies it among the faults of a sandbox.
-    pub(in crate::sandbox) const fn id(&self) -> u64 {
-        self.id
-    }
-
-    /// Counts a response that it has changed.
-    pub(super) fn record_hit(&self) {
-        self.hits.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts the responses for which it varies, from 0.
-    pub(super) fn next_number(&self) -> u64 {
-        self.varied.fetch_add(1, Ordering::Relaxed)
+    /// Counts a response that it has changed, and returns how many it had changed before.
+    pub(super) fn record_hit(&self) -> u64 {
+        self.hits.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Its form, with `id` and `hits`.
     pub(in crate::sandbox) fn to_json(&self) -> Map<String, Value> {
-        let mut form = self.fault.form();
+        let mut form = self.fault.form.clone();
         form.shift_insert(0, "id".to_owned(), self.id.into());
         form.insert("hits".to_owned(), self.hits.load(Ordering::Relaxed).into());
         form
-    }
-
-    /// Cancelled once the fault has ended.
-    pub(super) fn ended(&self) -> &CancellationToken {
-        &self.ended
     }
 }
 
@@ -118,7 +91,8 @@ impl Faults {
     /// Activates a fault.
     pub(in crate::sandbox) fn begin(&self, fault: Fault) -> Arc<ActiveFault> {
         let id = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
-        let active = Arc::new(ActiveFault::new(id, fault));
+        let (seen, chosen, hits, authorization, ended) = Default::default();
+        let active = Arc::new(ActiveFault { fault, id, seen, chosen, hits, authorization, ended });
         self.lock().push(Arc::clone(&active));
         active
     }
@@ -133,18 +107,10 @@ impl Faults {
         self.lock().iter().find(|each| each.id == id).map(Arc::clone)
     }
 
-    /// Ends a fault and returns it; stalled responses continue.
-    pub(in crate::sandbox) fn end(&self, id: u64) -> Option<Arc<ActiveFault>> {
-        let mut active = self.lock();
-        let index = active.iter().position(|each| each.id == id)?;
-        let ended = active.remove(index);
-        ended.ended.cancel();
-        Some(ended)
-    }
-
-    /// Ends all faults.
-    pub(in crate::sandbox) fn end_all(&self) -> Vec<Arc<ActiveFault>> {
-        let ended = std::mem::take(&mut *self.lock());
+    /// Ends the fault with this id, or all, and returns what ended; stalled responses continue.
+    pub(in crate::sandbox) fn end(&self, id: Option<u64>) -> Vec<Arc<ActiveFault>> {
+        let is_meant = |each: &mut Arc<ActiveFault>| id.is_none_or(|id| each.id == id);
+        let ended: Vec<_> = self.lock().extract_if(.., is_meant).collect();
         for each in &ended {
             each.ended.cancel();
         }
@@ -166,13 +132,14 @@ impl Pattern {
     /// Whether the body of a request contains all of it.
     fn matches(&self, received: &Received<'_>) -> bool {
         let has_text = |text: &String| memmem::find(received.body, text.as_bytes()).is_some();
-        self.contains.as_ref().is_none_or(has_text) && self.day.is_none_or(|day| has_day(received, day))
+        self.contains.as_ref().is_none_or(has_text) && self.day.as_ref().is_none_or(|day| has_day(received, day))
     }
 }
 
 /// Whether, in one group of conditions, those on the times of one column include a time of the day.
-fn has_day(received: &Received<'_>, day: Date) -> bool {
-    let day = day.to_zoned(received.day_zone.clone()).ok().and_then(|day| seconds_of(&day));
+fn has_day(received: &Received<'_>, day: &str) -> bool {
+    let day = day.parse().and_then(|day: Date| day.to_zoned(received.day_zone.clone()));
+    let day = day.ok().and_then(|day| seconds_of(&day));
     let body: Option<Value> = serde_json::from_slice(received.body).ok();
     let (Some(day), Some(body)) = (day, body) else { return false };
     let groups = body.pointer("/filters/OR").and_then(Value::as_array);
@@ -266,7 +233,7 @@ mod tests {
         let body = json!({"filters": {"OR": [{"AND": conditions}]}}).to_string();
         let received = Received { path: "/", headers, body: body.as_bytes(), switches, day_zone };
         let has = |day: &i8| {
-            let day = Some(Date::constant(2024, 1, *day));
+            let day = Some(format!("2024-01-{day}"));
             Pattern { day, contains: None }.matches(&received)
         };
         (12..=18).filter(has).collect()

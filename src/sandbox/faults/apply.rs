@@ -1,14 +1,16 @@
 //! What a fault does with a response: in place of it, before it, with its body.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, BodyDataStream, HttpBody};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use futures_util::stream::{StreamExt, unfold};
+use futures_util::future::ready;
+use futures_util::stream::{once, unfold};
 use http_body_util::BodyExt;
 use serde_json::value::RawValue;
 use tokio::time::{sleep, timeout};
@@ -18,7 +20,7 @@ use super::chance;
 use super::kind::FaultKind;
 use crate::contract::envelope::{CODE_PERMISSION, DATA_PERMISSION, MESSAGE_PERMISSION, field};
 use crate::sandbox::connections::{Connection, Ending};
-use crate::sandbox::reply::{Refusal, Reply, SERVER, json, object};
+use crate::sandbox::reply::{Refusal, SERVER, envelope, json, object, response};
 use crate::sandbox::switches::Switches;
 
 /// The problem of an envelope that a fault sends.
@@ -35,57 +37,39 @@ pub(in crate::sandbox) async fn respond(
     switches: &Switches,
     service: impl Future<Output = Response>,
 ) -> Response {
-    let hit = || fault.record_hit();
-    match &fault.fault.kind {
-        FaultKind::Reset { after_bytes: None } => {
-            hit();
-            connection.end(Ending::Reset).await;
-        }
-        FaultKind::Cut { after_bytes: None } => {
-            hit();
-            connection.end(Ending::Close).await;
-        }
-        FaultKind::Garbage {} => {
-            hit();
-            connection.end(Ending::Garbage(garbage(fault))).await;
-        }
-        FaultKind::Stall { after_bytes: None } => {
-            hit();
-            fault.ended().cancelled().await;
-        }
+    let kind = &fault.fault.kind;
+    if let FaultKind::LateCode { .. }
+    | FaultKind::Shrink { .. }
+    | FaultKind::Drip { .. }
+    | FaultKind::Reset { after_bytes: Some(_) }
+    | FaultKind::Cut { after_bytes: Some(_) }
+    | FaultKind::Stall { after_bytes: Some(_) } = kind
+    {
+        return altered(service.await, fault, connection).await;
+    }
+    let (seed, number) = (fault.fault.choice.seed, fault.record_hit());
+    match kind {
+        FaultKind::Reset { .. } => connection.end(Ending::Reset).await,
+        FaultKind::Cut { .. } => connection.end(Ending::Close(Bytes::new())).await,
+        FaultKind::Garbage {} => connection.end(Ending::Close(garbage(seed, number))).await,
+        FaultKind::Stall { .. } => fault.ended.cancelled().await,
         FaultKind::Delay { seconds: least, max_seconds } => {
-            hit();
-            let (seed, number) = (fault.fault.choice.seed, fault.next_number());
             let most = seconds(max_seconds.unwrap_or(*least));
             // Ending the fault ends the delay.
-            drop(timeout(chance::duration(seed, number, seconds(*least), most), fault.ended().cancelled()).await);
+            drop(timeout(chance::duration(seed, number, seconds(*least), most), fault.ended.cancelled()).await);
         }
         FaultKind::Status { status, retry_after, body, content_type, headers } => {
-            hit();
-            let retry_after = retry_after.map(|seconds| ("retry-after", seconds.to_string()));
-            let content_type = content_type.clone().map(|media_type| ("content-type", media_type));
-            let response = self::status(*status, body.clone(), switches);
-            return with(with(response, retry_after.into_iter().chain(content_type)), headers.clone());
+            let retry_after = retry_after.map(|seconds| seconds.to_string());
+            let own = [(header::RETRY_AFTER, retry_after), (header::CONTENT_TYPE, content_type.clone())];
+            return with(self::status(*status, body.clone(), switches), own, headers);
         }
         FaultKind::Redirect { status, location, headers } => {
-            hit();
-            let response = (http_status(*status), [(header::SERVER, SERVER)]).into_response();
-            return with(with(response, [("location", location.clone())]), headers.clone());
+            let response = (http_status(status.unwrap_or(302)), [(header::SERVER, SERVER)]).into_response();
+            return with(response, [(header::LOCATION, Some(location.clone()))], headers);
         }
-        FaultKind::Code { code, message } => {
-            hit();
-            return self::code(*code, message.as_deref());
-        }
-        FaultKind::ExpiredToken {} => {
-            hit();
-            return Refusal::Permission.reply(switches).into_response();
-        }
-        FaultKind::LateCode { code } => return rewritten(service.await, fault, |body| late_code(body, *code)).await,
-        FaultKind::Shrink { keep } => return rewritten(service.await, fault, |body| fewer_rows(body, *keep)).await,
-        FaultKind::Reset { after_bytes: Some(left) }
-        | FaultKind::Cut { after_bytes: Some(left) }
-        | FaultKind::Stall { after_bytes: Some(left) } => return in_pieces(service.await, *left, fault, connection),
-        FaultKind::Drip { .. } => return in_pieces(service.await, usize::MAX, fault, connection),
+        FaultKind::Code { code, message } => return self::code(*code, message.as_deref()),
+        FaultKind::ExpiredToken {} => return Refusal::Permission.reply(switches),
+        _ => {}
     }
     service.await
 }
@@ -96,8 +80,7 @@ fn seconds(seconds: f64) -> Duration {
 }
 
 /// Bytes that the seed decides, and that do not begin as a response.
-fn garbage(fault: &ActiveFault) -> Bytes {
-    let (seed, number) = (fault.fault.choice.seed, fault.next_number());
+fn garbage(seed: u64, number: u64) -> Bytes {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
     let byte = |index: u64| (chance::share(seed, number * GARBAGE + index) * 256.0) as u8;
     [0].into_iter().chain((1..GARBAGE).map(byte)).collect()
@@ -106,13 +89,12 @@ fn garbage(fault: &ActiveFault) -> Bytes {
 /// A response with this status. Without `body` it has an envelope: of 403 the one in section 7.
 fn status(status: u16, body: Option<String>, switches: &Switches) -> Response {
     let status = http_status(status);
+    let is_empty = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     let mut response = match body {
-        _ if matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) => {
-            (status, [(header::SERVER, SERVER)]).into_response()
-        }
+        None if is_empty => (status, [(header::SERVER, SERVER)]).into_response(),
+        None if status == StatusCode::FORBIDDEN => Refusal::Permission.reply(switches),
+        None => Refusal::Problem(status, REQUESTED.to_owned()).reply(switches),
         Some(text) => (status, [(header::SERVER, SERVER)], text).into_response(),
-        None if status == StatusCode::FORBIDDEN => Refusal::Permission.reply(switches).into_response(),
-        None => Refusal::Problem(status, REQUESTED.to_owned()).reply(switches).into_response(),
     };
     response.headers_mut().remove(header::RETRY_AFTER);
     response
@@ -125,9 +107,7 @@ fn code(code: i64, message: Option<&str>) -> Response {
         _ => (REQUESTED, message.unwrap_or(REQUESTED)),
     };
     let message = message.unwrap_or(default);
-    let members = [(field::CODE, json(&code)), (field::MESSAGE, json(&message)), (field::DATA, json(&data))];
-    let body = Body::from(object(&members));
-    Reply { status: StatusCode::OK, body }.into_response()
+    response(StatusCode::OK, envelope(code, message, json(&data), &[]))
 }
 
 fn http_status(status: u16) -> StatusCode {
@@ -135,29 +115,89 @@ fn http_status(status: u16) -> StatusCode {
 }
 
 /// The response with headers, which a fault has checked.
-fn with<N: AsRef<str>>(mut response: Response, headers: impl IntoIterator<Item = (N, String)>) -> Response {
-    for (name, text) in headers {
-        if let (Ok(name), Ok(text)) = (HeaderName::try_from(name.as_ref()), HeaderValue::try_from(text)) {
-            response.headers_mut().insert(name, text);
-        }
-    }
+fn with<const N: usize>(
+    mut response: Response,
+    own: [(HeaderName, Option<String>); N],
+    others: &HashMap<String, String>,
+) -> Response {
+    let own = own.into_iter().filter_map(|(name, text)| Some((name, HeaderValue::try_from(text?).ok()?)));
+    response.headers_mut().extend(own.collect::<HeaderMap>());
+    response.headers_mut().extend(HeaderMap::try_from(others).unwrap_or_default());
     response
 }
 
-/// A success with its envelope rewritten. A response that stays the same is no hit.
-async fn rewritten(response: Response, fault: &ActiveFault, rewrite: impl FnOnce(&[u8]) -> Option<String>) -> Response {
-    if response.status() != StatusCode::OK {
-        return response;
-    }
+/// The response with another body, or with one that arrives in part or slowly. One that stays the same is no hit.
+async fn altered(response: Response, fault: &Arc<ActiveFault>, connection: &Arc<Connection>) -> Response {
     let (mut head, body) = response.into_parts();
-    let Ok(body) = body.collect().await else {
-        return Refusal::internal().reply(&Switches::default()).into_response();
+    let body = match body.collect().await {
+        Ok(body) => body.to_bytes(),
+        // As a recording has it.
+        Err(cut_off) => return Response::from_parts(head, Body::from_stream(once(ready(Err::<Bytes, _>(cut_off))))),
     };
-    let body = body.to_bytes();
-    head.headers.remove(header::CONTENT_LENGTH);
-    let Some(changed) = rewrite(&body) else { return Response::from_parts(head, body.into()) };
+    let left = match fault.fault.kind {
+        FaultKind::Reset { after_bytes } | FaultKind::Cut { after_bytes } | FaultKind::Stall { after_bytes } => {
+            after_bytes
+        }
+        _ => None,
+    };
+    let left = left.unwrap_or_default();
+    let changed = match &fault.fault.kind {
+        FaultKind::LateCode { .. } | FaultKind::Shrink { .. } if head.status != StatusCode::OK => None,
+        FaultKind::LateCode { code } => late_code(&body, *code),
+        // A quarter is less than the half that a refresh of a folder accepts.
+        FaultKind::Shrink { keep } => fewer_rows(&body, keep.unwrap_or(0.25)),
+        _ if body.len() > left => {
+            head.headers.insert(header::CONTENT_LENGTH, body.len().into());
+            return Response::from_parts(head, in_pieces(body, left, Arc::clone(fault), Arc::clone(connection)));
+        }
+        _ => None,
+    };
+    let Some(changed) = changed else { return Response::from_parts(head, body.into()) };
     fault.record_hit();
+    head.headers.remove(header::CONTENT_LENGTH);
     Response::from_parts(head, changed.into())
+}
+
+/// A body that the fault slows down, or stops after `left` bytes.
+fn in_pieces(body: Bytes, left: usize, fault: Arc<ActiveFault>, connection: Arc<Connection>) -> Body {
+    let pieces = unfold((body, 0), move |(mut rest, sent)| {
+        let (fault, connection) = (Arc::clone(&fault), Arc::clone(&connection));
+        async move {
+            // A fault takes effect only if more bytes follow.
+            let size = if rest.is_empty() { return None } else { next_size(sent, left, &fault, &connection).await };
+            let piece = rest.split_to(size.min(rest.len()));
+            let sent = sent + piece.len();
+            Some((Ok::<_, Infallible>(piece), (rest, sent)))
+        }
+    });
+    Body::from_stream(pieces)
+}
+
+/// Waits until more may be sent, and returns how many bytes.
+async fn next_size(sent: usize, left: usize, fault: &ActiveFault, connection: &Connection) -> usize {
+    match &fault.fault.kind {
+        FaultKind::Drip { .. } | FaultKind::Stall { .. } if fault.ended.is_cancelled() => return usize::MAX,
+        FaultKind::Drip { chunk_bytes, seconds } => {
+            if sent == 0 {
+                fault.record_hit();
+            } else {
+                // Ending the fault ends the pause.
+                let _ = timeout(self::seconds(*seconds), fault.ended.cancelled()).await;
+            }
+            return chunk_bytes.get();
+        }
+        _ if sent < left => return left - sent,
+        _ => {}
+    }
+    fault.record_hit();
+    if let FaultKind::Stall { .. } = fault.fault.kind {
+        fault.ended.cancelled().await;
+    } else {
+        sleep(BEFORE_END).await;
+        let is_reset = matches!(fault.fault.kind, FaultKind::Reset { .. });
+        connection.end(if is_reset { Ending::Reset } else { Ending::Close(Bytes::new()) }).await;
+    }
+    usize::MAX
 }
 
 /// The members of a JSON object, with their values as they are written.
@@ -186,77 +226,4 @@ fn fewer_rows(envelope: &[u8], keep: f64) -> Option<String> {
 fn with_last(members: &Members<'_>, name: &str, value: String) -> String {
     let members = members.iter().map(|(name, value)| (*name, value.to_string()));
     object(&members.chain([(name, value)]).collect::<Vec<_>>())
-}
-
-/// The response with a body that the fault slows down, or stops after `left` bytes.
-fn in_pieces(response: Response, left: usize, fault: &Arc<ActiveFault>, connection: &Arc<Connection>) -> Response {
-    if response.body().is_end_stream() {
-        return response;
-    }
-    let (mut head, body) = response.into_parts();
-    if let Some(length) = body.size_hint().exact() {
-        head.headers.insert(header::CONTENT_LENGTH, length.into());
-    }
-    let (fault, connection) = (Arc::clone(fault), Arc::clone(connection));
-    let pieces =
-        Pieces { body: body.into_data_stream(), held: Bytes::new(), left, has_dripped: false, fault, connection };
-    Response::from_parts(head, Body::from_stream(unfold(pieces, Pieces::next)))
-}
-
-/// The pieces of a body that a fault affects.
-struct Pieces {
-    body: BodyDataStream,
-    /// Bytes read from the body and not yet sent.
-    held: Bytes,
-    /// Bytes until the fault takes effect.
-    left: usize,
-    has_dripped: bool,
-    fault: Arc<ActiveFault>,
-    connection: Arc<Connection>,
-}
-
-impl Pieces {
-    async fn next(mut self) -> Option<(Result<Bytes, axum::Error>, Self)> {
-        // A fault takes effect only if more bytes follow: a body that ends here is complete.
-        while self.held.is_empty() {
-            match self.body.next().await? {
-                Ok(bytes) => self.held = bytes,
-                failure => return Some((failure, self)),
-            }
-        }
-        let size = self.allowed().await.min(self.held.len());
-        self.left -= size;
-        Some((Ok(self.held.split_to(size)), self))
-    }
-
-    /// Waits until more may be sent, and returns how many bytes.
-    async fn allowed(&mut self) -> usize {
-        let (fault, ended) = (&self.fault, self.fault.ended());
-        match &fault.fault.kind {
-            FaultKind::Drip { chunk_bytes, seconds } if !ended.is_cancelled() => {
-                if self.has_dripped {
-                    // Ending the fault ends the pause.
-                    let _ = timeout(self::seconds(*seconds), ended.cancelled()).await;
-                } else {
-                    fault.record_hit();
-                    self.has_dripped = true;
-                }
-                return chunk_bytes.get();
-            }
-            FaultKind::Stall { .. } if ended.is_cancelled() => self.left = usize::MAX,
-            _ if self.left > 0 => {}
-            FaultKind::Stall { .. } => {
-                fault.record_hit();
-                ended.cancelled().await;
-                self.left = usize::MAX;
-            }
-            kind => {
-                fault.record_hit();
-                sleep(BEFORE_END).await;
-                let is_reset = matches!(kind, FaultKind::Reset { .. });
-                self.connection.end(if is_reset { Ending::Reset } else { Ending::Close }).await;
-            }
-        }
-        self.left
-    }
 }

@@ -5,6 +5,6 @@ mod apply;
 mod chance;
 mod kind;
 
-pub(super) use active::{ActiveFault, Faults, Received};
+pub(super) use active::{Faults, Received};
 pub(super) use apply::respond;
 pub use kind::Fault;

@@ -6,7 +6,7 @@ mod search;
 
 #[cfg(test)]
 pub(super) use search::MAX_CONDITIONS;
-pub(super) use search::{Target, query};
+pub(super) use search::SearchBody;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,38 +14,22 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Number, Value};
+use serde_json::Value;
 use serde_path_to_error::Segment;
 
-use super::days::Zones;
+use super::objects::shown;
 use super::reply::{Refusal, json};
-use super::switches::Switches;
 use crate::contract::SCOPE_DOWNLOAD;
-use crate::error::{Error, excerpt};
+use crate::error::excerpt;
 
 /// Most characters of a quoted value.
 const MAX_QUOTED: usize = 60;
-
-/// How this service interprets what the specification leaves open. A request has one from its head to its response.
-#[derive(Debug)]
-pub(super) struct Interpretation {
-    pub(super) switches: Switches,
-    /// The zones that the switches name.
-    pub(super) zones: Zones,
-}
-
-impl Interpretation {
-    pub(super) fn new(switches: Switches) -> Result<Self, Error> {
-        let zones = Zones::named(&switches.day_zone, &switches.source_timezone)?;
-        Ok(Self { switches, zones })
-    }
-}
 
 /// The body of a download (section 4.3).
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Download {
-    scope: String,
+    scope: Value,
     #[serde(rename = "exportId", deserialize_with = "integer")]
     export_id: i64,
 }
@@ -53,15 +37,15 @@ struct Download {
 /// The export that the body of a download names.
 pub(super) fn export_id(body: &[u8]) -> Result<i64, Refusal> {
     let Download { scope, export_id } = read(body)?;
-    constant("scope", &scope, SCOPE_DOWNLOAD)?;
+    constant("scope", &scope, &SCOPE_DOWNLOAD.into())?;
     Ok(export_id)
 }
 
 /// Reads a body, which is an object.
-fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
     let mut reader = serde_json::Deserializer::from_slice(body);
     let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| unread(body, &error));
-    let Object(value) = read?;
+    let JsonObject(value) = read?;
     reader.end().map_err(|cause| no_json(&cause))?;
     Ok(value)
 }
@@ -86,17 +70,15 @@ fn unread(body: &[u8], error: &serde_path_to_error::Error<serde_json::Error>) ->
         let problem = format!("`{}` is not known here{}", excerpt(key, MAX_QUOTED), instead(key, known));
         return refused(object, &problem);
     }
-    let problem = if let Some(name) = found.strip_prefix("missing field ") {
-        format!("{name} is required")
-    } else if let Some(name) = found.strip_prefix("duplicate field ") {
-        format!("{name} occurs twice")
-    } else if expected.is_empty() {
-        excerpt(found, MAX_QUOTED * 2)
-    } else {
-        let found = found.replacen("invalid type: sequence", "invalid type: array", 1);
-        let found = found.replacen("invalid type: map", "invalid type: object", 1);
-        let expected = expected.replace("a sequence", "an array").replace("a JSON number", "an integer");
-        format!("{}, expected {expected}", excerpt(&found, MAX_QUOTED * 2))
+    let problem = match found.split_once(" field ") {
+        Some(("missing", name)) => format!("{name} is required"),
+        Some(("duplicate", name)) => format!("{name} occurs twice"),
+        _ if expected.is_empty() => excerpt(found, MAX_QUOTED * 2),
+        _ => {
+            let found = excerpt(found, MAX_QUOTED * 2).replacen("type: sequence", "type: array", 1);
+            let found = found.replacen("type: map", "type: object", 1);
+            format!("{found}, expected {}", expected.replace("a sequence", "an array"))
+        }
     };
     refused(path.trim_start_matches('.'), &problem)
 }
@@ -130,17 +112,17 @@ fn mismatch(path: &str, value: &impl Serialize, expected: &str) -> Refusal {
 }
 
 /// Checks that a value is the only one that is documented.
-fn constant(path: &str, given: &str, expected: &str) -> Result<(), Refusal> {
-    if given == expected {
+fn constant(path: &str, given: &Value, only: &Value) -> Result<(), Refusal> {
+    if given == only || (only.is_number() && whole(given) == whole(only)) {
         return Ok(());
     }
-    Err(mismatch(path, &given, &format!("`{expected}`, the only documented value")))
+    Err(mismatch(path, given, &format!("{}, the only documented value", shown(only))))
 }
 
 /// A type that is read from a JSON object only: derived structs are also read from arrays.
-struct Object<T>(T);
+struct JsonObject<T>(T);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for JsonObject<T> {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         input.deserialize_map(ObjectVisitor(PhantomData)).map(Self)
     }
@@ -160,15 +142,15 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// An integer; JSON has one number type, so `4.0` is one too.
 fn integer<'de, D: Deserializer<'de>>(input: D) -> Result<i64, D::Error> {
-    let number = Number::deserialize(input)?;
-    whole(&number).ok_or_else(|| D::Error::custom(format_args!("{number} is not an integer of 64 bits")))
+    let value = Value::deserialize(input)?;
+    whole(&value).ok_or_else(|| D::Error::custom(format_args!("{value} is not an integer of 64 bits")))
 }
 
-fn whole(number: &Number) -> Option<i64> {
+/// An integer; JSON has one number type, so `4.0` is one too.
+fn whole(value: &Value) -> Option<i64> {
     let whole = |number: f64| (number.fract() == 0.0).then(|| format!("{number:.0}").parse().ok()).flatten();
-    number.as_i64().or_else(|| number.as_f64().and_then(whole))
+    value.as_i64().or_else(|| value.as_f64().and_then(whole))
 }
 
 /// A member that may be absent, but not null.

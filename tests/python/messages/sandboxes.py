@@ -92,7 +92,6 @@ SANDBOXES.add(
         sandbox.declare("shop", 8, {"id": "list"})
         sandbox.declare("shop", 8, {"id": "text"})
         sandbox.declare("shop", 8, {"a,b": "string"})
-        sandbox.declare("shop", 8, {f"a{n}": "string" for n in range(2_000)})
         sandbox.declare("shop", 8, "id")
         sandbox.load("shop", [])
         sandbox.load("store", 5)
@@ -136,6 +135,7 @@ SANDBOXES.add(
         sandbox.fault("drip", seconds=1, chunk_bytes=0)
         sandbox.fault("reset", after_bytes=-1)
         sandbox.fault("reset", after_bytes=1.5)
+        sandbox.fault("reset", after_bytes=True)
         sandbox.fault("reset", times=0)
         sandbox.fault("reset", path="both")
         sandbox.fault("reset", path=1)
@@ -145,6 +145,7 @@ SANDBOXES.add(
         sandbox.fault("reset", where={"date": "x"})
         sandbox.fault("reset", where={"day": "15.01."})
         sandbox.fault("reset", where={"day": object()})
+        sandbox.fault("reset", where={"contains": 1})
         sandbox.fault("reset", where="2024-01-15")
         sandbox.fault("status", status=100)
         sandbox.fault("status", status=204, body="text")
@@ -163,6 +164,7 @@ SANDBOXES.add(
         sandbox.fault("late_code", code="301")
         sandbox.fault("delay", seconds=-1)
         sandbox.fault("delay", seconds="1")
+        sandbox.fault("delay", seconds=float("inf"))
         sandbox.fault("delay", seconds=2, max_seconds=1)
         sandbox.fault("shrink", keep=1)
         """,
@@ -373,7 +375,8 @@ SANDBOXES.add([
     control("no admin token", "GET", "/state", Authorization=""),
     control("a body that is no JSON, of control", "POST", "/clock", b"{"),
     control("a body that is a list, of control", "POST", "/clock", b"[]"),
-    control("another Content-Type, of control", "POST", "/clock", b"{}", Content_Type="text/plain"),
+    control("a time that is negative", "POST", "/clock", b'{"advance": -1}'),
+    control("an entry with an unknown member", "POST", "/exports", b'{"entries": [{"rows": 5}, {"second": 1}]}'),
     control("a query twice", "GET", "/objects/customer/rows?limit=1&limit=2"),
     control("a query that is not UTF-8", "GET", "/objects/customer/rows?limit=%ff"),
     control("too many rows to list", "GET", "/objects/customer/rows?limit=1000000"),

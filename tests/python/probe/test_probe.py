@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from datetime import UTC, date, datetime, timedelta
@@ -353,15 +354,16 @@ def test_a_token_that_may_not_search_customers_leaves_those_open() -> None:
         assert "customers" in finding(report, name).detail
 
 
-def test_the_file_of_a_probe_makes_a_sandbox_like_the_service() -> None:
+@pytest.mark.parametrize("form", ["json", "toml"])
+def test_the_file_of_a_probe_makes_a_sandbox_like_the_service(form: str, tmp_path: Path) -> None:
     with da.Sandbox.demo(until="2024-02-29", switches=OTHERS) as sandbox:
-        text = probe(sandbox.client(timezone=OTHERS["day_zone"]), DAY, export_id=5637054).to_toml()
-
-    found = tomllib.loads(text)
-    with da.Sandbox.demo(until="2024-02-29", switches={**found["switches"], "latency": 0}) as sandbox:
-        client = sandbox.client(timezone=found["client"]["timezone"])
-        again = probe(client, DAY, export_id=5637054)
-    assert {**again.switches, "latency": 0} == {**found["switches"], "latency": 0}
+        first = probe(sandbox.client(timezone=OTHERS["day_zone"]), DAY, export_id=5637054)
+    file = tmp_path / f"platform.{form}"
+    file.write_text(json.dumps(first.to_dict()) if form == "json" else first.to_toml(), encoding="utf-8")
+    with da.Sandbox.demo(until="2024-02-29", platform=str(file), switches={"latency": 0}) as sandbox:
+        again = probe(sandbox.client(timezone=OTHERS["day_zone"]), DAY, export_id=5637054)
+    assert {**again.switches, "latency": 0} == {**first.switches, "latency": 0}
+    assert again.settings == first.settings
 
 
 @given(st.text(), st.text(), st.floats(allow_nan=False, allow_infinity=False))

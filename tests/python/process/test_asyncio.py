@@ -22,26 +22,6 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs loops tha
 DAY = da.on("2024-01-15")
 
 
-class WatchesNoSockets(asyncio.SelectorEventLoop):
-    """As the default loop of Windows."""
-
-    def add_reader(self, *_: Any) -> None:  # type: ignore[override]
-        raise NotImplementedError
-
-
-class CountsWakeUps(asyncio.SelectorEventLoop):
-    """Counts how often sockets of extension modules wake it."""
-
-    wake_ups = 0
-
-    def add_reader(self, fd: Any, callback: Callable[..., Any], *args: Any) -> None:  # type: ignore[override]
-        def counted() -> None:
-            self.wake_ups += 1
-            callback(*args)
-
-        super().add_reader(fd, counted)
-
-
 @pytest.fixture(autouse=True)
 def _nothing_is_unraisable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     unraisable: list[Any] = []
@@ -51,12 +31,12 @@ def _nothing_is_unraisable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assert unraisable == []
 
 
-@pytest.fixture(params=[asyncio.SelectorEventLoop, WatchesNoSockets])
-def run(request: Any) -> Iterator[Callable[[Any], Any]]:
+@pytest.fixture
+def run() -> Iterator[Callable[[Any], Any]]:
     failures: list[dict[str, Any]] = []
 
     def run(main: Any) -> Any:
-        with asyncio.Runner(loop_factory=request.param) as runner:
+        with asyncio.Runner() as runner:
             runner.get_loop().set_exception_handler(lambda _, context: failures.append(context))
             return runner.run(main)
 
@@ -146,30 +126,6 @@ def test_a_large_response_comes_whole_in_any_loop(run: Any) -> None:
             assert response["data"] == [text]
 
     run(main())
-
-
-def test_calls_that_end_together_wake_the_loop_once() -> None:
-    count, all_sent = 16, threading.Barrier(16 + 1)
-
-    def respond(connection: Any, _number: int) -> None:
-        all_sent.wait(10)
-        connection.sendall(http())
-
-    async def main() -> None:
-        with serving(respond) as server:
-            client = da.AsyncClient(server.base_url, token="tok", concurrency=None)
-            calls = asyncio.gather(*(codes(client) for _ in range(count)))
-            while len(server.requests) < count:
-                await asyncio.sleep(0.01)
-            all_sent.wait(10)
-            # The loop is held until all have ended.
-            time.sleep(0.5)
-            assert len(await calls) == count
-
-    loop = CountsWakeUps()
-    with asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.run(main())
-    assert loop.wake_ups == 1
 
 
 def test_a_client_serves_the_loops_of_several_threads(sandbox: da.Sandbox) -> None:

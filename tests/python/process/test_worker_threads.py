@@ -56,9 +56,11 @@ def threads(code: str, *arguments: str) -> list[str]:
 
 @pytest.mark.parametrize("code", [SCAN, CALLS, CALLS + SCAN])
 @pytest.mark.parametrize("processors", [1, 2])
-def test_there_are_as_many_workers_as_processors_and_two_at_most(
+def test_there_are_as_many_workers_as_processors_and_few_that_make_results(
     sandbox: da.Sandbox, processors: int, code: str
 ) -> None:
     if min(len(os.sched_getaffinity(0)), processors_of_quota()) < processors:
         pytest.skip("the tests may use one processor")
-    assert threads(code, sandbox.base_url, sandbox.issue_token(), str(processors)) == ["dataaccess"] * processors
+    found = len(threads(code, sandbox.base_url, sandbox.issue_token(), str(processors)))
+    # Those that make the results of awaited calls share their work: 16 calls at once need no 16 threads.
+    assert processors <= found <= processors + (4 if code.startswith(CALLS) else 0)

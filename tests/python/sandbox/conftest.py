@@ -12,14 +12,8 @@ import dataaccess as da
 __all__ = ["own", "short_pauses"]
 
 
-@pytest.fixture(scope="session")
-def _other() -> Iterator[da.Sandbox]:
+@pytest.fixture
+def own() -> Iterator[da.Sandbox]:
+    """A service with demo data, for one test."""
     with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
-
-
-@pytest.fixture
-def own(_other: da.Sandbox) -> da.Sandbox:
-    """A service with demo data and an empty log; faults end with the blocks of the test."""
-    _other.clear_requests()
-    return _other

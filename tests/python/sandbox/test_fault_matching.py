@@ -1,9 +1,10 @@
-"""Which requests a fault of the sandbox hits: by content of the body and by chance."""
+"""Which requests a fault of the sandbox hits: by operation, turn and content of the body."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from contextlib import nullcontext
+from datetime import date
 from typing import Any, get_args
 
 import pytest
@@ -12,31 +13,23 @@ import dataaccess as da
 from dataaccess import _native
 from dataaccess._sandbox.faults import FaultKind, FaultPreset
 
+DAY = da.on("2024-01-15")
+
 pytestmark = pytest.mark.usefixtures("short_pauses")
-
-JANUARY = da.month("2024-01")
-
-
-def asked_days(sandbox: da.Sandbox, status: int) -> list[str]:
-    """The days of the requests that got this status."""
-    bodies = [request.body for request in sandbox.requests if request.status == status]
-    times = [body["filters"]["OR"][0]["AND"][0]["value"] for body in bodies]
-    return sorted(str(datetime.fromtimestamp(time // 1000, UTC).date()) for time in times)
 
 
 @pytest.mark.parametrize("day", ["2024-01-15", date(2024, 1, 15)])
 def test_a_fault_of_one_day_hits_that_day_of_a_month_alone(
     connect: Any, own: da.Sandbox, day: object, tmp_path: Any
 ) -> None:
-    scan = connect(own, retry_for=0).scan_codes(["id"], allocated_time=JANUARY)
+    scan = connect(own, retry_for=0).scan_codes(["id"], allocated_time=da.month("2024-01"))
     with (
         own.fault("status", status=500, where={"day": day}) as fault,
         pytest.raises(da.ScanIncompleteError, match="2024-01-15"),
     ):
         scan.to_folder(tmp_path)
     assert fault.hits == 1
-    assert asked_days(own, 500) == ["2024-01-15"]
-    assert len(asked_days(own, 200)) == 30
+    assert [request.status for request in own.requests].count(200) == 30
     assert scan.to_folder(tmp_path).new == 1
 
 
@@ -69,53 +62,48 @@ def test_a_day_is_of_the_zone_of_the_sandbox(connect: Any) -> None:
         ({"contains": '"itemTypeName":"customer"'}, "items"),
         ({"contains": '"exportId":5637051'}, "download"),
         ({"contains": '"column":"code_status"'}, "codes"),
-        ({"contains": '"demo-customer-0002"'}, "items"),
         ({"contains": '"customer"', "day": "2024-01-15"}, None),
     ],
 )
-def test_a_fault_hits_what_the_body_contains(
-    connect: Any, own: da.Sandbox, where: dict[str, Any], hit: str | None
-) -> None:
-    client = connect(own, retry_for=0)
+def test_a_fault_hits_what_the_body_contains(own: da.Sandbox, where: dict[str, Any], hit: str | None) -> None:
+    client = own.client(retry_for=0)
     calls: dict[str, Callable[[], object]] = {
-        "items": lambda: client.search_items(
-            "customer", ["customer_id"], da.col("customer_id").equals("demo-customer-0002")
-        ),
-        "codes": lambda: client.search_codes(["id"], allocated_time=da.on("2024-01-15"), code_status=1),
+        "items": lambda: client.search_items("customer", ["name"], da.col("customer_id").equals("1")),
+        "codes": lambda: client.search_codes(["id"], allocated_time=DAY, code_status=1),
         "download": lambda: client.download_segment(5637051),
     }
     with own.fault("status", status=400, where=where) as fault:
         for name, call in calls.items():
-            if name == hit:
-                with pytest.raises(da.RequestRejectedError):
-                    call()
-            else:
+            with pytest.raises(da.RequestRejectedError) if name == hit else nullcontext():
                 call()
     assert fault.hits == (hit is not None)
 
 
-def test_chance_with_a_seed_hits_the_same_requests_each_time(connect: Any, own: da.Sandbox) -> None:
+def test_a_fault_is_for_its_operation_and_its_turn(connect: Any, own: da.Sandbox) -> None:
     client = connect(own, retry_for=0)
+    with own.fault("status", status=500, path="search", after=1, times=1) as fault:
+        assert client.download_segment(5637051)
+        assert client.search_codes(["id"], allocated_time=DAY)
+        with pytest.raises(da.ServerError):
+            client.search_codes(["id"], allocated_time=DAY)
+        assert client.search_codes(["id"], allocated_time=DAY)
+    assert fault.hits == 1
+    with own.fault("reset", path="/access/api/segment/download") as fault:
+        assert client.search_codes(["id"], allocated_time=DAY)
+        with pytest.raises(da.ConnectionLostError):
+            client.download_segment(5637051)
+    assert fault.hits == 1
 
-    def hit(**options: Any) -> list[int | None]:
-        own.clear_requests()
-        with own.fault("status", status=400, **options) as fault:
-            for _ in range(40):
-                try:
-                    client.download_segment(5637051)
-                except da.RequestRejectedError:
-                    continue
-        statuses = [request.status for request in own.requests]
-        assert fault.hits == statuses.count(400)
-        return statuses
 
-    first = hit(probability=0.3, seed=7)
-    assert 5 <= first.count(400) <= 20
-    assert hit(probability=0.3, seed=7) == first
-    assert hit(probability=0.3, seed=8) != first
-    limited = hit(probability=0.3, seed=7, times=2)
-    assert limited.count(400) == 2
-    assert limited.index(400) == first.index(400)
+def test_the_outer_fault_wins_and_each_counts_its_own(connect: Any, own: da.Sandbox) -> None:
+    client = connect(own, retry_for=0)
+    with own.fault("status", status=500, times=1) as outer, own.fault("status", status=404) as inner:
+        with pytest.raises(da.ServerError):
+            client.search_codes(["id"], allocated_time=DAY)
+        with pytest.raises(da.RequestRejectedError):
+            client.search_codes(["id"], allocated_time=DAY)
+    assert (outer.hits, inner.hits) == (1, 1)
+    assert client.search_codes(["id"], allocated_time=DAY)
 
 
 def test_python_and_the_core_know_the_same_kinds_and_presets() -> None:

@@ -43,23 +43,16 @@ def arrow(area: Any = None, opened: Any = None) -> pa.Table:
     return pa.table({name: column for name, column in columns.items() if column is not None})
 
 
-def test_dicts_of_any_iterable_are_loaded() -> None:
+def test_dicts_of_any_iterable_are_loaded(service: da.Sandbox) -> None:
     rows: list[dict[str, Any]] = [
         {"store_id": "a", "area": 250, "opened": dt.datetime(2024, 1, 31, 10)},  # noqa: DTZ001 - read as UTC
         {"opened": None, "area": 0.5, "store_id": "b"},
         {"store_id": "c", "opened": dt.date(2024, 2, 1)},
     ]
-    ways: list[Callable[[], Any]] = [
-        lambda: rows,
-        lambda: iter(rows),
-        lambda: (row for row in rows),
-        lambda: [types.MappingProxyType(row) for row in rows],
-    ]
-    for way in ways:
-        with da.Sandbox() as sandbox:
-            sandbox.declare("store", 7, STORE)
-            assert sandbox.load("store", way()) == 3
-            assert stored(sandbox) == EXPECTED
+    for given in (rows, iter(rows), [types.MappingProxyType(row) for row in rows]):
+        assert service.load("store", given, replace=True) == 3
+        assert stored(service) == EXPECTED
+        service.clear("store")
 
 
 FRAME = pd.DataFrame(
@@ -142,8 +135,6 @@ def test_large_tables_are_loaded_block_by_block(service: da.Sandbox) -> None:
 @pytest.mark.parametrize(
     ("row", "attribute", "datum"),
     [
-        ({"colour": "red"}, None, "`colour`"),
-        ({"area": "12"}, "area", "'12'"),
         ({"area": np.array([True])[0]}, "area", "bool"),
         ({"area": 2**63}, "area", "9223372036854775808"),
         ({"area": float("inf")}, "area", "inf"),
@@ -155,13 +146,9 @@ def test_large_tables_are_loaded_block_by_block(service: da.Sandbox) -> None:
         ({"opened": 1706702400}, "opened", "1706702400"),
         ({"opened": "2024-01-31"}, "opened", "YYYY-MM-DD HH:MM:SS"),
         ({"opened": pd.NaT}, "opened", "NaT"),
-        ({"opened": dt.datetime(2024, 1, 1, microsecond=1, tzinfo=dt.UTC)}, "opened", "00.000001"),
         ({"opened": np.datetime64("2024-01-01T00:00:00.000000001", "ns")}, "opened", "00.000000001"),
-        ({"opened": dt.datetime(1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=9)))}, "opened", "9999"),
         ({"store_id": 17}, "store_id", "17"),
-        ({"store_id": "\ud800"}, "store_id", "'\\ud800'"),
         ({"store_id": float("nan")}, "store_id", "nan"),
-        ({"store_id": None}, None, "null"),
         ({"store_id": "first"}, None, "`first`"),
     ],
     ids=str,
@@ -251,32 +238,6 @@ def test_bools_and_lists_come_back_as_they_were_loaded(make: Callable[[Any], Any
         sandbox.declare("tagged", 9, TAGGED)
         assert sandbox.load("tagged", make(rows)) == 3
         assert tagged(sandbox) == rows
-
-
-def test_declarations_that_cannot_be_are_refused(service: da.Sandbox) -> None:
-    service.declare("store", 7, STORE)
-    wrong: list[tuple[str, int, Any, str]] = [
-        ("shop", 8, {"id": "text"}, r"`shop`.*`id`.*`text`.* bool .*datetime"),
-        ("shop", 7, {"id": "string"}, r"`shop`.* 7 .*`store`|`store`.* 7 "),
-        ("shop", 8, {}, "`shop`"),
-    ]
-    for name, item_type_id, attributes, data in wrong:
-        with pytest.raises(da.SandboxError, match=data):
-            service.declare(name, item_type_id, attributes)
-    for act in (lambda name: service.load(name, []), service.clear):
-        with pytest.raises(da.SandboxError, match=r"`shop`.* promotion_code, customer\b"):
-            act("shop")
-
-
-def test_rows_are_replaced_and_taken_away(service: da.Sandbox) -> None:
-    for _ in range(2):
-        assert service.load("store", [{"store_id": "1"}, {"store_id": "2"}], replace=True) == 2
-    refuse_again = [{"store_id": "3"}, {"store_id": "2"}]
-    with pytest.raises(da.SandboxError, match=r"\brow 1: .*`2`"):
-        service.load("store", refuse_again)
-    assert [row["store_id"] for row in stored(service)] == ["1", "2"]
-    assert service.clear("store") == 2
-    assert stored(service) == []
 
 
 def as_stream(rows: Iterator[dict[str, Any]]) -> pa.RecordBatchReader:

@@ -1,37 +1,22 @@
-"""Switches set from Python by the names of the table in docs/open-points.md, and seen through a client."""
+"""Switches set from Python, and what a client or a plain request sees of them."""
 
 from __future__ import annotations
 
 import datetime as dt
-import json
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import polars as pl
 import pytest
-from support.arguments import about
-from support.open_points import TABLE
 from support.plain_http import DOWNLOAD, SEARCH, PlainService
 
 import dataaccess as da
-from dataaccess._probe.findings import ProbeReport
-from dataaccess._probe.probe import probe
 from dataaccess._sandbox.platforms import PLATFORMS
 from dataaccess.types import Schema
-
-
-def test_every_value_of_the_table_is_taken() -> None:
-    words = {name: re.findall(r'"(\w+)"', takes) for name, takes in TABLE.items()}
-    assert words["empty_shape"] == ["array", "object", "null", "absent"]
-    for name, values in words.items():
-        for value in values:
-            da.Sandbox(switches={name: value}).stop()
-    others = {"maximum_rows": None, "latency": 0.5, "finished_status": 7, "generic_scope": "object"}
-    da.Sandbox(switches=others).stop()
-
 
 TIME = dt.datetime(2024, 1, 14, 20, 30, tzinfo=dt.UTC)
 WRITTEN = "2024-01-15 03:30:00"
@@ -40,7 +25,6 @@ ROWS: dict[str, Any] = {
     "aware": [{"visit_id": "1", "time": TIME}],
     "naive": [{"visit_id": "1", "time": NAIVE}],
     "text": [{"visit_id": "1", "time": WRITTEN}],
-    "polars": pl.DataFrame({"visit_id": ["1"], "time": [TIME]}),
     "pandas": pd.DataFrame({"visit_id": ["1"], "time": [pd.Timestamp(TIME)]}),
 }
 
@@ -63,57 +47,21 @@ def test_a_load_writes_times_in_the_zone_of_records(form: str) -> None:
             assert other.client().search_items("visit", ["time"], item_type_id=7) == [{"time": "2024-01-14 20:30:00"}]
 
 
-@pytest.mark.parametrize("form", ["both", "array", "string"])
-def test_promotion_codes_take_attributes_as_an_array_whatever_the_switch(form: str) -> None:
-    body = da.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
+@contextmanager
+def plain(**switches: Any) -> Iterator[PlainService]:
+    """A service without data, and a token for searches."""
     with (
-        da.Sandbox(switches={"attrs_format": form}) as sandbox,
+        da.Sandbox(switches=switches) as sandbox,
         PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service,
     ):
-        assert service.search(body).records == []
-        assert service.search(body | {"attrs": "id"}).refusal.startswith('attrs: "id" ')
+        yield service
 
 
-@pytest.mark.parametrize(
-    ("switches", "data"),
-    [
-        ({"empty_shpae": "null"}, "`empty_shpae`.* empty_shape\\?$"),
-        ({"empty_shape": "nil"}, 'empty_shape: `nil` .*"array", "object", "null", "absent"$'),
-        ({"day_zone": "Hanoi"}, 'day_zone: `Hanoi` .*"UTC"'),
-        ({"maximum_rows": 0}, "maximum_rows: 0 .* 1$"),
-        ({"latency": -1}, "latency: -1 .* 0$"),
-        ({"generic_scope": [1]}, r"generic_scope: \[1\] "),
-        ({"generic_scope": ""}, "generic_scope: ``"),
-    ],
-    ids=str,
-)
-def test_an_error_names_the_valid_names_or_values(switches: dict[str, Any], data: str) -> None:
-    for start in (da.Sandbox, da.Sandbox.demo):
-        with pytest.raises(da.SandboxError, match=data):
-            start(switches=switches)
-
-
-def test_a_platform_that_wants_a_value_type_for_codes_can_be_searched_by_a_raw_filter() -> None:
-    condition: dict[str, Any] = {
-        "column": "allocated_time",
-        "data_type": "datetime",
-        "operator": "equals",
-        "value": "2024-01-15",
-    }
-    with da.Sandbox.demo(until="2024-02-29", switches={"value_type": "required"}) as sandbox:
-        client = sandbox.client()
-        with pytest.raises(da.RequestRejectedError, match="`value_type`"):
-            client.search_items("promotion_code", ["id"], {"OR": [{"AND": [condition]}]})
-        condition["value_type"] = "normal"
-        assert client.search_items("promotion_code", ["id"], {"OR": [{"AND": [condition]}]})
-
-
-@pytest.mark.parametrize("shape", ["array", "object", "null", "absent"])
-def test_a_client_copes_with_every_shape_of_a_response(shape: str) -> None:
-    with da.Sandbox.demo(until="2024-02-29", switches={"empty_shape": shape}) as sandbox:
-        client = sandbox.client()
-        assert client.search_codes(allocated_time=da.on("2001-01-01")) == []
-        assert len(client.search_codes(["id"], allocated_time=da.on("2024-01-15"))) > 20
+@pytest.mark.parametrize("form", ["both", "array", "string"])
+def test_promotion_codes_take_attributes_as_an_array_whatever_the_switch(form: str) -> None:
+    with plain(attrs_format=form) as service:
+        assert service.search(search_of_codes()).records == []
+        assert service.search(search_of_codes() | {"attrs": "id"}).refusal.startswith('attrs: "id" ')
 
 
 def test_the_latency_may_be_a_timedelta() -> None:
@@ -148,10 +96,7 @@ def search_of_codes(**members: Any) -> dict[str, Any]:
 def test_a_condition_of_codes_may_need_or_refuse_a_member_of_the_generic_shape(
     switch: str, member: dict[str, str], taken: str, with_it: int, without_it: int
 ) -> None:
-    with (
-        da.Sandbox(switches={switch: taken}) as sandbox,
-        PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service,
-    ):
+    with plain(**{switch: taken}) as service:
         replies = {with_it: service.search(search_of_codes(**member)), without_it: service.search(search_of_codes())}
         for status, reply in replies.items():
             assert reply.status == status
@@ -161,7 +106,7 @@ def test_a_condition_of_codes_may_need_or_refuse_a_member_of_the_generic_shape(
 
 
 def test_a_condition_of_codes_may_have_both_members_of_the_generic_shape() -> None:
-    with da.Sandbox() as sandbox, PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
+    with plain() as service:
         assert service.search(search_of_codes(value_type="normal", condition_type="comp_attr")).status == 200
         refusal = service.search(search_of_codes(condition_type="Comp_attr")).refusal
         assert refusal.startswith('filters.OR[0].AND[0].condition_type: "Comp_attr" is not `comp_attr`')
@@ -180,65 +125,45 @@ def test_the_rows_of_an_export_have_the_type_of_the_switch(form: type) -> None:
 
 @pytest.mark.parametrize(("taken", "status"), [("any", 200), ("exact", 403)])
 def test_the_scheme_of_the_token_in_another_case(taken: str, status: int) -> None:
-    with da.Sandbox(switches={"bearer_case": taken}) as sandbox:
-        token = sandbox.issue_token(["item"])
-        with PlainService(sandbox.base_url, token) as service:
-            assert service.search(search_of_codes()).status == 200
-            for scheme in ("bearer", "BEARER"):
-                reply = service.post(SEARCH, search_of_codes(), {"Authorization": f"{scheme} {token}"})
-                assert reply.status == status, scheme
+    with plain(bearer_case=taken) as service:
+        assert service.search(search_of_codes()).status == 200
+        token = service.headers["Authorization"].removeprefix("Bearer ")
+        for scheme in ("bearer", "BEARER"):
+            reply = service.post(SEARCH, search_of_codes(), {"Authorization": f"{scheme} {token}"})
+            assert reply.status == status, scheme
 
 
 @pytest.mark.parametrize(("taken", "status"), [("ignored", 200), ("refused", 400)])
 @pytest.mark.parametrize("query", ["?limit=10", "?"])
 def test_a_query_string_on_the_path(taken: str, status: int, query: str) -> None:
-    with (
-        da.Sandbox(switches={"query_string": taken}) as sandbox,
-        PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service,
-    ):
+    with plain(query_string=taken) as service:
         reply = service.post(f"{SEARCH}{query}", search_of_codes())
-        assert reply.status == status
-        assert status == 200 or reply.refusal == "the path: it has a query string; the specification shows none"
+    assert reply.status == status
+    assert status == 200 or reply.refusal == "the path: it has a query string; the specification shows none"
 
 
 @pytest.mark.parametrize(("taken", "status"), [("scope_first", 403), ("export_first", 404)])
 def test_the_order_of_the_checks_of_a_download(taken: str, status: int) -> None:
     with da.Sandbox(switches={"download_order": taken}) as sandbox:
         known, unknown = ({"scope": "download", "exportId": each} for each in (sandbox.start_export(), 1))
-        with PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
-            assert service.post(DOWNLOAD, unknown).status == status
-            assert service.post(DOWNLOAD, known).status == 403
-        with PlainService(sandbox.base_url, sandbox.issue_token(["download"])) as service:
-            assert service.post(DOWNLOAD, unknown).status == 404
-            assert service.post(DOWNLOAD, known).status == 200
-        with PlainService(sandbox.base_url, "no-token") as service:
-            assert service.post(DOWNLOAD, unknown).status == 403
+        item, download = (sandbox.issue_token([scope]) for scope in ("item", "download"))
+        for token, statuses in ((item, (status, 403)), (download, (404, 200)), ("no-token", (403, 403))):
+            with PlainService(sandbox.base_url, token) as service:
+                assert tuple(service.post(DOWNLOAD, body).status for body in (unknown, known)) == statuses
 
 
 @pytest.mark.parametrize(
-    ("members", "near"),
+    ("condition", "search", "near"),
     [
-        ({"colum": "id"}, "`colum` is not known here; did you mean `column`?"),
-        ({"operator": "after-date"}, "is not an operator of a datetime; did you mean `after_date`?"),
-        ({"column": "allocated"}, "; did you mean `allocated_time`?"),
-        ({"operator": "above"}, "is not an operator of a datetime; known are before_date, equals, after_date"),
-        ({"value": 1705276800}, "; did you mean 1705276800000?"),
+        ({"colum": "id"}, {}, "`colum` is not known here; did you mean `column`?"),
+        ({"operator": "after-date"}, {}, "is not an operator of a datetime; did you mean `after_date`?"),
+        ({}, {"attrs": ["id", "chanel_id"]}, "`chanel_id`; did you mean `channel_id`?"),
+        ({}, {"itemTypeId": -1004, "itemTypeName": "customer"}, "; `customer` has the id -1003"),
     ],
-    ids=str,
 )
-def test_a_refusal_names_the_nearest_legal_form(members: dict[str, Any], near: str) -> None:
-    with da.Sandbox() as sandbox, PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
-        refusal = service.search(search_of_codes(**members)).refusal
-        assert refusal.startswith("filters.OR[0].AND[0]")
-        assert near in refusal
-        wrong = search_of_codes() | {"attrs": ["id", "chanel_id"]}
-        assert service.search(wrong).refusal.endswith("`chanel_id`; did you mean `channel_id`?")
-        customer = {"itemTypeId": -1004, "itemTypeName": "customer", "attrs": ["name"], "filters": {"OR": []}}
-        assert service.search(customer).refusal.endswith("; `customer` has the id -1003")
-
-
-DAY = dt.date(2024, 1, 15)
-EXPORT = 5637054
+def test_a_refusal_names_the_nearest_legal_form(condition: Any, search: Any, near: str) -> None:
+    with plain() as service:
+        assert near in service.search(search_of_codes(**condition) | search).refusal
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
@@ -261,61 +186,3 @@ def test_switches_win_over_the_platform(tmp_path: Path) -> None:
     with da.Sandbox(platform=file, switches={"empty_shape": "null", "latency": 0}) as sandbox:
         body = da.validate_codes(["id"], allocated_time=da.on("2024-01-15"))
         assert sandbox.client().post("/access/api/item/search", {**body})["data"] == {"status": True, "data": None}
-
-
-# Each differs from the default.
-OTHERS: dict[str, Any] = {
-    "day_zone": "Asia/Ho_Chi_Minh",
-    "source_timezone": "Asia/Kolkata",
-    "day_comparison": "instants",
-    "operators": "unmatched",
-    "time_unit": "unmatched",
-    "seconds": "unmatched",
-    "value_type": "required",
-    "attrs_format": "string",
-    "unknown_attribute": "ignored",
-    "empty_shape": "absent",
-    "last_used_type": "object",
-    "channel_id_type": "string",
-    "finished_types": "string",
-    "end_time_type": "number",
-    "finished_status": 7,
-    "failed_status": 9,
-    "unknown_export": "no_entries",
-    "malformed_request": "code_only",
-    "row_order": "reverse",
-    "maximum_rows": 60,
-}
-
-
-@pytest.mark.parametrize("form", ["json", "toml"])
-def test_what_a_probe_found_is_found_again_at_a_sandbox_with_its_file(form: str, tmp_path: Path) -> None:
-    def probed(sandbox: da.Sandbox) -> ProbeReport:
-        client = sandbox.client(timezone="Asia/Ho_Chi_Minh", source_timezone="Asia/Kolkata")
-        return probe(client, DAY, export_id=EXPORT)
-
-    file = tmp_path / f"platform.{form}"
-    with da.Sandbox.demo(until="2024-02-29", switches=OTHERS) as service:
-        first = probed(service)
-    file.write_text(json.dumps(first.to_dict()) if form == "json" else first.to_toml(), encoding="utf-8")
-    with da.Sandbox.demo(until="2024-02-29", platform=str(file)) as sandbox:
-        again = probed(sandbox)
-    assert OTHERS.items() <= first.switches.items()
-    assert {**again.switches, "latency": 0} == {**first.switches, "latency": 0}
-    assert again.settings == first.settings
-
-
-@pytest.mark.parametrize(
-    ("platform", "data"),
-    [
-        *(("utc-all", "one of all-utc, .*'utc-all'"), (Path(), "one of all-utc"), (5, "platform must be a string")),
-        *((text, r"\bplatform\.json\b") for text in ("{", "[]", "{}", '{"switches": []}', "\x80")),
-    ],
-)
-def test_another_platform_is_refused(platform: Any, data: str, tmp_path: Path) -> None:
-    if "platform" in data and isinstance(platform, str):
-        file = tmp_path / "platform.json"
-        file.write_bytes(platform.encode("latin-1"))
-        platform = file
-    with pytest.raises(da.ConfigError, check=about("platform"), match=data):
-        da.Sandbox(platform=platform)

@@ -27,12 +27,6 @@ def codes(attrs: list[str], operator: str, value: int, *conditions: dict[str, An
 
 
 @pytest.fixture
-def own() -> Iterator[da.Sandbox]:
-    with da.Sandbox.demo(until="2024-02-29") as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
 def plain(own: da.Sandbox) -> Iterator[PlainService]:
     with PlainService(own.base_url, own.issue_token()) as service:
         yield service
@@ -48,32 +42,28 @@ def test_a_search_is_the_specifications_to_the_letter(plain: PlainService) -> No
     assert plain.search(codes(["id"], "before_date", LONG_AGO)).body == success + b"]}}"
 
 
-def test_a_download_is_the_specifications_to_the_letter() -> None:
-    with (
-        da.Sandbox(now="2024-03-01T00:00:00") as sandbox,
-        PlainService(sandbox.base_url, sandbox.issue_token()) as plain,
-    ):
-        sandbox.start_export(export_id=7, seconds=3600)
-        reply = plain.post(DOWNLOAD, {"scope": "download", "exportId": 7})
-    expected = (
-        r'{"code":200,"message":"Success","data":{"entries":[{"exportStatus":1,"exportedRows":null,'
-        r'"startTime":"2024-03-01T00:00:0\d.\d{3}Z","endTime":null,"durations":null,"responseCode":null,'
-        r'"responseMessage":null}],"meta":{"total":1}},"codeMessage":null,"duration":"\d+ms"}'
-    )
-    assert re.fullmatch(expected.replace("[{", r"\[{").replace("}]", r"}\]"), reply.body.decode())
+# Status, rows, start, end, durations, code and message.
+@pytest.mark.parametrize(
+    ("advance", "values"), [(0, '1,null,"T",null,null,null,null'), (3600, '2,42,"T","T",3600000,200,"OK"')]
+)
+def test_a_download_is_the_specifications_to_the_letter(
+    own: da.Sandbox, plain: PlainService, advance: int, values: str
+) -> None:
+    export = own.start_export(rows=42, seconds=3600)
+    own.advance(advance)
+    reply = plain.post(DOWNLOAD, {"scope": "download", "exportId": export})
+    body = re.sub(r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"', '"T"', reply.body.decode())
+    names = ["exportStatus", "exportedRows", "startTime", "endTime", "durations", "responseCode", "responseMessage"]
+    entry = ",".join(f'"{name}":{value}' for name, value in zip(names, values.split(","), strict=True))
+    expected = f'{{"code":200,"message":"Success","data":{{"entries":[{{{entry}}}],"meta":{{"total":1}}}},'
+    assert re.fullmatch(re.escape(expected) + r'"codeMessage":null,"duration":"\d+ms"\}', body)
 
 
-def test_a_record_has_the_attributes_in_their_order_and_null_where_unset(plain: PlainService) -> None:
-    attrs = ["last_used_time", "channel_id", "code_status", "id", "last_used_source"]
-    sent = {"column": "code_status", "data_type": "number", "operator": "matches", "value": [3]}
-    records = plain.search(codes(attrs, "after_date", LONG_AGO, {"type": 2, **sent, "extendValue": []})).records
-    assert len(records) > 1_000
-    assert {tuple(record) for record in records} == {tuple(attrs)}
-    assert {(each["last_used_time"], each["last_used_source"], each["code_status"]) for each in records} == {
-        (None, None, 3)
-    }
-    ids = [record["id"] for record in records]
-    assert ids == sorted(ids)
+def test_an_export_has_the_id_it_is_given_or_a_free_one(own: da.Sandbox) -> None:
+    assert own.start_export(export_id=7) == own.start_export(export_id=7) == 7
+    free = {own.start_export() for _ in range(3)}
+    assert len(free) == 3
+    assert 7 not in free
 
 
 def test_only_a_promotion_code_search_needs_its_content_type(plain: PlainService) -> None:
@@ -81,6 +71,13 @@ def test_only_a_promotion_code_search_needs_its_content_type(plain: PlainService
     for kind, status in (("text/plain", 415), ("", 415), ("application/json; charset=utf-8", 200)):
         assert plain.post(SEARCH, search, {"Content-Type": kind}).status == status
     assert plain.post(SEARCH, EVERYBODY, {"Content-Type": "text/plain"}).status == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])
+def test_another_method_or_path_is_refused(own: da.Sandbox, plain: PlainService, method: str) -> None:
+    for path, status, allowed in ((SEARCH, 405, "POST"), (DOWNLOAD, 405, "POST"), (f"{SEARCH}/", 404, None)):
+        reply = plain.send(f"{method} {path} HTTP/1.1\r\nHost: {own.base_url[7:]}\r\n\r\n".encode())
+        assert (reply.status, reply.headers.get("allow"), bool(reply.refusal)) == (status, allowed, True)
 
 
 def test_a_late_code_is_the_last_member(own: da.Sandbox, plain: PlainService) -> None:

@@ -1,16 +1,13 @@
-//! Faults as a raw socket sees them: every byte, and how the connection ends.
+//! Faults that end the connection, as a raw socket sees them: every byte, and how the connection ends.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::support::{Begun, Controlled as _};
 
-use super::wire::{DOWNLOAD, SEARCH, Service, allocated_time, codes, customers};
-
-const PAUSE: Duration = Duration::from_millis(40);
+use super::wire::{SEARCH, Service, allocated_time, codes};
 
 /// The bytes of a response, and how it ended: properly, by a reset, or not at all.
 #[derive(Debug)]
@@ -89,100 +86,4 @@ fn a_reset_or_a_cut_sends_so_many_bytes_with_the_full_content_length() {
             assert!(head.starts_with("http/1.1 200 ok\r\n"), "{head}");
         }
     }
-}
-
-#[test]
-fn a_response_that_is_no_longer_passes_unchanged() {
-    let service = Service::demo();
-    let whole = whole(&service);
-    for (kind, after_bytes) in
-        [("reset", whole.len()), ("cut", whole.len()), ("cut", usize::MAX), ("stall", whole.len())]
-    {
-        let fault = fault(&service, &json!({"kind": kind, "after_bytes": after_bytes}));
-        let taken = take(send(&service));
-        assert_eq!((taken.body().as_slice(), taken.end), (&whole[..], None), "{kind} {after_bytes}");
-        assert_eq!(fault.hits(), 0);
-    }
-}
-
-#[test]
-fn a_stall_is_silent_until_the_fault_ends_and_then_continues() {
-    let service = Service::demo();
-    let whole = whole(&service);
-    for after_bytes in [None, Some(0_usize), Some(1_000)] {
-        let fault = fault(&service, &json!({"kind": "stall", "after_bytes": after_bytes}));
-        let mut stream = send(&service);
-        stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
-        let mut bytes = Vec::new();
-        let error = stream.read_to_end(&mut bytes).unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
-        match after_bytes {
-            None => assert_eq!(bytes, b""),
-            Some(after) => assert_eq!(Taken { bytes: bytes.clone(), end: None }.body(), &whole[..after]),
-        }
-        drop(fault);
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        stream.read_to_end(&mut bytes).unwrap();
-        assert_eq!(Taken { bytes, end: None }.body(), whole);
-    }
-}
-
-#[test]
-fn a_stall_ends_with_its_client_and_holds_up_no_stop() {
-    let service = Service::demo();
-    let _stall = fault(&service, &json!({"kind": "stall", "after_bytes": 10}));
-    drop(send(&service));
-    let held = send(&service);
-    std::thread::sleep(PAUSE);
-    let started = Instant::now();
-    service.sandbox.stop();
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
-    assert!(take(held).bytes.len() < 1_000);
-}
-
-#[test]
-fn a_drip_arrives_in_pieces_with_pauses_and_is_complete() {
-    let service = Service::demo();
-    let body = json!({"scope": "download", "exportId": 5_637_051}).to_string();
-    let _drip = fault(&service, &json!({"kind": "drip", "chunk_bytes": 50, "seconds": PAUSE.as_secs_f64()}));
-    let mut stream = service.connect();
-    let (address, token, length) = (service.address(), &service.token, body.len());
-    write!(
-        stream,
-        "POST {DOWNLOAD} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
-         Content-Length: {length}\r\n\r\n{body}"
-    )
-    .unwrap();
-    let started = Instant::now();
-    let mut pieces: Vec<Vec<u8>> = Vec::new();
-    loop {
-        let mut piece = vec![0; 4096];
-        let read = stream.read(&mut piece).unwrap();
-        if read == 0 {
-            break;
-        }
-        piece.truncate(read);
-        pieces.push(piece);
-    }
-    let response = Taken { bytes: pieces.concat(), end: None };
-    let envelope: serde_json::Value = serde_json::from_slice(&response.body()).unwrap();
-    assert_eq!(envelope["code"], 200);
-    let pauses = u32::try_from(response.body().len().div_ceil(50) - 1).unwrap();
-    assert!(pauses >= 4 && started.elapsed() >= PAUSE * pauses, "{pauses} pauses in {:?}", started.elapsed());
-    assert!(pieces.len() >= 3, "{} pieces", pieces.len());
-}
-
-#[test]
-fn a_delay_comes_before_the_response_and_ends_with_the_fault() {
-    let service = Service::demo();
-    let delay = fault(&service, &json!({"kind": "delay", "seconds": (PAUSE * 5).as_secs_f64()}));
-    let started = Instant::now();
-    assert_eq!(service.records(&customers(&[vec![]])).len(), 2_025);
-    assert!(started.elapsed() >= PAUSE * 5);
-    drop(delay);
-    let endless = fault(&service, &json!({"kind": "delay", "seconds": 1e9}));
-    let stream = send(&service);
-    std::thread::sleep(PAUSE);
-    drop(endless);
-    assert_eq!(take(stream).end, None);
 }

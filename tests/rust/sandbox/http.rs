@@ -15,21 +15,6 @@ fn host() -> String {
 }
 
 #[test]
-fn unknown_paths_and_methods_get_an_envelope() {
-    for path in ["/", "/access/api/item", "/access/api/item/search/", "/openapi"] {
-        SERVICE.request(&format!("POST {path}"), &[&host()], "{}").refuses(404, "no such path");
-        SERVICE.request(&format!("GET {path}"), &[&host()], "").refuses(404, "no such path");
-    }
-    for path in [SEARCH, DOWNLOAD] {
-        for method in ["GET", "PUT", "DELETE", "OPTIONS"] {
-            let reply = SERVICE.request(&format!("{method} {path}"), &[&host()], "");
-            reply.refuses(405, "another method");
-            assert_eq!(reply.header("allow"), Some("POST"));
-        }
-    }
-}
-
-#[test]
 fn only_local_names_are_served() {
     let port = SERVICE.address().rsplit(':').next().unwrap();
     let body = json!({"scope": "download", "exportId": 5_637_051}).to_string();
@@ -137,23 +122,4 @@ fn a_body_of_a_declared_size_too_large_is_refused_unread() {
     let mut response = vec![0; 4096];
     let read = stream.read(&mut response).unwrap();
     Reply::parse(&response[..read]).refuses(413, "larger than 4194304 bytes");
-}
-
-#[test]
-fn an_encoded_body_is_refused() {
-    let headers = [host(), "Content-Encoding: gzip".to_owned()];
-    let reply = SERVICE.request(&format!("POST {SEARCH}"), &[&headers[0], &headers[1]], "x");
-    reply.refuses(415, "Content-Encoding");
-}
-
-#[test]
-fn a_connection_is_kept_for_the_next_request() {
-    let mut stream = SERVICE.connect();
-    for _ in 0..3 {
-        write!(stream, "GET / HTTP/1.1\r\n{}\r\n\r\n", host()).unwrap();
-        let mut response = vec![0; 4096];
-        let read = stream.read(&mut response).unwrap();
-        assert!(response[..read].starts_with(b"HTTP/1.1 404"));
-        assert!(response[..read].ends_with(b"\"}"), "the end of `data`, a text");
-    }
 }

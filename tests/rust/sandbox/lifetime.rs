@@ -1,26 +1,13 @@
-//! Start, stop, and what the service survives.
+//! What the service survives.
 
-use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use dataaccess::sandbox::{Clock, Options};
 use serde_json::json;
 
 use super::wire::{DOWNLOAD, Service, demo};
-
-#[test]
-fn dropping_stops_without_keeping_anyone_waiting() {
-    let service = Service::demo();
-    let address = service.address().to_owned();
-    drop(service);
-    let end = Instant::now() + Duration::from_secs(2);
-    while TcpStream::connect(&address).is_ok() {
-        assert!(Instant::now() < end, "the port is still open");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
 
 #[test]
 fn a_panic_is_a_response_and_the_service_continues() {

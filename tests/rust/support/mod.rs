@@ -16,7 +16,6 @@ pub const SEARCH: &str = "/access/api/item/search";
 /// A response with its body as it came, without the framing.
 pub struct Reply {
     pub status: u16,
-    pub head: String,
     pub body: Vec<u8>,
     /// Whether the body had its end.
     pub is_whole: bool,
@@ -35,11 +34,6 @@ impl Reply {
     pub fn records(&self) -> Vec<Value> {
         assert_eq!(self.status, 200, "{}", self.text());
         self.json()["data"]["data"].as_array().unwrap().clone()
-    }
-
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
-        lines.filter(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
     }
 }
 
@@ -117,12 +111,6 @@ pub struct Begun<'a> {
     id: u64,
 }
 
-impl Begun<'_> {
-    pub fn hits(&self) -> u64 {
-        self.sandbox.done("GET", &format!("/faults/{}", self.id), &json!({}))["hits"].as_u64().unwrap()
-    }
-}
-
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
         self.sandbox.control("DELETE", &format!("/faults/{}", self.id), "");
@@ -158,7 +146,7 @@ pub fn receive(mut stream: TcpStream) -> Reply {
     } else {
         (rest.to_vec(), true)
     };
-    Reply { status, head, body, is_whole }
+    Reply { status, body, is_whole }
 }
 
 fn unchunked(mut rest: &[u8]) -> (Vec<u8>, bool) {
