@@ -29,7 +29,7 @@ class ReceivedRequest:
     Attributes:
         time: When its headers were received, in UTC.
         method: The method, such as `POST`.
-        path: The path with the query, such as `/access/api/item/search`.
+        path: The path, with the query.
         headers: By lower-case name. Only the last four characters of a token are kept: `Bearer …a1b2`.
         content: The body as bytes; None if it was not read to its end.
         status: HTTP status of the response; None before it is sent, and after a reset.
