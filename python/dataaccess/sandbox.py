@@ -233,7 +233,7 @@ class Sandbox(Data, Access, Exports, Faults):
         """Moves the clock of the service forward, so that a test needs not wait.
 
         Entries of exports start and end by this clock, issued tokens expire by it, responses have its `Date`, codes
-        of demo data are used by it, and days of demo data are added when it passes midnight (UTC). Clients have their
+        of demo data are used by it, and days of demo data are added when a day ends. Clients have their
         own clock.
 
         Args:

@@ -21,6 +21,7 @@ pub use proxy::Proxy;
 pub use timeouts::Timeouts;
 pub use trust::{CaSource, Trust};
 
+use crate::contract::recording::is_secret_header;
 use crate::error::{Error, Kind, Result, defect};
 use crate::time::{DayComparison, Zone};
 
@@ -185,16 +186,6 @@ pub struct Settings {
 /// Headers that only the client sets.
 const RESERVED_HEADERS: &str = "accept authorization connection content-length content-type host proxy-authorization \
     transfer-encoding x-request-id";
-
-/// Parts of header names that indicate a secret.
-const SECRET_NAMES: [&str; 7] = ["auth", "cookie", "key", "passw", "secret", "session", "token"];
-
-/// Whether the name of a header says that its value is a secret.
-#[must_use]
-pub fn is_secret_header(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRET_NAMES.iter().any(|part| name.contains(part))
-}
 
 /// Leaves out headers and proxy, which may hold secrets.
 impl fmt::Debug for Settings {

@@ -40,3 +40,13 @@ pub struct Line {
     /// Why the response is not complete; none if it is.
     pub failure: Option<String>,
 }
+
+/// Parts of header names that indicate a secret.
+const SECRET_NAMES: [&str; 7] = ["auth", "cookie", "key", "passw", "secret", "session", "token"];
+
+/// Whether the name of a header says that its value is a secret.
+#[must_use]
+pub fn is_secret_header(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_NAMES.iter().any(|part| name.contains(part))
+}

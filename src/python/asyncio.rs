@@ -2,14 +2,16 @@
 //!
 //! The library gets our own runtime, as its own one does not survive a fork, and an event loop that may be closed at any
 //! time. A call runs without the interpreter. Its Python values are made on a thread that may wait for the interpreter,
-//! so a large result does not hold the loop.
+//! so rows do not hold the loop: it gets the interpreter after each block of them.
 
 use std::any::Any;
 use std::future::{Future, ready};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use pyo3::IntoPyObjectExt;
@@ -20,9 +22,10 @@ use pyo3::types::{PyDict, PyTuple};
 use pyo3_async_runtimes::TaskLocals;
 use pyo3_async_runtimes::generic::{self, ContextExt};
 use tokio::task::yield_now;
+use tokio::time::sleep;
 
 use super::bridge::{runtime, spawn_detached, with_gil};
-use super::finalization::AttachedScope;
+use super::finalization::{self, AttachedScope};
 use super::log;
 use super::process::PerProcess;
 use super::raise::raise;
@@ -85,6 +88,12 @@ pub(super) fn spawn_call<T: Send + 'static, H: Send + 'static, R: for<'py> IntoP
     finish: impl FnOnce(Python<'_>, T, H) -> PyResult<R> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
     let _scope = AttachedScope::enter(py);
+    if finalization::is_exiting() {
+        // The thread that makes results is not let in any more.
+        return Err(finalization::shutting_down());
+    }
+    // The library would drop the call, and nobody would know.
+    runtime().map_err(|error| raise(py, error))?;
     let event_loop = Bound::new(py, Loop(running_loop(py)?.unbind()))?.into_any();
     // Boxed first: each layer around it would move its kilobytes.
     let (call, handler) = (Box::pin(call), Box::pin(handler));
@@ -139,6 +148,11 @@ impl Loop {
 /// in turn: it takes the interpreter once for all that have ended by then.
 struct CoreRuntime;
 
+/// How long results are made before the interpreter is given away.
+const TURN: Duration = Duration::from_millis(5);
+/// How long to wait until a thread may start again.
+const NO_THREAD: Duration = Duration::from_millis(100);
+
 /// Makes the result of a call that has ended.
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -181,22 +195,37 @@ impl generic::Runtime for CoreRuntime {
         spawn_detached(async move {
             // Calls whose responses are here too end first, and share the thread.
             yield_now().await;
-            let made = with_gil(move |_| {
-                loop {
-                    let works = mem::take(&mut *ending.lock().unwrap_or_else(PoisonError::into_inner));
-                    if works.is_empty() {
-                        return Ok(());
-                    }
-                    for work in works {
-                        work();
-                    }
-                }
-            });
-            // Nobody waits for a result once the interpreter exits.
-            drop(made.await);
+            // Without a thread it panics, and calls that wait would wait for ever.
+            while AssertUnwindSafe(make_results(&ending)).catch_unwind().await.is_err() {
+                sleep(NO_THREAD).await;
+            }
         });
         Box::pin(ready(Ok(())))
     }
+}
+
+/// Makes the results of all calls that have ended, on a thread that may wait for the interpreter.
+async fn make_results(ending: &Arc<Mutex<Vec<Work>>>) {
+    let ending = Arc::clone(ending);
+    let made = with_gil(move |py| {
+        let mut began = Instant::now();
+        loop {
+            let works = mem::take(&mut *ending.lock().unwrap_or_else(PoisonError::into_inner));
+            if works.is_empty() {
+                return Ok(());
+            }
+            for work in works {
+                // The calls behind one that fails wait for their results too.
+                drop(catch_unwind(AssertUnwindSafe(work)));
+                if began.elapsed() > TURN {
+                    py.detach(thread::yield_now);
+                    began = Instant::now();
+                }
+            }
+        }
+    });
+    // Nobody waits for a result once the interpreter exits.
+    drop(made.await);
 }
 
 impl ContextExt for CoreRuntime {

@@ -90,6 +90,11 @@ pub(super) fn attach<T>(work: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>) 
     try_attach(work).unwrap_or_else(|| Err(shutting_down()))
 }
 
+/// Whether the interpreter is exiting.
+pub(super) fn is_exiting() -> bool {
+    Finalization::of_process().exiting.get().is_some()
+}
+
 pub(super) fn shutting_down() -> PyErr {
     PyRuntimeError::new_err("the interpreter is shutting down")
 }

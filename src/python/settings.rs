@@ -32,7 +32,7 @@ pub(super) fn is_of_this_machine(address: &Bound<'_, PyAny>) -> bool {
 /// Whether the name of a header says that its value is a secret.
 #[pyfunction]
 pub(super) fn is_secret_header(name: &str) -> bool {
-    config::is_secret_header(name)
+    crate::contract::recording::is_secret_header(name)
 }
 
 /// The settings by name. The Python package passes all of them, with the right types.

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue};
 use bytes::Bytes;
 use serde_json::Value;
 
 use super::tokens::bearer_token;
 use crate::contract::envelope::{CODE_SUCCESS, field};
+use crate::contract::recording::is_secret_header;
 use crate::error::excerpt;
 
 /// Most requests that are kept.
@@ -162,7 +163,7 @@ fn failure(envelope: &[u8]) -> Option<String> {
 /// A header as it may be shown.
 fn shown(name: &HeaderName, value: &HeaderValue) -> String {
     let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
-    if ![header::AUTHORIZATION, header::PROXY_AUTHORIZATION, header::COOKIE].contains(name) {
+    if !is_secret_header(name.as_str()) {
         return text;
     }
     let Some((scheme, token)) = bearer_token(&text) else { return "…".to_owned() };
@@ -173,7 +174,7 @@ fn shown(name: &HeaderName, value: &HeaderValue) -> String {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::Request;
+    use axum::http::{Request, header};
 
     use super::*;
 

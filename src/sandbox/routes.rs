@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Extension, State};
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
@@ -17,7 +17,7 @@ use super::middleware;
 use super::openapi;
 use super::options::Limits;
 use super::replay::Recording;
-use super::reply::{Refusal, response};
+use super::reply::{Refusal, SERVER, response};
 use super::state::Service;
 use super::switches::{Switches, Unlisted};
 use crate::contract::{DOWNLOAD_PATH, SEARCH_PATH};
@@ -64,7 +64,10 @@ fn operations() -> Router<Shared> {
 /// The recorded response. Any token will do, as a recording has none.
 async fn replay(State(shared): State<Shared>, now: Now, uri: Uri, body: Bytes) -> Response {
     let Some(recording) = &shared.recording else { return not_found(now).await };
-    recording.respond(uri.path(), &body).unwrap_or_else(|refusal| refusal.reply(&now))
+    let mut response = recording.respond(uri.path(), &body).unwrap_or_else(|refusal| refusal.reply(&now));
+    // A recording is not taken for the service either.
+    response.headers_mut().insert(header::SERVER, SERVER);
+    response
 }
 
 async fn not_found(Extension(now): Now) -> Response {

@@ -50,7 +50,6 @@ class Access:
 
         Raises:
             ConfigError: There is no such scope, or `expires_in` is not a duration.
-            SandboxError: 10,000 tokens are valid already.
             TypeError: `scopes` is one string instead of several.
 
         Examples:

@@ -37,8 +37,7 @@ class Control:
     def __init__(self, url: str, admin_token: str) -> None:
         """Checks the address; nothing is sent yet."""
         if origin(url) is None:
-            example = "http://127.0.0.1:8080"
-            raise ConfigError(f"url must be the address of a sandbox, such as {example}, not {url!r}")
+            raise ConfigError("url must be the address of a sandbox, such as http://127.0.0.1:8080")
         self.base_url = url.rstrip("/")
         self.admin_token = string("admin_token", admin_token)
         if not self.admin_token.isascii() or not self.admin_token.isprintable():

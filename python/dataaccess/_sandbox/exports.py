@@ -31,7 +31,6 @@ class Exports:
         """Starts a segment export, which can then be downloaded and waited for.
 
         Its entries start together, with null fields, and end one after another, or as `entries` plans each of them.
-        Exports are kept in memory only.
 
         Args:
             rows: `exportedRows` of each entry once it has ended; 1,000 without it.

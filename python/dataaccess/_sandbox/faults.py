@@ -29,7 +29,7 @@ class ReceivedRequest:
     Attributes:
         time: When its headers were received, in UTC.
         method: The method, such as `POST`.
-        path: The path with the query, such as `/access/api/item/search`.
+        path: The path, with the query.
         headers: By lower-case name. Only the last four characters of a token are kept: `Bearer …a1b2`.
         content: The body as bytes; None if it was not read to its end.
         status: HTTP status of the response; None before it is sent, and after a reset.
@@ -156,8 +156,8 @@ class Fault:
             if self._active:
                 self._active = False
                 # A forked child leaves it to its parent. A sandbox that was reset has ended it.
-                with suppress(ClientClosedError, SandboxError):
-                    for number in self._counts:
+                for number in self._counts:
+                    with suppress(ClientClosedError, SandboxError):
                         self._counts[number] = self._control.call("DELETE", f"/faults/{number}")["hits"]
 
     def __del__(self) -> None:
@@ -167,8 +167,8 @@ class Fault:
             warn_caller(f"{call} was never active; write: with {call}:", DataAccessWarning)
 
     def __repr__(self) -> str:
-        """Kind, path and hits."""
-        return f"Fault({self._kind!r}, path={self._form.get('path')!r}, hits={self.hits})"
+        """Kind, path and the hits that are known."""
+        return f"Fault({self._kind!r}, path={self._form.get('path')!r}, hits={sum(self._counts.values())})"
 
 
 def _form(kind: object, options: Mapping[str, object]) -> dict[str, Any]:

@@ -99,7 +99,9 @@ impl SearchBody {
         let JsonObject(Filters { or }) = self.filters;
         let conditions = || or.iter().flat_map(|JsonObject(group)| &group.and).map(|JsonObject(condition)| condition);
         let is_generic = |condition: &SearchCondition| condition.condition_type.is_some() && condition.kind.is_none();
-        let is_accepted = switches.generic_codes == GenericCodes::Accepted && conditions().all(is_generic);
+        let is_accepted = switches.generic_codes == GenericCodes::Accepted
+            && conditions().next().is_some()
+            && conditions().all(is_generic);
         let rules = Rules { object, switches, is_codes: is_promotion_codes && !is_accepted };
         let attributes = rules.attributes(self.attrs)?;
         let count: usize = or.iter().map(|JsonObject(group)| group.and.len().max(1)).sum();

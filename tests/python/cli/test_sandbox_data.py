@@ -50,7 +50,7 @@ def test_a_line_for_each_request_says_what_was_asked_and_what_came(tmp_path: Pat
         assert len(found) == lines
         if found:
             search = r"POST /access/api/item/search promotion_code, allocated_time equals 2024-01-15 -> "
-            assert re.fullmatch(rf"{search}503 .* \(fault .*\)", found[0])
+            assert re.fullmatch(rf"{search}503 .* \(fault .*\) a fault that was asked for", found[0])
             assert re.fullmatch(rf"{search}200 [\d.]+ k?B [\d.]+ ms", found[1])
             assert re.fullmatch(r"POST /access/api/segment/download export 5637051 -> 200 .* ms", found[2])
         assert client.settings["token"].value == "(hidden)"

@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from support.cycled import cycled
 from support.interpreter_exit import WORKS, ended
+
+import dataaccess as da
+
+# Handlers run last in, first out: this one runs after that of the package.
+LATE = """
+import asyncio, atexit, sys
+
+async def flush():
+    async with da.AsyncClient(sys.argv[1], token="tok") as client:
+        await client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
+
+def late():
+    try:
+        asyncio.run(flush())
+    except RuntimeError as error:
+        print(error)
+
+atexit.register(late)
+import dataaccess as da
+da.Client(sys.argv[1], token="tok").close()
+"""
 
 # Each while it begins, and later.
 CASES = [*cycled(WORKS, [0.005]), *cycled(WORKS, [0.05, 0.3])]
@@ -13,3 +37,9 @@ CASES = [*cycled(WORKS, [0.005]), *cycled(WORKS, [0.05, 0.3])]
 @pytest.mark.parametrize(("work", "pause"), CASES)
 def test_p7_the_interpreter_ends_quietly_whatever_is_in_flight(work: str, pause: float) -> None:
     assert ended(work, pause) == (0, "")
+
+
+def test_an_awaited_call_after_the_end_of_the_package_is_refused(sandbox: da.Sandbox) -> None:
+    command = [sys.executable, "-c", LATE, sandbox.base_url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    assert (done.stdout, done.stderr) == ("the interpreter is shutting down\n", "")

@@ -9,10 +9,12 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.plain_http import DOWNLOAD, PlainService
 from support.raw_server import always, http, serving
 
 import dataaccess as da
@@ -162,6 +164,13 @@ def test_a_client_that_opens_a_recording_again_appends(sandbox: da.Sandbox, path
         client = replay.client()
         assert client.search_codes(["name"], allocated_time=DAY) == second
         assert client.search_codes(["id"], allocated_time=DAY) == first
+
+
+def test_a_replay_says_that_it_is_a_sandbox(path: Path) -> None:
+    with serving(always(http(b"{}", "500 Oh", headers=("Server: the-platform",)))) as server, suppress(da.ServerError):
+        da.Client(server.base_url, token="a-token-for-tests", record=path, retry_for=0).download_segment(1)
+    with da.Sandbox.replay(path) as replay, PlainService(replay.base_url, "any") as service:
+        assert service.post(DOWNLOAD, {"scope": "download", "exportId": 1}).headers["server"] == "dataaccess-sandbox"
 
 
 def test_a_body_that_is_no_text_is_replayed(path: Path) -> None:

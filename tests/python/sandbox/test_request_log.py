@@ -28,10 +28,11 @@ def test_requests_show_what_was_sent_and_what_came_back(connect: Any, own: da.Sa
 
 def test_a_token_is_never_reported(own: da.Sandbox) -> None:
     token = own.issue_token()
-    client = da.Client(own.base_url, token=token)
+    client = da.Client(own.base_url, token=token, headers={"X-Api-Key": "k-of-the-gateway", "X-Team": "crm"})
     client.download_segment(5637051)
     (request,) = own.requests
     assert request.headers["authorization"] == f"Bearer …{token[-4:]}"
+    assert (request.headers["x-api-key"], request.headers["x-team"]) == ("…", "crm")
     assert token not in repr(request)
 
 

@@ -64,6 +64,13 @@ def test_promotion_codes_take_attributes_as_an_array_whatever_the_switch(form: s
         assert service.search(search_of_codes() | {"attrs": "id"}).refusal.startswith('attrs: "id" ')
 
 
+def test_codes_in_the_generic_shape_have_a_condition() -> None:
+    with da.Sandbox(switches={"generic_codes": "accepted"}) as sandbox:
+        body = search_of_codes() | {"filters": {"OR": [{"AND": []}]}}
+        with PlainService(sandbox.base_url, sandbox.issue_token(["item"])) as service:
+            assert "allocated_time" in service.search(body).refusal
+
+
 def test_the_latency_may_be_a_timedelta() -> None:
     with da.Sandbox(switches={"latency": dt.timedelta(seconds=0.3)}) as sandbox:
         client = sandbox.client()

@@ -40,7 +40,7 @@ class EndedRequests:
 
 
 def request_line(request: Mapping[str, Any]) -> str:
-    """A request in one line: method and path, what was asked, the response, and the fault that changed it."""
+    """A request in one line: method and path, what was asked, the response, its fault, and why it was refused."""
     asked = ", ".join(_asked(request["body"]))
     parts = [request["method"], cell(request["path"], _PATH), *([cell(asked, _ASKED)] if asked else []), "->"]
     # Without a status the connection ended before a response, as by a fault.
@@ -51,6 +51,8 @@ def request_line(request: Mapping[str, Any]) -> str:
         parts.append(f"{request['duration_ms']:.1f} ms")
     if request["fault"] is not None:
         parts.append(f"(fault {cell(request['fault'])})")
+    if request["message"] is not None:
+        parts.append(cell(request["message"], _ASKED))
     return " ".join(parts)
 
 
