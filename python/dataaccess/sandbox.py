@@ -122,7 +122,7 @@ class Sandbox(Data, Access, Exports, Faults):
             port: Port to listen on; 0 takes a free one.
 
         Returns:
-            A running service. It has faults and a request log; what is loaded into it has no effect.
+            A running service. It has faults and a request log, and refuses rows.
 
         Raises:
             SandboxError: The file is not a recording or cannot be read, or the port is in use.

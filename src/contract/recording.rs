@@ -1,4 +1,6 @@
 //! A recording: the exchanges of a client, each as one line of JSON. The client writes it and the sandbox replays it.
+//!
+//! Also the headers that neither recordings nor logs show.
 
 use std::collections::BTreeMap;
 

@@ -11,6 +11,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Frame;
+use jiff::Timestamp;
 use tokio::time::{sleep, timeout};
 
 use super::connections::Connection;
@@ -50,8 +51,11 @@ pub(super) async fn receive(
         })
     };
     let mut response = response.map(|body| Body::new(body.inspect_frame(move |_| connection.progress.notify_one())));
-    // The service has the clock of the sandbox.
-    if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(shared.service.now())) {
+    // The service has the clock of the sandbox. Beyond the calendar a time cannot be written.
+    let now = shared.service.now();
+    if Timestamp::try_from(now).is_ok()
+        && let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(now))
+    {
         response.headers_mut().entry(header::DATE).or_insert(date);
     }
     response
@@ -73,8 +77,8 @@ async fn serve(
     };
     // A copy: a slice would keep the whole read buffer alive.
     entry.update(|request| request.body = Some(Bytes::copy_from_slice(&body)));
-    let (path, headers, day_zone) = (head.uri.path(), &head.headers, &switches.day_zone);
-    let fault = shared.service.faults.next_match(&Received { path, headers, body: &body, switches, day_zone });
+    let (path, headers) = (head.uri.path(), &head.headers);
+    let fault = shared.service.faults.next_match(&Received { path, headers, body: &body, switches });
     let request = Request::from_parts(head, body.into());
     let response = async {
         // Configured latency does not count towards the time limit.

@@ -85,8 +85,8 @@ impl Log {
     /// The requests that are kept and have a higher number, each with its number, counted from 1.
     pub(super) fn after(&self, number: u64) -> Vec<(u64, LoggedRequest)> {
         let entries = self.lock();
-        let numbered = (entries.before as u64 + 1..).zip(entries.requests.iter().cloned());
-        numbered.skip_while(|(each, _)| *each <= number).collect()
+        let numbered = (entries.before as u64 + 1..).zip(&entries.requests);
+        numbered.skip_while(|(each, _)| *each <= number).map(|(each, request)| (each, request.clone())).collect()
     }
 
     /// Removes all requests.

@@ -30,7 +30,7 @@ pub(super) struct Shared {
     /// The token of the control routes.
     pub(super) admin: Arc<str>,
     pub(super) limits: Limits,
-    /// Responds in place of the service.
+    /// Responds instead of the service.
     pub(super) recording: Option<Arc<Recording>>,
 }
 
@@ -63,8 +63,10 @@ fn operations() -> Router<Shared> {
 
 /// The recorded response. Any token will do, as a recording has none.
 async fn replay(State(shared): State<Shared>, now: Now, uri: Uri, body: Bytes) -> Response {
-    let Some(recording) = &shared.recording else { return not_found(now).await };
-    let mut response = recording.respond(uri.path(), &body).unwrap_or_else(|refusal| refusal.reply(&now));
+    let Some(recording) = shared.recording else { return not_found(now).await };
+    let responded = spawn_blocking(move || recording.respond(uri.path(), &body)).await;
+    let responded = responded.unwrap_or_else(|_| Err(Refusal::internal()));
+    let mut response = responded.unwrap_or_else(|refusal| refusal.reply(&now));
     // A recording is not taken for the service either.
     response.headers_mut().insert(header::SERVER, SERVER);
     response

@@ -22,7 +22,7 @@ const PIECE: usize = 64 * 1024;
 /// Most comparisons for a piece, which has fewer bytes then.
 const COMPARISONS: usize = 1_000_000;
 
-/// A search under way.
+/// A search and how far it has come.
 pub(super) struct Search {
     rows: Rows,
     /// The indexes of rows that are not compared yet.
@@ -116,7 +116,7 @@ struct Records {
 
 struct Column {
     attribute: usize,
-    /// The text before each value: a comma but for the first, name and colon.
+    /// The text before each value: a comma except for the first, then name and colon.
     lead: String,
     /// Around each value that is set.
     around: (&'static str, &'static str),

@@ -167,8 +167,10 @@ impl Service {
                 let problem = format!("object `{}` was declared again while rows for it were loaded", declared.name);
                 return Err(Error::new(Kind::Sandbox, problem).with_hint("load them again"));
             }
+            let own = lock(&self.state).codes.as_ref().map(DemoCodes::own);
             // No search waits for this: it is done without the lock.
             let (rows, taken) = known.rows.with(added);
+            let own = own.filter(|_| declared.id == PROMOTION_CODE_ID).map(|own| own.with(added).0);
             if let Some((number, identifier)) = taken.filter(|_| !replaces) {
                 let problem = format!("its identifier {} is taken", shown(&json!(identifier)));
                 let hint = "a load that replaces puts such rows in the place of the present ones";
@@ -178,8 +180,8 @@ impl Service {
             // Rows that came meanwhile would be lost.
             if let Some(object) = objects.iter_mut().find(|object| object.rows.is(&known.rows)) {
                 object.rows = rows;
-                if let Some(codes) = codes.as_mut().filter(|_| declared.id == PROMOTION_CODE_ID) {
-                    codes.keep(added);
+                if let Some((codes, own)) = codes.as_mut().zip(own) {
+                    codes.keep(own);
                 }
                 return Ok(());
             }

@@ -1,1 +1,1 @@
-"""The parts of `Sandbox`, one subject per module. They share the native service."""
+"""The parts of `Sandbox`, one subject per module. They share the control of one service."""

@@ -262,9 +262,10 @@ class Faults:
 
     @property
     def requests(self) -> list[ReceivedRequest]:
-        """The latest requests, oldest first, refused ones too: at most 10,000, and 64 MiB of bodies.
+        """The latest requests, oldest first, refused ones too.
 
-        The list is a snapshot. A stopped sandbox keeps its log.
+        There are at most 10,000, with 64 MiB of paths, headers and bodies. The list is a snapshot. A stopped sandbox
+        keeps its log.
         """
         return [received(request) for request in self._control.call("GET", "/requests")["requests"]]
 

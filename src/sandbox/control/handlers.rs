@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use tokio::task::spawn_blocking;
 
 use super::{Body, Failure};
-use crate::error::{Error, excerpt};
+use crate::error::{Error, Kind, excerpt};
 use crate::sandbox::exports::{Entry, Export, Seconds, written};
 use crate::sandbox::faults::Fault;
 use crate::sandbox::objects::BusinessObject;
@@ -134,6 +134,9 @@ pub(super) struct Load {
 /// Adds the rows of the body, all or none: lines of JSON or an array. A client that has gone adds none.
 pub(super) async fn load(State(shared): State<Shared>, name: Named, how: Asked<Load>, body: Bytes) -> Answer {
     let Query(Load { replace }) = how?;
+    if shared.recording.is_some() {
+        return Err(Failure::conflict(Error::new(Kind::Sandbox, "a replay has no rows: it sends what was recorded")));
+    }
     let Object { declared, .. } = named(&shared, name)?;
     let object = Arc::clone(&declared);
     let checked = spawn_blocking(move || -> Result<Vec<Row>, Failure> {

@@ -18,7 +18,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::task::JoinError;
 
-use self::handlers as h;
 use super::middleware::{close_after, read_body};
 use super::reply::{Refusal, SERVER};
 use super::routes::Shared;
@@ -43,19 +42,19 @@ const PAGE: &str = include_str!("page.html");
 /// The routes of control.
 pub(super) fn routes() -> Router<Shared> {
     let control = Router::new()
-        .route("/state", get(h::state))
-        .route("/reset", post(h::reset))
-        .route("/objects", get(h::objects).post(h::declare))
-        .route("/objects/{name}/rows", get(h::rows).post(h::load).delete(h::clear))
-        .route("/faults", get(h::faults).post(h::begin_faults).delete(h::end_faults))
-        .route("/faults/{id}", get(h::fault).delete(h::end_fault))
-        .route("/exports", get(h::exports).post(h::start_export))
-        .route("/exports/{id}", delete(h::remove_export))
-        .route("/switches", get(h::switches).patch(h::switch))
-        .route("/tokens", post(h::issue_token))
-        .route("/tokens/revoke", post(h::revoke_token))
-        .route("/clock", get(h::clock).post(h::advance))
-        .route("/requests", get(h::requests).delete(h::clear_requests))
+        .route("/state", get(handlers::state))
+        .route("/reset", post(handlers::reset))
+        .route("/objects", get(handlers::objects).post(handlers::declare))
+        .route("/objects/{name}/rows", get(handlers::rows).post(handlers::load).delete(handlers::clear))
+        .route("/faults", get(handlers::faults).post(handlers::begin_faults).delete(handlers::end_faults))
+        .route("/faults/{id}", get(handlers::fault).delete(handlers::end_fault))
+        .route("/exports", get(handlers::exports).post(handlers::start_export))
+        .route("/exports/{id}", delete(handlers::remove_export))
+        .route("/switches", get(handlers::switches).patch(handlers::switch))
+        .route("/tokens", post(handlers::issue_token))
+        .route("/tokens/revoke", post(handlers::revoke_token))
+        .route("/clock", get(handlers::clock).post(handlers::advance))
+        .route("/requests", get(handlers::requests).delete(handlers::clear_requests))
         .method_not_allowed_fallback(not_allowed)
         .fallback(|| async {
             Failure(

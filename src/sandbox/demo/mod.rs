@@ -127,9 +127,14 @@ impl DemoCodes {
         self.valid = 0..0;
     }
 
-    /// Keeps rows of the user.
-    pub(super) fn keep(&mut self, rows: &[Row]) {
-        self.own = self.own.with(rows).0;
+    /// The rows of the user.
+    pub(super) fn own(&self) -> Rows {
+        self.own.clone()
+    }
+
+    /// Sets the rows of the user.
+    pub(super) fn keep(&mut self, own: Rows) {
+        self.own = own;
     }
 
     /// All rows at this time, unless they are the same as those that were computed last.

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use memchr::memmem;
 use serde_json::{Map, Value};
@@ -47,7 +46,6 @@ pub(in crate::sandbox) struct Received<'a> {
     pub(in crate::sandbox) headers: &'a HeaderMap,
     pub(in crate::sandbox) body: &'a [u8],
     pub(in crate::sandbox) switches: &'a Switches,
-    pub(in crate::sandbox) day_zone: &'a TimeZone,
 }
 
 impl ActiveFault {
@@ -138,7 +136,7 @@ impl Pattern {
 
 /// Whether, in one group of conditions, those on the times of one column include a time of the day.
 fn has_day(received: &Received<'_>, day: &str) -> bool {
-    let day = day.parse().and_then(|day: Date| day.to_zoned(received.day_zone.clone()));
+    let day = day.parse().and_then(|day: Date| day.to_zoned(received.switches.day_zone.clone()));
     let day = day.ok().and_then(|day| seconds_of(&day));
     let body: Option<Value> = serde_json::from_slice(received.body).ok();
     let (Some(day), Some(body)) = (day, body) else { return false };
@@ -159,7 +157,8 @@ fn span<'a>(condition: &'a Value, received: &Received<'_>) -> Option<(&'a str, R
     let text = |name| condition.get(name)?.as_str();
     let (column, operator) = (text("column")?, text("operator")?);
     let milliseconds = condition.get("value")?.as_i64().filter(|_| text("data_type") == Some(DATETIME))?;
-    let day = seconds_of(&Timestamp::from_millisecond(milliseconds).ok()?.to_zoned(received.day_zone.clone()))?;
+    let day =
+        seconds_of(&Timestamp::from_millisecond(milliseconds).ok()?.to_zoned(received.switches.day_zone.clone()))?;
     // The first second that is not before the value.
     let second = -(-milliseconds).div_euclid(1_000);
     let Switches { day_comparison, day_equals, .. } = received.switches;
@@ -197,8 +196,8 @@ mod tests {
 
     fn next_match(faults: &Faults, token: &str) -> Option<Arc<ActiveFault>> {
         let headers = HeaderMap::from_iter([(header::AUTHORIZATION, token.parse().unwrap())]);
-        let (switches, day_zone) = (&Switches::default(), &TimeZone::UTC);
-        faults.next_match(&Received { path: "/a", headers: &headers, body: b"", switches, day_zone })
+        let switches = &Switches::default();
+        faults.next_match(&Received { path: "/a", headers: &headers, body: b"", switches })
     }
 
     #[test]
@@ -228,10 +227,10 @@ mod tests {
 
     /// The days from 12 to 18 January 2024 of Ho Chi Minh City that a search with these conditions has.
     fn days(conditions: &[Value], day_comparison: DayComparison) -> Vec<i8> {
-        let switches = &Switches { day_comparison, ..Switches::default() };
-        let (headers, day_zone) = (&HeaderMap::new(), &TimeZone::get("Asia/Ho_Chi_Minh").unwrap());
+        let day_zone = jiff::tz::TimeZone::get("Asia/Ho_Chi_Minh").unwrap();
+        let (headers, switches) = (&HeaderMap::new(), &Switches { day_zone, day_comparison, ..Switches::default() });
         let body = json!({"filters": {"OR": [{"AND": conditions}]}}).to_string();
-        let received = Received { path: "/", headers, body: body.as_bytes(), switches, day_zone };
+        let received = Received { path: "/", headers, body: body.as_bytes(), switches };
         let has = |day: &i8| {
             let day = Some(format!("2024-01-{day}"));
             Pattern { day, contains: None }.matches(&received)

@@ -1,4 +1,4 @@
-//! What a fault does with a response: in place of it, before it, with its body.
+//! What a fault does with a response: instead of it, before it, with its body.
 
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
@@ -27,7 +27,7 @@ use crate::sandbox::switches::Switches;
 const REQUESTED: &str = "a fault that was asked for";
 /// Time for the client to receive what was sent: a reset discards what is still in flight.
 const BEFORE_END: Duration = Duration::from_millis(100);
-/// Bytes in place of a response.
+/// Bytes instead of a response.
 const GARBAGE: u64 = 512;
 
 /// The response with the effect of a fault. `service` is not run where the fault sends its own.

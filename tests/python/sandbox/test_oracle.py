@@ -35,16 +35,6 @@ def service(sandbox: da.Sandbox) -> Iterator[PlainService]:
         yield service
 
 
-@pytest.fixture(scope="module")
-def codes(service: PlainService) -> Table:
-    return demo_tables.codes(service)
-
-
-@pytest.fixture(scope="module")
-def customers(service: PlainService) -> Table:
-    return demo_tables.customers(service)
-
-
 def agree(service: PlainService, table: Table, body: Row, zone: tzinfo = UTC) -> None:
     """The service and the oracle find the same records, in the same order, with their keys in the same order."""
     found = service.search(body).records

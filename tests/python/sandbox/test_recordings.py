@@ -166,6 +166,12 @@ def test_a_client_that_opens_a_recording_again_appends(sandbox: da.Sandbox, path
         assert client.search_codes(["id"], allocated_time=DAY) == first
 
 
+def test_a_replay_refuses_rows(path: Path) -> None:
+    path.write_text(_response(200, {}), encoding="utf-8")
+    with da.Sandbox.replay(path) as replay, pytest.raises(da.SandboxError, match="replay"):
+        replay.load("customer", [{"customer_id": "17"}])
+
+
 def test_a_replay_says_that_it_is_a_sandbox(path: Path) -> None:
     with serving(always(http(b"{}", "500 Oh", headers=("Server: the-platform",)))) as server, suppress(da.ServerError):
         da.Client(server.base_url, token="a-token-for-tests", record=path, retry_for=0).download_segment(1)

@@ -18,7 +18,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import broken_rules, demo_tables
+from support import broken_rules
 from support.broken_rules import Rule
 from support.broken_shape_rules import OF_CODES, OF_ITEMS
 from support.demo_tables import allocated_after
@@ -37,16 +37,6 @@ Body = dict[str, Any]
 def service(sandbox: da.Sandbox) -> Iterator[PlainService]:
     with PlainService(sandbox.base_url, sandbox.issue_token(["item", "download"])) as service:
         yield service
-
-
-@pytest.fixture(scope="module")
-def codes(service: PlainService) -> Table:
-    return demo_tables.codes(service)
-
-
-@pytest.fixture(scope="module")
-def customers(service: PlainService) -> Table:
-    return demo_tables.customers(service)
 
 
 def refused(service: PlainService, good: dict[str, Any], rule: Rule, draw: Draw) -> None:
