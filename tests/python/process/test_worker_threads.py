@@ -32,7 +32,8 @@ CALLS = """
 client = da.Client(sys.argv[1], token=sys.argv[2])
 assert client.search_codes(["id"], allocated_time=da.on("2024-01-15"))
 assert client.post("/access/api/segment/download", {"scope": "download", "exportId": 5637051})
-
+"""
+AWAITED = """
 async def main():
     async with da.AsyncClient(sys.argv[1], token=sys.argv[2]) as client:
         searches = [client.search_codes(["id"], allocated_time=da.on("2024-01-15")) for _ in range(16)]
@@ -54,7 +55,7 @@ def threads(code: str, *arguments: str) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("code", [SCAN, CALLS, CALLS + SCAN])
+@pytest.mark.parametrize("code", [SCAN, CALLS, CALLS + SCAN, CALLS + AWAITED])
 @pytest.mark.parametrize("processors", [1, 2])
 def test_there_are_as_many_workers_as_processors_and_few_that_make_results(
     sandbox: da.Sandbox, processors: int, code: str
@@ -63,4 +64,4 @@ def test_there_are_as_many_workers_as_processors_and_few_that_make_results(
         pytest.skip("the tests may use one processor")
     found = len(threads(code, sandbox.base_url, sandbox.issue_token(), str(processors)))
     # Those that make the results of awaited calls share their work: 16 calls at once need no 16 threads.
-    assert processors <= found <= processors + (4 if code.startswith(CALLS) else 0)
+    assert processors <= found <= processors + (4 if AWAITED in code else 0)
