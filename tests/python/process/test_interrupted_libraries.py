@@ -83,7 +83,9 @@ def test_p15_ctrl_c_ends_the_requests_of_a_query_in_a_terminal(use: str) -> None
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[Any]:
     manager = pytest.importorskip("jupyter_client.manager")
-    found, client = manager.start_new_kernel(kernel_name="python3", env={"PYTHONPATH": ":".join(sys.path)})
+    found, client = manager.start_new_kernel(
+        startup_timeout=240, kernel_name="python3", env={"PYTHONPATH": ":".join(sys.path)}
+    )
     yield found, client
     client.stop_channels()
     found.shutdown_kernel(now=True)

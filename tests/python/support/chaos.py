@@ -166,11 +166,16 @@ class SearchOutcome:
     error: da.DataAccessError | None
     rows: list[dict[str, Any]] | None
 
-    def check(self, retries: int) -> None:
-        """Right, or an error of its class: anything else is a lie."""
+    def check(self, retries: int) -> bool:
+        """Right, or an error of its class: anything else is a lie. Whether a retry was left: chance made an outage."""
         assert self.rows is None or self.rows == rows_of(self.key), self.key
         kind = None if self.error is None else kinds.kind_of(self.error)
-        assert (self.attempts, kind) in outcomes(self.key, retries), (self, outcomes(self.key, retries))
+        if (self.attempts, kind) in outcomes(self.key, retries):
+            return False
+        fault, most = fault_of(self.key, self.attempts), max(attempts for attempts, _ in outcomes(self.key, retries))
+        assert fault is not None, (self, outcomes(self.key, retries))
+        assert (kind, self.attempts < most) == (fault[1], True), (self, outcomes(self.key, retries))
+        return True
 
 
 def scan(client: Any, key: str) -> Any:
