@@ -58,7 +58,9 @@ pub(super) fn check_envelope(envelope: &Envelope, shape: ExpectedContent) -> Res
         Some(found) => wrong_field(field::CODE, &format!("is not an integer but {}", json_type(found))),
     })?;
     if code == CODE_PERMISSION {
-        return Err(permission_denied(Refusal::of_envelope(envelope, code)));
+        let refusal = Refusal::of_envelope(envelope, code);
+        let words = refusal.words();
+        return Err(permission_denied(refusal, &words));
     }
     if code != CODE_SUCCESS {
         return Err(api_error(code, &format!("code {code}"), Refusal::of_envelope(envelope, code)));
@@ -99,13 +101,16 @@ fn entries(envelope: &Envelope) -> Result<()> {
 pub(super) fn error_for_status(response: &Response, body: &[u8]) -> Error {
     let status = response.status;
     let refusal = Refusal::of_body(status, body);
+    // The body may repeat records or the request, so only the words of the service are quoted.
+    let words = match (refusal.words(), &response.reason) {
+        (words, Some(reason)) if words.is_empty() => format!(": {}", excerpt(reason, EXCERPT_CHARACTERS)),
+        (words, _) => words,
+    };
     if status == 401 || (status == STATUS_PERMISSION && refusal.code == Some(CODE_PERMISSION)) {
-        return permission_denied(refusal);
+        return permission_denied(refusal, &words);
     }
     let text = excerpt(&String::from_utf8_lossy(body), EXCERPT_CHARACTERS);
     let host = response.location_host.clone().unwrap_or_default();
-    // The body may repeat records or the request, so only the words of the service are quoted.
-    let words = refusal.words();
     let detail = match words.as_str() {
         _ if matches!(status, 300..=399) => String::new(),
         "" if text.is_empty() => String::new(),
@@ -155,15 +160,19 @@ pub(super) fn of_body(error: Error, response: &Response, has_succeeded: bool) ->
     if has_succeeded && (is_empty || error.kind() == Kind::NotJson) { error.retryable() } else { error }
 }
 
-/// Adds the content type to the error of a body that is not JSON.
+/// Adds the content type to the error of a body that is not JSON, or names its charset if that is why.
 fn with_content_type(error: Error, response: &Response) -> Error {
-    if error.kind() != Kind::NotJson {
-        return error;
-    }
-    let shown = content_type(response);
-    let hint = "a login page or gateway may have responded; check base_url";
+    let (kind, shown) = (error.kind(), content_type(response));
+    let lower = shown.to_ascii_lowercase();
+    let charset = lower.split_once("charset=").map(|(_, charset)| charset.trim_start_matches('"'));
+    let is_other = charset.is_some_and(|charset| !charset.starts_with("utf-8"));
+    let (what, hint) = match kind {
+        Kind::NotJson | Kind::InvalidJson if is_other => ("UTF-8, as JSON must be", "the service may have changed"),
+        Kind::NotJson => ("JSON", "a login page or gateway may have responded; check base_url"),
+        _ => return error,
+    };
     let body_excerpt = error.details().body_excerpt.clone();
-    Error::new(Kind::NotJson, format!("the response is not JSON (Content-Type: {shown})"))
+    Error::new(kind, format!("the response is not {what} (Content-Type: {shown})"))
         .with(|details| details.body_excerpt = body_excerpt)
         .with_hint(hint)
 }
@@ -186,9 +195,9 @@ fn json_type(json: &str) -> &'static str {
 }
 
 /// The service reports three causes alike: an invalid token, an expired one, and a missing scope.
-fn permission_denied(refusal: Refusal) -> Error {
+fn permission_denied(refusal: Refusal, words: &str) -> Error {
     let shown = refusal.code.map(|code| format!(", code {code}")).unwrap_or_default();
-    let what = format!("the service refused the token (HTTP {}{shown}){}", refusal.status, refusal.words());
+    let what = format!("the service refused the token (HTTP {}{shown}){words}", refusal.status);
     Error::new(Kind::PermissionDenied, what).with(|details| refusal.set(details)).with_hint(
         "the token is invalid, expired, or lacks the scope of this operation (a promotion code search needs the scope \
          item; the scope of a download is not specified, perhaps download)",

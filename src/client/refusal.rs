@@ -35,14 +35,17 @@ impl Refusal {
     /// The refusal of a response with another HTTP status, whose body need not be an envelope.
     pub(super) fn of_body(status: u16, body: &[u8]) -> Self {
         let envelope: Value = serde_json::from_slice(body).unwrap_or_default();
-        let text = |name| {
-            let text = envelope.get(name).and_then(Value::as_str);
+        let at = |pointer: &str| {
+            let text = envelope.pointer(pointer).and_then(Value::as_str);
             text.map(|text| excerpt(text, EXCERPT_CHARACTERS))
         };
+        let text = |name| at(&format!("/{name}"));
+        // Of gateways: RFC 9457, RFC 6749, and what many APIs have.
+        let of_gateway = || ["/detail", "/error_description", "/error/message"].into_iter().find_map(at);
         Self {
             status,
             code: envelope.get(field::CODE).and_then(Value::as_i64),
-            message: text(field::MESSAGE),
+            message: text(field::MESSAGE).or_else(of_gateway),
             data: text(field::DATA),
             code_message: text(field::CODE_MESSAGE),
         }

@@ -124,11 +124,15 @@ pub struct Response {
     pub retry_after: Option<Duration>,
     /// `Date`: the time of the service.
     pub date: Option<SystemTime>,
+    /// Why something on the way or the service refuses: `Proxy-Status` (RFC 9209) or `WWW-Authenticate`.
+    pub reason: Option<String>,
     /// Host of `Location`.
     pub location_host: Option<String>,
     body: Body,
     exchange: Option<Exchange>,
 }
+
+const PROXY_STATUS: HeaderName = HeaderName::from_static("proxy-status");
 
 impl Transport {
     /// Prepares the pool; does not connect.
@@ -289,6 +293,7 @@ impl Response {
             content_type: text(header::CONTENT_TYPE),
             retry_after,
             date,
+            reason: text(PROXY_STATUS).or_else(|| text(header::WWW_AUTHENTICATE)),
             location_host,
             body: Body::new(response, transport),
             exchange: None,

@@ -80,14 +80,13 @@ impl Pool {
     }
 }
 
-/// The transfer codings of a response that are neither chunks nor nothing: only the end of the connection would end it.
+/// The transfer codings of a response if they are more than chunks: reqwest decodes no other.
 fn unread_coding(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all(header::TRANSFER_ENCODING).iter();
     let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase()).collect();
     let codings = values.join(",");
-    let mut all = codings.split(',').map(str::trim);
-    let is_read =
-        codings.is_empty() || all.clone().all(|coding| coding == "identity") || all.next_back() == Some("chunked");
+    let mut others = codings.split(',').map(str::trim).skip_while(|coding| ["", "identity"].contains(coding));
+    let is_read = others.next().is_none_or(|coding| coding == "chunked") && others.next().is_none();
     (!is_read).then_some(codings)
 }
 

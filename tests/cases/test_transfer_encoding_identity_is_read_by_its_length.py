@@ -44,7 +44,7 @@ def test_a_body_that_is_shorter_is_truncated() -> None:
         search(da.Client(server.base_url, token="tok", timeout=1, retry_for=0))
 
 
-@pytest.mark.parametrize("coding", ["gzip", "chunked, identity", "x"])
+@pytest.mark.parametrize("coding", ["gzip", "chunked, identity", "x", "gzip, chunked"])
 def test_another_coding_is_refused_at_once(coding: str) -> None:
     with serving(in_turn(http(headers=(f"Transfer-Encoding: {coding}",)))) as server:
         with pytest.raises(kinds.Malformed) as caught:

@@ -73,6 +73,8 @@ RESPONSES.add(
     responses(
         {
             "a login page": http(b"<html>login", content_type="text/html"),
+            "another charset": http(b"\xfe\xff", content_type="application/json; charset=utf-16"),
+            "a gateway that says why": http(b"", "504 No", headers=("Proxy-Status: cdn; error=connection_timeout",)),
             "a page without a Content-Type": http(b"<html>login", content_type=""),
             "null": http(b"null"),
             "an array": http(b"[]"),
