@@ -165,11 +165,7 @@ impl RetryState {
             return Err(if asked > self.retry_for { error.of_all() } else { error });
         }
         if rest.is_zero() {
-            return Err(if self.retry_for < self.policy.retry_for {
-                failure.with_reason(NEVER_REACHED.to_owned())
-            } else {
-                self.given_up(failure)
-            });
+            return Err(self.given_up(failure));
         }
         let pause = hold.map_or(Duration::ZERO, |hold| hold.until.saturating_duration_since(now));
         let own = self.policy.backoff(self.policy.base, failing_for, rest, jitter);
@@ -194,7 +190,12 @@ impl RetryState {
     /// The error of a request whose time is over: `last` is the last failure of a request, perhaps of another one.
     #[must_use]
     pub fn given_up(&self, last: Error) -> Error {
-        last.with_reason(ended_by("retry_for", self.retry_for))
+        let is_first_contact = self.retry_for < self.policy.retry_for;
+        last.with_reason(if is_first_contact {
+            NEVER_REACHED.to_owned()
+        } else {
+            ended_by("retry_for", self.retry_for)
+        })
     }
 }
 
