@@ -176,7 +176,7 @@ def checked(options: Mapping[str, str]) -> dict[str, Any]:
             else:
                 values[name] = known[name](text)
         except ValueError as error:
-            problems.append(problem(name, str(error), text))
+            problems.append(problem(name, str(error), None if name == "base_url" else text))
     if problems:
         raise ValidationError(problems=problems)
     return values

@@ -51,8 +51,8 @@ class _ShownFirst:
 shown_first = _ShownFirst()
 
 
-# Requests at a time, at most: a service is not asked by hundreds of cores at once, and a partition costs Spark as much as a
-# small request.
+# Requests at a time, at most: no service is asked by hundreds of cores at once, and a partition costs Spark as much as
+# a small request.
 _PARTITIONS = 16
 
 
@@ -97,10 +97,9 @@ class ScanReader(DataSourceReader):
 
 
 class DataAccessSource(DataSource):
-    """Reads promotion codes, or items of another object, into Spark: a partition for each request of the scan, or for
-    several of many.
+    """Reads promotion codes, or items of another object, into Spark: a partition for each request of the scan.
 
-    Spark finds it by itself where this package is installed: `spark.read.format("dataaccess")`. Options have the names
+    The requests of a long scan share 16 partitions. Spark finds it by itself where this package is installed: `spark.read.format("dataaccess")`. Options have the names
     of the arguments of `Client`, `scan_codes` and `scan_items`, and are checked by `load()`, which sends nothing.
 
     Raises:
@@ -145,7 +144,7 @@ class DataAccessSource(DataSource):
                 "tables, such as frame.write.parquet(path)"
             )
 
-    def streamReader(self, schema: StructType) -> NoReturn:  # noqa: N802 - Spark's name
+    def streamReader(self, schema: StructType) -> NoReturn:
         """Says that there is none.
 
         Raises:
@@ -154,9 +153,9 @@ class DataAccessSource(DataSource):
         with shown_first:
             raise ConfigError(
                 "the format dataaccess is no stream, as the service reports no changes: read the last days each night, "
-                "such as .option(\"allocated_time\", \"last_days(3)\")"
+                'such as .option("allocated_time", "last_days(3)")'
             )
 
-    def streamWriter(self, schema: StructType, overwrite: bool) -> NoReturn:  # noqa: N802 - Spark's name
+    def streamWriter(self, schema: StructType, overwrite: bool) -> NoReturn:
         """Says that there is none, as `writer` does."""
         self.writer(schema, overwrite)
