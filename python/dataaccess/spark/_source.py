@@ -99,8 +99,9 @@ class ScanReader(DataSourceReader):
 class DataAccessSource(DataSource):
     """Reads promotion codes, or items of another object, into Spark: a partition for each request of the scan.
 
-    The requests of a long scan share 16 partitions. Spark finds it by itself where this package is installed: `spark.read.format("dataaccess")`. Options have the names
-    of the arguments of `Client`, `scan_codes` and `scan_items`, and are checked by `load()`, which sends nothing.
+    The requests of a long scan share 16 partitions. Spark finds the source by itself where this package is installed:
+    `spark.read.format("dataaccess")`. Options have the names of the arguments of `Client`, `scan_codes` and
+    `scan_items`, and are checked by `load()`, which sends nothing.
 
     Raises:
         ValidationError: Options are invalid, or the request that they describe is.
