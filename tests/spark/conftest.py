@@ -45,27 +45,8 @@ def events(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def allowed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file that queries may name as `token_file`, to be written by a test."""
-    return tmp_path_factory.mktemp("secrets") / "token"
-
-
-@pytest.fixture(scope="session")
-def token_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with a line for each call of `tokens_of_tests:counted`: the process that called it."""
-    return tmp_path_factory.mktemp("calls") / "pids"
-
-
-@pytest.fixture(scope="session")
 def stranger() -> Iterator[da.Sandbox]:
     """A service that the environment of Spark does not name."""
-    with da.Sandbox.demo(until="2024-02-29") as sandbox:
-        yield sandbox
-
-
-@pytest.fixture(scope="session")
-def other() -> Iterator[da.Sandbox]:
-    """A service that queries may name, which takes other tokens."""
     with da.Sandbox.demo(until="2024-02-29") as sandbox:
         yield sandbox
 
@@ -78,26 +59,13 @@ def capped() -> Iterator[da.Sandbox]:
 
 
 @pytest.fixture(scope="session")
-def spark(
-    service: da.Sandbox,
-    token: str,
-    events: Path,
-    allowed: Path,
-    other: da.Sandbox,
-    capped: da.Sandbox,
-    token_calls: Path,
-) -> Iterator[Any]:
+def spark(service: da.Sandbox, token: str, events: Path) -> Iterator[Any]:
     """A session of two cores, which ends with the tests. Its zone is not UTC."""
     from pyspark.sql import SparkSession
 
     # The JVM is a child of this process: it and its Python workers have the environment of now.
     own = {"DATAACCESS_BASE_URL": service.base_url, "DATAACCESS_TOKEN": token, "PYTHONPATH": _PATH}
-    lists = {
-        "DATAACCESS_SPARK_ALLOW_HOSTS": f"{other.base_url}, {capped.base_url}",
-        "DATAACCESS_SPARK_ALLOW_TOKEN_FILES": str(allowed),
-        "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES": "tokens_of_tests:fetch, tokens_of_tests:counted",
-    }
-    os.environ |= {**LOCAL, **own, **lists, "CALLS_OF_TOKEN": str(token_calls)}
+    os.environ |= {**LOCAL, **own}
     session = (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.extraJavaOptions", QUICK_START)

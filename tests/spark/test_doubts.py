@@ -33,11 +33,11 @@ WEEK = da.days("2024-01-15", "2024-01-22")
 
 
 @pytest.fixture
-def of_capped(capped: da.Sandbox, allowed: Path) -> dict[str, object]:
-    """The options that read the service that cuts its responses."""
-    allowed.write_text(capped.issue_token(["item"]))
-    allowed.chmod(0o600)
-    return {"base_url": capped.base_url, "token_file": allowed}
+def cut_off(service: da.Sandbox) -> Iterator[None]:
+    """The service cuts its responses at 50 rows. Most of its days have more."""
+    service.switch(maximum_rows=50)
+    yield
+    service.switch(maximum_rows=None)
 
 
 @contextmanager
@@ -73,11 +73,12 @@ def first_line(error: BaseException) -> str:
     return next(line for line in str(error).splitlines() if "dataaccess." in line)
 
 
-def test_equal_counts_of_a_month_are_an_error_of_the_driver(read: Read, of_capped: dict[str, object]) -> None:
+@pytest.mark.usefixtures("cut_off")
+def test_equal_counts_of_a_month_are_an_error_of_the_driver(read: Read) -> None:
     from pyspark.errors import PythonException
 
     with pytest.raises(PythonException) as caught:
-        read(attrs="id", allocated_time=MONTH, **of_capped).count()
+        read(attrs="id", allocated_time=MONTH).count()
     line = first_line(caught.value)
     assert re.match(r"dataaccess\.DoubtfulDataError: request \d+ of 31 \(2024-01-\d\d\): .*\b50\b", line)
 
@@ -138,10 +139,11 @@ def test_responses_that_cannot_be_compared_are_a_doubt(tmp_path: Path, client: d
         Doubts("warn", 7).check(tasks[0], 0, response, str(tmp_path / "gone"))
 
 
-def test_a_known_cap_is_an_error_that_names_the_day(read: Read, of_capped: dict[str, object]) -> None:
+@pytest.mark.usefixtures("cut_off")
+def test_a_known_cap_is_an_error_that_names_the_day(read: Read) -> None:
     from pyspark.errors import PythonException
 
-    options = {"attrs": "id", "allocated_time": da.on("2024-01-15"), "known_row_cap": 50, **of_capped}
+    options = {"attrs": "id", "allocated_time": da.on("2024-01-15"), "known_row_cap": 50}
     with pytest.raises(PythonException) as caught:
         read(on_doubt="error", **options).count()
     named = r"dataaccess\.DoubtfulDataError: request 1 of 1 \(2024-01-15\): .*\b50\b.*\bknown_row_cap\b"
@@ -190,11 +192,10 @@ def test_two_executors_report_to_the_driver(capped: da.Sandbox) -> None:
 
 
 @pytest.mark.skipif(not HAS_LOGS, reason="this Spark keeps no logs of executors")
-def test_warnings_name_the_request_in_the_logs_of_executors(
-    spark: Any, read: Read, of_capped: dict[str, object]
-) -> None:
+@pytest.mark.usefixtures("cut_off")
+def test_warnings_name_the_request_in_the_logs_of_executors(spark: Any, read: Read) -> None:
     with logged(spark):
-        options = {"attrs": "id", "on_doubt": "warn", **of_capped}
+        options = {"attrs": "id", "on_doubt": "warn"}
         assert read(allocated_time=MONTH, **options).count() == 31 * 50
         read(allocated_time=WEEK, known_row_cap=50, **options).count()
         warned = lines(spark, "IncompleteWarning: request ")
@@ -206,10 +207,13 @@ def test_warnings_name_the_request_in_the_logs_of_executors(
     assert len(known) == 7
 
 
-def test_a_response_with_the_known_cap_is_split(read: Read, service: da.Sandbox, of_capped: dict[str, object]) -> None:
+@pytest.mark.usefixtures("cut_off")
+def test_a_response_with_the_known_cap_is_split(read: Read, service: da.Sandbox) -> None:
     options = {"attrs": "id, code_status, allocated_time", "allocated_time": WEEK, "on_doubt": "error"}
+    service.switch(maximum_rows=None)
     whole = service.client().scan_codes(["id", "allocated_time"], allocated_time=WEEK).collect()
-    frame = read(known_row_cap=50, on_suspected_cap="split", **options, **of_capped)
+    service.switch(maximum_rows=50)
+    frame = read(known_row_cap=50, on_suspected_cap="split", **options)
     found = sorted((row.id, row.allocated_time.timestamp()) for row in frame.collect())
     assert [name for name, _ in found] == sorted(whole["id"])
 

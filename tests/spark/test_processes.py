@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,20 +25,16 @@ def reader(days: str, **options: str) -> Any:
     return source.reader(StructType([StructField("pool_id", LongType())]))
 
 
-def test_each_process_has_one_client_for_all_its_tasks(read: Read, token_calls: Path) -> None:
-    """A client asks for its token once."""
-    frame = read(allocated_time=da.days("2024-01-01", "2024-01-21"), token_callable="tokens_of_tests:counted")
-    token_calls.unlink(missing_ok=True)
-    frame.count()
-
-    pids = token_calls.read_text().split()
-    assert frame.rdd.getNumPartitions() == 20
-    assert len(pids) == len(set(pids)) <= 2
-
+def test_each_process_has_one_client_for_all_its_tasks(read: Read, service: da.Sandbox) -> None:
+    """The ids of the requests of a client begin alike."""
+    frame = read(allocated_time=da.days("2024-01-01", "2024-01-21"))
+    service.clear_requests()
     # The next job has the clients of this one, unless Spark took other processes.
-    frame.count()
-    pids = token_calls.read_text().split()
-    assert len(pids) == len(set(pids))
+    for _ in range(2):
+        frame.count()
+    ids = [request.headers["x-request-id"] for request in service.requests]
+    assert len(ids) == 40
+    assert 1 <= len({name[:8] for name in ids}) <= 4
 
 
 def test_queries_with_other_settings_have_other_clients() -> None:
@@ -47,7 +42,7 @@ def test_queries_with_other_settings_have_other_clients() -> None:
     for more in ({}, {"timezone": "Europe/Berlin"}, {}):
         made = reader("on('2024-01-15')", **more)
         [partition] = made.partitions()
-        clients.append(made._shared.task(partition.planned)._client)
+        clients.append(made._shared.task(partition.planned[0])._client)
     assert clients[0] is clients[2] is not clients[1]
     assert [client.timezone for client in clients] == ["UTC", "Europe/Berlin", "UTC"]
 
@@ -64,9 +59,9 @@ def test_a_partition_has_its_request_alone_and_reads_as_the_scan_does() -> None:
     scan = da.Client("sandbox:demo?until=2024-02-29").scan_codes(["pool_id"], allocated_time=days)
     found = [pickle.loads(pickle.dumps(partition)) for partition in made.partitions()]
 
-    assert [each.planned.body for each in found] == [request["body"] for request in scan.requests()]
+    assert [each.planned[0].body for each in found] == [request["body"] for request in scan.requests()]
     again = pickle.loads(pickle.dumps(made))
-    tasks = [again._shared.task(each.planned) for each in found]
+    tasks = [again._shared.task(each.planned[0]) for each in found]
     assert [task.id for task in tasks] == [task.id for task in scan.tasks()]
     assert [task.to_dicts() for task in tasks] == [task.to_dicts() for task in scan.tasks()]
     assert len({id(task._client) for task in tasks}) == 1
@@ -76,8 +71,9 @@ def test_a_forked_process_uses_the_client_of_its_parent_as_its_own() -> None:
     """The daemon of Spark forks its workers, and a library of a user may fork a worker."""
     made = reader("on('2024-01-15')")
     shared, [partition] = made._shared, made.partitions()
-    expected = len(shared.task(partition.planned).to_dicts())
+    [planned] = partition.planned
+    expected = len(shared.task(planned).to_dicts())
     if (pid := os.fork()) == 0:
-        os._exit(0 if len(shared.task(partition.planned).to_dicts()) == expected > 0 else 1)
+        os._exit(0 if len(shared.task(planned).to_dicts()) == expected > 0 else 1)
     assert os.waitpid(pid, 0)[1] == 0
-    assert len(shared.task(partition.planned).to_dicts()) == expected
+    assert len(shared.task(planned).to_dicts()) == expected

@@ -45,17 +45,13 @@ def shown(spark: Any, events: Path) -> Callable[[], str]:
 
 
 def test_no_page_and_no_log_has_the_token(
-    read: Read, token: str, shown: Callable[[], str], allowed: Path, capfd: pytest.CaptureFixture[str]
+    read: Read, token: str, shown: Callable[[], str], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    path = allowed
-    path.write_text(token)
-    path.chmod(0o600)
-    for options in ({}, {"token_file": path}, {"token_callable": "tokens_of_tests:fetch"}):
-        frame = read(attrs="id", allocated_time=da.on("2024-01-15"), **options)
-        frame.explain("formatted")
-        frame.explain(extended=True)
-        assert frame.count() > 0
-        assert token not in str(frame._jdf.queryExecution().toString())
+    frame = read(attrs="id", allocated_time=da.on("2024-01-15"))
+    frame.explain("formatted")
+    frame.explain(extended=True)
+    assert frame.count() > 0
+    assert token not in str(frame._jdf.queryExecution().toString())
 
     text, printed = shown(), capfd.readouterr()
     assert "BatchScan dataaccess" in text
@@ -64,18 +60,14 @@ def test_no_page_and_no_log_has_the_token(
 
 
 def test_a_refused_token_is_not_shown(
-    read: Read, shown: Callable[[], str], allowed: Path, capfd: pytest.CaptureFixture[str]
+    read: Read, service: da.Sandbox, token: str, shown: Callable[[], str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     from pyspark.errors import PythonException
 
-    path = allowed
-    path.write_text("tok-that-expired-0123456789")
-    path.chmod(0o600)
-    with pytest.raises(PythonException, match="PermissionDeniedError") as caught:
-        # Settings of its own make a client of its own: others keep their token until it is refused.
-        read(allocated_time=da.on("2024-01-15"), token_file=path, retry_for=7).count()
+    with service.fault("expired_token"), pytest.raises(PythonException, match="PermissionDeniedError") as caught:
+        read(allocated_time=da.on("2024-01-15")).count()
     printed = capfd.readouterr()
-    assert "tok-that-expired" not in shown() + str(caught.value) + printed.out + printed.err
+    assert token not in shown() + str(caught.value) + printed.out + printed.err
 
 
 def test_an_option_with_a_token_is_refused_without_its_value(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -128,15 +127,23 @@ def test_a_day_without_rows_is_an_empty_partition(read: Read) -> None:
     assert read(allocated_time=da.on("2023-01-01")).collect() == []
 
 
-def test_a_token_comes_from_a_file_or_a_function(read: Read, token: str, allowed: Path) -> None:
-    path = allowed
-    path.write_text(token)
-    path.chmod(0o600)
-    options = {"allocated_time": da.on("2024-01-15")}
-    everything = read(**options).count()
+def test_many_requests_share_partitions(read: Read, client: da.Client) -> None:
+    days = da.days("2024-01-01", "2024-03-01")
+    frame = read("id string, day date", allocated_time=days, day_column="day")
+    assert frame.rdd.getNumPartitions() == 15
+    expected = sorted(row["id"] for row in client.search_codes(["id"], allocated_time=days))
+    rows = frame.collect()
+    assert sorted(row.id for row in rows) == expected
+    assert len({row.day for row in rows}) == 60
 
-    assert read(**options, token_file=path).count() == everything > 0
-    assert read(**options, token_callable="tokens_of_tests:fetch").count() == everything
+
+def test_a_stream_is_refused_in_words(read: Read, spark: Any) -> None:
+    from pyspark.errors import StreamingQueryException
+
+    options = {"allocated_time": da.on("2024-01-15")}
+    stream = spark.readStream.format("dataaccess").options(**options).load().writeStream.format("noop")
+    with pytest.raises(StreamingQueryException, match=r"\bConfigError: .*\bstream\b"):
+        stream.start().awaitTermination()
 
 
 def test_dataframe_filters_are_done_by_spark(read: Read, service: da.Sandbox) -> None:

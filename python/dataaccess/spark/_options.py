@@ -1,8 +1,9 @@
 """The options of the data source: which there are, and the client and the scan that they describe.
 
 They have the names of the arguments of `Client`, `scan_codes` and `scan_items`. An option is a string that everybody
-sees in the plan of a query, so none takes a secret. Who writes a query need not be who runs Spark: its options choose
-among the addresses and tokens that the environment of Spark allows. Nothing here needs Spark.
+sees in the plan of a query, and who writes a query need not be who runs Spark. So options say what to read and how to
+read it: the service, its token and its network are those of the driver's environment or profile. Nothing here needs
+Spark.
 """
 
 from __future__ import annotations
@@ -11,31 +12,21 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dataaccess import Client
-from dataaccess._client.resolve import named_address, origin
 from dataaccess._client.settings import SETTINGS, boolean, integer
 from dataaccess._core.checks import invalid, problem
-from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
 from dataaccess.errors import ConfigError, Problem, ValidationError
 from dataaccess.filters._parse import cut, parse, read
-from dataaccess.tokens import token_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import NoReturn
 
     from dataaccess._client.settings import Spec
     from dataaccess._scan.scan import Scan
     from dataaccess._types import Schema
-
-# Lists of what options may name, separated by commas, in the environment of Spark's processes.
-_HOSTS = "DATAACCESS_SPARK_ALLOW_HOSTS"
-_FILES = "DATAACCESS_SPARK_ALLOW_TOKEN_FILES"
-_CALLABLES = "DATAACCESS_SPARK_ALLOW_TOKEN_CALLABLES"
 
 
 def _string(text: str) -> str:
@@ -99,6 +90,14 @@ def _on_doubt(text: str) -> str:
     return text
 
 
+def _sandbox(text: str) -> str:
+    """The address of an embedded sandbox."""
+    if not text.startswith("sandbox:"):
+        # The value may have a secret.
+        raise ValueError("takes sandbox:demo alone: the environment of Spark names the service, DATAACCESS_BASE_URL")
+    return text
+
+
 def _column(text: str) -> str:
     """The name of a column."""
     if not text.strip():
@@ -110,7 +109,6 @@ _integer, _boolean = _shown(integer), _shown(boolean)
 
 _Parsers = Mapping[str, "Callable[[str], Any]"]
 
-_TOKEN: _Parsers = {"token_file": _string, "token_callable": _string}
 _BOTH: _Parsers = {"attrs": _words, "on_suspected_cap": _string}
 _CODES: _Parsers = {
     **_BOTH,
@@ -130,18 +128,15 @@ _ITEMS: _Parsers = {
 # "json", for which Spark has no type.
 _OWN: _Parsers = {"json_attrs": _words, "day_column": _column, "requested_at": _boolean, "on_doubt": _on_doubt}
 
-_IN_THE_PLAN = "is refused, as everybody who sees the plan of a query would see it"
+_ELSEWHERE = "is no option, as everybody who sees the plan of a query would see it: the environment of Spark sets it"
 _REFUSED = {
-    "token": f'{_IN_THE_PLAN}: set DATAACCESS_TOKEN, or the option token_file or token_callable ("module:function")',
-    "headers": _IN_THE_PLAN,
-    "proxy": f"{_IN_THE_PLAN}: set the environment variable https_proxy",
+    "token": f"{_ELSEWHERE}, DATAACCESS_TOKEN or DATAACCESS_TOKEN_FILE",
+    "token_file": f"{_ELSEWHERE}, DATAACCESS_TOKEN_FILE",
+    "profile": f"{_ELSEWHERE}, DATAACCESS_PROFILE",
     "limit": "is no option: write DataFrame.limit(n)",
     "schema": 'is no option: write spark.read.schema("id string, pool_id bigint")',
-    "profile": "is no option, as executors have other files: the options of this source say the settings",
-    "record": "is no option, as each executor would have a file of its own",
-    "path": "is no option: load() takes no path, and this source cannot be written; the service is the option base_url",
+    "path": "is no option: load() takes no path, and this source cannot be written",
     "concurrency": "is no option: Spark runs one request for each core of its executors",
-    "requests_per_second": "is no option, as executors cannot share it: give Spark fewer cores, or the scan more days",
     "settle": "is no option: Spark keeps no folder, so each query requests its days anew",
     **{
         name: f'is no option: write .option("allocated_time", "{name}(\'2024-01-01\'{more})")'
@@ -157,8 +152,10 @@ _REFUSED = {
     "filter": "is called where",
     "object": 'is called item_type_name, such as "customer"; without it, promotion codes are read',
 }
-_CLIENT: _Parsers = {name: _setting(spec) for name, spec in SETTINGS.items() if name not in {*_REFUSED, *_CODES}}
-_ALL: _Parsers = {**_CLIENT, **_TOKEN, **_CODES, **_ITEMS, **_OWN}
+# Settings that change which rows come, or for how long a task tries.
+_OF_ROWS = ("timezone", "source_timezone", "day_comparison", "known_row_cap", "retry_for")
+_CLIENT: _Parsers = {"base_url": _sandbox, **{name: _setting(SETTINGS[name]) for name in _OF_ROWS}}
+_ALL: _Parsers = {**_CLIENT, **_CODES, **_ITEMS, **_OWN}
 
 
 def checked(options: Mapping[str, str]) -> dict[str, Any]:
@@ -168,7 +165,7 @@ def checked(options: Mapping[str, str]) -> dict[str, Any]:
         ValidationError: Options are unknown or cannot be read; all are reported together.
     """
     given = {name.lower(): text for name, text in options.items()}
-    known = {**_CLIENT, **_TOKEN, **_OWN, **(_ITEMS if "item_type_name" in given else _CODES)}
+    known = {**_CLIENT, **_OWN, **(_ITEMS if "item_type_name" in given else _CODES)}
     problems: list[Problem] = []
     values: dict[str, Any] = {}
     for name, text in given.items():
@@ -179,9 +176,7 @@ def checked(options: Mapping[str, str]) -> dict[str, Any]:
             else:
                 values[name] = known[name](text)
         except ValueError as error:
-            problems.append(problem(name, str(error), text))
-    if "token_file" in given and "token_callable" in given:
-        problems.append(problem("token_file", "give either token_file or token_callable", None))
+            problems.append(problem(name, str(error), None if name == "base_url" else text))
     if problems:
         raise ValidationError(problems=problems)
     return values
@@ -190,6 +185,8 @@ def checked(options: Mapping[str, str]) -> dict[str, Any]:
 def _unknown(name: str, known: Iterable[str]) -> str:
     if name in _REFUSED:
         return _REFUSED[name]
+    if name in SETTINGS:
+        return f"{_ELSEWHERE}, DATAACCESS_{name.upper()}"
     if name in _ITEMS:
         return "is an option of other objects, which the option item_type_name names"
     if name in _ALL:
@@ -201,64 +198,15 @@ def _unknown(name: str, known: Iterable[str]) -> str:
 def client_of(values: Mapping[str, Any]) -> Client:
     """The client, which pickles without its token."""
     settings = {name: values[name] for name in _CLIENT if name in values}
-    if "base_url" in values:
-        _check_host(values["base_url"])
     # The driver decides on the address, so that the executors need no variable for it.
     settings.setdefault("base_url", os.environ.get("DATAACCESS_BASE_URL") or None)
     try:
-        return Client(**settings, token=_token_of(values))
+        return Client(**settings)
     except ConfigError as error:
         if not any(line.startswith("token") for line in error.problems):
             raise
-        advice = "the options token_file and token_callable set it; a variable must be set before the session starts"
+        advice = "a variable must be set before the session starts"
         raise ConfigError(f"{error}; {advice}", problems=error.problems, hint=error.hint) from None
-
-
-def _check_host(address: str) -> None:
-    """Refuses an address that only the query names: it would get the token of Spark's environment."""
-    here = origin(address)
-    # A sandbox needs no token. The client reports what is wrong with an address without an origin.
-    if here is None or here.startswith("sandbox:") or here == origin(named_address()):
-        return
-    allowed = {host: origin(host if "://" in host else f"https://{host}") for host in _listed(_HOSTS)}
-    for host, found in allowed.items():
-        if found is None:
-            raise ConfigError(f"{_HOSTS}: {host!r} is no host; write cdp.example.com, or https://cdp.example.com:8443")
-    if here not in allowed.values():
-        _refuse("base_url", f"{here} is neither the address of DATAACCESS_BASE_URL nor", _HOSTS)
-
-
-def _listed(variable: str) -> list[str]:
-    return [entry.strip() for entry in os.environ.get(variable, "").split(",") if entry.strip()]
-
-
-def _refuse(option: str, what: str, variable: str) -> NoReturn:
-    """Raises the error for an option that the platform does not allow. Its value may be a secret by mistake."""
-    message = f"{what} in {variable}, the list in the environment of the driver: ask the administrator of Spark"
-    raise invalid(option, message, None)
-
-
-def _token_of(values: Mapping[str, Any]) -> Callable[[], Any] | None:
-    """What gives the token in each executor; None is the environment."""
-    if "token_file" in values:
-        path = local_path(values["token_file"])
-        if path not in map(local_path, _listed(_FILES)):
-            _refuse("token_file", "this file is not", _FILES)
-        return token_file(path)
-    if "token_callable" not in values:
-        return None
-    text = str(values["token_callable"])
-    # Before the import, which runs the module.
-    if text not in _listed(_CALLABLES):
-        _refuse("token_callable", "this function is not", _CALLABLES)
-    module, _, function = text.partition(":")
-    try:
-        found: object = getattr(import_module(module), function) if module and function else None
-    except (ImportError, AttributeError) as error:
-        raise invalid("token_callable", f"{text!r} cannot be imported: {error}", text) from None
-    if not callable(found):
-        raise invalid("token_callable", f'{text!r} names no function: write "module:function"', text)
-    return found
 
 
 def scan_of(values: Mapping[str, Any], attrs: list[str] | None, schema: Schema | None) -> Scan:

@@ -51,12 +51,17 @@ class _ShownFirst:
 shown_first = _ShownFirst()
 
 
+# Requests at a time, at most: no service is asked by hundreds of cores at once, and a partition costs Spark as much as
+# a small request.
+_PARTITIONS = 16
+
+
 @dataclass
 class ScanPartition(InputPartition):
-    """One request of the scan."""
+    """Requests of the scan that follow each other; `first` is the index of the first one."""
 
-    planned: PlannedTask
-    index: int
+    planned: list[PlannedTask]
+    first: int
 
 
 class ScanReader(DataSourceReader):
@@ -77,23 +82,26 @@ class ScanReader(DataSourceReader):
         return {"_columns": self._columns, "_doubts": self._doubts, "_shared": self._shared}
 
     def partitions(self) -> list[InputPartition]:
-        """One for each request, in the order of the plan. Sends nothing."""
-        return [ScanPartition(task, index) for index, task in enumerate(self._tasks)]
+        """One for each request, or for several where there are many, in the order of the plan. Sends nothing."""
+        size = -(-len(self._tasks) // _PARTITIONS)
+        return [ScanPartition(self._tasks[first : first + size], first) for first in range(0, len(self._tasks), size)]
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        """The rows of one request, batch by batch."""
+        """The rows of its requests, batch by batch."""
         with shown_first:
-            task = self._shared.task(partition.planned)
-            response = Response(task, self._columns)
-            yield from response.batches()
-            self._doubts.check(task, partition.index, response.outcome, SparkFiles.getRootDirectory())
+            for index, planned in enumerate(partition.planned, partition.first):
+                task = self._shared.task(planned)
+                response = Response(task, self._columns)
+                yield from response.batches()
+                self._doubts.check(task, index, response.outcome, SparkFiles.getRootDirectory())
 
 
 class DataAccessSource(DataSource):
-    """Reads promotion codes, or items of another object, into Spark: one partition for each request of the scan.
+    """Reads promotion codes, or items of another object, into Spark: a partition for each request of the scan.
 
-    Spark finds it by itself where this package is installed: `spark.read.format("dataaccess")`. Options have the names
-    of the arguments of `Client`, `scan_codes` and `scan_items`, and are checked by `load()`, which sends nothing.
+    The requests of a long scan share 16 partitions. Spark finds the source by itself where this package is installed:
+    `spark.read.format("dataaccess")`. Options have the names of the arguments of `Client`, `scan_codes` and
+    `scan_items`, and are checked by `load()`, which sends nothing.
 
     Raises:
         ValidationError: Options are invalid, or the request that they describe is.
@@ -136,3 +144,19 @@ class DataAccessSource(DataSource):
                 "the format dataaccess cannot be written, as no request that writes rows is specified: write files or "
                 "tables, such as frame.write.parquet(path)"
             )
+
+    def streamReader(self, schema: StructType) -> NoReturn:
+        """Says that there is none.
+
+        Raises:
+            ConfigError: Always.
+        """
+        with shown_first:
+            raise ConfigError(
+                "the format dataaccess is no stream, as the service reports no changes: read the last days each night, "
+                'such as .option("allocated_time", "last_days(3)")'
+            )
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> NoReturn:
+        """Says that there is none, as `writer` does."""
+        self.writer(schema, overwrite)
