@@ -5,6 +5,7 @@ It listens on the loopback address by default, and runs on threads of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from dataaccess._core.checks import duration
@@ -13,9 +14,9 @@ from dataaccess._public import public
 from dataaccess._sandbox.access import Access
 from dataaccess._sandbox.control import Control, OwnControl
 from dataaccess._sandbox.data import Data
-from dataaccess._sandbox.exports import Exports
 from dataaccess._sandbox.faults import Fault, FaultKind, Faults, ReceivedRequest
-from dataaccess._sandbox.options import SandboxAccess, SandboxOptions, known, path_of, plain_switches, started_with
+from dataaccess._sandbox.options import SandboxAccess, SandboxOptions, known, path_of, started_with
+from dataaccess._sandbox.scenario import read_scenario, started
 
 if TYPE_CHECKING:
     import os
@@ -26,7 +27,7 @@ __all__ = ["Fault", "FaultKind", "ReceivedRequest", "Sandbox"]
 
 
 @public
-class Sandbox(Data, Access, Exports, Faults):
+class Sandbox(Data, Access, Faults):
     """The whole service in this process, without data. `Sandbox.demo()` has data.
 
     Each sandbox has its own rows, tokens and port, all in memory. Where the API specification is silent, `switches`
@@ -67,10 +68,10 @@ class Sandbox(Data, Access, Exports, Faults):
 
     def __init__(self, **options: Unpack[SandboxOptions]) -> None:
         """Starts the service."""
-        self._start(**known(options, SandboxOptions))
+        self._start(options)
 
-    def _start(self, **settings: Any) -> None:
-        self._control = OwnControl(start_sandbox(**started_with(**settings)))
+    def _start(self, options: Mapping[str, Any], **data: Any) -> None:
+        self._control = OwnControl(start_sandbox(**started_with(options), **data))
 
     @classmethod
     def demo(
@@ -106,7 +107,7 @@ class Sandbox(Data, Access, Exports, Faults):
         """
         sandbox = object.__new__(cls)
         ends = None if export_seconds is None else duration("export_seconds", export_seconds)
-        sandbox._start(demo=(ends, None if until is None else str(until)), **known(options, SandboxOptions))
+        sandbox._start(options, demo=(ends, None if until is None else str(until)))
         return sandbox
 
     @classmethod
@@ -136,7 +137,7 @@ class Sandbox(Data, Access, Exports, Faults):
             True
         """
         sandbox = object.__new__(cls)
-        sandbox._start(port=port, replay=path)
+        sandbox._start({"port": port}, replay=path_of("replay", path))
         return sandbox
 
     @classmethod
@@ -166,9 +167,8 @@ class Sandbox(Data, Access, Exports, Faults):
             >>> customers
             [{'customer_id': '17'}]
         """
-        from dataaccess._sandbox.scenario import Scenario
-
-        return Scenario.read(path_of("path", path)).started(cls, **known(access, SandboxAccess))
+        place = path_of("path", path)
+        return started(cls, place, read_scenario(place), **known(access, SandboxAccess))
 
     @classmethod
     def connect(cls, url: str, admin_token: str) -> Self:
@@ -203,6 +203,62 @@ class Sandbox(Data, Access, Exports, Faults):
         count_as_sandbox(control.base_url, control)
         sandbox._control = control
         return sandbox
+
+    def start_export(
+        self,
+        *,
+        rows: int | None = None,
+        seconds: float | timedelta | None = None,
+        entries: int | Iterable[Mapping[str, Any]] = 1,
+        export_id: int | None = None,
+        succeeds: bool | None = None,
+        delay: float | timedelta | None = None,
+    ) -> int:
+        """Starts a segment export, which can then be downloaded and waited for.
+
+        Its entries start together, with null fields, and end one after another, or as `entries` plans each of them.
+
+        Args:
+            rows: `exportedRows` of each entry once it has ended; 1,000 without it.
+            seconds: Seconds, or a timedelta, until the last entry ends; one without it.
+            entries: Number of entries, at most 1,000. Or a list of dicts, one for each entry, with any of `rows`,
+                `seconds`, `delay`, `succeeds`, `code` and `message`: the last two are `responseCode` and
+                `responseMessage` at its end.
+            export_id: Its id; replaces an export with the same id. None takes a free one.
+            succeeds: Whether the entries succeed, as they do without it; otherwise `exportStatus`, `responseCode` and
+                `responseMessage` report a failure.
+            delay: Seconds, or a timedelta, until there are entries.
+
+        Returns:
+            The id, for `download_segment` and `wait_for_segment`.
+
+        Raises:
+            ConfigError: A number is out of range, or `rows`, `seconds`, `delay` or `succeeds` is given beside a list.
+
+        Examples:
+            >>> import dataaccess as da
+            >>> with da.Sandbox() as sandbox:
+            ...     export = sandbox.start_export(rows=500, seconds=0.2, entries=2)
+            ...     status = sandbox.client().wait_for_segment(export, timeout=10, poll=0.05)
+            >>> [entry["exportedRows"] for entry in status["entries"]]
+            [500, 500]
+            >>> with da.Sandbox() as sandbox:
+            ...     refused = {"succeeds": False, "code": 403, "message": "No permission for the bucket", "seconds": 60}
+            ...     export = sandbox.start_export(entries=[{"rows": 500, "seconds": 30}, refused])
+            ...     sandbox.advance(60)
+            ...     status = sandbox.client().download_segment(export)
+            >>> [entry["responseCode"] for entry in status["entries"]]
+            [200, 403]
+        """
+        export = {
+            "export_id": export_id,
+            "rows": rows,
+            "seconds": seconds and duration("seconds", seconds),
+            "entries": list(entries) if isinstance(entries, Iterable) else entries,
+            "succeeds": succeeds,
+            "delay": delay and duration("delay", delay),
+        }
+        return int(self._control.call("POST", "/exports", export)["export_id"])
 
     def reset(self) -> None:
         """Puts data, exports, faults, switches, clock and request log back to the start. Tokens stay valid.
@@ -275,7 +331,7 @@ class Sandbox(Data, Access, Exports, Faults):
             >>> status
             7
         """
-        self._control.call("PATCH", "/switches", plain_switches(changes))
+        self._control.call("PATCH", "/switches", changes)
 
     def stop(self) -> None:
         """Stops the service within two seconds. Stopping twice has no effect; a forked child cannot stop it.

@@ -10,17 +10,16 @@ that does not use them is not slower, and does not fail if the package cannot be
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from pytest_dataaccess._options import options_of, started, with_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataaccess import AsyncClient, Client, Sandbox
-    from pytest_dataaccess._guard import Guard
+    from dataaccess._client.base import BaseClient
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -44,7 +43,7 @@ def dataaccess_sandbox(
     The marker `dataaccess` says what else it has; with `until=None` the demo data ends yesterday. While the test runs,
     `DATAACCESS_BASE_URL` and `DATAACCESS_TOKEN` name the sandbox, and no other `DATAACCESS_…` variable is set.
     """
-    yield from _of_environment(options_of(request, dataaccess_options), monkeypatch, is_demo=True)
+    yield from _of_environment(request, dataaccess_options, monkeypatch, is_demo=True)
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ def dataaccess_empty_sandbox(
     request: pytest.FixtureRequest, dataaccess_options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Sandbox]:
     """A sandbox without demo data, for this test alone; with marker and environment as `dataaccess_sandbox`."""
-    yield from _of_environment(options_of(request, dataaccess_options), monkeypatch, is_demo=False)
+    yield from _of_environment(request, dataaccess_options, monkeypatch, is_demo=False)
 
 
 @pytest.fixture(scope="session")
@@ -62,16 +61,15 @@ def dataaccess_session_sandbox(request: pytest.FixtureRequest, dataaccess_option
     Tests share its rows, faults and log. The environment does not name it: use its `client()` or its `environment()`.
     It has `dataaccess_options`, and the marker does not change it.
     """
-    with started(with_paths(dataaccess_options, request.config.rootpath), is_demo=True) as sandbox:
+    with _started(_with_paths(dataaccess_options, request.config.rootpath), is_demo=True) as sandbox:
         yield sandbox
 
 
 @pytest.fixture
 def dataaccess_client(dataaccess_sandbox: Sandbox) -> Iterator[Client]:
     """A client of `dataaccess_sandbox` whose token has every scope; closed after the test."""
-    client = dataaccess_sandbox.client()
-    yield client
-    client.close()
+    with dataaccess_sandbox.client() as client:
+        yield client
 
 
 @pytest.fixture
@@ -83,22 +81,93 @@ def dataaccess_async_client(dataaccess_sandbox: Sandbox) -> Iterator[AsyncClient
     client._raw.close()
 
 
+class Guard:
+    """What a test may reach: sandboxes, and the addresses that it allows."""
+
+    def __init__(self) -> None:
+        """Allows sandboxes only."""
+        self._allowed: set[str] = set()
+
+    def allow(self, base_url: str) -> None:
+        """Allows clients of an address, such as `http://127.0.0.1:8080`."""
+        self._allowed.add(base_url.rstrip("/").lower())
+
+    def _check(self, client: BaseClient) -> None:
+        if not client.is_sandbox and client.base_url.rstrip("/").lower() not in self._allowed:
+            pytest.fail(
+                f"the test made a client of {client.base_url}, which is no sandbox of this test; "
+                f"dataaccess_guard refuses it, and dataaccess_guard.allow({client.base_url!r}) allows it"
+            )
+
+
 @pytest.fixture
 def dataaccess_guard(monkeypatch: pytest.MonkeyPatch) -> Guard:
     """Fails a test that makes a client of anything but a sandbox; `allow(base_url)` allows an address.
 
     For all tests write `usefixtures = dataaccess_guard` into the configuration of pytest.
     """
-    from pytest_dataaccess._guard import guarding
+    from dataaccess._client import functions
+    from dataaccess._client.base import BaseClient
 
-    return guarding(monkeypatch)
+    guard, start = Guard(), BaseClient._start
+
+    def start_checked(client: BaseClient, *arguments: Any) -> None:
+        # This connects to nothing.
+        start(client, *arguments)
+        guard._check(client)
+
+    monkeypatch.setattr(BaseClient, "_start", start_checked)
+    # The client of the module functions may have been made before.
+    monkeypatch.setattr(functions, "_shared", {})
+    return guard
 
 
-def _of_environment(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch, *, is_demo: bool) -> Iterator[Sandbox]:
-    """A sandbox that the variables name. `monkeypatch` undoes changes of the test in the right order."""
-    with started(options, is_demo=is_demo) as sandbox:
+def _of_environment(
+    request: pytest.FixtureRequest, of_all: dict[str, Any], monkeypatch: pytest.MonkeyPatch, *, is_demo: bool
+) -> Iterator[Sandbox]:
+    """A sandbox of the options and markers of a test, which the variables name; the closest marker wins."""
+    options = _with_paths(of_all, request.config.rootpath)
+    for marker in reversed(list(request.node.iter_markers("dataaccess"))):
+        if "scenario" in marker.kwargs:
+            # The file decides about these, whatever other tests have.
+            options = {name: options[name] for name in options if name not in ("platform", "switches", "until")}
+        options |= _with_paths(marker.kwargs, request.path.parent)
+    with _started(options, is_demo=is_demo) as sandbox:
+        # `monkeypatch` undoes changes of the test in the right order.
         for name in [name for name in os.environ if name.startswith("DATAACCESS_")]:
             monkeypatch.delenv(name)
         monkeypatch.setenv("DATAACCESS_BASE_URL", sandbox.base_url)
         monkeypatch.setenv("DATAACCESS_TOKEN", sandbox.issue_token())
         yield sandbox
+
+
+def _with_paths(options: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The options, with relative paths below a folder. The name of a platform has no suffix."""
+    platform = options.get("platform")
+    files = {"scenario", "platform"} if platform and Path(platform).suffix else {"scenario"}
+    return {name: str(folder / value) if name in files else value for name, value in options.items()}
+
+
+def _started(options: dict[str, Any], *, is_demo: bool) -> Sandbox:
+    """A sandbox with these options, as a scenario."""
+    from dataaccess import Sandbox
+    from dataaccess._sandbox.scenario import read_scenario, started
+
+    given = dict(options)
+    if "scenario" in given:
+        place = given.pop("scenario")
+        content = read_scenario(place)
+    else:
+        # A test does the same every day.
+        until = given.pop("until", "2024-02-29")
+        place = "the marker dataaccess"
+        content = {"demo": is_demo and (True if until is None else {"until": until})}
+    faults = [{"preset": fault} if isinstance(fault, str) else fault for fault in _several(given.pop("faults", []))]
+    content["seeds"] = [*content.get("seeds", []), *_several(given.pop("seed", []))]
+    content["faults"] = [*content.get("faults", []), *faults]
+    # The table of keys refuses other names.
+    return started(Sandbox, place, content | given)
+
+
+def _several(given: Any) -> list[Any]:
+    return [given] if isinstance(given, str | dict) else list(given)

@@ -149,12 +149,11 @@ class Access:
             True
         """
         token = self.issue_token(scopes)
-        before = _variables()
+        before = _replaced({f"{_PREFIX}BASE_URL": self._control.base_url, f"{_PREFIX}TOKEN": token})
         try:
-            _replace({f"{_PREFIX}BASE_URL": self._control.base_url, f"{_PREFIX}TOKEN": token})
             yield
         finally:
-            _replace(before)
+            _replaced(before)
             self.revoke(token)
 
     def _made(self, kind: type[_C], scopes: Iterable[str] | None, profile: str | None, options: ClientOptions) -> _C:
@@ -166,12 +165,8 @@ class Access:
         return client
 
 
-def _variables() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name.startswith(_PREFIX)}
-
-
-def _replace(variables: dict[str, str]) -> None:
-    """Replaces all variables of this package."""
-    for name in _variables():
-        del os.environ[name]
+def _replaced(variables: dict[str, str]) -> dict[str, str]:
+    """Replaces all variables of this package, and returns those before."""
+    before = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(_PREFIX)}
     os.environ.update(variables)
+    return before

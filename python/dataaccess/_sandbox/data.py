@@ -111,11 +111,8 @@ class Data:
         """
         if not isinstance(attributes, Mapping):
             raise ConfigError(f"attributes must be a dict of names and types, not of type {type(attributes).__name__}")
-        declared = {
-            "name": string("name", name),
-            "item_type_id": integer("item_type_id", item_type_id, -(2**63)),
-            "attributes": dict(attributes),
-        }
+        number = integer("item_type_id", item_type_id, -(2**63))
+        declared = {"name": string("name", name), "item_type_id": number, "attributes": attributes}
         self._control.call("POST", "/objects", declared)
 
     def load(

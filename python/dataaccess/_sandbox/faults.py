@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import operator
 from base64 import b64decode
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, get_args
 
-from dataaccess._core.checks import duration
 from dataaccess._core.embedded import ProcessLock
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import check_fault
+from dataaccess._sandbox.control import plain
 from dataaccess.errors import ClientClosedError, ConfigError, DataAccessWarning, SandboxError
 
 if TYPE_CHECKING:
@@ -119,8 +118,14 @@ class Fault:
 
     def __init__(self, control: Control, kind: str, options: Mapping[str, object]) -> None:
         """Checks the options; the fault is not active yet."""
+        kinds, presets = get_args(FaultKind), get_args(FaultPreset)
+        if kind not in kinds + presets:
+            raise ConfigError(f"kind must be one of {', '.join(map(repr, kinds + presets))}, not {kind!r}")
+        form = {name: plain(name, value) for name, value in options.items() if value is not None}
+        if isinstance(pause := form.get("retry_after"), float) and pause.is_integer():
+            form["retry_after"] = int(pause)
         self._control = control
-        self._form = _form(kind, options)
+        self._form = {"preset" if kind in presets else "kind": kind, **form}
         check_fault(self._form)
         self._kind = kind
         # Hits by the ids of its faults; a preset has several.
@@ -169,38 +174,6 @@ class Fault:
     def __repr__(self) -> str:
         """Kind, path and the hits that are known."""
         return f"Fault({self._kind!r}, path={self._form.get('path')!r}, hits={sum(self._counts.values())})"
-
-
-def _form(kind: object, options: Mapping[str, object]) -> dict[str, Any]:
-    """The JSON form of a fault, or of a preset."""
-    kinds, presets = get_args(FaultKind), get_args(FaultPreset)
-    if kind not in kinds + presets:
-        raise ConfigError(f"kind must be one of {', '.join(map(repr, kinds + presets))}, not {kind!r}")
-    given = {name: _json(name, value) for name, value in options.items() if value is not None}
-    return {"preset" if kind in presets else "kind": kind, **given}
-
-
-def _json(name: str, value: object) -> Any:
-    """An option as JSON has it."""
-    if name in {"seconds", "max_seconds", "retry_after"}:
-        seconds = duration(name, value)
-        return int(seconds) if seconds.is_integer() else seconds
-
-    def plain(each: object) -> Any:
-        if isinstance(each, Mapping):
-            return dict(each)
-        if type(each) is date:
-            return each.isoformat()
-        if isinstance(each, SupportsIndex):
-            return operator.index(each)
-        raise TypeError(f"not of type {type(each).__name__}")
-
-    try:
-        return json.loads(json.dumps(value, default=plain, ensure_ascii=False, allow_nan=False).encode())
-    except TypeError as error:
-        raise ConfigError(f"{name} must be of JSON, {error}") from None
-    except ValueError:
-        raise ConfigError(f"{name} must have finite numbers and valid Unicode") from None
 
 
 class Faults:

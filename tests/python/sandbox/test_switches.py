@@ -15,7 +15,7 @@ import pytest
 from support.plain_http import DOWNLOAD, SEARCH, PlainService
 
 import dataaccess as da
-from dataaccess._sandbox.platforms import PLATFORMS
+from dataaccess._sandbox.options import PLATFORMS
 from dataaccess.types import Schema
 
 TIME = dt.datetime(2024, 1, 14, 20, 30, tzinfo=dt.UTC)
