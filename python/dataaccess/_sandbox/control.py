@@ -27,9 +27,6 @@ _MOST_BYTES = 1024 * 1024 * 1024
 _PATIENCE = 300.0
 # Seconds to read what stays when the service is stopped, which itself takes up to 1.5 s.
 _END = 0.5
-# Statuses from here on are errors.
-_REFUSED = 400
-_JSON, _LINES = "application/json", "application/x-ndjson"
 
 
 class Control:
@@ -53,7 +50,7 @@ class Control:
         status, content = self._response(method, path, body)
         try:
             answer = json.loads(content)
-            error = answer["error"] if status >= _REFUSED else None
+            error = answer["error"] if status >= 400 else None
             if error is None:
                 return answer
             message, hint, kind = error["message"], error["hint"], error["kind"]
@@ -76,9 +73,7 @@ class Control:
             content = json.dumps({name: plain(name, value) for name, value in body.items()}).encode()
         if len(content) > _MOST_BYTES:
             raise SandboxError(f"the rows are {len(content):,} bytes as JSON; one load takes 1 GiB: load them in parts")
-        headers = {"Authorization": f"Bearer {self.admin_token}", "Accept": _JSON}
-        if content:
-            headers["Content-Type"] = _LINES if isinstance(body, bytes) else _JSON
+        headers = {"Authorization": f"Bearer {self.admin_token}"}
         if self.is_start:
             headers["Sandbox-Start"] = "true"
         parts = urlsplit(self.base_url)

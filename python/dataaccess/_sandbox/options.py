@@ -16,11 +16,9 @@ from dataaccess._sandbox.control import plain
 from dataaccess._sandbox.scenario import SUFFIXES, read_document
 from dataaccess.errors import ConfigError
 
-_HANOI = "Asia/Ho_Chi_Minh"
-
 PLATFORMS: dict[str, dict[str, str]] = {
     "all-utc": {},
-    "local-times": {"day_zone": _HANOI, "source_timezone": _HANOI},
+    "local-times": {"day_zone": "Asia/Ho_Chi_Minh", "source_timezone": "Asia/Ho_Chi_Minh"},
     "other-zone-inclusive": {"day_zone": "Asia/Kolkata", "day_comparison": "inclusive"},
 }
 """The switches of each platform that has a name. `all-utc` has the defaults."""
@@ -102,10 +100,8 @@ def path_of(name: str, given: object) -> str:
 
 def strings(name: str, values: object) -> list[str]:
     """Several strings."""
-    if isinstance(values, str):
-        raise TypeError(f"{name} takes several strings: write {name}=[{values!r}]")
-    if not isinstance(values, Iterable):
-        raise TypeError(f"{name} takes several strings, not a value of type {type(values).__name__}")
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} takes several strings, not {values!r}: write a list of them")
     return [string(f"{name}[{index}]", value) for index, value in enumerate(values)]
 
 

@@ -7,6 +7,7 @@ import tomllib
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dataaccess._core.paths import read_file
@@ -29,17 +30,8 @@ _SCENARIO = {
     "exports": ([dict],),
     "faults": ([dict],),
 }
-_NEEDED = {"object"}
-# What JSON and TOML call the types.
-_NAMES = {
-    dict: "an object",
-    list: "an array",
-    str: "a string",
-    int: "an integer",
-    float: "a number",
-    bool: "true or false",
-    type(None): "null",
-}
+# What JSON calls the types.
+_NAMES = {dict: "an object", list: "an array", str: "a string", int: "an integer", float: "a number", NoneType: "null"}
 SUFFIXES = (".toml", ".json")
 
 
@@ -58,8 +50,6 @@ def read_document(name: str) -> dict[str, Any]:
         raise ConfigError(f"{name} cannot be read: {error.strerror}") from None
     try:
         content = tomllib.loads(text) if kind == ".toml" else json.loads(text, object_pairs_hook=_members)
-    except RecursionError:
-        raise ConfigError(f"{name} is nested too deeply") from None
     except ValueError as error:
         raise ConfigError(f"{name} is not {kind[1:].upper()}: {error}") from None
     if not isinstance(content, dict):
@@ -77,22 +67,15 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def read_scenario(name: str) -> dict[str, Any]:
-    """The content of a file."""
-    content = read_document(name)
-    platform = content.get("platform")
-    if isinstance(platform, str) and platform.endswith(SUFFIXES):
-        # What `dataaccess probe` wrote is beside the scenario; a name has no suffix.
-        content["platform"] = str(Path(name).parent / platform)
-    return content
-
-
 def started(kind: type[_S], place: str, content: dict[str, Any], **access: Any) -> _S:
     """A `Sandbox` of a scenario; errors of the content name the place."""
     if problems := list(_problems("", content, (_SCENARIO,))):
         shown = problems[0] if len(problems) == 1 else f"{len(problems)} keys are wrong: {'; '.join(problems)}"
         raise ConfigError(f"{place}: {shown}")
     options = {name: content[name] for name in ("now", "platform", "switches") if name in content}
+    if options.get("platform", "").endswith(SUFFIXES):
+        # What `dataaccess probe` wrote is beside the scenario; a name has no suffix.
+        options["platform"] = str(Path(place).parent / options["platform"])
     start: Any = kind
     if (demo := content.get("demo", False)) is not False:
         start = start.demo
@@ -150,7 +133,7 @@ def _problems(path: str, value: object, kinds: tuple[Any, ...]) -> Iterator[str]
                 else:
                     advice = did_you_mean(name, kind) or f"; there are {', '.join(kind)}"
                     yield f"there is no key {lead}{name}{advice}"
-            yield from (f"{lead}{name} is missing" for name in kind if name in _NEEDED - value.keys())
+            yield from (f"{lead}{name} is missing" for name in kind if name in {"object"} - value.keys())
             return
         if isinstance(kind, list) and isinstance(value, list):
             for number, each in enumerate(value):
