@@ -57,7 +57,7 @@ class Control:
             problem = f"there is no sandbox at {self.base_url}: {method} {_PREFIX}{path} got HTTP status {status}"
             raise SandboxError(problem) from None
         raised = ConfigError if kind == "ConfigError" else SandboxError
-        message = message.removeprefix("body: ")
+        message = str(message).removeprefix("body: ")
         raise raised(f"{message}; {hint}" if hint else message, hint=hint)
 
     def stop(self) -> None:
@@ -116,11 +116,10 @@ class OwnControl(Control):
         """Stops the service."""
         with suppress(SandboxError, ClientClosedError):
             self._raw.check_running()
+            faults = json.loads(self._response("GET", "/faults", patience=_QUICK)[1])
+            self._kept = {"GET /faults": faults, **{f"DELETE /faults/{fault['id']}": fault for fault in faults}}
             # One that answers at once has time for a long log.
-            for path, patience in (("/faults", _QUICK), ("/requests", 10 * _QUICK)):
-                _, content = self._response("GET", path, patience=patience)
-                self._kept[f"GET {path}"] = json.loads(content)
-            self._kept |= {f"DELETE /faults/{fault['id']}": fault for fault in self._kept["GET /faults"]}
+            self._kept["GET /requests"] = json.loads(self._response("GET", "/requests", patience=10 * _QUICK)[1])
         stop_sandbox(self._raw)
 
 

@@ -115,7 +115,7 @@ def test_an_error_of_its_access_is_none_of_the_file(tmp_path: Path) -> None:
     path.write_text("{}", encoding="utf-8")
     with pytest.raises(da.ConfigError, match=r"^port "):
         da.Sandbox.scenario(path, port=70_000)
-    with da.Sandbox() as other, pytest.raises(da.SandboxError, match=r"^the sandbox cannot listen"):
+    with da.Sandbox() as other, pytest.raises(da.SandboxError, check=lambda error: str(path) not in str(error)):
         da.Sandbox.scenario(path, port=int(other.base_url.rpartition(":")[2]))
     with pytest.raises(da.ConfigError, match=r"^token: "):
         da.Sandbox.scenario(path, token="short")
