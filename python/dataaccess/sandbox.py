@@ -485,7 +485,7 @@ class Sandbox(Data):
         self._control.call("PATCH", "/switches", changes)
 
     def stop(self) -> None:
-        """Stops the service within two seconds, or as long as its log takes. A second call and a forked child do nothing.
+        """Stops the service within two seconds; a long log takes longer. Stopping twice, or in a fork, has no effect.
 
         A sandbox of `connect` goes on: who started it stops it.
 
