@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+import operator
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import date, timedelta
+from numbers import Real
+from typing import TYPE_CHECKING, Any, SupportsIndex
 from urllib.parse import quote, urlsplit
 
 from dataaccess._core.checks import string
@@ -13,8 +17,6 @@ from dataaccess._native import origin
 from dataaccess.errors import ClientClosedError, ConfigError, SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dataaccess._native import RawSandbox
 
 _PREFIX = "/__sandbox"
@@ -22,17 +24,16 @@ _PREFIX = "/__sandbox"
 _MOST_BYTES = 1024 * 1024 * 1024
 # Seconds without a byte. A load and a reset take longer than other calls.
 _PATIENCE = 300.0
-_END = 2.0
-# Statuses from here on are errors.
-_REFUSED = 400
-_JSON, _LINES = "application/json", "application/x-ndjson"
+# Seconds within which a service that is to be stopped answers; its end takes up to 1.5 s.
+_QUICK = 0.5
 
 
 class Control:
     """A sandbox of any process or machine. Each call has a connection of its own, so any thread may call."""
 
     raw: RawSandbox | None = None
-    _is_starting = False
+    # Whether calls belong to the start, so that a reset comes back to what they changed.
+    is_start = False
 
     def __init__(self, url: str, admin_token: str) -> None:
         """Checks the address; nothing is sent yet."""
@@ -43,21 +44,12 @@ class Control:
         if not self.admin_token.isascii() or not self.admin_token.isprintable():
             raise ConfigError("admin_token must be visible ASCII characters")
 
-    @contextmanager
-    def starting(self) -> Iterator[None]:
-        """What is changed in the block belongs to the start, so that a reset comes back to it."""
-        self._is_starting = True
-        try:
-            yield
-        finally:
-            self._is_starting = False
-
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Calls a route below `/__sandbox` and returns the answer; `bytes` are sent as lines of JSON."""
         status, content = self._response(method, path, body)
         try:
             answer = json.loads(content)
-            error = answer["error"] if status >= _REFUSED else None
+            error = answer["error"] if status >= 400 else None
             if error is None:
                 return answer
             message, hint, kind = error["message"], error["hint"], error["kind"]
@@ -65,6 +57,7 @@ class Control:
             problem = f"there is no sandbox at {self.base_url}: {method} {_PREFIX}{path} got HTTP status {status}"
             raise SandboxError(problem) from None
         raised = ConfigError if kind == "ConfigError" else SandboxError
+        message = str(message).removeprefix("body: ")
         raise raised(f"{message}; {hint}" if hint else message, hint=hint)
 
     def stop(self) -> None:
@@ -74,13 +67,13 @@ class Control:
         """Status and content of the response."""
         from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
-        content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body, default=str).encode()
+        content = body if isinstance(body, bytes) else b""
+        if isinstance(body, Mapping):
+            content = json.dumps({name: plain(name, value) for name, value in body.items()}).encode()
         if len(content) > _MOST_BYTES:
             raise SandboxError(f"the rows are {len(content):,} bytes as JSON; one load takes 1 GiB: load them in parts")
-        headers = {"Authorization": f"Bearer {self.admin_token}", "Accept": _JSON}
-        if content:
-            headers["Content-Type"] = _LINES if isinstance(body, bytes) else _JSON
-        if self._is_starting:
+        headers = {"Authorization": f"Bearer {self.admin_token}"}
+        if self.is_start:
             headers["Sandbox-Start"] = "true"
         parts = urlsplit(self.base_url)
         connection = (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(parts.netloc, timeout=patience)
@@ -104,20 +97,17 @@ class OwnControl(Control):
         """Takes the running service."""
         super().__init__(raw.base_url, raw.admin_token)
         self._raw = self.raw = raw
-        # What it had at its end: content of responses by path.
-        self._kept: dict[str, bytes] = {}
+        # What calls return once it was stopped.
+        self._kept: dict[str, Any] = {}
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """As any control; raises in a forked child."""
         try:
             self._raw.check_running()
-        except SandboxError:
-            if (kept := self._after_end(method, path)) is None:
-                raise
-            return kept
-        try:
             return super().call(method, path, body)
         except SandboxError:
+            if (kept := self._kept.get(f"{method} {path}")) is not None:
+                return kept
             # Another thread may have stopped it meanwhile.
             self._raw.check_running()
             raise
@@ -126,20 +116,38 @@ class OwnControl(Control):
         """Stops the service."""
         with suppress(SandboxError, ClientClosedError):
             self._raw.check_running()
-            self._kept = {path: self._response("GET", path, patience=_END)[1] for path in ("/requests", "/faults")}
+            faults = json.loads(self._response("GET", "/faults", patience=_QUICK)[1])
+            self._kept = {"GET /faults": faults, **{f"DELETE /faults/{fault['id']}": fault for fault in faults}}
+            # One that answers at once has time for a long log.
+            self._kept["GET /requests"] = json.loads(self._response("GET", "/requests", patience=10 * _QUICK)[1])
         stop_sandbox(self._raw)
-
-    def _after_end(self, method: str, path: str) -> Any:
-        """What a call returns once the service was stopped; None if it needs the service."""
-        if method == "DELETE" and path == "/requests":
-            self._kept["/requests"] = b'{"requests": []}'
-            return {}
-        if path in self._kept and method == "GET":
-            return json.loads(self._kept[path])
-        faults = json.loads(self._kept.get("/faults", b"[]"))
-        return next((fault for fault in faults if path == f"/faults/{fault['id']}"), None)
 
 
 def segment(name: str) -> str:
     """A name, which was checked, as one segment of a path."""
     return quote(name, safe="")
+
+
+def plain(name: str, value: object) -> Any:
+    """A value as JSON has it."""
+    try:
+        return json.loads(json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False).encode())
+    except TypeError as error:
+        raise ConfigError(f"{name} must be of JSON, {error}") from None
+    except ValueError:
+        raise ConfigError(f"{name} must have finite numbers and valid Unicode") from None
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, timedelta):
+        seconds = value.total_seconds()
+        return int(seconds) if seconds.is_integer() else seconds
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, date):
+        return str(value)
+    if isinstance(value, SupportsIndex):
+        return operator.index(value)
+    if isinstance(value, Real):
+        return float(value)
+    raise TypeError(f"not of type {type(value).__name__}")

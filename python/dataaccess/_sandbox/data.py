@@ -103,31 +103,17 @@ class Data:
             >>> with da.Sandbox() as sandbox:
             ...     sandbox.declare("store", 7, {"store_id": "string", "area": "float64", "opened": "timestamp"})
             ...     count = sandbox.load("store", [{"store_id": "s-1", "area": 250}, {"store_id": "s-2"}])
-            ...     rows = sandbox.client().search_items(
-            ...         "store", ["store_id", "area"], da.col("area").equals(250), item_type_id=7
-            ...     )
-            >>> rows
-            [{'store_id': 's-1', 'area': 250}]
+            ...     sandbox.client().search_items("store", ["store_id"], da.col("area").equals(250), item_type_id=7)
+            [{'store_id': 's-1'}]
         """
         if not isinstance(attributes, Mapping):
             raise ConfigError(f"attributes must be a dict of names and types, not of type {type(attributes).__name__}")
-        declared = {
-            "name": string("name", name),
-            "item_type_id": integer("item_type_id", item_type_id, -(2**63)),
-            "attributes": dict(attributes),
-        }
+        number = integer("item_type_id", item_type_id, -(2**63))
+        declared = {"name": string("name", name), "item_type_id": number, "attributes": attributes}
         self._control.call("POST", "/objects", declared)
 
-    def load(
-        self,
-        name: str,
-        rows: Iterable[Mapping[str, Any]] | Any,
-        *,
-        replace: bool = False,
-    ) -> int:
-        """Adds rows to an object, all or none.
-
-        Searches find the rows once all are loaded.
+    def load(self, name: str, rows: Iterable[Mapping[str, Any]] | Any, *, replace: bool = False) -> int:
+        """Adds rows to an object, all or none, and returns their number. Searches find them once all are loaded.
 
         Args:
             name: Name of the object: `promotion_code`, `customer` or a declared one.
@@ -137,9 +123,6 @@ class Data:
                 switch `source_timezone` unless they have one), dates, or strings `YYYY-MM-DD HH:MM:SS`. An unknown
                 `code_status` or `audience_type` of a promotion code is refused.
             replace: Whether a row replaces an earlier one with the same identifier, which otherwise is an error.
-
-        Returns:
-            The number of rows loaded.
 
         Raises:
             SandboxError: A value does not fit its attribute or an identifier is taken, with the index of the row.
@@ -170,13 +153,10 @@ class Data:
         return []
 
     def clear(self, name: str) -> int:
-        """Removes all rows of an object; the object stays declared.
+        """Removes all rows of an object, which stays declared, and returns their number.
 
         Args:
             name: Name of the object.
-
-        Returns:
-            The number of rows removed.
 
         Raises:
             SandboxError: There is no such object.
@@ -185,8 +165,7 @@ class Data:
             >>> import dataaccess as da
             >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
             ...     count = sandbox.clear("promotion_code")
-            ...     rows = sandbox.client().search_codes(allocated_time=da.after("2024-01-01"))
-            >>> rows
+            ...     sandbox.client().search_codes(allocated_time=da.after("2024-01-01"))
             []
         """
         return int(self._control.call("DELETE", f"/objects/{segment(string('name', name))}/rows")["rows"])

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import operator
 from base64 import b64decode
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, get_args
 
-from dataaccess._core.checks import duration
 from dataaccess._core.embedded import ProcessLock
 from dataaccess._core.warn import warn_caller
 from dataaccess._native import check_fault
+from dataaccess._sandbox.control import plain
 from dataaccess.errors import ClientClosedError, ConfigError, DataAccessWarning, SandboxError
 
 if TYPE_CHECKING:
@@ -115,20 +114,23 @@ class Fault:
     It can be entered again after its end, and then counts from zero. Any thread may end it.
     """
 
-    _unused = False
-
     def __init__(self, control: Control, kind: str, options: Mapping[str, object]) -> None:
         """Checks the options; the fault is not active yet."""
-        self._control = control
-        self._form = _form(kind, options)
-        check_fault(self._form)
         self._kind = kind
+        kinds, presets = get_args(FaultKind), get_args(FaultPreset)
+        if kind not in kinds + presets:
+            raise ConfigError(f"kind must be one of {', '.join(map(repr, kinds + presets))}, not {kind!r}")
+        form = {name: plain(name, value) for name, value in options.items() if value is not None}
+        if isinstance(pause := form.get("retry_after"), float) and pause.is_integer():
+            form["retry_after"] = int(pause)
+        self._control = control
+        self._form = {"preset" if kind in presets else "kind": kind, **form}
+        check_fault(self._form)
         # Hits by the ids of its faults; a preset has several.
         self._counts: dict[int, int] = {}
         # Another thread may end it: its hits are known once the service has answered.
         self._lock = ProcessLock()
-        self._active = False
-        self._unused = True
+        self._active: bool | None = None  # until it is entered
 
     @property
     def hits(self) -> int:
@@ -136,15 +138,15 @@ class Fault:
         with self._lock:
             if self._active:
                 # A sandbox that was reset has ended it, and lists it no more.
-                found = {fault["id"]: fault["hits"] for fault in self._control.call("GET", "/faults")}
-                self._counts |= {number: found[number] for number in self._counts.keys() & found.keys()}
+                faults = self._control.call("GET", "/faults")
+                self._counts |= {fault["id"]: fault["hits"] for fault in faults if fault["id"] in self._counts}
             return sum(self._counts.values())
 
     def __enter__(self) -> Self:
         """Activates the fault."""
-        self._unused = False
         if self._active:
             raise SandboxError("this fault is active already; make another one with sandbox.fault()")
+        self._active = False
         begun = self._control.call("POST", "/faults", self._form)
         self._counts = {fault["id"]: 0 for fault in (begun if isinstance(begun, list) else [begun])}
         self._active = True
@@ -162,122 +164,10 @@ class Fault:
 
     def __del__(self) -> None:
         """Warns if it was never active."""
-        if self._unused:
+        if vars(self).get("_active", False) is None:
             call = f"sandbox.fault({self._kind!r}, …)"
             warn_caller(f"{call} was never active; write: with {call}:", DataAccessWarning)
 
     def __repr__(self) -> str:
         """Kind, path and the hits that are known."""
         return f"Fault({self._kind!r}, path={self._form.get('path')!r}, hits={sum(self._counts.values())})"
-
-
-def _form(kind: object, options: Mapping[str, object]) -> dict[str, Any]:
-    """The JSON form of a fault, or of a preset."""
-    kinds, presets = get_args(FaultKind), get_args(FaultPreset)
-    if kind not in kinds + presets:
-        raise ConfigError(f"kind must be one of {', '.join(map(repr, kinds + presets))}, not {kind!r}")
-    given = {name: _json(name, value) for name, value in options.items() if value is not None}
-    return {"preset" if kind in presets else "kind": kind, **given}
-
-
-def _json(name: str, value: object) -> Any:
-    """An option as JSON has it."""
-    if name in {"seconds", "max_seconds", "retry_after"}:
-        seconds = duration(name, value)
-        return int(seconds) if seconds.is_integer() else seconds
-
-    def plain(each: object) -> Any:
-        if isinstance(each, Mapping):
-            return dict(each)
-        if type(each) is date:
-            return each.isoformat()
-        if isinstance(each, SupportsIndex):
-            return operator.index(each)
-        raise TypeError(f"not of type {type(each).__name__}")
-
-    try:
-        return json.loads(json.dumps(value, default=plain, ensure_ascii=False, allow_nan=False).encode())
-    except TypeError as error:
-        raise ConfigError(f"{name} must be of JSON, {error}") from None
-    except ValueError:
-        raise ConfigError(f"{name} must have finite numbers and valid Unicode") from None
-
-
-class Faults:
-    """Faults and the request log."""
-
-    _control: Control
-
-    def fault(self, kind: FaultKind | FaultPreset, **options: Unpack[FaultOptions]) -> Fault:
-        """Makes responses fail in a `with` block, on the real connection.
-
-        Kinds, with their options:
-
-        - `reset`, `cut`, `stall`: the connection is reset, closed properly, or silent until the block ends. The
-          headers and `after_bytes` of the body are sent before; without it nothing is sent. A shorter response
-          passes unchanged.
-        - `garbage`: random bytes that are no HTTP, then the connection is closed.
-        - `status`: a response with `status`, and if given `retry_after`, `body`, `content_type` and `headers`.
-        - `redirect`: a response with `location`, `status` (302 by default) and `headers`.
-        - `code`: HTTP 200 with a failure in the envelope: `code` and `message`.
-        - `expired_token`: the token of the first affected request is refused from then on.
-        - `delay`: the response starts after `seconds`, or between `seconds` and `max_seconds`.
-        - `drip`: the body is sent in pieces of `chunk_bytes`, with `seconds` between them.
-        - `late_code`: HTTP 200 with all rows, and the failure `code` as the last member of the body.
-        - `shrink`: a search returns only the share `keep` of its rows, a quarter by default.
-
-        Presets are lists of faults: `flaky` (a 502 with HTML, a reset or a cut now and then), `slow` (0.5 to 3
-        seconds), `throttled` (429 for two of five requests), `expired-token`, `shrinking` (searches).
-
-        These options choose the requests, of kinds and presets alike:
-
-        - `path`: "search", "download" or a path.
-        - `where`: what the body contains: `day`, a day that a datetime condition includes, and `contains`, a part of
-          the body as it was sent.
-        - `after`: number of matching requests that pass before; `times`: number of requests that get the fault.
-        - `probability`: share of the matching requests that get the fault; `seed` decides which.
-
-        The first active fault that matches gets the request.
-
-        Args:
-            kind: What goes wrong, or a preset.
-            options: Its options, and those that choose requests.
-
-        Returns:
-            A context manager; its `hits` counts the responses it has changed.
-
-        Raises:
-            ConfigError: An option is missing, invalid, or not one of the kind.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
-            ...     client = sandbox.client()
-            ...     with sandbox.fault("status", status=503, retry_after=0, times=2) as fault:
-            ...         rows = client.search_codes(allocated_time=da.on("2024-02-29"))
-            >>> fault.hits, len(sandbox.requests)
-            (2, 3)
-        """
-        return Fault(self._control, kind, options)
-
-    @property
-    def requests(self) -> list[ReceivedRequest]:
-        """The latest requests, oldest first, refused ones too.
-
-        There are at most 10,000, with 64 MiB of paths, headers and bodies. The list is a snapshot. A stopped sandbox
-        keeps its log.
-        """
-        return [received(request) for request in self._control.call("GET", "/requests")["requests"]]
-
-    def clear_requests(self) -> None:
-        """Clears the request log.
-
-        Examples:
-            >>> import dataaccess as da
-            >>> with da.Sandbox.demo(until="2024-02-29") as sandbox:
-            ...     rows = sandbox.client().search_codes(allocated_time=da.on("2024-02-29"))
-            ...     sandbox.clear_requests()
-            ...     sandbox.requests
-            []
-        """
-        self._control.call("DELETE", "/requests")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from ipaddress import ip_address
 from typing import Any, TypedDict
 
@@ -12,8 +12,16 @@ from dataaccess._core.checks import boolean, integer, string
 from dataaccess._core.embedded import LOOPBACK
 from dataaccess._core.paths import local_path
 from dataaccess._public import did_you_mean
-from dataaccess._sandbox.platforms import switches_of
+from dataaccess._sandbox.control import plain
+from dataaccess._sandbox.scenario import SUFFIXES, read_document
 from dataaccess.errors import ConfigError
+
+PLATFORMS: dict[str, dict[str, str]] = {
+    "all-utc": {},
+    "local-times": {"day_zone": "Asia/Ho_Chi_Minh", "source_timezone": "Asia/Ho_Chi_Minh"},
+    "other-zone-inclusive": {"day_zone": "Asia/Kolkata", "day_comparison": "inclusive"},
+}
+"""The switches of each platform that has a name. `all-utc` has the defaults."""
 
 
 class SandboxAccess(TypedDict, total=False):
@@ -44,60 +52,56 @@ def known(options: Mapping[str, Any], kind: type) -> dict[str, Any]:
     return dict(options)
 
 
-def started_with(
-    *,
-    port: int = 0,
-    host: str = LOOPBACK,
-    allow_remote: bool = False,
-    token: str | None = None,
-    admin_token: str | None = None,
-    host_names: Iterable[str] = (),
-    platform: str | os.PathLike[str] | None = None,
-    switches: Mapping[str, Any] | None = None,
-    now: datetime | str | None = None,
-    demo: tuple[float | None, str | None] | None = None,
-    replay: object = None,
-) -> dict[str, Any]:
+def started_with(options: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of `start_sandbox`."""
-    tokens = {"token": token, "admin_token": admin_token}
-    tokens = {name: None if given is None else string(name, given) for name, given in tokens.items()}
+    get = known(options, SandboxOptions).get
+    tokens = [None if get(name) is None else string(name, get(name)) for name in ("token", "admin_token")]
+    switches = get("switches") or {}
+    if not isinstance(switches, Mapping):
+        raise ConfigError(f"switches must be a dict of names and values, not of type {type(switches).__name__}")
     return {
-        "demo": demo,
-        "port": integer("port", port, 0, 65535),
-        "now": None if now is None else _unix_seconds(now),
-        "replay": None if replay is None else path_of("replay", replay),
-        "switches": {**switches_of(platform), **plain_switches(switches or {})},
+        "port": integer("port", get("port", 0), 0, 65535),
+        "now": None if get("now") is None else _unix_seconds(get("now")),
+        "switches": plain("switches", {**switches_of(get("platform")), **switches}),
         "access": (
-            _address(host),
-            boolean("allow_remote", allow_remote),
-            *tokens.values(),
-            strings("host_names", host_names),
+            _address(get("host", LOOPBACK)),
+            boolean("allow_remote", get("allow_remote", False)),
+            *tokens,
+            strings("host_names", get("host_names", ())),
         ),
     }
 
 
-def plain_switches(switches: Mapping[str, Any]) -> dict[str, Any]:
-    """Switches with durations in seconds."""
-    if not isinstance(switches, Mapping):
-        raise ConfigError(f"switches must be a dict of names and values, not of type {type(switches).__name__}")
-    return {name: value.total_seconds() if isinstance(value, timedelta) else value for name, value in switches.items()}
+def switches_of(platform: str | os.PathLike[str] | None) -> Mapping[str, Any]:
+    """The switches of a platform, by its name or from the file that a probe wrote."""
+    if platform is None:
+        return {}
+    name = string("platform", os.fspath(platform) if isinstance(platform, os.PathLike) else platform)
+    if name in PLATFORMS:
+        return PLATFORMS[name]
+    known = f"one of {', '.join(PLATFORMS)}, or a file that `dataaccess probe` wrote"
+    if not name.endswith(SUFFIXES):
+        raise ConfigError(f"platform must be {known}, not {name!r}")
+    try:
+        switches = read_document(local_path(name)).get("switches")
+    except ConfigError as error:
+        raise ConfigError(f"platform: {error}") from None
+    if not isinstance(switches, dict):
+        raise ConfigError(f"platform must be {known}; {name} has no switches")
+    return switches
 
 
 def path_of(name: str, given: object) -> str:
     """The absolute path of a file."""
-    path = os.fspath(given) if isinstance(given, os.PathLike) else given
-    if isinstance(path, str) and path:
-        return local_path(path)
-    what = "empty" if path == "" else f"of type {type(given).__name__}"
-    raise ConfigError(f"{name} must be the path of a file, not {what}")
+    if isinstance(given, str | os.PathLike) and os.fspath(given):
+        return local_path(given)
+    raise ConfigError(f"{name} must be the path of a file, not {given!r}")
 
 
 def strings(name: str, values: object) -> list[str]:
     """Several strings."""
-    if isinstance(values, str):
-        raise TypeError(f"{name} takes several strings: write {name}=[{values!r}]")
-    if not isinstance(values, Iterable):
-        raise TypeError(f"{name} takes several strings, not a value of type {type(values).__name__}")
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} takes several strings, not {values!r}: write a list of them")
     return [string(f"{name}[{index}]", value) for index, value in enumerate(values)]
 
 

@@ -107,7 +107,7 @@ def _tables() -> dict[str, Any]:
 
 
 def _platforms(typed: str) -> list[str]:
-    from dataaccess._sandbox.platforms import PLATFORMS  # loads the core
+    from dataaccess._sandbox.options import PLATFORMS  # loads the core
 
     return [name for name in PLATFORMS if name.startswith(typed)]
 

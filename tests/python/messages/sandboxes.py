@@ -253,7 +253,6 @@ SANDBOXES.add([
     scenario("demo = maybe"),
     scenario("{", "night.json"),
     scenario('{"switches": {}, "switches": {}}', "night.json"),
-    scenario("[" * 5_000, "night.json"),
     scenario("swiches = {}"),
     scenario("switches = 5"),
     scenario("now = 2024-01-01"),

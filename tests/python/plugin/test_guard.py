@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dataaccess as da
-from pytest_dataaccess._guard import Guard
+from pytest_dataaccess import Guard
 
 pytest_plugins = ["pytester"]
 

@@ -103,11 +103,7 @@ def test_connect_refuses_a_data_token_and_what_is_no_address() -> None:
             da.Sandbox.connect(url, ADMIN)
 
 
-def test_the_admin_token_is_random_or_long_and_differs_from_the_token() -> None:
+def test_the_admin_token_is_random() -> None:
     with da.Sandbox() as one, da.Sandbox() as other:
         assert one.admin_token.startswith("sbx_admin_")
         assert one.admin_token != other.admin_token
-    with pytest.raises(da.ConfigError, match=r"^admin_token: .*\b32\b"):
-        da.Sandbox(admin_token="short")
-    with pytest.raises(da.ConfigError, match=r"^admin_token: .* token;"):
-        da.Sandbox(admin_token=ADMIN, token=ADMIN)

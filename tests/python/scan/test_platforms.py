@@ -13,7 +13,7 @@ import pytest
 
 import dataaccess as da
 from dataaccess._probe.probe import probe
-from dataaccess._sandbox.platforms import PLATFORMS
+from dataaccess._sandbox.options import PLATFORMS
 
 DAY = date(2024, 2, 10)
 ATTRS = ["id", "allocated_time"]
